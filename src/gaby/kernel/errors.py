@@ -1,6 +1,5 @@
 """The one error family: a docstring that is the message, a status for HTTP, an exit code for the command line."""
 
-import inspect
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -107,7 +106,8 @@ class TooManyRequests(GabyError):
 
 
 class Unavailable(GabyError):
-    """Gaby cannot store anything at the moment. Nothing was lost; try again shortly. `gaby doctor` says what is wrong."""
+    """Gaby cannot store anything at the moment. Nothing was lost; try again shortly.
+    `gaby doctor` says what is wrong."""
 
     status = 503
     exit_code = 6
@@ -126,7 +126,7 @@ class Misconfigured(GabyError):
 
 
 def _docstring(error: type[GabyError]) -> str:
-    return inspect.cleandoc(error.__doc__ or GabyError.__doc__ or "")
+    return " ".join((error.__doc__ or GabyError.__doc__ or "").split())
 
 
 def _first_sentence(text: str) -> str:

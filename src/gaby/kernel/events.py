@@ -1,4 +1,4 @@
-"""News: what happened, told to whoever listens without knowing them. Rooms emit; higher rooms and the audit log listen."""
+"""News: what happened, told to whoever listens. Rooms emit without knowing who; the audit log always listens."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from gaby.kernel.ids import WorkspaceId
 
 @dataclass(frozen=True)
 class Personal:
-    """A value about a person. Whoever stores it encrypts it under that subject's own key, so that it can be shredded."""
+    """A value about a person. Whoever stores it encrypts it under that subject's own key, so it can be shredded."""
 
     subject: str
     value: str

@@ -1,0 +1,1 @@
+"""Workspaces, people, groups, roles, sign-ins and API keys."""

@@ -1,0 +1,1 @@
+"""Encryption: one master key, a data key per subject, and values sealed under it."""

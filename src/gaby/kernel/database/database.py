@@ -1,0 +1,117 @@
+"""The database as the rest of Gaby sees it: `read` and `write`, each one transaction limited to one scope."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from gaby.kernel.database.engines import DatabaseEngine, Dialect
+from gaby.kernel.database.faults import translate
+from gaby.kernel.database.postgres import PostgresEngine, is_postgres
+from gaby.kernel.database.scope import Scope
+from gaby.kernel.database.sessions import InTransaction, ReadSession, WriteSession
+from gaby.kernel.database.sqlite import SqliteEngine
+from gaby.kernel.errors import GabyError, Misconfigured
+from gaby.kernel.events import AfterCommit
+from gaby.kernel.ids import SYSTEM
+
+_writing: ContextVar[bool] = ContextVar("writing", default=False)
+
+
+class NestedWrite(GabyError):
+    """A second write was opened inside a write session; it would wait for itself. This is a bug in Gaby."""
+
+
+class Database:
+    def __init__(self, engine: DatabaseEngine) -> None:
+        self.engine = engine
+        self.gate = asyncio.Lock()
+        """Held by whoever writes on SQLite, where a second writer in the process could only wait anyway."""
+        self._in_transaction: list[InTransaction] = []
+        self._after_commit: list[AfterCommit] = []
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.engine.dialect
+
+    def raw_connection(self) -> Any:
+        return self.engine.raw_connection()
+
+    def on_events(self, listener: InTransaction) -> None:
+        """Hear every event inside its transaction; if the listener fails, nothing is committed."""
+        self._in_transaction.append(listener)
+
+    def after_commit(self, listener: AfterCommit) -> None:
+        """Hear every event once it is committed."""
+        self._after_commit.append(listener)
+
+    @staticmethod
+    def in_write_session() -> bool:
+        return _writing.get()
+
+    @asynccontextmanager
+    async def read(self, scope: Scope) -> AsyncGenerator[ReadSession]:
+        async with ReadSession(self.engine.reader, scope) as session:
+            try:
+                await self.engine.enter(session)
+                yield session
+            except SQLAlchemyError as error:
+                raise translate(error) from error
+
+    @asynccontextmanager
+    async def write(self, scope: Scope) -> AsyncGenerator[WriteSession]:
+        if _writing.get():
+            raise NestedWrite
+        async with AsyncExitStack() as stack:
+            if self.dialect == "sqlite":
+                await stack.enter_async_context(self.gate)
+            session = await stack.enter_async_context(WriteSession(self.engine.writer, scope))
+            token = _writing.set(True)
+            try:
+                await self.engine.enter(session)
+                yield session
+                await self._commit(session)
+            except SQLAlchemyError as error:
+                raise translate(error) from error
+            finally:
+                _writing.reset(token)
+        for event in session.events:
+            for listener in self._after_commit:
+                await listener(event)
+
+    async def _commit(self, session: WriteSession) -> None:
+        await session.run_before_commit()
+        if session.events:
+            for listener in self._in_transaction:
+                await listener(session, session.events)
+        await session.commit()
+
+    async def ping(self) -> None:
+        """Raise when the database does not answer."""
+        async with self.read(SYSTEM) as session:
+            await session.execute(text("SELECT 1"))
+
+    async def close(self) -> None:
+        await self.engine.reader.dispose()
+        await self.engine.writer.dispose()
+
+
+def open_database(
+    url: str, *, role: str = "gaby_app", migration_url: str | None = None, pool_size: int = 10
+) -> Database:
+    """The engine that the URL names. Nothing is connected or created yet."""
+    try:
+        if is_postgres(url):
+            return Database(PostgresEngine(url, role=role, migration_url=migration_url, pool_size=pool_size))
+        if url.startswith("sqlite:///"):
+            return Database(SqliteEngine(Path(url.removeprefix("sqlite:///"))))
+    except ArgumentError as error:
+        raise Misconfigured(
+            "GABY_DATABASE_URL is not a database URL. Use sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME."
+        ) from error
+    raise Misconfigured("GABY_DATABASE_URL must begin with sqlite:/// or postgresql://.")

@@ -1,0 +1,79 @@
+"""Postgres: for several machines. Every connection acts as a role that row-level security binds."""
+
+import re
+from typing import Any
+
+import psycopg
+from sqlalchemy import URL, Engine, event, make_url, text
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from gaby.kernel.database.engines import Dialect
+from gaby.kernel.database.guard import install_guard
+from gaby.kernel.database.scope import scope_setting
+from gaby.kernel.database.sessions import ReadSession
+from gaby.kernel.errors import Misconfigured
+
+WORKSPACE_SETTING = "gaby.workspace_id"
+_CONNECT_SECONDS = 5
+
+
+class PostgresEngine:
+    dialect: Dialect = "postgresql"
+
+    def __init__(self, url: str, *, role: str, migration_url: str | None = None, pool_size: int = 10) -> None:
+        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", role):
+            raise Misconfigured(f"GABY_DATABASE_ROLE must be a plain lower-case role name, not {role!r}.")
+        self.role = role
+        self._url = make_url(url).set(drivername="postgresql+psycopg")
+        self._migration_url = (
+            make_url(migration_url).set(drivername="postgresql+psycopg") if migration_url else self._url
+        )
+        self.writer = self._engine(pool_size)
+        self.reader = self.writer.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+
+    async def enter(self, session: ReadSession) -> None:
+        await session.enter()
+        await session.execute(
+            text("SELECT set_config(:setting, :scope, true)"),
+            {"setting": WORKSPACE_SETTING, "scope": scope_setting(session.scope)},
+        )
+
+    def raw_connection(self) -> psycopg.Connection[Any]:
+        url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
+        connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS)
+        connection.execute(self._act_as_role().encode())
+        connection.commit()
+        return connection
+
+    def migration_url(self) -> str:
+        return self._migration_url.render_as_string(hide_password=False)
+
+    def _engine(self, pool_size: int) -> AsyncEngine:
+        engine = create_async_engine(
+            self._url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=10,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": _CONNECT_SECONDS},
+        )
+        _on_connect(engine.sync_engine, self._act_as_role())
+        install_guard(engine.sync_engine)
+        return engine
+
+    def _act_as_role(self) -> str:
+        return f'SET ROLE "{self.role}"'
+
+
+def _on_connect(engine: Engine, statement: str) -> None:
+    def connected(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        cursor.close()
+        connection.commit()
+
+    event.listen(engine, "connect", connected)
+
+
+def is_postgres(url: str) -> bool:
+    return URL.create("postgresql").get_backend_name() == make_url(url).get_backend_name()

@@ -1,0 +1,69 @@
+"""SQLite: the embedded default. Many readers, one writer, WAL, every commit on disk."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from gaby.kernel.database.engines import Dialect
+from gaby.kernel.database.guard import install_guard
+from gaby.kernel.database.sessions import ReadSession
+
+APPLICATION_ID = 0x47414259  # "GABY": how we know the file is ours.
+BUSY_SECONDS = 5.0
+
+
+class SqliteEngine:
+    dialect: Dialect = "sqlite"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.reader = self._engine(pool_size=4, begin="BEGIN", query_only=True)
+        # One connection: inside the process writers queue here instead of colliding in the file.
+        self.writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE", query_only=False)
+
+    async def enter(self, session: ReadSession) -> None:
+        await session.enter()
+
+    def raw_connection(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
+        _prepare(connection.cursor(), query_only=False)
+        return connection
+
+    def migration_url(self) -> str:
+        return URL.create("sqlite", database=str(self.path)).render_as_string(hide_password=False)
+
+    def _engine(self, *, pool_size: int, begin: str, query_only: bool) -> AsyncEngine:
+        url = URL.create("sqlite+aiosqlite", database=str(self.path))
+        engine = create_async_engine(
+            url, pool_size=pool_size, max_overflow=0, pool_timeout=30, connect_args={"timeout": BUSY_SECONDS}
+        )
+        _take_over_transactions(engine.sync_engine, begin, query_only=query_only)
+        install_guard(engine.sync_engine)
+        return engine
+
+
+def _take_over_transactions(engine: Engine, begin: str, *, query_only: bool) -> None:
+    def connected(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # The driver must not begin on its own; we choose how.
+        cursor = connection.cursor()
+        _prepare(cursor, query_only=query_only)
+        cursor.close()
+
+    def begun(connection: Any) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", begun)
+
+
+def _prepare(cursor: Any, *, query_only: bool) -> None:
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA trusted_schema = OFF")
+    if query_only:
+        cursor.execute("PRAGMA query_only = ON")
+    else:
+        cursor.execute("PRAGMA journal_mode = WAL")

@@ -1,0 +1,15 @@
+"""Every room's tables, gathered so that migrations and the drift check see them all."""
+
+from typing import Any
+
+import gaby.identity.models
+import gaby.kernel.crypto.models
+from gaby.kernel.database import Base
+from gaby.migrations.inspect import VERSION_TABLE
+
+ROOMS = (gaby.identity.models, gaby.kernel.crypto.models)
+
+
+def ours(_item: Any, name: str | None, kind: str, *_rest: Any) -> bool:
+    """Whether the drift check should look at it: Alembic's own table, and other programs' tables, are not ours."""
+    return kind != "table" or (name in Base.metadata.tables and name != VERSION_TABLE)

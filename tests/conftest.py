@@ -1,0 +1,71 @@
+"""Fixtures that every room shares: a migrated database on each engine, a held clock, steady ids."""
+
+import shutil
+from collections.abc import AsyncGenerator, Generator
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.database import Database, open_database
+from gaby.kernel.ids import Ids
+from gaby.migrations import upgrade
+from tests.support.postgres import Postgres, start_postgres
+
+ENGINES = ("sqlite", "postgresql")
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC))
+
+
+@pytest.fixture
+def ids(clock: HeldClock) -> Ids:
+    return Ids(clock)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[Postgres]:
+    """A real server, one for each worker of the suite, started when a test first asks for it."""
+    server = start_postgres()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "gaby.db"
+    upgrade(open_database(f"sqlite:///{path}"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres: Postgres) -> str:
+    postgres.execute("CREATE DATABASE migrated")
+    upgrade(open_database(postgres.url("migrated")))
+    return "migrated"
+
+
+@pytest.fixture(params=ENGINES)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
+    """The address of a fresh, migrated database, once on each engine."""
+    if request.param == "sqlite":
+        path = tmp_path / "gaby.db"
+        shutil.copyfile(request.getfixturevalue("migrated_file"), path)
+        yield f"sqlite:///{path}"
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    name = f"test_{uuid4().hex}"
+    server.execute(f"CREATE DATABASE {name} TEMPLATE {request.getfixturevalue('migrated_template')}")
+    yield server.url(name)
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncGenerator[Database]:
+    database = open_database(database_url)
+    yield database
+    await database.close()
