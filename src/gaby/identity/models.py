@@ -45,6 +45,20 @@ class Membership(Base):
     created_at: Mapped[datetime]
 
 
+class Invitation(Base, WorkspaceOwned):
+    """A link that lets somebody join. It says nothing about whether they are known in another workspace."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),)
+
+    email: Mapped[str] = mapped_column(String(320))
+    role: Mapped[str] = mapped_column(String(20))
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
 class Group(Base, WorkspaceOwned):
     __tablename__ = "groups"
     __table_args__ = (

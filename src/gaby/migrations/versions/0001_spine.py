@@ -83,6 +83,20 @@ def upgrade() -> None:
         sa.UniqueConstraint("workspace_id", "name", name=op.f("uq_groups_workspace_id_name")),
     )
     op.create_table(
+        "invitations",
+        sa.Column("email", sa.String(length=320), nullable=False),
+        sa.Column("role", sa.String(length=20), nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_invitations_workspace_id")),
+        sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_invitations")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_invitations_token_hash")),
+    )
+    op.create_table(
         "memberships",
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("person_id", sa.Uuid(), nullable=False),

@@ -1,0 +1,176 @@
+"""People of a workspace: who they are, their role, and how they leave."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from gaby.identity.errors import LastOwner, NotYours
+from gaby.identity.models import Membership, Person
+from gaby.identity.passwords import Passwords
+from gaby.identity.roles import Role
+from gaby.kernel.actors import Actor, Permission
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.errors import Conflict, Invalid, NotFound
+from gaby.kernel.events import Event, Personal
+from gaby.kernel.ids import SYSTEM, Ids, PersonId, WorkspaceId
+
+_EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@.\x00-\x1f]+(?:\.[^\s@.\x00-\x1f]+)+")
+
+
+@dataclass(frozen=True)
+class Member:
+    id: PersonId
+    email: str
+    name: str
+    role: Role
+    since: datetime
+
+
+def normal_email(text: str) -> str:
+    """One spelling for each mailbox, as people are known by it."""
+    email = text.strip().lower()
+    if len(email) > 320 or not _EMAIL.fullmatch(email):
+        raise Invalid("That is not an e-mail address. It should look like name@company.example.")
+    return email
+
+
+class People:
+    def __init__(self, clock: Clock, ids: Ids, passwords: Passwords) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._passwords = passwords
+
+    async def create(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        *,
+        email: str,
+        name: str,
+        password: str,
+        manages_installation: bool = False,
+    ) -> Person:
+        email = normal_email(email)
+        if await self.find(session, email) is not None:
+            raise Conflict("Somebody with this e-mail address is known already.")
+        person = Person(
+            id=self._ids.new(),
+            email=email,
+            name=name,
+            created_at=self._clock.now(),
+            password_hash=await self._passwords.hash(password),
+            manages_installation=manages_installation,
+        )
+        session.add(person)
+        await session.flush()
+        payload = {
+            "person_id": str(person.id),
+            "email": _personal(person, email),
+            "manages_installation": manages_installation,
+        }
+        session.emit(Event("person.created", SYSTEM, actor, payload))
+        return person
+
+    async def join(
+        self, session: WriteSession, actor: Actor, workspace_id: WorkspaceId, person: Person, role: Role
+    ) -> None:
+        """Somebody who is a member already keeps the higher of the two roles."""
+        present = await session.get(Membership, (workspace_id, person.id))
+        if present is not None:
+            present.role = max(role, Role(present.role), key=lambda each: each.rank)
+        else:
+            session.add(
+                Membership(workspace_id=workspace_id, person_id=person.id, role=role, created_at=self._clock.now())
+            )
+        await session.flush()
+        payload = {"person_id": str(person.id), "role": role, "email": _personal(person, person.email)}
+        session.emit(Event("person.joined", workspace_id, actor, payload))
+
+    async def list(self, session: ReadSession, *, after: PersonId | None = None, limit: int = 100) -> Sequence[Member]:
+        query = (
+            select(Person, Membership)
+            .join(Membership, Membership.person_id == Person.id)
+            .where(Membership.workspace_id == session.workspace_id)
+            .order_by(Person.id)
+            .limit(limit)
+        )
+        if after is not None:
+            query = query.where(Person.id > after)
+        return [_member(person, membership) for person, membership in (await session.execute(query)).tuples()]
+
+    async def get(self, session: ReadSession, person_id: PersonId) -> Member:
+        person, membership = await self._load(session, person_id)
+        return _member(person, membership)
+
+    async def find(self, session: ReadSession, email: str) -> Person | None:
+        return (await session.scalars(select(Person).where(Person.email == normal_email(email)))).one_or_none()
+
+    async def change_role(self, session: WriteSession, actor: Actor, person_id: PersonId, role: Role) -> Member:
+        person, membership = await self._load(session, person_id)
+        before = Role(membership.role)
+        await self._check_rank(session, actor, before, role)
+        if before is Role.OWNER and role is not Role.OWNER:
+            await self._keep_an_owner(session)
+        membership.role = role
+        payload = {"person_id": str(person_id), "from": before, "to": role}
+        session.emit(Event("person.role_changed", session.workspace_id, actor, payload))
+        return _member(person, membership)
+
+    async def remove(self, session: WriteSession, actor: Actor, person_id: PersonId) -> None:
+        _, membership = await self._load(session, person_id)
+        role = Role(membership.role)
+        await self._check_rank(session, actor, role)
+        if role is Role.OWNER:
+            await self._keep_an_owner(session)
+        await session.delete(membership)
+        session.emit(Event("person.removed", session.workspace_id, actor, {"person_id": str(person_id), "role": role}))
+
+    async def check_may_grant(self, session: ReadSession, actor: Actor, *roles: Role) -> None:
+        """Nobody gives or takes more than they hold; who manages the installation holds all."""
+        await self._check_rank(session, actor, *roles)
+
+    async def set_password(self, session: WriteSession, actor: Actor, person: Person, password: str) -> None:
+        person.password_hash = await self._passwords.hash(password)
+        session.emit(Event("person.password_changed", SYSTEM, actor, {"person_id": str(person.id)}))
+
+    async def _load(self, session: ReadSession, person_id: PersonId) -> tuple[Person, Membership]:
+        query = (
+            select(Person, Membership)
+            .join(Membership, Membership.person_id == Person.id)
+            .where(Membership.workspace_id == session.workspace_id, Membership.person_id == person_id)
+        )
+        found = (await session.execute(query)).tuples().one_or_none()
+        if found is None:
+            raise NotFound
+        return found
+
+    async def _check_rank(self, session: ReadSession, actor: Actor, *roles: Role) -> None:
+        if actor.may(Permission.INSTALLATION_MANAGE):
+            return
+        own = Role.ADMIN  # An API key may manage people as an admin would, and never make or unmake owners.
+        if actor.person_id is not None:
+            own = (await self.get(session, actor.person_id)).role
+        if not all(own.may_grant(role) for role in roles):
+            raise NotYours
+
+    async def _keep_an_owner(self, session: ReadSession) -> None:
+        # Locked, so that two owners who demote each other at the same moment cannot both succeed.
+        owners = (
+            select(Membership.person_id)
+            .where(Membership.workspace_id == session.workspace_id, Membership.role == Role.OWNER)
+            .with_for_update()
+        )
+        if len((await session.scalars(owners)).all()) <= 1:
+            raise LastOwner
+
+
+def _member(person: Person, membership: Membership) -> Member:
+    return Member(PersonId(person.id), person.email, person.name, Role(membership.role), membership.created_at)
+
+
+def _personal(person: Person, value: str) -> Personal:
+    return Personal(subject=f"person:{person.id}", value=value)

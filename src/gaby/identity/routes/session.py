@@ -1,0 +1,138 @@
+"""Signing in and out, choosing a workspace, and seeing where else one is signed in."""
+
+from fastapi import APIRouter, Request, Response, status
+
+from gaby.identity.errors import WrongCredentials
+from gaby.identity.models import Person, SignIn
+from gaby.identity.people import normal_email
+from gaby.identity.routes.depends import IdentityService, OwnSignIn, delete_cookie, set_cookie
+from gaby.identity.schemas import (
+    ChooseWorkspaceIn,
+    EndedOut,
+    MeOut,
+    MyWorkspaceOut,
+    PasswordIn,
+    SessionOut,
+    SignInIn,
+    SignInOut,
+    WorkspaceOut,
+)
+from gaby.identity.secrets import csrf_token
+from gaby.identity.service import Identity
+from gaby.kernel.actors import Actor, Permission
+from gaby.kernel.database import Across, ReadSession
+from gaby.kernel.errors import NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.http.access import EntryReadSession, SignedIn, SystemReadSession, SystemWriteSession, doorway
+from gaby.kernel.ids import SYSTEM, PersonId, SessionId, WorkspaceId
+
+router = APIRouter(prefix="/api", tags=["Session"])
+
+
+@router.post("/session", status_code=status.HTTP_201_CREATED)
+async def sign_in(request: Request, response: Response, body: SignInIn, identity: IdentityService) -> SessionOut:
+    """Sign in with e-mail and password. The cookie that comes back is the session."""
+    address = request.client.host if request.client else ""
+    email = normal_email(body.email)
+    identity.throttle.check(f"address:{address}", f"email:{email}")
+    database = doorway(request).database
+    try:
+        # The slow password check is done before the write, which others would have to wait for.
+        async with database.read(SYSTEM) as session:
+            person = await identity.sign_ins.check_password(await identity.people.find(session, email), body.password)
+    except WrongCredentials:
+        identity.throttle.failed(f"address:{address}", f"email:{email}")
+        async with database.write(SYSTEM) as session:
+            session.emit(Event("sign_in.failed", SYSTEM, Actor("system", "sign-in", SYSTEM), {"address": address}))
+        raise
+    identity.throttle.succeeded(f"email:{email}")
+    async with database.write(Across("a person signs in, and may belong to any workspace")) as session:
+        agent = request.headers.get("user-agent", "")
+        started, token = await identity.sign_ins.start(session, person, user_agent=agent, address=address)
+        answer = await _describe(session, identity, person, started, token)
+    set_cookie(response, identity, token)
+    return answer
+
+
+@router.get("/session")
+async def show_session(
+    actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: EntryReadSession
+) -> SessionOut:
+    """Who you are, where you are, and what you may do here."""
+    started, person = await identity.sign_ins.find(session, own.token)
+    return await _describe(session, identity, person, started, own.token)
+
+
+@router.delete("/session", status_code=status.HTTP_204_NO_CONTENT)
+async def sign_out(
+    response: Response, actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemWriteSession
+) -> None:
+    await identity.sign_ins.end(session, actor, _person(actor), own.sign_in_id)
+    delete_cookie(response)
+
+
+@router.post("/session/workspace")
+async def choose_workspace(
+    request: Request, actor: SignedIn, own: OwnSignIn, body: ChooseWorkspaceIn, identity: IdentityService
+) -> WorkspaceOut:
+    """Work in another of your workspaces from now on, in this browser."""
+    async with doorway(request).database.write(body.workspace_id) as session:
+        await identity.sign_ins.choose_workspace(session, own.sign_in_id, body.workspace_id)
+        return WorkspaceOut.of(await identity.workspaces.get(session, body.workspace_id))
+
+
+@router.post("/session/password", status_code=status.HTTP_204_NO_CONTENT)
+async def change_password(
+    actor: SignedIn, own: OwnSignIn, body: PasswordIn, identity: IdentityService, session: SystemWriteSession
+) -> None:
+    """Change your password. Everywhere else you are signed in, you are signed out."""
+    person = await session.get(Person, _person(actor))
+    person = await identity.sign_ins.check_password(person, body.current)
+    await identity.people.set_password(session, actor, person, body.new)
+    await identity.sign_ins.end_all(session, actor, PersonId(person.id), but=own.sign_in_id)
+
+
+@router.get("/sign-ins")
+async def list_sign_ins(
+    actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemReadSession
+) -> list[SignInOut]:
+    found = await identity.sign_ins.list(session, _person(actor))
+    return [SignInOut.of(sign_in, current=own.sign_in_id) for sign_in in found]
+
+
+@router.delete("/sign-ins/{sign_in_id}", status_code=status.HTTP_204_NO_CONTENT)
+async def end_sign_in(
+    actor: SignedIn, own: OwnSignIn, sign_in_id: SessionId, identity: IdentityService, session: SystemWriteSession
+) -> None:
+    await identity.sign_ins.end(session, actor, _person(actor), sign_in_id)
+
+
+@router.delete("/sign-ins")
+async def end_other_sign_ins(
+    actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemWriteSession
+) -> EndedOut:
+    """Sign out everywhere but here."""
+    return EndedOut(ended=await identity.sign_ins.end_all(session, actor, _person(actor), but=own.sign_in_id))
+
+
+async def _describe(
+    session: ReadSession, identity: Identity, person: Person, started: SignIn, token: str
+) -> SessionOut:
+    mine = await identity.workspaces.of_person(session, PersonId(person.id))
+    here = [role for workspace, role in mine if workspace.id == started.current_workspace_id]
+    permissions = set(here[0].permissions if here else ())
+    if person.manages_installation:
+        permissions.add(Permission.INSTALLATION_MANAGE)
+    return SessionOut(
+        person=MeOut(id=PersonId(person.id), email=person.email, name=person.name),
+        workspace_id=WorkspaceId(started.current_workspace_id) if here and started.current_workspace_id else None,
+        workspaces=[MyWorkspaceOut(**WorkspaceOut.of(workspace).model_dump(), role=role) for workspace, role in mine],
+        permissions=sorted(permissions),
+        csrf_token=csrf_token(token),
+    )
+
+
+def _person(actor: Actor) -> PersonId:
+    if actor.person_id is None:
+        raise NotFound
+    return actor.person_id

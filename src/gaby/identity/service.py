@@ -1,0 +1,59 @@
+"""All of identity's services, built once."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fastapi import Request
+
+from gaby.identity.access import Authenticator
+from gaby.identity.groups import Groups
+from gaby.identity.invitations import FirstAdmin, Invitations
+from gaby.identity.keys import ApiKeys
+from gaby.identity.passwords import Passwords
+from gaby.identity.people import People
+from gaby.identity.sign_ins import SignIns
+from gaby.identity.throttle import Throttle
+from gaby.identity.workspaces import Workspaces
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.ids import Ids, Random
+
+
+@dataclass(frozen=True)
+class Identity:
+    workspaces: Workspaces
+    people: People
+    groups: Groups
+    keys: ApiKeys
+    sign_ins: SignIns
+    first_admin: FirstAdmin
+    invitations: Invitations
+    throttle: Throttle
+    authenticate: Authenticator
+    public_url: str
+
+
+def build_identity(
+    database: Database, clock: Clock, ids: Ids, random: Random, *, idle: timedelta, absolute: timedelta, public_url: str
+) -> Identity:
+    passwords = Passwords()
+    workspaces = Workspaces(clock, ids)
+    people = People(clock, ids, passwords)
+    sign_ins = SignIns(clock, ids, random, passwords, idle=idle, absolute=absolute)
+    keys = ApiKeys(clock, ids, random)
+    return Identity(
+        workspaces=workspaces,
+        people=people,
+        groups=Groups(clock, ids),
+        keys=keys,
+        sign_ins=sign_ins,
+        first_admin=FirstAdmin(clock, random, people, workspaces),
+        invitations=Invitations(clock, ids, random, people, sign_ins),
+        throttle=Throttle(clock),
+        authenticate=Authenticator(database, keys, sign_ins),
+        public_url=public_url,
+    )
+
+
+def identity_of(request: Request) -> Identity:
+    return request.app.state.identity
