@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fastapi import Request
-
 from gaby.identity.access import Authenticator
 from gaby.identity.groups import Groups
 from gaby.identity.invitations import FirstAdmin, Invitations
@@ -53,7 +51,3 @@ def build_identity(
         authenticate=Authenticator(database, keys, sign_ins),
         public_url=public_url,
     )
-
-
-def identity_of(request: Request) -> Identity:
-    return request.app.state.identity

@@ -5,10 +5,15 @@ from typing import Annotated
 from fastapi import Depends, Request, Response
 
 from gaby.identity.access import Entered, entered
-from gaby.identity.service import Identity, identity_of
+from gaby.identity.service import Identity
 from gaby.kernel.http.access import SESSION_COOKIE, SignedIn
 
-IdentityService = Annotated[Identity, Depends(identity_of)]
+
+def _identity(request: Request) -> Identity:
+    return request.app.state.identity
+
+
+IdentityService = Annotated[Identity, Depends(_identity)]
 
 
 async def _own_sign_in(request: Request, actor: SignedIn) -> Entered:

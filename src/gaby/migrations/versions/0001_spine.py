@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
+from gaby.audit import ddl
+
 revision = "0001"
 down_revision = None
 
@@ -11,6 +13,12 @@ JSON = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
 def upgrade() -> None:
+    _people()
+    _encryption()
+    _audit()
+
+
+def _people() -> None:
     op.create_table(
         "bootstrap",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
@@ -20,18 +28,6 @@ def upgrade() -> None:
         sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint("id = 1", name=op.f("ck_bootstrap_single")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bootstrap")),
-    )
-    op.create_table(
-        "data_keys",
-        sa.Column("subject", sa.String(length=200), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("wrapped", sa.LargeBinary(), nullable=True),
-        sa.Column("master_key_id", sa.String(length=32), nullable=True),
-        sa.Column("shredded_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("workspace_id", sa.Uuid(), nullable=False),
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_data_keys")),
-        sa.UniqueConstraint("workspace_id", "subject", name=op.f("uq_data_keys_workspace_id_subject")),
     )
     op.create_table(
         "people",
@@ -149,3 +145,76 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("workspace_id", "group_id", "person_id", name=op.f("pk_group_members")),
     )
+
+
+def _encryption() -> None:
+    op.create_table(
+        "data_keys",
+        sa.Column("subject", sa.String(length=200), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("wrapped", sa.LargeBinary(), nullable=True),
+        sa.Column("master_key_id", sa.String(length=32), nullable=True),
+        sa.Column("shredded_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_data_keys")),
+        sa.UniqueConstraint("workspace_id", "subject", name=op.f("uq_data_keys_workspace_id_subject")),
+    )
+
+
+def _audit() -> None:
+    op.create_table(
+        "audit_checkpoints",
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("size", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("ts", sa.String(length=27), nullable=False),
+        sa.Column("root", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("key_id", sa.String(length=16), nullable=False),
+        sa.Column("signature", sa.LargeBinary(length=64), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "size", "ts", name=op.f("pk_audit_checkpoints")),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "audit_intents",
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("seq", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_audit_intents")),
+    )
+    op.create_table(
+        "audit_keys",
+        sa.Column("term", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("key_id", sa.String(length=16), nullable=False),
+        sa.Column("public_key", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("rotation", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("term", name=op.f("pk_audit_keys")),
+        sa.UniqueConstraint("key_id", name=op.f("uq_audit_keys_key_id")),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "audit_rows",
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("ts", sa.String(length=27), nullable=False),
+        sa.Column("actor_kind", sa.String(length=20), nullable=False),
+        sa.Column("actor_id", sa.String(length=200), nullable=False),
+        sa.Column("event", sa.String(length=100), nullable=False),
+        sa.Column("payload", sa.Text(), nullable=False),
+        sa.Column("prev_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("hash", sa.LargeBinary(length=32), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "seq", name=op.f("pk_audit_rows")),
+        sa.UniqueConstraint("id", name=op.f("uq_audit_rows_id")),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "audit_tiles",
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("level", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("idx", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("hashes", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "level", "idx", name=op.f("pk_audit_tiles")),
+    )
+    for statement in ddl.SQLITE if op.get_bind().dialect.name == "sqlite" else ddl.POSTGRES:
+        op.execute(statement)

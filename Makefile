@@ -1,0 +1,68 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.PHONY: help demo test check format types lint docs bench clean lock promises
+
+help: ## Show what can be done
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/runtime: requirements/gaby.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing Gaby into $(VENV) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/gaby.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev: requirements/dev.lock $(VENV)/runtime
+	@echo "Installing what the tests need ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+demo: $(VENV)/runtime ## Set everything up and start Gaby; needs no key, no root, no network afterwards
+	@$(BIN)/gaby serve --demo
+
+test: $(VENV)/dev lint types docs-check ## Everything that CI runs
+	$(BIN)/pytest
+
+check: $(VENV)/dev lint types docs-check ## A first answer in two minutes: all but the slow tests
+	$(BIN)/pytest -m "not slow"
+
+lint: $(VENV)/dev ## Format, style, import contracts, dependencies
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/lint-imports --no-logo | tail -n 3
+	$(BIN)/deptry src --no-ansi 2>&1 | tail -n 1
+
+types: $(VENV)/dev ## Strict types in source, tests and benchmarks
+	$(BIN)/pyright
+
+format: $(VENV)/dev ## Put the code in shape
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/dev ## Write the generated pages: settings, commands, API, promises
+	$(BIN)/python -m scripts.reference
+
+docs-check: $(VENV)/dev
+	$(BIN)/python -m scripts.reference --check
+
+promises: $(VENV)/dev ## Every promise with the tests that show it
+	$(BIN)/python -m scripts.promises
+
+bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
+	$(BIN)/python -m benchmarks.audit
+	$(BIN)/python -m benchmarks.startup
+
+lock: ## Resolve the dependencies anew (needs uv)
+	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock
+	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --group dev --output-file requirements/dev.lock
+
+clean: ## Remove what was built or installed; keeps your data in var/
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
