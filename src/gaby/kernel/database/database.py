@@ -11,16 +11,17 @@ from sqlalchemy import text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from gaby.kernel.database.engines import DatabaseEngine, Dialect
-from gaby.kernel.database.faults import translate
+from gaby.kernel.database.faults import is_refused_write, translate
 from gaby.kernel.database.postgres import PostgresEngine, is_postgres
 from gaby.kernel.database.scope import Scope
-from gaby.kernel.database.sessions import InTransaction, ReadSession, WriteSession
+from gaby.kernel.database.sessions import InTransaction, ReadOnly, ReadSession, WriteSession
 from gaby.kernel.database.sqlite import SqliteEngine
 from gaby.kernel.errors import GabyError, Misconfigured
 from gaby.kernel.events import AfterCommit
 from gaby.kernel.ids import SYSTEM
 
-_writing: ContextVar[bool] = ContextVar("writing", default=False)
+_write: ContextVar[WriteSession | None] = ContextVar("write", default=None)
+"""The write this task runs in. A task started inside inherits it, so whether it is still open is asked of itself."""
 
 
 class NestedWrite(GabyError):
@@ -52,7 +53,8 @@ class Database:
 
     @staticmethod
     def in_write_session() -> bool:
-        return _writing.get()
+        write = _write.get()
+        return write is not None and write.open
 
     @asynccontextmanager
     async def read(self, scope: Scope) -> AsyncGenerator[ReadSession]:
@@ -60,18 +62,20 @@ class Database:
             try:
                 await self.engine.enter(session)
                 yield session
+                session.sync_session.flush()  # Raises when something was changed here, which would be forgotten.
             except SQLAlchemyError as error:
-                raise translate(error) from error
+                raise ReadOnly if is_refused_write(error) else translate(error) from error
 
     @asynccontextmanager
     async def write(self, scope: Scope) -> AsyncGenerator[WriteSession]:
-        if _writing.get():
+        if self.in_write_session():
             raise NestedWrite
         async with AsyncExitStack() as stack:
             if self.dialect == "sqlite":
                 await stack.enter_async_context(self.gate)
             session = await stack.enter_async_context(WriteSession(self.engine.writer, scope))
-            token = _writing.set(True)
+            session.open = True
+            _write.set(session)
             try:
                 await self.engine.enter(session)
                 yield session
@@ -79,7 +83,7 @@ class Database:
             except SQLAlchemyError as error:
                 raise translate(error) from error
             finally:
-                _writing.reset(token)
+                session.open = False
         for event in session.events:
             for listener in self._after_commit:
                 await listener(event)
@@ -108,10 +112,13 @@ def open_database(
     try:
         if is_postgres(url):
             return Database(PostgresEngine(url, role=role, migration_url=migration_url, pool_size=pool_size))
-        if url.startswith("sqlite:///"):
-            return Database(SqliteEngine(Path(url.removeprefix("sqlite:///"))))
-    except ArgumentError as error:
+    except (ArgumentError, ValueError):
+        # Without the cause, which would show the password to whoever reads the log.
         raise Misconfigured(
-            "GABY_DATABASE_URL is not a database URL. Use sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME."
-        ) from error
-    raise Misconfigured("GABY_DATABASE_URL must begin with sqlite:/// or postgresql://.")
+            "GABY_DATABASE_URL or GABY_DATABASE_MIGRATION_URL is not a database URL. "
+            "Use sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME."
+        ) from None
+    path = url.removeprefix("sqlite:///")
+    if path in {url, "", ":memory:"} or "\0" in path:
+        raise Misconfigured("GABY_DATABASE_URL must be sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME.")
+    return Database(SqliteEngine(Path(path)))

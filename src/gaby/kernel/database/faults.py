@@ -37,6 +37,13 @@ class SchemaOutdated(GabyError):
     exit_code = 3
 
 
+class UpgradeForbidden(GabyError):
+    """The login may not change the tables. Run `gaby db upgrade` with `GABY_DATABASE_MIGRATION_URL` set to one that
+    may; nothing was written."""
+
+    exit_code = 3
+
+
 class DatabaseRoleMissing(GabyError):
     """The role that Gaby acts as in Postgres is missing or not granted to its login. Run `gaby db upgrade` with
     `GABY_DATABASE_MIGRATION_URL` set to a login that may create roles, or create and grant it yourself."""
@@ -57,7 +64,7 @@ _SQLITE_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 # Connection exceptions, lack of resources (disk full among them), operator intervention, system errors.
 _POSTGRES_UNAVAILABLE = ("08", "53", "57", "58", "25006", "40")
 _NO_SUCH_TABLE = ("42P01", "42703")
-_NO_ROLE = ("22023", "42501")
+_DOES_NOT_FIT = "A value does not fit the database. Check for NUL characters and for numbers out of range."
 
 
 def translate(error: SQLAlchemyError) -> Exception:
@@ -71,6 +78,12 @@ def translate(error: SQLAlchemyError) -> Exception:
     return error
 
 
+def is_refused_write(error: SQLAlchemyError) -> bool:
+    """Whether the engine itself stopped a write. In a session that reads, that is a bug and not a fault."""
+    orig = error.orig if isinstance(error, DBAPIError) else None
+    return getattr(orig, "sqlite_errorname", None) == "SQLITE_READONLY" or getattr(orig, "sqlstate", None) == "25006"
+
+
 def translate_driver_error(error: BaseException) -> GabyError | None:
     name = getattr(error, "sqlite_errorname", None)
     if isinstance(name, str):
@@ -78,12 +91,14 @@ def translate_driver_error(error: BaseException) -> GabyError | None:
     state = getattr(error, "sqlstate", None)
     if isinstance(state, str):
         return _of_postgres(state)
-    # Without a state there was no answer from the server: refused, reset, timed out.
-    return (
-        DatabaseUnavailable()
-        if type(error).__name__ in {"OperationalError", "InterfaceError", "ConnectionTimeout"}
-        else None
-    )
+    # Without a state the server did not answer: refused, reset, timed out; or the driver refused the value itself.
+    match type(error).__name__:
+        case "OperationalError" | "InterfaceError" | "ConnectionTimeout":
+            return DatabaseUnavailable()
+        case "DataError":
+            return Invalid(_DOES_NOT_FIT)
+        case _:
+            return None
 
 
 def _of_sqlite(name: str, message: str) -> GabyError | None:
@@ -101,8 +116,6 @@ def _of_postgres(state: str) -> GabyError | None:
         return DatabaseUnavailable()
     if state in _NO_SUCH_TABLE:
         return SchemaOutdated()
-    if state in _NO_ROLE:
-        return DatabaseRoleMissing()
     if state.startswith("22"):
-        return Invalid("A value does not fit the database. Check for NUL characters and for numbers out of range.")
+        return Invalid(_DOES_NOT_FIT)
     return None

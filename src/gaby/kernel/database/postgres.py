@@ -8,13 +8,21 @@ from sqlalchemy import URL, Engine, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from gaby.kernel.database.engines import Dialect
+from gaby.kernel.database.faults import DatabaseRoleMissing
 from gaby.kernel.database.guard import install_guard
 from gaby.kernel.database.scope import scope_setting
 from gaby.kernel.database.sessions import ReadSession
 from gaby.kernel.errors import Misconfigured
 
 WORKSPACE_SETTING = "gaby.workspace_id"
-_CONNECT_SECONDS = 5
+# A server that cannot be reached, or a line that went dead, is noticed in seconds and not in the kernel's minutes.
+CONNECT_ARGS: dict[str, Any] = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+}
+_NO_ROLE = ("22023", "42501")  # It does not exist, or it is not granted to the login.
 
 
 class PostgresEngine:
@@ -24,6 +32,7 @@ class PostgresEngine:
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", role):
             raise Misconfigured(f"GABY_DATABASE_ROLE must be a plain lower-case role name, not {role!r}.")
         self.role = role
+        self.login = make_url(url).username
         self._url = make_url(url).set(drivername="postgresql+psycopg")
         self._migration_url = (
             make_url(migration_url).set(drivername="postgresql+psycopg") if migration_url else self._url
@@ -40,9 +49,12 @@ class PostgresEngine:
 
     def raw_connection(self) -> psycopg.Connection[Any]:
         url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
-        connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS)
-        connection.execute(self._act_as_role().encode())
-        connection.commit()
+        connection = psycopg.connect(url, **CONNECT_ARGS)
+        try:
+            _act_as(connection, self.role)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def migration_url(self) -> str:
@@ -55,24 +67,30 @@ class PostgresEngine:
             max_overflow=pool_size,
             pool_timeout=10,
             pool_pre_ping=True,
-            connect_args={"connect_timeout": _CONNECT_SECONDS},
+            hide_parameters=True,  # Values are people's data; errors end up in logs.
+            connect_args=CONNECT_ARGS,
         )
-        _on_connect(engine.sync_engine, self._act_as_role())
+        _on_connect(engine.sync_engine, self.role)
         install_guard(engine.sync_engine)
         return engine
 
-    def _act_as_role(self) -> str:
-        return f'SET ROLE "{self.role}"'
 
-
-def _on_connect(engine: Engine, statement: str) -> None:
+def _on_connect(engine: Engine, role: str) -> None:
     def connected(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(statement)
-        cursor.close()
-        connection.commit()
+        _act_as(connection, role)
 
     event.listen(engine, "connect", connected)
+
+
+def _act_as(connection: Any, role: str) -> None:
+    cursor = connection.cursor()
+    try:
+        cursor.execute(f'SET ROLE "{role}"')
+    except psycopg.Error as error:
+        raise DatabaseRoleMissing if error.sqlstate in _NO_ROLE else error from error
+    finally:
+        cursor.close()
+    connection.commit()
 
 
 def is_postgres(url: str) -> bool:

@@ -19,7 +19,7 @@ class ReadOnly(GabyError):
 
 class _ReadingSession(Session):
     def flush(self, objects: Any = None) -> None:
-        if self.new or self.dirty or self.deleted:
+        if self.new or self.deleted or any(self.is_modified(each) for each in self.dirty):
             raise ReadOnly
 
 
@@ -49,6 +49,7 @@ class WriteSession(ReadSession):
 
     def __init__(self, engine: AsyncEngine, scope: Scope) -> None:
         super().__init__(engine, scope)
+        self.open = False
         self.events: list[Event] = []
         self._before_commit: list[BeforeCommit] = []
 

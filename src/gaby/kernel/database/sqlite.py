@@ -1,6 +1,8 @@
 """SQLite: the embedded default. Many readers, one writer, WAL, every commit on disk."""
 
+import asyncio
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +30,40 @@ class SqliteEngine:
         await session.enter()
 
     def raw_connection(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False)
-        _prepare(connection.cursor(), query_only=False)
+        connection = sqlite3.connect(
+            f"{_uri(self.path)}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+        )
+        try:
+            _prepare(connection.cursor(), query_only=False)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def migration_url(self) -> str:
-        return URL.create("sqlite", database=str(self.path)).render_as_string(hide_password=False)
+        return _url("sqlite", self.path).render_as_string(hide_password=False)
 
     def _engine(self, *, pool_size: int, begin: str, query_only: bool) -> AsyncEngine:
-        url = URL.create("sqlite+aiosqlite", database=str(self.path))
         engine = create_async_engine(
-            url, pool_size=pool_size, max_overflow=0, pool_timeout=30, connect_args={"timeout": BUSY_SECONDS}
+            _url("sqlite+aiosqlite", self.path),
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=10,
+            connect_args={"timeout": BUSY_SECONDS},
+            hide_parameters=True,  # Values are people's data; errors end up in logs.
         )
         _take_over_transactions(engine.sync_engine, begin, query_only=query_only)
         install_guard(engine.sync_engine)
         return engine
+
+
+def _url(driver: str, path: Path) -> URL:
+    # `rw` and not `rwc`: only an upgrade creates the file, with the rights it should have.
+    return URL.create(driver, database=_uri(path), query={"mode": "rw", "uri": "true"})
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
 
 
 def _take_over_transactions(engine: Engine, begin: str, *, query_only: bool) -> None:
@@ -55,12 +76,25 @@ def _take_over_transactions(engine: Engine, begin: str, *, query_only: bool) -> 
     def begun(connection: Any) -> None:
         connection.exec_driver_sql(begin)
 
+    def invalidated(connection: Any, _record: object, _error: object) -> None:
+        # A cancelled task leaves its statement running, and closing does not end a transaction with an open
+        # statement: the file would stay locked until the garbage collector comes by.
+        with suppress(sqlite3.Error, asyncio.CancelledError):
+            connection.run_async(_interrupt)
+            connection.rollback()
+
     event.listen(engine, "connect", connected)
     event.listen(engine, "begin", begun)
+    event.listen(engine, "invalidate", invalidated)
+
+
+async def _interrupt(driver: Any) -> None:
+    await driver.interrupt()
 
 
 def _prepare(cursor: Any, *, query_only: bool) -> None:
     cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA secure_delete = ON")  # A shredded key must not survive in free pages.
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA trusted_schema = OFF")
     if query_only:

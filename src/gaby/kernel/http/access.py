@@ -12,6 +12,7 @@ from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.database import Across, Database
 from gaby.kernel.errors import Forbidden
 from gaby.kernel.ids import SYSTEM
+from gaby.kernel.log import note_workspace
 
 SESSION_COOKIE = "gaby_session"
 
@@ -42,7 +43,9 @@ async def _actor(
     _by_cookie: Annotated[Any, Security(_cookie)],
     _by_key: Annotated[Any, Security(_bearer)],
 ) -> Actor:
-    return await doorway(request).authenticate(request)
+    actor = await doorway(request).authenticate(request)
+    note_workspace(actor.workspace_id)
+    return actor
 
 
 SignedIn = Annotated[Actor, Depends(_actor)]

@@ -1,0 +1,150 @@
+"""The vault: seals texts under the key of the person they are about, and can shred that key."""
+
+import re
+import secrets
+from typing import Any, NamedTuple, cast
+from uuid import UUID
+
+from sqlalchemy import CursorResult, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto.errors import CannotOpen, SubjectShredded
+from gaby.kernel.crypto.master import MasterKeys, Wrapped
+from gaby.kernel.crypto.models import DataKey
+from gaby.kernel.crypto.sealed import KEY_BYTES, Envelope, binding, key_id, open_sealed, seal
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.errors import Conflict, Invalid
+from gaby.kernel.ids import Ids, Random, WorkspaceId
+
+_SUBJECT = re.compile(r"[\x21-\x7e]{1,200}")
+_TEXT = "utf-8"
+_BATCH = 500
+
+
+class _Row(NamedTuple):
+    id: UUID
+    wrapped: Wrapped | None
+    ever_shredded: bool
+
+
+class Vault:
+    """A subject is an id such as `person:0190...`, never a name or an address, since it outlives the shredding."""
+
+    def __init__(self, master: MasterKeys, clock: Clock, ids: Ids, random: Random = secrets.token_bytes) -> None:
+        self._master = master
+        self._clock = clock
+        self._ids = ids
+        self._random = random
+
+    async def seal(self, session: WriteSession, subject: str, text: str, purpose: str, *, renew: bool = False) -> str:
+        """The sealed text, to be stored anywhere. A shredded subject gets a new key only when told to `renew`."""
+        key = await self._key_to_seal(session, subject, renew=renew)
+        bound_to = binding(session.workspace_id, subject, purpose)
+        # Texts from outside may hold halves of surrogate pairs; what is sealed must come back as it was.
+        return seal(key, text.encode(_TEXT, "surrogatepass"), bound_to, self._random).to_text()
+
+    async def open(self, session: ReadSession, subject: str, sealed: str, purpose: str) -> str:
+        envelope = Envelope.from_text(sealed)
+        row = await self._find(session, subject)
+        if row is None:
+            raise CannotOpen
+        if row.wrapped is None:
+            raise SubjectShredded
+        key = self._master.unwrap(row.wrapped, _key_binding(session.workspace_id, subject))
+        if envelope.key_id != key_id(key) and row.ever_shredded:
+            raise SubjectShredded
+        return open_sealed(key, envelope, binding(session.workspace_id, subject, purpose)).decode(
+            _TEXT, "surrogatepass"
+        )
+
+    async def shred(self, session: WriteSession, subject: str) -> bool:
+        """Forgets the subject's key for good. False when there was none."""
+        changed = await session.execute(
+            update(DataKey)
+            .where(DataKey.workspace_id == session.workspace_id, DataKey.subject == subject)
+            .where(DataKey.wrapped.is_not(None))
+            .values(wrapped=None, master_key_id=None, shredded_at=self._clock.now())
+        )
+        return _count(changed) > 0
+
+    async def rewrap(self, session: WriteSession, batch: int = _BATCH) -> int:
+        """After a rotation: wraps up to a batch of this workspace's keys with the active master key. 0 means done."""
+        rows = await session.execute(
+            select(DataKey.id, DataKey.subject, DataKey.wrapped, DataKey.master_key_id)
+            .where(DataKey.workspace_id == session.workspace_id)
+            .where(DataKey.wrapped.is_not(None), DataKey.master_key_id != self._master.active_id)
+            .order_by(DataKey.id)
+            .limit(batch)
+        )
+        rewrapped = 0
+        for row_id, subject, data, master_key_id in rows.all():
+            if data is not None and master_key_id is not None:
+                aad = _key_binding(session.workspace_id, subject)
+                fresh = self._master.wrap(self._master.unwrap(Wrapped(master_key_id, data), aad), aad)
+                # The old value is asked for, so that a key shredded meanwhile does not come back.
+                rewrapped += await self._store(session, row_id, fresh, replacing=data)
+        return rewrapped
+
+    async def _key_to_seal(self, session: WriteSession, subject: str, *, renew: bool) -> bytes:
+        if not _SUBJECT.fullmatch(subject):
+            raise Invalid("A subject must be 1 to 200 plain characters without spaces, such as `person:0190...`.")
+        aad = _key_binding(session.workspace_id, subject)
+        row = await self._find(session, subject) or await self._add(session, subject, aad)
+        if row.wrapped is None and renew:
+            await self._store(session, row.id, self._master.wrap(self._random(KEY_BYTES), aad), replacing=None)
+            row = await self._find(session, subject)
+        if row is None or row.wrapped is None:
+            raise SubjectShredded
+        return self._master.unwrap(row.wrapped, aad)
+
+    async def _find(self, session: ReadSession, subject: str) -> _Row | None:
+        found = await session.execute(
+            select(DataKey.id, DataKey.wrapped, DataKey.master_key_id, DataKey.shredded_at).where(
+                DataKey.workspace_id == session.workspace_id, DataKey.subject == subject
+            )
+        )
+        row = found.one_or_none()
+        if row is None:
+            return None
+        row_id, data, master_key_id, shredded_at = row
+        wrapped = Wrapped(master_key_id, data) if data is not None and master_key_id is not None else None
+        return _Row(row_id, wrapped, shredded_at is not None)
+
+    async def _add(self, session: WriteSession, subject: str, aad: bytes) -> _Row:
+        wrapped = self._master.wrap(self._random(KEY_BYTES), aad)
+        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        # Two may seal for a new subject at the same moment; the second one takes the key of the first.
+        await session.execute(
+            insert(DataKey)
+            .values(
+                workspace_id=session.workspace_id,
+                id=self._ids.new(),
+                subject=subject,
+                created_at=self._clock.now(),
+                wrapped=wrapped.data,
+                master_key_id=wrapped.master_key_id,
+            )
+            .on_conflict_do_nothing()
+        )
+        row = await self._find(session, subject)
+        if row is None:
+            raise Conflict
+        return row
+
+    async def _store(self, session: WriteSession, row_id: UUID, wrapped: Wrapped, *, replacing: bytes | None) -> int:
+        unchanged = DataKey.wrapped.is_(None) if replacing is None else DataKey.wrapped == replacing
+        changed = await session.execute(
+            update(DataKey)
+            .where(DataKey.workspace_id == session.workspace_id, DataKey.id == row_id, unchanged)
+            .values(wrapped=wrapped.data, master_key_id=wrapped.master_key_id)
+        )
+        return _count(changed)
+
+
+def _key_binding(workspace_id: WorkspaceId, subject: str) -> bytes:
+    return binding(workspace_id, "data key", subject)
+
+
+def _count(result: Any) -> int:
+    return cast("CursorResult[Any]", result).rowcount
