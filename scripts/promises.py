@@ -1,4 +1,4 @@
-"""Prints every promise with the tests that show it, and which have none. Fails on a test that names no known promise."""
+"""Prints every promise with the tests that show it. Fails when a test names a promise that does not exist."""
 
 import argparse
 import ast
@@ -50,12 +50,12 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print JSON")
     known, tests = promises(), shown_by()
     if parser.parse_args().json:
-        print(json.dumps([{"id": id, "promise": text, "tests": tests.get(id, [])} for id, text in known.items()]))
+        print(json.dumps([{"id": key, "promise": text, "tests": tests.get(key, [])} for key, text in known.items()]))
     else:
-        for id, text in known.items():
-            print(f"{id:4} {text}")
-            print(*(f"       {test}" for test in tests.get(id, ["(no test yet)"])), sep="\n")
-        print(f"\n{sum(id in tests for id in known)} of {len(known)} promises are shown by tests.")
+        for key, text in known.items():
+            print(f"{key:4} {text}")
+            print(*(f"       {test}" for test in tests.get(key, ["(no test yet)"])), sep="\n")
+        print(f"\n{sum(key in tests for key in known)} of {len(known)} promises are shown by tests.")
     if unknown := sorted(set(tests) - set(known)):
         print(f"Tests name promises that do not exist: {', '.join(unknown)}", file=sys.stderr)
         return 1

@@ -8,11 +8,14 @@ from uuid import uuid4
 
 import pytest
 
+from gaby.app import Gaby, build
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Database, open_database
 from gaby.kernel.ids import Ids
 from gaby.migrations import upgrade
+from gaby.settings import Settings, load
 from tests.support.postgres import Postgres, start_postgres
+from tests.support.web import World
 
 ENGINES = ("sqlite", "postgresql")
 
@@ -69,3 +72,21 @@ async def db(database_url: str) -> AsyncGenerator[Database]:
     database = open_database(database_url)
     yield database
     await database.close()
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return load({"GABY_DATABASE_URL": database_url, "GABY_HOME": str(tmp_path / "home")}, env_file=None).settings
+
+
+@pytest.fixture
+async def gaby(settings: Settings, clock: HeldClock) -> AsyncGenerator[Gaby]:
+    """All of Gaby on a fresh database, with time held still."""
+    built = build(settings, clock=clock, public_url="http://gaby.example")
+    async with built.running():
+        yield built
+
+
+@pytest.fixture
+def world(gaby: Gaby) -> World:
+    return World(gaby)

@@ -184,8 +184,12 @@ class Settings(_Group):
         return f"sqlite:///{self.home.absolute() / 'gaby.db'}"
 
     @property
-    def keys_dir(self) -> Path:
-        return self.home / "keys"
+    def master_key_path(self) -> Path:
+        return self.home / "keys" / "master.json"
+
+    @property
+    def signing_key_path(self) -> Path:
+        return self.home / "keys" / "audit.pem"
 
     @property
     def anchor_path(self) -> Path:

@@ -100,7 +100,7 @@ class People:
         )
         if after is not None:
             query = query.where(Person.id > after)
-        return [_member(person, membership) for person, membership in (await session.execute(query)).tuples()]
+        return [_member(person, membership) for person, membership in (await session.execute(query))]
 
     async def get(self, session: ReadSession, person_id: PersonId) -> Member:
         person, membership = await self._load(session, person_id)
@@ -143,7 +143,7 @@ class People:
             .join(Membership, Membership.person_id == Person.id)
             .where(Membership.workspace_id == session.workspace_id, Membership.person_id == person_id)
         )
-        found = (await session.execute(query)).tuples().one_or_none()
+        found = (await session.execute(query)).one_or_none()
         if found is None:
             raise NotFound
         return found

@@ -67,7 +67,7 @@ class SignIns:
             .join(Person, Person.id == SignIn.person_id)
             .where(SignIn.token_hash == hash_token(token))
         )
-        found = (await session.execute(query)).tuples().one_or_none()
+        found = (await session.execute(query)).one_or_none()
         if found is None or not self._is_live(*found):
             raise SignInEnded
         return found

@@ -61,4 +61,4 @@ class Workspaces:
             .where(Membership.person_id == person_id)
             .order_by(Workspace.slug)
         )
-        return [(workspace, Role(role)) for workspace, role in (await session.execute(query)).tuples()]
+        return [(workspace, Role(role)) for workspace, role in (await session.execute(query))]

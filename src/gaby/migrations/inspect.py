@@ -1,25 +1,29 @@
 """What a database holds, found out without writing to it: nothing, our tables, or somebody else's."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-import psycopg
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from gaby.kernel.database import Database
 from gaby.kernel.database.faults import (
+    DatabaseDamaged,
     DatabaseUnavailable,
     ForeignDatabase,
     SchemaTooNew,
     translate,
     translate_driver_error,
+    unusable_file,
 )
+from gaby.kernel.database.postgres import CONNECT_ARGS
 from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine
 
 VERSION_TABLE = "gaby_schema"
 _REVISION = "SELECT version_num FROM gaby_schema"
+_MAGIC = b"SQLite format 3\0"
 VERSIONS = Path(__file__).parent / "versions"
 
 SchemaState = Literal["empty", "outdated", "current"]
@@ -50,32 +54,48 @@ def _look(database: Database) -> tuple[bool, str | None, bool]:
         return _look_at_server(engine.migration_url())
     except SQLAlchemyError as error:
         raise translate(error) from error
-    except psycopg.Error as error:
-        raise translate_driver_error(error) or error from error
 
 
 def _look_at_file(path: Path) -> tuple[bool, str | None, bool]:
-    if not path.exists() or path.stat().st_size == 0:
-        return False, None, False
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
-        try:
+        return _read_file(path)
+    except FileNotFoundError:
+        return False, None, False
+    except OSError as error:
+        raise unusable_file(path, error) from error
+    except DatabaseDamaged:
+        return _read_file(path)  # While another process makes the file it can look damaged; the second look counts.
+
+
+def _read_file(path: Path) -> tuple[bool, str | None, bool]:
+    with path.open("rb") as file:
+        beginning = file.read(len(_MAGIC))
+    if beginning == b"":
+        return False, None, False
+    if beginning != _MAGIC:
+        raise DatabaseDamaged
+    # Without a log beside it the file is complete, and `immutable` keeps SQLite from leaving one behind.
+    mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=5)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             ours = application == APPLICATION_ID and VERSION_TABLE in tables
             revision = connection.execute(_REVISION).fetchone() if ours else None
-        finally:
-            connection.close()
     except sqlite3.Error as error:
         raise translate_driver_error(error) or DatabaseUnavailable() from error
-    return bool(tables), revision[0] if revision else None, ours
+    return bool(tables) or application not in {0, APPLICATION_ID}, revision[0] if revision else None, ours
 
 
 def _look_at_server(url: str) -> tuple[bool, str | None, bool]:
-    engine = create_engine(url)
+    engine = create_engine(url, connect_args=CONNECT_ARGS)
     try:
         with engine.connect() as connection:
-            in_schema = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+            # The catalogue also lists what the login may not read; `information_schema` would call that empty.
+            in_schema = (
+                "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+                "AND relkind IN ('r', 'p', 'v', 'm', 'f')"
+            )
             tables = set(connection.execute(text(in_schema)).scalars())
             ours = VERSION_TABLE in tables
             revision = connection.execute(text(_REVISION)).scalar() if ours else None

@@ -4,24 +4,28 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 
 from gaby.kernel.database import Base, Database
-from gaby.kernel.database.faults import translate
-from gaby.kernel.database.postgres import PostgresEngine
+from gaby.kernel.database.faults import SchemaOutdated, UpgradeForbidden, translate, unusable_file
+from gaby.kernel.database.postgres import CONNECT_ARGS, WORKSPACE_SETTING, PostgresEngine
 from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine
 from gaby.migrations import tables
 from gaby.migrations.inspect import VERSION_TABLE, inspect_schema
-from gaby.migrations.protect import protect_workspaces
+from gaby.migrations.protect import protect_workspaces, unprotected_tables
 
 _LOCK = 0x47414259
+_one_at_a_time = Lock()
+"""Alembic keeps its connection in a global, so two threads would write into each other's database."""
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
@@ -29,52 +33,79 @@ def upgrade(database: Database, revision: str = "head") -> None:
     inspect_schema(database)
     if isinstance(database.engine, SqliteEngine):
         _create_private(database.engine.path)
-    with _transaction(database) as connection:
+    with _one_at_a_time, _transaction(database) as connection:
+        _own(connection)
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent))
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
         if isinstance(database.engine, PostgresEngine):
-            protect_workspaces(connection, database.engine.role)
+            protect_workspaces(connection, database.engine.role, database.engine.login)
 
 
 def find_drift(database: Database) -> list[str]:
-    """Where the tables differ from what the code expects; empty when they agree."""
+    """Where the tables differ from what the code expects; empty when they agree. Writes nothing."""
+    if inspect_schema(database) == "empty":
+        raise SchemaOutdated
     with _transaction(database) as connection:
         options = {"version_table": VERSION_TABLE, "compare_type": True, "include_object": tables.ours}
         context = MigrationContext.configure(connection, opts=options)
         return [str(difference) for difference in compare_metadata(context, Base.metadata)]
 
 
+def unprotected(database: Database) -> list[str]:
+    """Workspace tables of Postgres on which row-level security is not in force. SQLite has the guard alone."""
+    if database.dialect != "postgresql":
+        return []
+    with _transaction(database) as connection:
+        return [f"{table}: row-level security is not in force" for table in unprotected_tables(connection)]
+
+
 @contextmanager
 def _transaction(database: Database) -> Generator[Connection]:
-    engine = create_engine(make_url(database.engine.migration_url()))
+    arguments = CONNECT_ARGS if database.dialect == "postgresql" else {"timeout": 30}
+    engine = create_engine(make_url(database.engine.migration_url()), connect_args=arguments)
     if database.dialect == "sqlite":
         _begin_immediately(engine)
     try:
         with engine.begin() as connection:
-            if database.dialect == "sqlite":
-                connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-            else:
+            if database.dialect == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             yield connection
     except SQLAlchemyError as error:
+        if isinstance(error, ProgrammingError) and isinstance(error.orig, InsufficientPrivilege):
+            raise UpgradeForbidden from error
         raise translate(error) from error
     finally:
         engine.dispose()
 
 
+def _own(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    else:
+        # Row-level security binds the owner of the tables too; a migration has to see every row.
+        connection.execute(text(f"SELECT set_config('{WORKSPACE_SETTING}', '*', true)"))
+
+
 def _create_private(path: Path) -> None:
     """The file holds people's data, so nobody but its owner may read it, from its first byte on."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if os.fstat(file).st_size == 0:
+                os.fchmod(file, 0o600)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise unusable_file(path, error) from error
 
 
 def _begin_immediately(engine: Engine) -> None:
     def connected(connection: Any, _record: object) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA busy_timeout = 30000")
 
     def begun(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")

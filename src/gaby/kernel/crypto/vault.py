@@ -37,16 +37,29 @@ class Vault:
         self._ids = ids
         self._random = random
 
-    async def seal(self, session: WriteSession, subject: str, text: str, purpose: str, *, renew: bool = False) -> str:
-        """The sealed text, to be stored anywhere. A shredded subject gets a new key only when told to `renew`."""
-        key = await self._key_to_seal(session, subject, renew=renew)
-        bound_to = binding(session.workspace_id, subject, purpose)
+    async def seal(
+        self,
+        session: WriteSession,
+        subject: str,
+        text: str,
+        purpose: str,
+        *,
+        renew: bool = False,
+        workspace_id: WorkspaceId | None = None,
+    ) -> str:
+        """The sealed text, to be stored anywhere. A shredded subject gets a new key only when told to `renew`.
+
+        A session across workspaces says for which `workspace_id` it seals.
+        """
+        workspace_id = workspace_id or session.workspace_id
+        key = await self._key_to_seal(session, workspace_id, subject, renew=renew)
+        bound_to = binding(workspace_id, subject, purpose)
         # Texts from outside may hold halves of surrogate pairs; what is sealed must come back as it was.
         return seal(key, text.encode(_TEXT, "surrogatepass"), bound_to, self._random).to_text()
 
     async def open(self, session: ReadSession, subject: str, sealed: str, purpose: str) -> str:
         envelope = Envelope.from_text(sealed)
-        row = await self._find(session, subject)
+        row = await self._find(session, session.workspace_id, subject)
         if row is None:
             raise CannotOpen
         if row.wrapped is None:
@@ -83,25 +96,29 @@ class Vault:
                 aad = _key_binding(session.workspace_id, subject)
                 fresh = self._master.wrap(self._master.unwrap(Wrapped(master_key_id, data), aad), aad)
                 # The old value is asked for, so that a key shredded meanwhile does not come back.
-                rewrapped += await self._store(session, row_id, fresh, replacing=data)
+                rewrapped += await self._store(session, session.workspace_id, row_id, fresh, replacing=data)
         return rewrapped
 
-    async def _key_to_seal(self, session: WriteSession, subject: str, *, renew: bool) -> bytes:
+    async def _key_to_seal(
+        self, session: WriteSession, workspace_id: WorkspaceId, subject: str, *, renew: bool
+    ) -> bytes:
         if not _SUBJECT.fullmatch(subject):
             raise Invalid("A subject must be 1 to 200 plain characters without spaces, such as `person:0190...`.")
-        aad = _key_binding(session.workspace_id, subject)
-        row = await self._find(session, subject) or await self._add(session, subject, aad)
+        aad = _key_binding(workspace_id, subject)
+        row = await self._find(session, workspace_id, subject) or await self._add(session, workspace_id, subject, aad)
         if row.wrapped is None and renew:
-            await self._store(session, row.id, self._master.wrap(self._random(KEY_BYTES), aad), replacing=None)
-            row = await self._find(session, subject)
+            await self._store(
+                session, workspace_id, row.id, self._master.wrap(self._random(KEY_BYTES), aad), replacing=None
+            )
+            row = await self._find(session, workspace_id, subject)
         if row is None or row.wrapped is None:
             raise SubjectShredded
         return self._master.unwrap(row.wrapped, aad)
 
-    async def _find(self, session: ReadSession, subject: str) -> _Row | None:
+    async def _find(self, session: ReadSession, workspace_id: WorkspaceId, subject: str) -> _Row | None:
         found = await session.execute(
             select(DataKey.id, DataKey.wrapped, DataKey.master_key_id, DataKey.shredded_at).where(
-                DataKey.workspace_id == session.workspace_id, DataKey.subject == subject
+                DataKey.workspace_id == workspace_id, DataKey.subject == subject
             )
         )
         row = found.one_or_none()
@@ -111,14 +128,14 @@ class Vault:
         wrapped = Wrapped(master_key_id, data) if data is not None and master_key_id is not None else None
         return _Row(row_id, wrapped, shredded_at is not None)
 
-    async def _add(self, session: WriteSession, subject: str, aad: bytes) -> _Row:
+    async def _add(self, session: WriteSession, workspace_id: WorkspaceId, subject: str, aad: bytes) -> _Row:
         wrapped = self._master.wrap(self._random(KEY_BYTES), aad)
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         # Two may seal for a new subject at the same moment; the second one takes the key of the first.
         await session.execute(
             insert(DataKey)
             .values(
-                workspace_id=session.workspace_id,
+                workspace_id=workspace_id,
                 id=self._ids.new(),
                 subject=subject,
                 created_at=self._clock.now(),
@@ -127,16 +144,24 @@ class Vault:
             )
             .on_conflict_do_nothing()
         )
-        row = await self._find(session, subject)
+        row = await self._find(session, workspace_id, subject)
         if row is None:
             raise Conflict
         return row
 
-    async def _store(self, session: WriteSession, row_id: UUID, wrapped: Wrapped, *, replacing: bytes | None) -> int:
+    async def _store(
+        self,
+        session: WriteSession,
+        workspace_id: WorkspaceId,
+        row_id: UUID,
+        wrapped: Wrapped,
+        *,
+        replacing: bytes | None,
+    ) -> int:
         unchanged = DataKey.wrapped.is_(None) if replacing is None else DataKey.wrapped == replacing
         changed = await session.execute(
             update(DataKey)
-            .where(DataKey.workspace_id == session.workspace_id, DataKey.id == row_id, unchanged)
+            .where(DataKey.workspace_id == workspace_id, DataKey.id == row_id, unchanged)
             .values(wrapped=wrapped.data, master_key_id=wrapped.master_key_id)
         )
         return _count(changed)

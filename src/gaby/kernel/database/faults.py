@@ -1,5 +1,7 @@
 """Database faults in the operator's words: unreachable, full, damaged, not ours, too new."""
 
+from pathlib import Path
+
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -65,6 +67,13 @@ _SQLITE_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _POSTGRES_UNAVAILABLE = ("08", "53", "57", "58", "25006", "40")
 _NO_SUCH_TABLE = ("42P01", "42703")
 _DOES_NOT_FIT = "A value does not fit the database. Check for NUL characters and for numbers out of range."
+
+
+def unusable_file(path: Path, error: OSError) -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        f"The database file {path} cannot be opened: {error.strerror}. Make it with `gaby db upgrade`, mend its "
+        "rights, or point GABY_DATABASE_URL elsewhere."
+    )
 
 
 def translate(error: SQLAlchemyError) -> Exception:

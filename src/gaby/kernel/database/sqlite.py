@@ -10,6 +10,7 @@ from sqlalchemy import URL, Engine, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from gaby.kernel.database.engines import Dialect
+from gaby.kernel.database.faults import unusable_file
 from gaby.kernel.database.guard import install_guard
 from gaby.kernel.database.sessions import ReadSession
 
@@ -52,6 +53,7 @@ class SqliteEngine:
             connect_args={"timeout": BUSY_SECONDS},
             hide_parameters=True,  # Values are people's data; errors end up in logs.
         )
+        _look_before_connecting(engine.sync_engine, self.path)
         _take_over_transactions(engine.sync_engine, begin, query_only=query_only)
         install_guard(engine.sync_engine)
         return engine
@@ -64,6 +66,16 @@ def _url(driver: str, path: Path) -> URL:
 
 def _uri(path: Path) -> str:
     return path.absolute().as_uri()
+
+
+def _look_before_connecting(engine: Engine, path: Path) -> None:
+    def connecting(*_: object) -> None:
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise unusable_file(path, error) from error
+
+    event.listen(engine, "do_connect", connecting)
 
 
 def _take_over_transactions(engine: Engine, begin: str, *, query_only: bool) -> None:

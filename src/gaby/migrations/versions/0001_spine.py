@@ -173,6 +173,7 @@ def _audit() -> None:
         sa.Column("signature", sa.LargeBinary(length=64), nullable=False),
         sa.PrimaryKeyConstraint("workspace_id", "size", "ts", name=op.f("pk_audit_checkpoints")),
         info={"append_only": True},
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "audit_intents",
@@ -187,10 +188,11 @@ def _audit() -> None:
         sa.Column("key_id", sa.String(length=16), nullable=False),
         sa.Column("public_key", sa.LargeBinary(length=32), nullable=False),
         sa.Column("rotation", sa.Text(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("ts", sa.String(length=27), nullable=False),
         sa.PrimaryKeyConstraint("term", name=op.f("pk_audit_keys")),
         sa.UniqueConstraint("key_id", name=op.f("uq_audit_keys_key_id")),
         info={"append_only": True},
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "audit_rows",
@@ -207,6 +209,7 @@ def _audit() -> None:
         sa.PrimaryKeyConstraint("workspace_id", "seq", name=op.f("pk_audit_rows")),
         sa.UniqueConstraint("id", name=op.f("uq_audit_rows_id")),
         info={"append_only": True},
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "audit_tiles",

@@ -1,0 +1,76 @@
+"""The application factory."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+
+import gaby
+from gaby.api import health
+from gaby.api.parts import Parts
+from gaby.audit import routes as audit_routes
+from gaby.identity import pages
+from gaby.identity import routes as identity_routes
+from gaby.kernel.http import NO_FASTAPI_TELEMETRY, guard_http
+from gaby.kernel.http.access import Doorway
+from gaby.kernel.http.problems import PROBLEM
+
+_PROBLEM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "code", "request_id"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What is wrong and what to do."},
+        "code": {"type": "string", "description": "Stable; match on this."},
+        "request_id": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"where": {"type": "string"}, "message": {"type": "string"}}},
+        },
+    },
+}
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"description": meaning, "content": {PROBLEM: {"schema": _PROBLEM_SCHEMA}}}
+    for code, meaning in {
+        400: "It could not be understood.",
+        401: "Not signed in.",
+        403: "Not allowed.",
+        404: "No such thing here.",
+        409: "Not in the present state.",
+        413: "Too large.",
+        405: "Not with this method.",
+        422: "Some values are not acceptable.",
+        429: "Too many attempts.",
+        431: "Headers too large.",
+        500: "Something went wrong inside Gaby.",
+        503: "Cannot be stored at the moment; try again.",
+    }.items()
+}
+
+
+def create_app(parts: Parts) -> FastAPI:
+    app = FastAPI(
+        title="Gaby",
+        version=gaby.__version__,
+        summary="A self-hosted AI support engineer.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # The usual pages load scripts from elsewhere, which our headers forbid.
+        redoc_url=None,
+        lifespan=parts.lifespan,
+        responses=_PROBLEMS,
+        telemetry=NO_FASTAPI_TELEMETRY,
+    )
+    app.state.parts = parts
+    app.state.doorway = Doorway(parts.database, parts.identity.authenticate)
+    app.state.identity = parts.identity
+    app.state.audit = parts.audit
+    app.include_router(health.router)
+    for router in (*identity_routes.routers, audit_routes.router):
+        app.include_router(router)
+    app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
+    guard_http(app, metrics=parts.metrics, max_body_bytes=parts.max_body_bytes, https=parts.secure, clock=parts.clock)
+    return app

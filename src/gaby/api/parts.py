@@ -1,0 +1,32 @@
+"""What the application is made of, handed in by the composition root."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request
+
+from gaby.audit import AuditLog
+from gaby.identity.service import Identity
+from gaby.kernel.checks import RunCheck
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.metrics import Metrics
+
+
+@dataclass(frozen=True)
+class Parts:
+    database: Database
+    identity: Identity
+    audit: AuditLog
+    metrics: Metrics
+    clock: Clock
+    checks: Sequence[RunCheck]
+    max_body_bytes: int
+    secure: bool
+    metrics_token: str | None = None
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
+
+
+def parts_of(request: Request) -> Parts:
+    return request.app.state.parts

@@ -1,0 +1,118 @@
+"""What Gaby needs to work, checked one by one. The server's readiness and `gaby doctor` ask the same questions."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from gaby.app.opening import open_configured_database
+from gaby.kernel.checks import Check, RunCheck
+from gaby.kernel.database import Database
+from gaby.kernel.errors import GabyError
+from gaby.migrations import inspect_schema
+from gaby.settings import Settings
+
+_LITTLE_DISK = 64 * 1024 * 1024
+_TIMEOUT = 5.0
+
+
+def database_check(database: Database) -> RunCheck:
+    async def check() -> Check:
+        try:
+            async with asyncio.timeout(_TIMEOUT):
+                await database.ping()
+        except GabyError as error:
+            return Check("database", "fail", error.message, "Start the database, or correct GABY_DATABASE_URL.")
+        except TimeoutError:
+            return Check("database", "fail", "The database does not answer.", "Look at its load and its log.")
+        return Check("database", "ok", f"answers ({database.dialect})")
+
+    return check
+
+
+def schema_check(database: Database) -> RunCheck:
+    async def check() -> Check:
+        try:
+            state = await asyncio.to_thread(inspect_schema, database)
+        except GabyError as error:
+            return Check("tables", "fail", error.message, "See `gaby db check`.")
+        if state == "current":
+            return Check("tables", "ok", "up to date")
+        missing = "there are none yet" if state == "empty" else "they are from an older version"
+        return Check("tables", "fail", missing, "Run `gaby db upgrade`, or `gaby serve`, which does it.")
+
+    return check
+
+
+def disk_check(folder: Path) -> RunCheck:
+    async def check() -> Check:
+        try:
+            await asyncio.to_thread(_write_probe, folder)
+            free = shutil.disk_usage(folder).free
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            return Check("disk", "fail", f"{folder}: {reason}", "Free some space, or mend the folder's rights.")
+        if free < _LITTLE_DISK:
+            return Check("disk", "warn", f"only {free // 2**20} MB are free", "Free some space.")
+        return Check("disk", "ok", f"{free // 2**30} GB free")
+
+    return check
+
+
+def _write_probe(folder: Path) -> None:
+    """A full disk says so only when a file must grow."""
+    probe = folder / f".probe-{os.getpid()}"
+    try:
+        with probe.open("wb") as file:
+            file.write(bytes(8192))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def private_file_check(name: str, path: Path, *, in_settings: bool) -> RunCheck:
+    async def check() -> Check:
+        if in_settings:
+            return Check(name, "ok", "given in the settings")
+        mode = await asyncio.to_thread(_mode, path)
+        if mode is None:
+            return Check(name, "warn", "not made yet", "`gaby serve` makes it at the first start.")
+        if mode & 0o077:
+            return Check(name, "fail", f"{path} can be read by others", f"chmod 600 {path}, and rotate it.")
+        return Check(name, "ok", f"{path}, readable by its owner only")
+
+    return check
+
+
+def _mode(path: Path) -> int | None:
+    return path.stat().st_mode & 0o777 if path.exists() else None
+
+
+def from_report(name: str, trouble: Callable[[], str | None], fix: str) -> RunCheck:
+    """A part that knows by itself what is wrong with it."""
+
+    async def check() -> Check:
+        wrong = trouble()
+        return Check(name, "ok", "well") if wrong is None else Check(name, "fail", wrong, fix)
+
+    return check
+
+
+async def diagnose(settings: Settings) -> list[Check]:
+    """All checks of an installation that is not running here. Nothing is created or started."""
+    database = open_configured_database(settings)
+    runs = [
+        schema_check(database),
+        database_check(database),
+        disk_check(settings.home if settings.home.is_dir() else settings.home.absolute().parent),
+        private_file_check("master key", settings.master_key_path, in_settings=settings.crypto.master_key is not None),
+        private_file_check(
+            "signing key", settings.signing_key_path, in_settings=settings.audit.signing_key is not None
+        ),
+    ]
+    try:
+        return [Check("settings", "ok", "understood"), *[await run() for run in runs]]
+    finally:
+        await database.close()

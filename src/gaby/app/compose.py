@@ -1,0 +1,169 @@
+"""Every service of Gaby, built in order, each from those before it."""
+
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
+from fastapi import FastAPI
+
+import gaby
+from gaby.api import Parts
+from gaby.app import checks
+from gaby.app.opening import configured_url, open_configured_database
+from gaby.app.sealing import VaultSealer
+from gaby.audit import (
+    AnchorFile,
+    AnchorPlace,
+    Anchors,
+    AnchorWebhook,
+    Appender,
+    AuditLog,
+    Checkpointer,
+    CheckpointTaker,
+    GivenKey,
+    KeyFile,
+    KeyHolder,
+    Pace,
+    read_pem,
+)
+from gaby.identity.service import Identity, build_identity
+from gaby.kernel.checks import RunCheck
+from gaby.kernel.clock import Clock, SystemClock
+from gaby.kernel.crypto import MasterKeys, Vault
+from gaby.kernel.database import Database
+from gaby.kernel.ids import Ids, Random
+from gaby.kernel.metrics import Metrics
+from gaby.settings import Settings
+
+
+@dataclass(frozen=True)
+class Gaby:
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    database: Database
+    metrics: Metrics
+    master_keys: MasterKeys
+    vault: Vault
+    appender: Appender
+    audit: AuditLog
+    audit_key: KeyHolder
+    checkpointer: Checkpointer
+    identity: Identity
+    http: httpx2.AsyncClient
+
+    @asynccontextmanager
+    async def running(self, *, background: bool = True) -> AsyncGenerator[None]:
+        """Everything started; on the way out stopped in the opposite order. Commands run without the background."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.database.close)
+            stack.push_async_callback(self.http.aclose)
+            if background:
+                stack.push_async_callback(self.checkpointer.stop)
+            stack.push_async_callback(self.audit.stop)
+            if background:
+                await self.checkpointer.start()
+            yield
+
+    def checks(self) -> list[RunCheck]:
+        return [
+            checks.database_check(self.database),
+            checks.schema_check(self.database),
+            checks.disk_check(self.settings.home),
+            checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
+        ]
+
+    def parts(self) -> Parts:
+        token = self.settings.telemetry.metrics_token
+        return Parts(
+            database=self.database,
+            identity=self.identity,
+            audit=self.audit,
+            metrics=self.metrics,
+            clock=self.clock,
+            checks=self.checks(),
+            max_body_bytes=self.settings.server.max_body_bytes,
+            secure=self.identity.public_url.startswith("https://"),
+            metrics_token=token.get_secret_value() if token is not None else None,
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: FastAPI) -> AsyncGenerator[None]:
+        async with self.running():
+            yield
+
+
+def build(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    random: Random = secrets.token_bytes,
+    public_url: str | None = None,
+) -> Gaby:
+    """Nothing is started, and nothing but missing key files is created."""
+    clock = clock or SystemClock()
+    ids = Ids(clock, random)
+    database = open_configured_database(settings)
+    metrics = Metrics()
+    metrics.build_info.labels(version=gaby.__version__).set(1)
+    master_keys = _master_keys(settings)
+    vault = Vault(master_keys, clock, ids, random)
+    appender = Appender(clock, ids)
+    audit = AuditLog(database, appender, sealer=VaultSealer(database, vault), metrics=metrics)
+    database.on_events(audit.record)
+    http = httpx2.AsyncClient()
+    audit_key = _audit_key(settings)
+    checkpointer = Checkpointer(
+        database,
+        CheckpointTaker(audit_key, appender, clock),
+        Anchors(*_anchor_places(settings, http)),
+        clock,
+        Pace(settings.audit.checkpoint_rows, settings.audit.checkpoint_every, settings.audit.heartbeat_every),
+    )
+    audit.on_rows(checkpointer.grew)
+    identity = build_identity(
+        database,
+        clock,
+        ids,
+        random,
+        idle=settings.session.idle,
+        absolute=settings.session.absolute,
+        public_url=public_url or configured_url(settings),
+    )
+    return Gaby(
+        settings=settings,
+        clock=clock,
+        ids=ids,
+        database=database,
+        metrics=metrics,
+        master_keys=master_keys,
+        vault=vault,
+        appender=appender,
+        audit=audit,
+        audit_key=audit_key,
+        checkpointer=checkpointer,
+        identity=identity,
+        http=http,
+    )
+
+
+def _master_keys(settings: Settings) -> MasterKeys:
+    if settings.crypto.master_key is not None:
+        return MasterKeys.from_value(settings.crypto.master_key.get_secret_value())
+    return MasterKeys.load_or_create(settings.master_key_path)
+
+
+def _audit_key(settings: Settings) -> KeyHolder:
+    if settings.audit.signing_key is not None:
+        return GivenKey(read_pem(settings.audit.signing_key.get_secret_value().encode(), "GABY_AUDIT_SIGNING_KEY"))
+    return KeyFile(settings.signing_key_path)
+
+
+def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorPlace]:
+    places: list[AnchorPlace] = [AnchorFile(settings.anchor_path)]
+    if settings.audit.anchor_webhook is not None:
+        places.append(AnchorWebhook(settings.audit.anchor_webhook, http))
+    return places

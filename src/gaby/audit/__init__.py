@@ -1,0 +1,80 @@
+"""The audit log: what was decided and done, in rows that nobody can change unnoticed."""
+
+from gaby.audit.anchors import AnchorFile, AnchorPlace, Anchors, AnchorWebhook
+from gaby.audit.checkpointer import Checkpointer, Pace
+from gaby.audit.checkpoints import CheckpointTaker
+from gaby.audit.errors import (
+    AuditUnavailable,
+    AuditWouldWaitForItself,
+    CheckpointRefused,
+    IntentClosed,
+    Malformed,
+    NotCanonical,
+    PayloadTooLarge,
+    ProofRejected,
+    SigningKeyUnusable,
+)
+from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.follow import Cursor, CursorFile, WebhookSink, follow
+from gaby.audit.formats import json_line, syslog_line
+from gaby.audit.intents import Intent, Outcome, PendingIntent
+from gaby.audit.keys import GivenKey, KeyFile, KeyHolder, Rotation
+from gaby.audit.live import export_to, verify_live
+from gaby.audit.log import AuditLog
+from gaby.audit.proofs import check_consistency, check_inclusion
+from gaby.audit.prover import consistency_proof, inclusion_proof
+from gaby.audit.rows import AuditRow
+from gaby.audit.sealing import Sealer
+from gaby.audit.signing import read_pem
+from gaby.audit.source import snapshot
+from gaby.audit.store import Appender
+from gaby.audit.verify import verify, verify_file
+
+__all__ = [
+    "AnchorFile",
+    "AnchorPlace",
+    "AnchorWebhook",
+    "Anchors",
+    "Appender",
+    "AuditLog",
+    "AuditRow",
+    "AuditUnavailable",
+    "AuditWouldWaitForItself",
+    "CheckpointRefused",
+    "CheckpointTaker",
+    "Checkpointer",
+    "Cursor",
+    "CursorFile",
+    "Finding",
+    "FindingKind",
+    "GivenKey",
+    "Intent",
+    "IntentClosed",
+    "KeyFile",
+    "KeyHolder",
+    "Malformed",
+    "NotCanonical",
+    "Outcome",
+    "Pace",
+    "PayloadTooLarge",
+    "PendingIntent",
+    "ProofRejected",
+    "Report",
+    "Rotation",
+    "Sealer",
+    "SigningKeyUnusable",
+    "WebhookSink",
+    "check_consistency",
+    "check_inclusion",
+    "consistency_proof",
+    "export_to",
+    "follow",
+    "inclusion_proof",
+    "json_line",
+    "read_pem",
+    "snapshot",
+    "syslog_line",
+    "verify",
+    "verify_file",
+    "verify_live",
+]

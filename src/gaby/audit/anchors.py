@@ -1,0 +1,115 @@
+"""Anchors: checkpoints kept where whoever can change the database cannot reach."""
+
+import asyncio
+import os
+from collections import deque
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import httpx2
+
+from gaby.audit.canonical import canonical
+from gaby.audit.errors import Malformed
+from gaby.audit.reading import parse, read_lines
+from gaby.audit.signing import sync_folder
+from gaby.audit.statements import Anchor, understand
+from gaby.kernel.log import get_log
+
+_TIMEOUT = 5.0
+_KEPT = 100
+_LONGEST_LINE = 8192
+
+_log = get_log(__name__)
+
+
+class AnchorPlace(Protocol):
+    name: str
+
+    async def keep(self, anchor: Anchor) -> None:
+        """Raises `OSError` or `httpx2.HTTPError` when it cannot; it is asked again later."""
+        ...
+
+
+class AnchorFile:
+    """One line per anchor, each on disk before the next step. Another disk than the database's is better."""
+
+    name = "file"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def keep(self, anchor: Anchor) -> None:
+        await asyncio.to_thread(self._append, anchor_line(anchor))
+
+    def last(self) -> Anchor | None:
+        """The newest readable anchor."""
+        found = None
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                for line in read_lines(file):
+                    found = _readable(line) or found
+        return found
+
+    def _append(self, line: bytes) -> None:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_new = not self.path.exists()
+        with self.path.open("ab+") as file:
+            # A crash may have torn the last line. It was never acknowledged, and the next one must stand alone.
+            file.truncate(_whole_lines(file))
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        if is_new:
+            sync_folder(self.path.parent)
+
+
+class AnchorWebhook:
+    name = "webhook"
+
+    def __init__(self, url: str, client: httpx2.AsyncClient) -> None:
+        self._url = url
+        self._client = client
+
+    async def keep(self, anchor: Anchor) -> None:
+        headers = {"Content-Type": "application/json"}
+        answer = await self._client.post(self._url, content=anchor_line(anchor), headers=headers, timeout=_TIMEOUT)
+        answer.raise_for_status()
+
+
+class Anchors:
+    """Sends each anchor to every place. What a place did not take is offered again with the next anchor."""
+
+    def __init__(self, *places: AnchorPlace) -> None:
+        self._waiting = {place: deque[Anchor](maxlen=_KEPT) for place in places}
+
+    async def publish(self, anchor: Anchor) -> None:
+        checkpoint = anchor.checkpoint
+        _log.info("audit.anchored", size=checkpoint.size, root=checkpoint.root.hex(), key=checkpoint.key_id)
+        for place, waiting in self._waiting.items():
+            waiting.append(anchor)
+            try:
+                while waiting:
+                    await place.keep(waiting[0])
+                    waiting.popleft()
+            except (OSError, httpx2.HTTPError) as error:
+                _log.warning("audit.anchor_failed", place=place.name, waiting=len(waiting), error=repr(error))
+
+
+def anchor_line(anchor: Anchor) -> bytes:
+    return canonical(anchor.model_dump(mode="json")) + b"\n"
+
+
+def _readable(line: bytes) -> Anchor | None:
+    try:
+        return understand(Anchor, parse(line.removesuffix(b"\n")))
+    except Malformed:
+        return None
+
+
+def _whole_lines(file: BinaryIO) -> int:
+    """How many bytes the file has up to its last line feed."""
+    end = file.seek(0, os.SEEK_END)
+    start = max(0, end - _LONGEST_LINE)
+    file.seek(start)
+    tail = file.read()
+    return end if tail.endswith(b"\n") else start + tail.rfind(b"\n") + 1

@@ -1,0 +1,85 @@
+"""Takes checkpoints in the background: after enough rows, after some time, and as a heartbeat when nothing happens."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gaby.audit.anchors import Anchors
+from gaby.audit.checkpoints import CheckpointTaker, Taken
+from gaby.audit.transactions import in_transaction
+from gaby.audit.writer import DRIVER_ERRORS
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.errors import GabyError
+from gaby.kernel.log import get_log
+
+_log = get_log(__name__)
+
+
+@dataclass(frozen=True)
+class Pace:
+    rows: int = 256
+    every: timedelta = timedelta(seconds=60)
+    heartbeat: timedelta = timedelta(minutes=15)
+
+
+class Checkpointer:
+    def __init__(
+        self, db: Database, taker: CheckpointTaker, anchors: Anchors, clock: Clock, pace: Pace | None = None
+    ) -> None:
+        self._db = db
+        self._taker = taker
+        self._anchors = anchors
+        self._clock = clock
+        self._pace = pace or Pace()
+        self._new_rows = 0
+        self._due = asyncio.Event()
+        self._beat = float("-inf")
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def grew(self, rows: int) -> None:
+        """Listens to `AuditLog.on_rows`."""
+        self._new_rows += rows
+        if self._new_rows >= self._pace.rows:
+            self._due.set()
+
+    async def start(self) -> None:
+        """Takes the first checkpoint at once, so that a key or database that cannot be used is seen at the start."""
+        await self.checkpoint()
+        self._task = asyncio.create_task(self._run(), name="audit checkpoints")
+
+    async def stop(self) -> None:
+        """Takes a last checkpoint, then ends. Call it after `AuditLog.stop`."""
+        self._stopping = True
+        self._due.set()
+        if self._task is not None:
+            await self._task
+            self._task = None
+
+    async def checkpoint(self) -> Taken:
+        """Sign what grew, and the system's log when its heartbeat is due."""
+        self._new_rows = 0
+        now = self._clock.monotonic()
+        heartbeat = now - self._beat >= self._pace.heartbeat.total_seconds()
+        taken = await in_transaction(
+            self._db,
+            lambda connection: self._taker.take(connection, self._db.dialect, heartbeat=heartbeat),
+        )
+        for refused in taken.refused:
+            _log.error("audit.checkpoint_refused", error=refused.message)
+        if taken.anchor is not None:
+            self._beat = now
+            await self._anchors.publish(taken.anchor)
+        return taken
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._due.wait(), self._pace.every.total_seconds())
+            self._due.clear()
+            try:
+                await self.checkpoint()
+            except (GabyError, *DRIVER_ERRORS) as error:
+                _log.error("audit.checkpoint_failed", error=repr(error))

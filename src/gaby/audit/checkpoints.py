@@ -1,0 +1,137 @@
+"""Checkpoints: the key signs how far each log has come, after looking at the rows it has not signed yet."""
+
+from dataclasses import dataclass, field
+
+from gaby.audit.canonical import canonical_payload
+from gaby.audit.crosslinks import CHECKPOINT_EVENT, checkpoint_payload
+from gaby.audit.errors import CheckpointRefused
+from gaby.audit.keys import CHECKPOINT_LOCK, KeyHolder, current_key
+from gaby.audit.merkle import root
+from gaby.audit.rows import FIRST_PREV_HASH, Draft, row_hash, timestamp
+from gaby.audit.signing import SigningKey
+from gaby.audit.source import DatabaseSource
+from gaby.audit.sql import Connection, Dialect, Sql
+from gaby.audit.statements import Anchor, Checkpoint, sign_checkpoint
+from gaby.audit.store import Appender
+from gaby.audit.tiles import Grower, TileAt, Tiles, edge
+from gaby.kernel.actors import system_actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.failpoints import failpoint
+from gaby.kernel.ids import SYSTEM, WorkspaceId
+
+_STEP = 1000
+_AUDITOR = system_actor("audit")
+
+
+@dataclass(slots=True)
+class Taken:
+    """What one round of checkpoints did."""
+
+    checkpoints: list[Checkpoint] = field(default_factory=list[Checkpoint])
+    refused: list[CheckpointRefused] = field(default_factory=list[CheckpointRefused])
+    """Logs that contradict what was signed before. They are not signed again; the others are."""
+    anchor: Anchor | None = None
+    """The newest checkpoint of the system's log, which covers all the others."""
+
+
+class CheckpointTaker:
+    def __init__(self, holder: KeyHolder, appender: Appender, clock: Clock) -> None:
+        self._holder = holder
+        self._appender = appender
+        self._clock = clock
+
+    def take(self, connection: Connection, dialect: Dialect, *, heartbeat: bool) -> Taken:
+        """Sign every log that grew, and with `heartbeat` the system's log in any case. One process at a time."""
+        sql = Sql(connection, dialect)
+        if dialect == "postgresql" and sql.one("SELECT pg_try_advisory_xact_lock(?)", CHECKPOINT_LOCK) != (True,):
+            return Taken()
+        source = DatabaseSource(connection, dialect)
+        ts = timestamp(self._clock.now())
+        signer = _Signer(sql, source, current_key(source, sql, self._holder, ts), ts)
+        for log in source.sizes():
+            if log.workspace_id != SYSTEM:
+                signer.sign(log.workspace_id, log.size)
+        # Each checkpoint becomes a row of the system's log, whose own checkpoint comes last and covers them all.
+        drafts = [_draft(checkpoint) for checkpoint in signer.taken.checkpoints]
+        if drafts:
+            self._appender.append(connection, dialect, drafts)
+        size = next((log.size for log in source.sizes() if log.workspace_id == SYSTEM), 0)
+        signer.sign(SYSTEM, size, heartbeat=heartbeat)
+        failpoint("audit.before_checkpoint_commit")
+        return signer.taken
+
+
+class _Signer:
+    def __init__(self, sql: Sql, source: DatabaseSource, key: SigningKey, ts: str) -> None:
+        self.taken = Taken()
+        self._sql = sql
+        self._source = source
+        self._key = key
+        self._ts = ts
+
+    def sign(self, workspace_id: WorkspaceId, size: int, *, heartbeat: bool = False) -> None:
+        last = self._source.last_checkpoint(workspace_id)
+        signed, ts = (last.size, max(last.ts, self._ts)) if last else (0, self._ts)
+        due = size != signed or (heartbeat and (last is None or ts > last.ts))
+        if not due:
+            return
+        try:
+            digest = self._grow(workspace_id, last, size)
+        except CheckpointRefused as refused:
+            self.taken.refused.append(refused)
+            return
+        checkpoint = sign_checkpoint(self._key, workspace_id, size, digest, ts)
+        self._store(checkpoint)
+        self.taken.checkpoints.append(checkpoint)
+        if workspace_id == SYSTEM:
+            self.taken.anchor = Anchor(checkpoint=checkpoint, public_key=self._key.public_key)
+
+    def _grow(self, workspace_id: WorkspaceId, last: Checkpoint | None, size: int) -> bytes:
+        """The Merkle root at this size, with the tiles written for proofs."""
+        signed = last.size if last else 0
+        if size < signed:
+            raise CheckpointRefused(f"The log of workspace {workspace_id} has {size} rows, but {signed} were signed.")
+        tiles = self._source.tiles(workspace_id, edge(signed))
+        if last is not None and root(Tiles(tiles).node, signed) != last.root:
+            raise CheckpointRefused(f"The Merkle tree of workspace {workspace_id} is not the one that was signed.")
+        grower = Grower(signed, tiles)
+        self._append_rows(workspace_id, grower)
+        if grower.size != size:
+            raise CheckpointRefused(f"The log of workspace {workspace_id} lacks rows before row {size}.")
+        changed = {at: bytes(hashes) for at, hashes in grower.changed.items()}
+        self._store_tiles(workspace_id, changed)
+        return root(Tiles(tiles | changed).node, size)
+
+    def _append_rows(self, workspace_id: WorkspaceId, grower: Grower) -> None:
+        before = self._source.some_rows(workspace_id, after=grower.size - 2, limit=1) if grower.size else []
+        last = before[0].hash if before else FIRST_PREV_HASH
+        while rows := self._source.some_rows(workspace_id, after=grower.size - 1, limit=_STEP):
+            for row in rows:
+                good = (row.seq, row.prev_hash) == (grower.size, last) and row_hash(last, row.canonical()) == row.hash
+                if not good:
+                    raise CheckpointRefused(f"Row {grower.size} of workspace {workspace_id} was altered or is missing.")
+                grower.append(row.hash)
+                last = row.hash
+
+    def _store_tiles(self, workspace_id: WorkspaceId, tiles: dict[TileAt, bytes]) -> None:
+        self._sql.many(
+            "INSERT INTO audit_tiles (workspace_id, level, idx, hashes) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (workspace_id, level, idx) DO UPDATE SET hashes = excluded.hashes",
+            [(workspace_id.hex, at.level, at.index, hashes) for at, hashes in tiles.items()],
+        )
+
+    def _store(self, checkpoint: Checkpoint) -> None:
+        self._sql.run(
+            "INSERT INTO audit_checkpoints (workspace_id, size, ts, root, key_id, signature) VALUES (?, ?, ?, ?, ?, ?)",
+            checkpoint.workspace_id.hex,
+            checkpoint.size,
+            checkpoint.ts,
+            checkpoint.root,
+            checkpoint.key_id,
+            checkpoint.signature,
+        )
+
+
+def _draft(checkpoint: Checkpoint) -> Draft:
+    payload = canonical_payload(checkpoint_payload(checkpoint))
+    return Draft(SYSTEM, _AUDITOR.kind, _AUDITOR.id, CHECKPOINT_EVENT, payload)

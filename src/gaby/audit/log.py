@@ -1,0 +1,167 @@
+"""The audit log as the rest of Gaby sees it: append a row, record events, and state an intent before an effect."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, select
+
+from gaby.audit.errors import AuditUnavailable
+from gaby.audit.intents import Intent, Outcome, PendingIntent, make_intent
+from gaby.audit.models import AuditIntentRecord, AuditRowRecord
+from gaby.audit.rows import AuditRow, Draft, check_draft
+from gaby.audit.sealing import Payloads, Sealer
+from gaby.audit.sql import across_workspaces
+from gaby.audit.store import Appender
+from gaby.audit.writer import DRIVER_ERRORS, GroupCommit
+from gaby.kernel.actors import Actor
+from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.database.scope import scope_setting
+from gaby.kernel.errors import GabyError
+from gaby.kernel.events import Event
+from gaby.kernel.ids import AuditRowId, WorkspaceId
+from gaby.kernel.metrics import Metrics
+
+OnRows = Callable[[int], None]
+"""Told how many rows were added."""
+
+
+class AuditLog:
+    def __init__(
+        self, db: Database, appender: Appender, *, sealer: Sealer | None = None, metrics: Metrics | None = None
+    ) -> None:
+        self._db = db
+        self._appender = appender
+        self._payloads = Payloads(sealer)
+        self._metrics = metrics
+        self._writer = GroupCommit(db, appender)
+        self._listeners: list[OnRows] = []
+
+    def on_rows(self, listener: OnRows) -> None:
+        self._listeners.append(listener)
+
+    async def append(self, workspace_id: WorkspaceId, actor: Actor, event: str, payload: Mapping[str, Any]) -> AuditRow:
+        """Write one row of its own. Returns when it is on disk. Inside a transaction, emit an event instead."""
+        return await self._write(await self._draft(workspace_id, actor, event, payload))
+
+    async def record(self, session: WriteSession, events: Sequence[Event]) -> None:
+        """Write a row per event inside the session's transaction: both are committed, or neither."""
+        drafts = [await self._draft(e.workspace_id, e.actor, e.name, e.payload, session=session) for e in events]
+        connection = await session.connection()
+        try:
+            await connection.run_sync(self._append_inside, scope_setting(session.scope), drafts)
+        except DRIVER_ERRORS as error:
+            raise AuditUnavailable from error
+        self._tell(drafts)
+
+    @asynccontextmanager
+    async def effect(
+        self, actor: Actor, event: str, payload: Mapping[str, Any], *, workspace_id: WorkspaceId | None = None
+    ) -> AsyncGenerator[Intent]:
+        """The body runs only when the intent is on disk; afterwards the outcome is written.
+
+        Say `intent.succeeded(...)` or `intent.failed(...)`. An exception means failed; saying nothing, or being
+        cancelled, means unknown.
+        """
+        workspace = actor.workspace_id if workspace_id is None else workspace_id
+        draft = await self._draft(workspace, actor, f"{event}.intent", payload)
+        row = await self._write(draft._replace(opens=True))
+        intent = make_intent(row.id, workspace, event)
+        try:
+            yield intent
+        except Exception as error:
+            detail = {"error": error.code if isinstance(error, GabyError) else type(error).__name__}
+            await self._close(actor, intent, *intent.outcome(Outcome.FAILED, detail))
+            raise
+        except BaseException:
+            # Cancelled or shutting down: shielded, so that the outcome is still written.
+            await asyncio.shield(self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN)))
+            raise
+        await self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN))
+
+    async def resolve(
+        self, actor: Actor, pending: PendingIntent, outcome: Outcome, detail: Mapping[str, Any] | None = None
+    ) -> AuditRow:
+        """After a crash: write the outcome of an intent that was left open."""
+        event = pending.event.removesuffix(".intent")
+        return await self._write_outcome(actor, pending.workspace_id, event, pending.id, outcome, detail or {})
+
+    async def pending(self) -> list[PendingIntent]:
+        """Every intent without an outcome, oldest first."""
+        query = (
+            select(AuditRowRecord)
+            .join(
+                AuditIntentRecord,
+                (AuditIntentRecord.workspace_id == AuditRowRecord.workspace_id)
+                & (AuditIntentRecord.seq == AuditRowRecord.seq),
+            )
+            .order_by(AuditRowRecord.ts, AuditRowRecord.id)
+        )
+        async with self._db.read(Across("open intents of all workspaces, for recovery")) as session:
+            found = (await session.scalars(query)).all()
+        return [
+            PendingIntent(
+                AuditRowId(row.id), WorkspaceId(row.workspace_id), row.seq, row.ts, row.event, orjson.loads(row.payload)
+            )
+            for row in found
+        ]
+
+    def trouble(self) -> str | None:
+        """What keeps the log from being written, as far as the last write could tell."""
+        return self._writer.trouble
+
+    async def stop(self) -> None:
+        """Write what is waiting, then take no more."""
+        await self._writer.stop()
+
+    async def _draft(
+        self,
+        workspace_id: WorkspaceId,
+        actor: Actor,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        session: WriteSession | None = None,
+    ) -> Draft:
+        text = await self._payloads.text(workspace_id, payload, session)
+        return check_draft(Draft(workspace_id, actor.kind, actor.id, event, text))
+
+    async def _write(self, draft: Draft) -> AuditRow:
+        row = await self._writer.append(draft)
+        self._tell([draft])
+        return row
+
+    async def _close(self, actor: Actor, intent: Intent, outcome: Outcome, detail: Mapping[str, Any]) -> None:
+        await self._write_outcome(actor, intent.workspace_id, intent.event, intent.id, outcome, detail)
+
+    async def _write_outcome(
+        self,
+        actor: Actor,
+        workspace_id: WorkspaceId,
+        event: str,
+        intent: AuditRowId,
+        outcome: Outcome,
+        detail: Mapping[str, Any],
+    ) -> AuditRow:
+        payload = {"intent": intent, "outcome": outcome, "detail": dict(detail)}
+        draft = await self._draft(workspace_id, actor, f"{event}.outcome", payload)
+        return await self._write(draft._replace(closes=intent))
+
+    def _append_inside(self, connection: Connection, scope: str, drafts: Sequence[Draft]) -> None:
+        dialect = self._db.dialect
+        driver = connection.connection
+        if dialect == "postgresql":
+            across_workspaces(driver)
+        self._appender.append(driver, dialect, drafts)
+        if dialect == "postgresql":
+            across_workspaces(driver, scope=scope)
+
+    def _tell(self, drafts: Sequence[Draft]) -> None:
+        if self._metrics is not None:
+            for workspace_id, count in Counter(draft.workspace_id for draft in drafts).items():
+                self._metrics.audit_rows.labels(workspace=str(workspace_id)).inc(count)
+        for listener in self._listeners:
+            listener(len(drafts))

@@ -1,0 +1,122 @@
+"""Reads the log from the database as one moment of it: for exports, proofs and verification."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from gaby.audit.export import LogSize
+from gaby.audit.rows import AuditRow
+from gaby.audit.sql import Connection, Dialect, Sql, across_workspaces, digits_of
+from gaby.audit.statements import Checkpoint, KeyEntry, KeyRotation, understand
+from gaby.audit.store import row_of
+from gaby.audit.tiles import TileAt
+from gaby.kernel.database import Database
+from gaby.kernel.ids import AuditRowId, WorkspaceId
+
+_ROWS = (
+    "SELECT workspace_id, seq, id, ts, actor_kind, actor_id, event, payload, prev_hash, hash FROM audit_rows "
+    "WHERE workspace_id = ?"
+)
+_CHECKPOINTS = "SELECT workspace_id, size, root, ts, key_id, signature FROM audit_checkpoints WHERE workspace_id = ?"
+# Steps from one workspace to the next by the index, instead of reading every row.
+_WORKSPACES = """
+WITH RECURSIVE found(id) AS (
+    SELECT * FROM (SELECT workspace_id FROM audit_rows ORDER BY workspace_id LIMIT 1) AS first_one
+    UNION ALL
+    SELECT (SELECT workspace_id FROM audit_rows WHERE workspace_id > found.id ORDER BY workspace_id LIMIT 1)
+    FROM found WHERE found.id IS NOT NULL
+)
+SELECT id, (SELECT max(seq) + 1 FROM audit_rows WHERE workspace_id = found.id) FROM found WHERE id IS NOT NULL
+"""
+
+
+class DatabaseSource:
+    """A `LogSource`, and what proofs need besides."""
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        self._sql = Sql(connection, dialect)
+
+    def sizes(self) -> list[LogSize]:
+        sizes = {digits_of(workspace): int(size) for workspace, size in self._sql.all(_WORKSPACES)}
+        for (workspace,) in self._sql.all("SELECT DISTINCT workspace_id FROM audit_checkpoints"):
+            sizes.setdefault(digits_of(workspace), 0)
+        return [LogSize(workspace_id=WorkspaceId(UUID(digits)), size=size) for digits, size in sizes.items()]
+
+    def keys(self) -> list[KeyEntry]:
+        found = self._sql.all("SELECT public_key, rotation FROM audit_keys ORDER BY term")
+        return [
+            KeyEntry(
+                public_key=bytes(public_key),
+                rotation=None if rotation is None else understand(KeyRotation, orjson.loads(rotation)),
+            )
+            for public_key, rotation in found
+        ]
+
+    def rows(self, workspace_id: WorkspaceId, *, after: int = -1) -> Iterator[AuditRow]:
+        for record in self._sql.stream(f"{_ROWS} AND seq > ? ORDER BY seq", workspace_id.hex, after):
+            yield row_of(record)
+
+    def some_rows(self, workspace_id: WorkspaceId, *, after: int, limit: int) -> list[AuditRow]:
+        found = self._sql.all(f"{_ROWS} AND seq > ? ORDER BY seq LIMIT ?", workspace_id.hex, after, limit)
+        return [row_of(record) for record in found]
+
+    def row(self, workspace_id: WorkspaceId, row_id: AuditRowId) -> AuditRow | None:
+        found = self._sql.one(f"{_ROWS} AND id = ?", workspace_id.hex, row_id.hex)
+        return row_of(found) if found else None
+
+    def checkpoints(self, workspace_id: WorkspaceId) -> Iterator[Checkpoint]:
+        # Few, and read while the rows are still streaming over the connection.
+        for record in self._sql.all(f"{_CHECKPOINTS} ORDER BY size, ts", workspace_id.hex):
+            yield _checkpoint_of(record)
+
+    def last_checkpoint(self, workspace_id: WorkspaceId) -> Checkpoint | None:
+        found = self._sql.one(f"{_CHECKPOINTS} ORDER BY size DESC, ts DESC LIMIT 1", workspace_id.hex)
+        return _checkpoint_of(found) if found else None
+
+    def checkpoint_at(self, workspace_id: WorkspaceId, size: int) -> Checkpoint | None:
+        found = self._sql.one(f"{_CHECKPOINTS} AND size = ? ORDER BY ts LIMIT 1", workspace_id.hex, size)
+        return _checkpoint_of(found) if found else None
+
+    def tiles(self, workspace_id: WorkspaceId, wanted: Sequence[TileAt]) -> dict[TileAt, bytes]:
+        found: dict[TileAt, bytes] = {}
+        for at in wanted:
+            tile = self._sql.one(
+                "SELECT hashes FROM audit_tiles WHERE workspace_id = ? AND level = ? AND idx = ?",
+                workspace_id.hex,
+                at.level,
+                at.index,
+            )
+            if tile is not None:
+                found[at] = bytes(tile[0])
+        return found
+
+
+@contextmanager
+def snapshot(db: Database) -> Generator[DatabaseSource]:
+    """One moment of the whole log. Synchronous: call it in a thread of its own."""
+    connection: Any = db.raw_connection()
+    try:
+        if db.dialect == "sqlite":
+            connection.execute("BEGIN")
+        else:
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            across_workspaces(connection)
+        yield DatabaseSource(connection, db.dialect)
+        connection.rollback()
+    finally:
+        connection.close()
+
+
+def _checkpoint_of(record: Sequence[Any]) -> Checkpoint:
+    workspace, size, root, ts, key_id, signature = record
+    return Checkpoint.model_construct(
+        workspace_id=WorkspaceId(UUID(digits_of(workspace))),
+        size=size,
+        root=bytes(root),
+        ts=ts,
+        key_id=key_id,
+        signature=bytes(signature),
+    )

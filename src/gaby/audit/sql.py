@@ -1,0 +1,76 @@
+"""The audit log's statements, which bypass the ORM, in the two spellings of the two engines."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Protocol
+from uuid import UUID
+
+Dialect = Literal["sqlite", "postgresql"]
+_BATCH = 1000
+
+
+class Cursor(Protocol):
+    def execute(self, statement: Any, parameters: Any = ..., /) -> Any: ...
+    def executemany(self, statement: Any, parameters: Any, /) -> Any: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> Any: ...
+    def fetchmany(self, size: int = ..., /) -> Any: ...
+    def close(self) -> None: ...
+
+
+class Connection(Protocol):
+    """What sqlite3, psycopg and the connections inside SQLAlchemy have in common."""
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class Sql:
+    """Runs statements written with `?` on either engine."""
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        self._connection = connection
+        self.dialect: Dialect = dialect
+        self._cursor: Cursor = connection.cursor()
+
+    def run(self, statement: str, *parameters: object) -> None:
+        self._cursor.execute(self._spelled(statement), parameters)
+
+    def many(self, statement: str, parameters: Sequence[tuple[object, ...]]) -> None:
+        if parameters:
+            self._cursor.executemany(self._spelled(statement), parameters)
+
+    def all(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+        self._cursor.execute(self._spelled(statement), parameters)
+        return list(self._cursor.fetchall())
+
+    def one(self, statement: str, *parameters: object) -> tuple[Any, ...] | None:
+        self._cursor.execute(self._spelled(statement), parameters)
+        return self._cursor.fetchone()
+
+    def stream(self, statement: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
+        """Row after row with little memory. Postgres needs a named cursor for that."""
+        named = {"name": "gaby_audit"} if self.dialect == "postgresql" else {}
+        cursor: Cursor = self._connection.cursor(**named)
+        try:
+            cursor.execute(self._spelled(statement), parameters)
+            while rows := cursor.fetchmany(_BATCH):
+                yield from rows
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        self._cursor.close()
+
+    def _spelled(self, statement: str) -> str:
+        return statement if self.dialect == "sqlite" else statement.replace("?", "%s")
+
+
+def digits_of(value: object) -> str:
+    """An id as both engines take it: SQLite stores the digits, Postgres reads them as a uuid."""
+    return value.hex if isinstance(value, UUID) else str(value)
+
+
+def across_workspaces(connection: Connection, *, scope: str = "*") -> None:
+    """Postgres: lets the transaction see all logs, or with a scope only that workspace's again."""
+    cursor: Cursor = connection.cursor()
+    cursor.execute("SELECT set_config('gaby.workspace_id', %s, true)", (scope,))
+    cursor.close()

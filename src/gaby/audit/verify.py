@@ -1,0 +1,222 @@
+"""Verification: reads an export once, in constant memory, and reports what is wrong with it by name."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from gaby.audit.anchored import AnchorWalk
+from gaby.audit.crosslinks import CHECKPOINT_EVENT, CrossLinks, Tally
+from gaby.audit.errors import Malformed
+from gaby.audit.export import CHECKPOINT_START, END_START, LOG_START, ROW_START, End, Header
+from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.reading import parse, read_lines
+from gaby.audit.statements import Checkpoint, Workspace, understand
+from gaby.audit.trust import KeyRing
+from gaby.audit.walk import LogWalk
+from gaby.kernel.errors import BadRequest
+from gaby.kernel.ids import SYSTEM, WorkspaceId
+
+_RUN_BYTES = 200_000
+
+
+def verify_file(export: Path, *, anchors: Path | None = None, trusted: str | None = None) -> Report:
+    """Needs neither server, nor key file, nor database."""
+    try:
+        with export.open("rb") as file:
+            if anchors is None:
+                return verify(read_lines(file), trusted=trusted)
+            with anchors.open("rb") as anchor_file:
+                return verify(read_lines(file), anchors=read_lines(anchor_file), trusted=trusted)
+    except OSError as error:
+        raise BadRequest(f"{error.filename} cannot be read: {error.strerror}.") from error
+
+
+def verify(lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None) -> Report:
+    """`trusted` is the id or the public key (hex) of a key you know; without it the log vouches for its own keys."""
+    verification = _Verification(anchors, trusted)
+    for line in lines:
+        verification.take(line)
+    return verification.finish()
+
+
+class _Verification:
+    def __init__(self, anchors: Iterable[bytes] | None, trusted: str | None) -> None:
+        self._report = Report()
+        self._anchor_lines = anchors
+        self._trusted = trusted
+        self._header: Header | None = None
+        self._header_digest = b""
+        self._ring = KeyRing(())
+        self._anchors: AnchorWalk | None = None
+        self._links = CrossLinks()
+        self._walks: dict[WorkspaceId, LogWalk] = {}
+        self._walk: LogWalk | None = None
+        self._end: End | None = None
+        self._line = 0
+        self._run: list[bytes] = []
+        self._run_bytes = 0
+
+    def take(self, line: bytes) -> None:
+        self._line += 1
+        walk = self._walk
+        if walk is not None and line.startswith(ROW_START):
+            if walk.is_system:
+                self._system_row(walk, line)
+            else:
+                self._run.append(line)
+                self._run_bytes += len(line)
+                if self._run_bytes > _RUN_BYTES:
+                    self._finish_run()
+            return
+        self._finish_run()
+        try:
+            self._other(line)
+        except Malformed as error:
+            where = walk.workspace_id if walk else None
+            self._found(FindingKind.MALFORMED, f"Line {self._line} cannot be read. {error.message}", where)
+
+    def finish(self) -> Report:
+        report = self._report
+        self._finish_run()
+        if self._header is None:
+            if not self._line:
+                self._found(FindingKind.TRUNCATED, "The export is empty.")
+            return report
+        self._leave_log()
+        self._check_end(self._end)
+        self._check_logs(self._header)
+        self._check_links()
+        for walk in self._walks.values():
+            walk.check_tail()
+        if self._anchors is not None:
+            self._anchors.finish(self._walks.get(SYSTEM))
+        return report
+
+    def _finish_run(self) -> None:
+        if self._walk is not None and self._run:
+            self._walk.rows(self._run)
+        self._run, self._run_bytes = [], 0
+
+    def _system_row(self, walk: LogWalk, line: bytes) -> None:
+        fields = walk.row(line)
+        if fields is None:
+            return
+        if fields["event"] == CHECKPOINT_EVENT:
+            try:
+                self._links.record(fields["payload"])
+            except Malformed as error:
+                self._found(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
+        if self._anchors is not None and walk.next_seq >= self._anchors.next_size >= 0:
+            self._anchors.compare(walk)
+
+    def _other(self, line: bytes) -> None:
+        if not line.endswith(b"\n"):
+            raise Malformed("It is too long, or the file was cut off in the middle of it.")
+        if self._end is not None:
+            raise Malformed("It stands behind the end of the export.")
+        if self._header is None:
+            self._begin(understand(Header, parse(line[:-1])))
+            self._header_digest = sha256(line).digest()
+        elif line.startswith(CHECKPOINT_START) and self._walk is not None:
+            self._checkpoint(self._walk, understand(_CheckpointLine, parse(line[:-1])).checkpoint)
+        elif line.startswith(LOG_START):
+            self._enter_log(understand(_LogLine, parse(line[:-1])).log)
+        elif line.startswith(END_START):
+            self._end = understand(_EndLine, parse(line[:-1])).end
+            self._leave_log()
+        else:
+            raise Malformed("This is no line of an export.")
+
+    def _begin(self, header: Header) -> None:
+        self._header = header
+        self._ring = KeyRing(header.keys, trusted=self._trusted)
+        self._report.key_ids = [entry.key_id for entry in header.keys]
+        for problem in self._ring.problems:
+            self._found(FindingKind.KEY_UNKNOWN, problem)
+        if self._anchor_lines is not None:
+            self._anchors = AnchorWalk(self._anchor_lines, report=self._report, ring=self._ring)
+
+    def _enter_log(self, workspace_id: WorkspaceId) -> None:
+        self._leave_log()
+        if workspace_id in self._walks:
+            raise Malformed(f"The log of workspace {workspace_id} begins a second time.")
+        logs = self._header.logs if self._header else []
+        others = [str(log.workspace_id) for log in logs if log.workspace_id != workspace_id]
+        self._walk = LogWalk(workspace_id, report=self._report, ring=self._ring, others=others[:1000])
+        self._walks[workspace_id] = self._walk
+        if workspace_id == SYSTEM and self._anchors is not None:
+            self._anchors.compare(self._walk)
+
+    def _leave_log(self) -> None:
+        if self._walk is not None:
+            self._walk.finish()
+            self._walk = None
+
+    def _checkpoint(self, walk: LogWalk, checkpoint: Checkpoint) -> None:
+        self._report.checkpoints += 1
+        if walk.checkpoint(checkpoint):
+            self._links.find(checkpoint)
+
+    def _check_end(self, end: End | None) -> None:
+        rows, checkpoints = self._report.rows, self._report.checkpoints
+        if end is None:
+            self._found(FindingKind.TRUNCATED, "The export has no last line: it was cut off.")
+            return
+        if (end.rows, end.checkpoints) != (rows, checkpoints):
+            said = f"{end.rows} rows and {end.checkpoints} checkpoints"
+            self._found(FindingKind.TRUNCATED, f"The last line says {said}; there are {rows} and {checkpoints}.")
+        if end.header != self._header_digest:
+            self._found(FindingKind.MALFORMED, "The first line is not the one that the last line speaks of.")
+
+    def _check_logs(self, header: Header) -> None:
+        for log in header.logs:
+            walk = self._walks.get(log.workspace_id)
+            if walk is None:
+                text = f"The log of workspace {log.workspace_id} with its {log.size} rows is missing."
+                self._found(FindingKind.WORKSPACE_MISSING, text, log.workspace_id)
+            else:
+                walk.claim(log.size)
+
+    def _check_links(self) -> None:
+        system = self._walks.get(SYSTEM)
+        if system is None:
+            return
+        for workspace_id, recorded in self._links.recorded.items():
+            walk = self._walks.get(workspace_id)
+            if walk is None:
+                text = f"The system's log speaks of workspace {workspace_id}, which is not here."
+                self._found(FindingKind.WORKSPACE_MISSING, text, workspace_id)
+            else:
+                walk.claim(recorded.size)
+        for workspace_id, walk in self._walks.items():
+            if walk is not system and walk.checkpoints_sound and system.sound:
+                self._compare(workspace_id)
+
+    def _compare(self, workspace_id: WorkspaceId) -> None:
+        found = self._links.found.get(workspace_id, Tally())
+        recorded = self._links.recorded.get(workspace_id, Tally())
+        if found.count < recorded.count:
+            text = f"The system's log speaks of {recorded.count} checkpoints; {found.count} are here."
+            self._found(FindingKind.CHECKPOINT_MISSING, text, workspace_id)
+        elif found.digest != recorded.digest:
+            text = "The checkpoints are not those that the system's log speaks of."
+            self._found(FindingKind.CHECKPOINT_MISMATCH, text, workspace_id)
+
+    def _found(
+        self, kind: FindingKind, text: str, workspace_id: WorkspaceId | None = None, seq: int | None = None
+    ) -> None:
+        self._report.add(Finding(kind, text, workspace_id, seq))
+
+
+class _CheckpointLine(BaseModel, frozen=True, extra="forbid", strict=True):
+    checkpoint: Checkpoint
+
+
+class _EndLine(BaseModel, frozen=True, extra="forbid", strict=True):
+    end: End
+
+
+class _LogLine(BaseModel, frozen=True, extra="forbid", strict=True):
+    log: Workspace

@@ -1,0 +1,125 @@
+"""Group commit: many tasks append, one thread writes, one fsync serves them all."""
+
+import asyncio
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+
+from gaby.audit.errors import AuditUnavailable, AuditWouldWaitForItself
+from gaby.audit.rows import AuditRow, Draft
+from gaby.audit.store import Appender
+from gaby.audit.transactions import begin, gate
+from gaby.kernel.database import Database
+from gaby.kernel.errors import GabyError
+from gaby.kernel.failpoints import failpoint
+from gaby.kernel.log import get_log
+
+DRIVER_ERRORS = (sqlite3.Error, psycopg.Error, OSError)
+
+_log = get_log(__name__)
+
+
+class GroupCommit:
+    def __init__(self, db: Database, appender: Appender, *, max_batch: int = 512) -> None:
+        self._db = db
+        self._appender = appender
+        self._max_batch = max_batch
+        self._drafts: list[Draft] = []
+        self._waiters: list[asyncio.Future[AuditRow]] = []
+        self._wake = asyncio.Event()
+        self._pump: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gaby-audit")
+        self._connection: Any = None
+        self._committing = False
+        self.trouble: str | None = None
+        """What went wrong at the last write; None once a write succeeded."""
+
+    async def append(self, draft: Draft) -> AuditRow:
+        """Returns when the row is on disk. `AuditUnavailable` means that it must be taken as not written."""
+        if self._db.in_write_session():
+            raise AuditWouldWaitForItself
+        if self._stopping:
+            raise AuditUnavailable("Gaby is shutting down and takes no more audit rows.")
+        if self._pump is None:
+            self._pump = asyncio.create_task(self._run(), name="audit writer")
+        written = self._pump.get_loop().create_future()
+        self._drafts.append(draft)
+        self._waiters.append(written)
+        if len(self._drafts) == 1:
+            self._wake.set()
+        return await written
+
+    async def stop(self) -> None:
+        """Writes what is waiting, then ends."""
+        self._stopping = True
+        self._wake.set()
+        if self._pump is not None:
+            await self._pump
+        self._thread.submit(self._disconnect)
+        self._thread.shutdown()
+
+    async def _run(self) -> None:
+        while self._drafts or not self._stopping:
+            if self._drafts:
+                await self._write_batch()
+            else:
+                self._wake.clear()
+                await self._wake.wait()
+
+    async def _write_batch(self) -> None:
+        async with gate(self._db):
+            drafts, self._drafts = self._drafts[: self._max_batch], self._drafts[self._max_batch :]
+            waiters, self._waiters = self._waiters[: self._max_batch], self._waiters[self._max_batch :]
+            writing = asyncio.get_running_loop().run_in_executor(self._thread, self._write, drafts)
+            await asyncio.wait((writing,))
+        error = writing.exception()
+        self.trouble = None if error is None else AuditUnavailable().message
+        if error is not None:
+            expected = isinstance(error, (*DRIVER_ERRORS, GabyError))
+            _log.error("audit.unavailable", rows=len(drafts), error=repr(error), exc_info=None if expected else error)
+            for written in waiters:
+                if not written.done():
+                    written.set_exception(AuditUnavailable())
+            return
+        for written, row in zip(waiters, writing.result(), strict=True):
+            if not written.done():
+                written.set_result(row)
+
+    def _write(self, drafts: list[Draft]) -> list[AuditRow]:
+        was_open = self._connection is not None
+        try:
+            return self._attempt(drafts)
+        except psycopg.OperationalError:
+            # The server may have closed a connection that was idle; nothing was committed over it.
+            if not was_open or self._committing:
+                raise
+            return self._attempt(drafts)
+
+    def _attempt(self, drafts: list[Draft]) -> list[AuditRow]:
+        self._committing = False
+        try:
+            if self._connection is None:
+                self._connection = self._db.raw_connection()
+            connection = self._connection
+            begin(self._db, connection)
+            rows = self._appender.append(connection, self._db.dialect, drafts)
+            failpoint("audit.before_commit")
+            self._committing = True
+            connection.commit()
+            failpoint("audit.after_commit")
+        except BaseException:
+            self._disconnect()
+            raise
+        return rows
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(*DRIVER_ERRORS):
+                connection.rollback()
+            with suppress(*DRIVER_ERRORS):
+                connection.close()

@@ -1,0 +1,238 @@
+"""`gaby audit`: check the log, prove a row, export, follow, rotate the signing key."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from gaby.app import Gaby
+from gaby.audit import (
+    AuditRow,
+    CursorFile,
+    KeyFile,
+    ProofRejected,
+    Report,
+    Rotation,
+    WebhookSink,
+    check_consistency,
+    check_inclusion,
+    consistency_proof,
+    export_to,
+    follow,
+    inclusion_proof,
+    json_line,
+    snapshot,
+    syslog_line,
+    verify_file,
+    verify_live,
+)
+from gaby.audit.export import export_lines
+from gaby.audit.follow import START, rows_after
+from gaby.audit.rows import timestamp
+from gaby.cli.opening import choose_workspace, operator, read_settings, run
+from gaby.cli.printing import AsJson, print_json
+from gaby.cli.user import InWorkspace
+from gaby.kernel.errors import BadRequest, GabyError, NotFound
+from gaby.kernel.ids import SYSTEM, AuditRowId, WorkspaceId
+
+app = typer.Typer(help="Check the log, prove a row, export, follow.", no_args_is_help=True)
+
+_PROOF_AT_MOST = 16 * 1024
+
+
+class LogDamaged(GabyError):
+    """The audit log does not verify. The findings above say where; keep the database and the anchors as they are."""
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    SYSLOG = "syslog"
+
+
+@app.command()
+def verify(
+    export: Annotated[Path | None, typer.Argument(help="An export or a proof; without it, the database.")] = None,
+    anchors: Annotated[Path | None, typer.Option(help="Checkpoints kept elsewhere, to notice an old backup.")] = None,
+    trusted: Annotated[str | None, typer.Option(help="Id or public key that must have signed.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every row, checkpoint and link. With a file it needs no server, no key and no database."""
+    if export is not None and (proof := _as_proof(export)) is not None:
+        _verify_proof(proof, trusted, as_json=as_json)
+        return
+    if export is not None:
+        report = verify_file(export, anchors=anchors, trusted=trusted)
+    else:
+        settings = read_settings()
+        kept = anchors or settings.anchor_path
+        report = run(lambda gaby: verify_live(gaby.database, gaby.clock, anchors=kept, trusted=trusted), settings)
+    _print_report(report, as_json=as_json)
+    if not report.ok:
+        raise LogDamaged
+
+
+@app.command()
+def prove(
+    row: Annotated[str | None, typer.Argument(help="The id of a row.")] = None,
+    first: Annotated[int | None, typer.Option("--from", help="Instead of a row: an older size of the log.")] = None,
+    second: Annotated[int | None, typer.Option("--to", help="With --from: the newer size.")] = None,
+    workspace: InWorkspace = None,
+    system: Annotated[bool, typer.Option(help="The installation's own log.")] = False,
+) -> None:
+    """Print a proof that a row is in the signed log, or that an older log is the beginning of a newer one."""
+
+    async def work(gaby: Gaby) -> bytes:
+        workspace_id = await _log_of(gaby, workspace, system=system)
+        with snapshot(gaby.database) as source:
+            if first is not None and second is not None:
+                return consistency_proof(source, workspace_id, first, second)
+            if row is None:
+                raise BadRequest("Give a row's id, or two sizes with --from and --to.")
+            return inclusion_proof(source, workspace_id, _row_id(row))
+
+    typer.echo(run(work).decode())
+
+
+@app.command("export")
+def export_command(
+    form: Annotated[
+        Format, typer.Option("--format", help="`jsonl` can be verified; `syslog` is for collectors.")
+    ] = Format.JSONL,
+    follow_on: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new rows until stopped.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A new file instead of standard output.")
+    ] = None,
+    webhook: Annotated[str | None, typer.Option(help="With --follow: post rows as JSON lines to this URL.")] = None,
+    cursor: Annotated[Path | None, typer.Option(help="With --follow: remember here how far it got.")] = None,
+    workspace: InWorkspace = None,
+    all_logs: Annotated[bool, typer.Option("--all", help="Every workspace and the installation's own log.")] = False,
+) -> None:
+    """Write the log out. Each row is delivered at least once; its id tells repetitions apart."""
+    if webhook and not (follow_on and cursor):
+        raise BadRequest("--webhook goes with --follow and --cursor FILE, which remembers how far it got.")
+
+    async def work(gaby: Gaby) -> None:
+        only = None if all_logs else await _log_of(gaby, workspace, system=False)
+        if webhook and cursor:
+            await WebhookSink(webhook, gaby.http, CursorFile(cursor)).run(gaby.database, only=only)
+        elif follow_on:
+            await _follow(gaby, only, _writer(form), CursorFile(cursor) if cursor else None)
+        elif form is Format.SYSLOG:
+            await asyncio.to_thread(_dump, gaby, only, _writer(form))
+        else:
+            await asyncio.to_thread(_export, gaby, only, output)
+
+    try:
+        run(work)
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+
+
+@app.command("rotate-key")
+def rotate_key() -> None:
+    """Let a new signing key take over. Both keys sign the handing over, and the log records it."""
+
+    async def work(gaby: Gaby) -> str:
+        if not isinstance(gaby.audit_key, KeyFile):
+            raise BadRequest("The signing key comes from GABY_AUDIT_SIGNING_KEY and cannot be rotated from here.")
+        await Rotation(gaby.database, gaby.audit_key, gaby.appender, gaby.clock).run(operator())
+        with snapshot(gaby.database) as source:
+            return source.keys()[-1].key_id
+
+    typer.echo(f"Checkpoints are now signed by {run(work)}. Write the id down where you keep such things.")
+
+
+def _as_proof(path: Path) -> bytes | None:
+    """The file's bytes if it looks like a proof, which is one small JSON object on one line."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_PROOF_AT_MOST + 1)
+    except OSError as error:
+        raise NotFound(f"{path} cannot be read: {error.strerror}.") from error
+    is_one_line = b"\n" not in start.strip() and len(start) <= _PROOF_AT_MOST
+    return start if is_one_line and b'"path"' in start else None
+
+
+def _verify_proof(proof: bytes, trusted: str | None, *, as_json: bool) -> None:
+    try:
+        row = check_inclusion(proof, trusted=trusted)
+        told = f"Row {row.id} ({row.event}, {row.ts}) is in the signed log."
+    except ProofRejected:
+        if b'"second"' not in proof:
+            raise
+        older, newer = check_consistency(proof, trusted=trusted)
+        told = f"The log of {older.size} rows is the beginning of the log of {newer.size} rows."
+    print_json({"ok": True, "proves": told}) if as_json else typer.echo(told)
+
+
+def _print_report(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report.as_dict())
+        return
+    console = Console(highlight=False)
+    for finding in report.findings:
+        console.print(f"[red]{finding.kind.value}[/red] {escape(finding.text)}")
+    counted = f"{report.rows:,} rows, {report.checkpoints:,} checkpoints, {report.anchors:,} anchors"
+    if report.ok:
+        unsigned = f", {report.unsigned_rows} rows newer than the last checkpoint" if report.unsigned_rows else ""
+        console.print(f"[green]The log is whole.[/green] {counted}{unsigned}.")
+        console.print(f"Signed by {', '.join(report.key_ids) or 'nobody yet'}.")
+    else:
+        console.print(f"[red]{report.finding_count} findings[/red] in {counted}.")
+
+
+def _row_id(text: str) -> AuditRowId:
+    try:
+        return AuditRowId(UUID(text))
+    except ValueError:
+        raise BadRequest("That is not a row's id. `gaby audit export` shows the ids.") from None
+
+
+async def _log_of(gaby: Gaby, slug: str | None, *, system: bool) -> WorkspaceId:
+    if system:
+        return SYSTEM
+    async with gaby.database.read(SYSTEM) as session:
+        return WorkspaceId((await choose_workspace(gaby, session, slug)).id)
+
+
+def _writer(form: Format) -> Callable[[AuditRow], bytes]:
+    host = socket.gethostname()
+    return json_line if form is Format.JSONL else lambda row: syslog_line(row, host=host).encode() + b"\n"
+
+
+def _export(gaby: Gaby, only: WorkspaceId | None, output: Path | None) -> None:
+    if output is None:
+        with snapshot(gaby.database) as source:
+            sys.stdout.buffer.writelines(export_lines(source, created=timestamp(gaby.clock.now()), only=only))
+            sys.stdout.buffer.flush()
+        return
+    try:
+        export_to(output, gaby.database, gaby.clock, only=only)
+    except OSError as error:
+        raise BadRequest(f"{output} cannot be written: {error.strerror}. Name a new file.") from error
+
+
+def _dump(gaby: Gaby, only: WorkspaceId | None, write: Callable[[AuditRow], bytes]) -> None:
+    cursor = START
+    while rows := rows_after(gaby.database, cursor, only):
+        sys.stdout.buffer.writelines(map(write, rows))
+        cursor = cursor.after(rows)
+    sys.stdout.buffer.flush()
+
+
+async def _follow(
+    gaby: Gaby, only: WorkspaceId | None, write: Callable[[AuditRow], bytes], kept: CursorFile | None
+) -> None:
+    async for rows, cursor in follow(gaby.database, kept.load() if kept else START, only=only):
+        sys.stdout.buffer.writelines(map(write, rows))
+        sys.stdout.buffer.flush()
+        if kept is not None:
+            kept.save(cursor)

@@ -1,0 +1,128 @@
+"""`gaby serve`: start Gaby."""
+
+import asyncio
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from gaby.api import create_app
+from gaby.app import Gaby, build, configured_url, open_configured_database
+from gaby.cli.opening import read_settings
+from gaby.kernel import log, tracing
+from gaby.kernel.database.faults import SchemaOutdated
+from gaby.kernel.errors import GabyError
+from gaby.kernel.events import Event
+from gaby.kernel.ids import SYSTEM
+from gaby.migrations import inspect_schema, upgrade
+from gaby.settings import Settings
+
+_DEMO_HOME = Path("var/demo")
+_DRAIN_SECONDS = 10
+
+
+class AddressTaken(GabyError):
+    """Gaby cannot listen there. Choose another port with --port or `GABY_SERVER_PORT`."""
+
+    exit_code = 3
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on, instead of GABY_SERVER_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
+    demo: Annotated[bool, typer.Option(help="Keep data apart in var/demo, and explain what to try.")] = False,
+) -> None:
+    """Start Gaby. The first start makes the database and the keys, and prints a link for the first admin."""
+    settings = _with_options(read_settings(), host, port, demo=demo)
+    log.configure(level=settings.log.level, style=settings.log.format)
+    tracing.configure(settings.telemetry.endpoint)
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _prepare_tables(settings)
+    listening = _listen(settings)
+    bound = listening.getsockname()[1]
+    public_url = configured_url(settings).replace(f":{settings.server.port}", f":{bound}")
+    gaby = build(settings, public_url=public_url)
+    try:
+        asyncio.run(_serve(gaby, listening, demo=demo))
+    finally:
+        tracing.shutdown()
+
+
+async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
+    forget = _AdminLink(gaby)
+    gaby.database.after_commit(forget.when_used)
+    await forget.offer()
+    typer.echo(f"Gaby listens on {gaby.identity.public_url}", err=True)
+    if demo:
+        typer.echo(_DEMO, err=True)
+    config = uvicorn.Config(
+        create_app(gaby.parts()),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )
+    await uvicorn.Server(config).serve(sockets=[listening])
+
+
+_DEMO = """
+  Try, in another terminal:
+    gaby doctor          is everything well?
+    gaby audit verify    does the log hold?
+  with GABY_HOME=var/demo in the environment. Ctrl-C stops; `rm -r var/demo` forgets.
+"""
+
+
+class _AdminLink:
+    """The one-time link: printed, and kept in a file for machines without a screen until it is used."""
+
+    def __init__(self, gaby: Gaby) -> None:
+        self._gaby = gaby
+        self._file = gaby.settings.home / "admin-url.txt"
+
+    async def offer(self) -> None:
+        async with self._gaby.database.write(SYSTEM) as session:
+            token = await self._gaby.identity.first_admin.issue(session)
+        if token is None:
+            self._file.unlink(missing_ok=True)
+            return
+        url = f"{self._gaby.identity.public_url}/setup?token={token}"
+        self._file.unlink(missing_ok=True)
+        with os.fdopen(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(url + "\n")
+        typer.echo(f"\n  Create the first admin within 15 minutes (also in {self._file}):\n  {url}\n")
+
+    async def when_used(self, event: Event) -> None:
+        if event.name == "bootstrap.used":
+            self._file.unlink(missing_ok=True)
+
+
+def _with_options(settings: Settings, host: str | None, port: int | None, *, demo: bool) -> Settings:
+    given = {name: value for name, value in {"host": host, "port": port}.items() if value is not None}
+    changed = settings.model_copy(update={"server": settings.server.model_copy(update=given)})
+    return (
+        changed.model_copy(update={"home": _DEMO_HOME}) if demo and "home" not in settings.model_fields_set else changed
+    )
+
+
+def _prepare_tables(settings: Settings) -> None:
+    database = open_configured_database(settings)
+    if inspect_schema(database) == "current":
+        return
+    if not settings.database.auto_upgrade:
+        raise SchemaOutdated
+    upgrade(database)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    host, port = settings.server.host, settings.server.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        raise AddressTaken(f"{AddressTaken().message} ({host} port {port}: {error})") from error
+    return listening

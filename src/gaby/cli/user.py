@@ -1,0 +1,93 @@
+"""`gaby user`: people, from the machine where Gaby runs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from gaby.app import Gaby
+from gaby.cli.opening import choose_workspace, operator, run
+from gaby.cli.printing import AsJson, print_rows
+from gaby.identity.people import Member
+from gaby.identity.roles import Role
+from gaby.kernel.database import Across
+from gaby.kernel.errors import BadRequest, NotFound
+from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
+
+app = typer.Typer(help="People, from the machine where Gaby runs.", no_args_is_help=True)
+
+InWorkspace = Annotated[str | None, typer.Option("--workspace", "-w", help="Slug; the only workspace if not given.")]
+FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
+
+
+@app.command("list")
+def list_people(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """List the people of a workspace."""
+
+    async def work(gaby: Gaby) -> list[Member]:
+        async with gaby.database.read(SYSTEM) as session:
+            chosen = await choose_workspace(gaby, session, workspace)
+        found: list[Member] = []
+        async with gaby.database.read(WorkspaceId(chosen.id)) as session:
+            while page := await gaby.identity.people.list(session, after=found[-1].id if found else None):
+                found.extend(page)
+        return found
+
+    rows = [{"email": m.email, "name": m.name, "role": m.role.value, "id": m.id, "since": m.since} for m in run(work)]
+    print_rows(rows, as_json=as_json, empty="Nobody yet. `gaby user add EMAIL`.")
+
+
+@app.command()
+def add(
+    email: str,
+    name: Annotated[str | None, typer.Option(help="Their name; the address, if not given.")] = None,
+    role: Annotated[Role, typer.Option(help="What they may do.")] = Role.OPERATOR,
+    workspace: InWorkspace = None,
+    installation: Annotated[bool, typer.Option(help="Lets them manage the whole installation.")] = False,
+    password_stdin: FromStdin = False,
+) -> None:
+    """Add somebody to a workspace. Asks for a password if they are new."""
+    password = _ask_password(password_stdin)
+
+    async def work(gaby: Gaby) -> None:
+        async with gaby.database.write(Across("the command line adds a person")) as session:
+            chosen = await choose_workspace(gaby, session, workspace)
+            person = await gaby.identity.people.find(session, email)
+            if person is None:
+                person = await gaby.identity.people.create(
+                    session,
+                    operator(),
+                    email=email,
+                    name=name or email,
+                    password=password,
+                    manages_installation=installation,
+                )
+            await gaby.identity.people.join(session, operator(), WorkspaceId(chosen.id), person, role)
+
+    run(work)
+    typer.echo(f"{email} may now sign in.", err=True)
+
+
+@app.command()
+def password(email: str, password_stdin: FromStdin = False) -> None:
+    """Set somebody's password and end all their sign-ins."""
+    new = _ask_password(password_stdin)
+
+    async def work(gaby: Gaby) -> None:
+        async with gaby.database.write(SYSTEM) as session:
+            person = await gaby.identity.people.find(session, email)
+            if person is None:
+                raise NotFound(f"Nobody is known as {email}. `gaby user list` shows who is.")
+            await gaby.identity.people.set_password(session, operator(), person, new)
+            await gaby.identity.sign_ins.end_all(session, operator(), PersonId(person.id))
+
+    run(work)
+    typer.echo("The password is set.", err=True)
+
+
+def _ask_password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    if not sys.stdin.isatty():
+        raise BadRequest("There is no terminal to ask for a password. Use --password-stdin.")
+    return typer.prompt("Password", hide_input=True, confirmation_prompt=True)

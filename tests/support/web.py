@@ -1,0 +1,81 @@
+"""A Gaby that runs inside the test, and people who use it over HTTP."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from gaby.api import create_app
+from gaby.app import Gaby
+from gaby.identity.roles import Role
+from gaby.kernel.actors import Permission, system_actor
+from gaby.kernel.database import Across
+from gaby.kernel.ids import PersonId, WorkspaceId
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Browser:
+    """Somebody who signed in: sends the cookie, and the CSRF token with every change."""
+
+    client: httpx2.AsyncClient
+    csrf: str
+    person_id: PersonId
+
+    async def get(self, path: str, **options: Any) -> httpx2.Response:
+        return await self.client.get(path, **options)
+
+    async def send(self, method: str, path: str, json: Any = None) -> httpx2.Response:
+        return await self.client.request(method, path, json=json, headers={"X-CSRF-Token": self.csrf})
+
+
+class World:
+    """Makes workspaces and people as the command line would, and opens browsers for them."""
+
+    def __init__(self, gaby: Gaby) -> None:
+        self.gaby = gaby
+        self.app = create_app(gaby.parts())
+
+    def client(self, **options: Any) -> httpx2.AsyncClient:
+        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
+        return httpx2.AsyncClient(transport=transport, base_url="http://gaby.example", **options)
+
+    async def workspace(self, slug: str) -> WorkspaceId:
+        async with self.gaby.database.write(Across("a test sets the scene")) as session:
+            made = await self.gaby.identity.workspaces.create(session, system_actor("test"), slug=slug, name=slug)
+            return WorkspaceId(made.id)
+
+    async def person(
+        self, email: str, *places: tuple[WorkspaceId, Role], manages_installation: bool = False
+    ) -> PersonId:
+        actor = system_actor("test")
+        async with self.gaby.database.write(Across("a test sets the scene")) as session:
+            person = await self.gaby.identity.people.create(
+                session,
+                actor,
+                email=email,
+                name=email.partition("@")[0],
+                password=PASSWORD,
+                manages_installation=manages_installation,
+            )
+            for workspace_id, role in places:
+                await self.gaby.identity.people.join(session, actor, workspace_id, person, role)
+            return PersonId(person.id)
+
+    async def sign_in(self, email: str, password: str = PASSWORD) -> Browser:
+        client = self.client()
+        answer = await client.post("/api/session", json={"email": email, "password": password})
+        assert answer.status_code == 201, answer.text
+        body = answer.json()
+        return Browser(client, body["csrf_token"], PersonId(body["person"]["id"]))
+
+    async def browser(self, email: str, workspace_id: WorkspaceId, role: Role) -> Browser:
+        await self.person(email, (workspace_id, role))
+        return await self.sign_in(email)
+
+    async def key(self, workspace_id: WorkspaceId, *scopes: Permission) -> str:
+        actor = system_actor("test", workspace_id)
+        async with self.gaby.database.write(workspace_id) as session:
+            _, text = await self.gaby.identity.keys.create(session, actor, name="test", scopes=scopes)
+            return str(text)
