@@ -27,6 +27,9 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 """A span of time as people write it: `90s`, `15m`, `12h`, `14d`; ISO 8601 works too."""
 
 
+_OFTEN_ENOUGH = Field(ge=timedelta(seconds=1), le=timedelta(days=400))
+
+
 class _Group(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
@@ -107,10 +110,11 @@ class AuditSettings(_Group):
         int, Field(ge=1, le=1 << 20, description="Sign a checkpoint after this many new rows.")
     ] = 256
     checkpoint_every: Annotated[
-        Duration, Field(description="Sign a checkpoint at the latest this long after a new row.")
+        Duration, _OFTEN_ENOUGH, Field(description="Sign a checkpoint at the latest this long after a new row.")
     ] = timedelta(seconds=60)
     heartbeat_every: Annotated[
         Duration,
+        _OFTEN_ENOUGH,
         Field(description="Sign a checkpoint this often even when nothing happens, so that silence is proven too."),
     ] = timedelta(minutes=15)
     anchor_file: Annotated[
@@ -225,7 +229,10 @@ def all_settings(group: type[BaseModel] = Settings, path: tuple[str, ...] = ()) 
 
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Loaded:
-    """Read the environment over the `.env` file. Wrong values stop the start; unknown names only warn."""
+    """Read the environment over the `.env` file. Wrong values stop the start; unknown names only warn.
+
+    Names count as they are written, in capitals, as everywhere on POSIX; another case is unknown.
+    """
     values = dict(_from_file(env_file)) | dict(os.environ if environment is None else environment)
     given = {name: value for name, value in values.items() if name.upper().startswith(PREFIX)}
     tree: dict[str, Any] = {}
@@ -246,25 +253,35 @@ def _from_file(env_file: Path | None) -> Iterator[tuple[str, str]]:
     if env_file is None or not env_file.is_file():
         return
     try:
-        found = dotenv_values(env_file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"The file {env_file} cannot be read: {error}. Mend its rights or its encoding.") from error
+        found = dotenv_values(env_file, encoding="utf-8-sig")  # Some editors put a mark before the first name.
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"The file {env_file} cannot be read: {_why(error)}.") from None
     for name, value in found.items():
         if value is not None:
             yield name, value
 
 
 def _value_of(setting: Setting, given: Mapping[str, str]) -> str | None:
-    value = given.get(setting.variable)
-    file = given.get(f"{setting.variable}_FILE") if setting.is_secret else None
+    value = given.get(setting.variable) or None  # An empty variable means not set, as in compose files.
+    file = (given.get(f"{setting.variable}_FILE") or None) if setting.is_secret else None
     if value is not None and file is not None:
         raise Misconfigured(f"Both {setting.variable} and {setting.variable}_FILE are set. Keep one.")
-    if file is not None:
-        try:
-            value = Path(file).read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"{setting.variable}_FILE names {file}, which cannot be read: {error}.") from error
-    return value or None  # An empty variable means not set, as in compose files.
+    return value if file is None else _secret_in(file, setting)
+
+
+def _secret_in(file: str, setting: Setting) -> str:
+    # Neither the path nor the contents are repeated: somebody may have put the secret itself where its path belongs.
+    try:
+        value = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"The file that {setting.variable}_FILE names cannot be read: {_why(error)}.") from None
+    if not value:
+        raise Misconfigured(f"The file that {setting.variable}_FILE names is empty. Put the secret in it.")
+    return value
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (error.strerror or "it cannot be opened") if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], value: str) -> None:
@@ -273,14 +290,17 @@ def _put(tree: dict[str, Any], path: tuple[str, ...], value: str) -> None:
     tree[path[-1]] = value
 
 
+_WORDS = {"time_delta_parsing": "should be a span of time, such as 90s, 15m, 12h, 14d or PT15M"}
+
+
 def _explain(error: ValidationError) -> str:
     lines = [
-        f"{PREFIX}{'_'.join(str(part) for part in each['loc']).upper()}: {each['msg']}"
+        f"{PREFIX}{'_'.join(str(part) for part in each['loc']).upper()}: {_WORDS.get(each['type'], each['msg'])}"
         for each in error.errors(include_input=False)
     ]
     return "Some settings are wrong. " + "; ".join(lines) + ". See `gaby config reference`."
 
 
 def _unknown(name: str, known: set[str]) -> str:
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name.upper(), known, n=1)
     return f"{name} is not a setting of Gaby." + (f" Did you mean {near[0]}?" if near else "")
