@@ -13,7 +13,7 @@ from gaby.audit.merkle import Accumulator
 from gaby.audit.rows import AuditRow, Draft, Head, chain, timestamp
 from gaby.audit.signing import SigningKey
 from gaby.audit.statements import Anchor, Checkpoint, KeyEntry, sign_checkpoint, sign_rotation
-from gaby.audit.verify import verify
+from gaby.audit.verify import verify_lines
 from gaby.kernel.ids import SYSTEM, Ids, WorkspaceId
 
 ACME = WorkspaceId(UUID(int=0xACE))
@@ -102,7 +102,7 @@ def row_line_at(lines: list[bytes], workspace_id: WorkspaceId, seq: int) -> int:
 
 
 def report_of(lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None) -> Report:
-    return verify(lines, anchors=anchors, trusted=trusted)
+    return verify_lines(lines, anchors=anchors, trusted=trusted)
 
 
 def names(report: Report) -> set[str]:

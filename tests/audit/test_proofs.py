@@ -1,7 +1,5 @@
 """Proofs: small, self-contained, and a forged one is rejected by name."""
 
-import random
-
 import orjson
 import pytest
 from hypothesis import given
@@ -65,12 +63,11 @@ def test_every_row_under_every_checkpoint_can_be_proved() -> None:
 
 
 def test_every_flipped_bit_is_rejected(proof: bytes, growth: bytes) -> None:
-    chance = random.Random(1)
     for data in (proof, growth):
         check = check_inclusion if data is proof else check_consistency
         for at in range(len(data)):
             broken = bytearray(data)
-            broken[at] ^= 1 << chance.randrange(8)
+            broken[at] ^= 1 << at * 5 % 8
             with pytest.raises(ProofRejected):
                 check(bytes(broken))
 

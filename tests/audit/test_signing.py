@@ -1,6 +1,5 @@
 """The signing key: made with owner-only rights, and a file that cannot be trusted is refused with advice."""
 
-import os
 from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
@@ -73,7 +72,7 @@ def test_a_folder_that_cannot_be_written_is_said_plainly(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     with pytest.raises(SigningKeyUnusable, match="cannot be written"):
         load_or_create(tmp_path / "file" / "audit.pem")
-    assert os.listdir(tmp_path) == ["file"]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_checkpoint_is_signed_over_everything_it_says() -> None:

@@ -1,6 +1,5 @@
 """An export of a thousand rows: whatever is done to it is found, and called by its name."""
 
-import random
 from collections.abc import Callable
 
 import orjson
@@ -12,7 +11,7 @@ from gaby.audit.findings import MAX_FINDINGS, FindingKind
 from gaby.audit.rows import row_hash
 from gaby.audit.signing import SigningKey
 from gaby.audit.statements import sign_checkpoint
-from gaby.kernel.ids import SYSTEM
+from gaby.kernel.ids import SYSTEM, WorkspaceId
 from tests.audit.logs import ACME, BYTE, COPA, MemoryLog, busy_log, found, names, report_of, row_line_at
 
 pytestmark = [pytest.mark.promise("A3", "A4")]
@@ -53,18 +52,15 @@ def test_rows_after_the_last_checkpoint_are_counted_as_unsigned(log: MemoryLog) 
     assert report.unsigned_rows == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_every_flipped_byte_of_a_row_is_found(lines: list[bytes], seed: int) -> None:
-    chance = random.Random(seed)
-    workspace = chance.choice([ACME, BYTE, COPA, SYSTEM])
-    seq = chance.randrange(1, 10)
+@pytest.mark.parametrize(("workspace", "seq"), [(ACME, 1), (BYTE, 8), (COPA, 0), (SYSTEM, 3)])
+def test_every_flipped_byte_of_a_row_is_found(lines: list[bytes], workspace: WorkspaceId, seq: int) -> None:
     at = row_line_at(lines, workspace, seq)
     start = lines.index(b'{"log":"%b"}\n' % str(workspace).encode())
     # The section alone is enough here and keeps the test quick; the rest is said to be missing in each run alike.
     head, section = lines[0], lines[start : at + 3]
     for position in range(len(lines[at])):
         line = bytearray(lines[at])
-        line[position] ^= 1 << chance.randrange(8)
+        line[position] ^= 1 << (position + seq) * 5 % 8
         broken = [head, *section[: at - start], *bytes(line).splitlines(keepends=True), *section[at - start + 1 :]]
         report = report_of(broken)
         here = {f.kind for f in report.findings if f.workspace_id == workspace and f.kind != FindingKind.TAIL_MISSING}

@@ -60,6 +60,7 @@ def create_app(parts: Parts) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,  # The usual pages load scripts from elsewhere, which our headers forbid.
         redoc_url=None,
+        redirect_slashes=False,  # The way to the other spelling would be built from whatever Host the client sent.
         lifespan=parts.lifespan,
         responses=_PROBLEMS,
         telemetry=NO_FASTAPI_TELEMETRY,

@@ -15,7 +15,6 @@ from gaby.audit.errors import (
     SigningKeyUnusable,
 )
 from gaby.audit.findings import Finding, FindingKind, Report
-from gaby.audit.follow import Cursor, CursorFile, WebhookSink, follow
 from gaby.audit.formats import json_line, syslog_line
 from gaby.audit.intents import Intent, Outcome, PendingIntent
 from gaby.audit.keys import GivenKey, KeyFile, KeyHolder, Rotation
@@ -28,7 +27,8 @@ from gaby.audit.sealing import Sealer
 from gaby.audit.signing import read_pem
 from gaby.audit.source import snapshot
 from gaby.audit.store import Appender
-from gaby.audit.verify import verify, verify_file
+from gaby.audit.tail import Cursor, CursorFile, WebhookSink, follow
+from gaby.audit.verify import verify_file, verify_lines
 
 __all__ = [
     "AnchorFile",
@@ -74,7 +74,7 @@ __all__ = [
     "read_pem",
     "snapshot",
     "syslog_line",
-    "verify",
     "verify_file",
+    "verify_lines",
     "verify_live",
 ]

@@ -13,7 +13,7 @@ from gaby.audit.source import DatabaseSource
 from gaby.audit.sql import Connection, Dialect, Sql
 from gaby.audit.statements import Anchor, Checkpoint, sign_checkpoint
 from gaby.audit.store import Appender
-from gaby.audit.tiles import Grower, TileAt, Tiles, edge
+from gaby.audit.tiles import Grower, TileAt, Tiles, edge, has_root
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.failpoints import failpoint
@@ -77,8 +77,9 @@ class _Signer:
             return
         try:
             digest = self._grow(workspace_id, last, size)
-        except CheckpointRefused as refused:
-            self.taken.refused.append(refused)
+        except CheckpointRefused as reason:
+            text = f"The log of workspace {workspace_id} is not signed: {reason.message} Run `gaby audit verify`."
+            self.taken.refused.append(CheckpointRefused(text))
             return
         checkpoint = sign_checkpoint(self._key, workspace_id, size, digest, ts)
         self._store(checkpoint)
@@ -88,30 +89,42 @@ class _Signer:
 
     def _grow(self, workspace_id: WorkspaceId, last: Checkpoint | None, size: int) -> bytes:
         """The Merkle root at this size, with the tiles written for proofs."""
-        signed = last.size if last else 0
-        if size < signed:
-            raise CheckpointRefused(f"The log of workspace {workspace_id} has {size} rows, but {signed} were signed.")
-        tiles = self._source.tiles(workspace_id, edge(signed))
-        if last is not None and root(Tiles(tiles).node, signed) != last.root:
-            raise CheckpointRefused(f"The Merkle tree of workspace {workspace_id} is not the one that was signed.")
-        grower = Grower(signed, tiles)
-        self._append_rows(workspace_id, grower)
-        if grower.size != size:
-            raise CheckpointRefused(f"The log of workspace {workspace_id} lacks rows before row {size}.")
+        if last is not None and size < last.size:
+            raise CheckpointRefused(f"It has {size} rows, but {last.size} were signed.")
+        tiles = self._signed_tiles(workspace_id, last) if last else {}
+        grower = Grower(last.size if last else 0, tiles)
+        self._append_rows(workspace_id, grower, size)
         changed = {at: bytes(hashes) for at, hashes in grower.changed.items()}
         self._store_tiles(workspace_id, changed)
         return root(Tiles(tiles | changed).node, size)
 
-    def _append_rows(self, workspace_id: WorkspaceId, grower: Grower) -> None:
+    def _signed_tiles(self, workspace_id: WorkspaceId, last: Checkpoint) -> dict[TileAt, bytes]:
+        """The right edge of the tree as it was signed, built again from the rows when the stored tiles are damaged."""
+        tiles = self._source.tiles(workspace_id, edge(last.size))
+        if has_root(tiles, last.size, last.root):
+            return tiles
+        grower = Grower(0, {})
+        self._append_rows(workspace_id, grower, last.size)
+        rebuilt = {at: bytes(hashes) for at, hashes in grower.changed.items()}
+        if not has_root(rebuilt, last.size, last.root):
+            raise CheckpointRefused(f"Its first {last.size} rows are not those that were signed.")
+        self._store_tiles(workspace_id, rebuilt)
+        return rebuilt
+
+    def _append_rows(self, workspace_id: WorkspaceId, grower: Grower, size: int) -> None:
         before = self._source.some_rows(workspace_id, after=grower.size - 2, limit=1) if grower.size else []
         last = before[0].hash if before else FIRST_PREV_HASH
-        while rows := self._source.some_rows(workspace_id, after=grower.size - 1, limit=_STEP):
+        while grower.size < size:
+            step = min(_STEP, size - grower.size)
+            rows = self._source.some_rows(workspace_id, after=grower.size - 1, limit=step)
             for row in rows:
                 good = (row.seq, row.prev_hash) == (grower.size, last) and row_hash(last, row.canonical()) == row.hash
                 if not good:
-                    raise CheckpointRefused(f"Row {grower.size} of workspace {workspace_id} was altered or is missing.")
+                    raise CheckpointRefused(f"Row {grower.size} was altered or is missing.")
                 grower.append(row.hash)
                 last = row.hash
+            if len(rows) < step:
+                raise CheckpointRefused(f"Row {grower.size} is missing.")
 
     def _store_tiles(self, workspace_id: WorkspaceId, tiles: dict[TileAt, bytes]) -> None:
         self._sql.many(

@@ -9,7 +9,7 @@ from gaby.audit.findings import Report
 from gaby.audit.reading import read_lines
 from gaby.audit.rows import timestamp
 from gaby.audit.source import snapshot
-from gaby.audit.verify import verify
+from gaby.audit.verify import verify_lines
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
@@ -48,7 +48,7 @@ def _walk(db: Database, clock: Clock, anchors: Path | None, trusted: str | None)
     # The anchors are read first: what is anchored meanwhile would look like rows that are missing.
     kept = None if anchors is None else _lines_now(anchors)
     with snapshot(db) as source:
-        return verify(export_lines(source, created=timestamp(clock.now())), anchors=kept, trusted=trusted)
+        return verify_lines(export_lines(source, created=timestamp(clock.now())), anchors=kept, trusted=trusted)
 
 
 def _lines_now(path: Path) -> Iterator[bytes]:

@@ -1,10 +1,10 @@
 """Tiles: a tree's hashes kept 256 side by side, so that a proof over a million rows reads a handful of records."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gaby.audit.errors import CheckpointRefused
-from gaby.audit.merkle import consistency_path, inclusion_path, leaf_hash, node_hash
+from gaby.audit.merkle import consistency_path, inclusion_path, leaf_hash, node_hash, root
 
 HEIGHT = 8
 WIDTH = 1 << HEIGHT
@@ -33,7 +33,7 @@ class Tiles:
             at = (index & WIDTH - 1) * HASH
             found = tile[at : at + HASH]
             if len(found) != HASH:
-                raise CheckpointRefused(f"The audit tree lacks node {index} of level {level}. Run `gaby audit verify`.")
+                raise CheckpointRefused(f"The Merkle tree lacks node {index} of level {level}.")
             return found
         if (level, index) not in self._known:
             left, right = self.node(level - 1, 2 * index), self.node(level - 1, 2 * index + 1)
@@ -61,7 +61,7 @@ class Grower:
         # A tile may be ahead of the last checkpoint when a crash or a rolled-back checkpoint left it so.
         del tile[(index & WIDTH - 1) * HASH :]
         if len(tile) != (index & WIDTH - 1) * HASH:
-            raise CheckpointRefused(f"The audit tree lacks hashes before node {index} of level {level}.")
+            raise CheckpointRefused(f"The Merkle tree lacks hashes before node {index} of level {level}.")
         tile += node
         if len(tile) == WIDTH * HASH:
             self._put(level + 1, index >> HEIGHT, _top(bytes(tile)))
@@ -91,11 +91,12 @@ def for_consistency(first: int, second: int) -> list[TileAt]:
     return sorted(needed.tiles)
 
 
-def for_nodes(wanted: Iterable[tuple[int, int]]) -> list[TileAt]:
-    needed = _Needed()
-    for level, index in wanted:
-        needed.node(level, index)
-    return sorted(needed.tiles)
+def has_root(tiles: Mapping[TileAt, bytes], size: int, expected: bytes) -> bool:
+    """Whether these tiles, which may be damaged or missing, are of a tree with this root."""
+    try:
+        return root(Tiles(tiles).node, size) == expected
+    except CheckpointRefused:
+        return False
 
 
 class _Needed:

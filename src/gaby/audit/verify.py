@@ -26,14 +26,16 @@ def verify_file(export: Path, *, anchors: Path | None = None, trusted: str | Non
     try:
         with export.open("rb") as file:
             if anchors is None:
-                return verify(read_lines(file), trusted=trusted)
+                return verify_lines(read_lines(file), trusted=trusted)
             with anchors.open("rb") as anchor_file:
-                return verify(read_lines(file), anchors=read_lines(anchor_file), trusted=trusted)
+                return verify_lines(read_lines(file), anchors=read_lines(anchor_file), trusted=trusted)
     except OSError as error:
         raise BadRequest(f"{error.filename} cannot be read: {error.strerror}.") from error
 
 
-def verify(lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None) -> Report:
+def verify_lines(
+    lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None
+) -> Report:
     """`trusted` is the id or the public key (hex) of a key you know; without it the log vouches for its own keys."""
     verification = _Verification(anchors, trusted)
     for line in lines:

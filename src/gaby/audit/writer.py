@@ -59,8 +59,8 @@ class GroupCommit:
         self._wake.set()
         if self._pump is not None:
             await self._pump
-        self._thread.submit(self._disconnect)
         self._thread.shutdown()
+        self._disconnect()
 
     async def _run(self) -> None:
         while self._drafts or not self._stopping:

@@ -35,8 +35,8 @@ from gaby.audit import (
     verify_live,
 )
 from gaby.audit.export import export_lines
-from gaby.audit.follow import START, rows_after
 from gaby.audit.rows import timestamp
+from gaby.audit.tail import START, rows_after
 from gaby.cli.opening import choose_workspace, operator, read_settings, run
 from gaby.cli.printing import AsJson, print_json
 from gaby.cli.user import InWorkspace
@@ -134,6 +134,16 @@ def export_command(
         run(work)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
+
+
+@app.command()
+def checkpoint() -> None:
+    """Sign the log as it stands now. The server does this by itself."""
+
+    async def work(gaby: Gaby) -> int:
+        return len((await gaby.checkpointer.checkpoint()).checkpoints)
+
+    typer.echo(f"{run(work)} checkpoints signed.", err=True)
 
 
 @app.command("rotate-key")

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import signal
 import socket
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -66,7 +69,21 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
         date_header=True,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
-    await uvicorn.Server(config).serve(sockets=[listening])
+    await _Server(config).serve(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stopping on request is success: uvicorn would raise the signal again, and the process would end by it."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
 
 
 _DEMO = """

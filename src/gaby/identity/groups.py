@@ -52,7 +52,7 @@ class Groups:
         ]
 
     async def remove(self, session: WriteSession, actor: Actor, group_id: GroupId) -> None:
-        group = await self._load(session, group_id)
+        group = await self._load(session, group_id, lock=True)
         await session.delete(group)
         session.emit(Event("group.removed", session.workspace_id, actor, {"group_id": str(group_id)}))
 
@@ -77,8 +77,8 @@ class Groups:
             raise NotFound
         session.emit(Event("group.member_removed", session.workspace_id, actor, _pair(group_id, person_id)))
 
-    async def _load(self, session: ReadSession, group_id: GroupId) -> Group:
-        group = await session.get(Group, (session.workspace_id, group_id))
+    async def _load(self, session: ReadSession, group_id: GroupId, *, lock: bool = False) -> Group:
+        group = await session.get(Group, (session.workspace_id, group_id), with_for_update=lock)
         if group is None:
             raise NotFound
         return group

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
-from gaby.identity.errors import KeyNotAccepted
+from gaby.identity.errors import KeyNotAccepted, MalformedKey
 from gaby.identity.models import ApiKey
 from gaby.identity.secrets import KeyText, hash_token, matches, new_key, parse_key
 from gaby.kernel.actors import Actor, Permission
@@ -64,7 +64,7 @@ class ApiKeys:
         return (await session.scalars(query)).all()
 
     async def revoke(self, session: WriteSession, actor: Actor, key_id: ApiKeyId) -> None:
-        key = await session.get(ApiKey, (session.workspace_id, key_id))
+        key = await session.get(ApiKey, (session.workspace_id, key_id), with_for_update=True)
         if key is None or key.revoked_at is not None:
             raise NotFound
         key.revoked_at = self._clock.now()
@@ -72,7 +72,10 @@ class ApiKeys:
 
     async def authenticate(self, session: ReadSession, text: str) -> ApiKey:
         """Needs a session across workspaces: the key is what tells the workspace."""
-        given = parse_key(text)
+        try:
+            given = parse_key(text)
+        except MalformedKey:
+            raise KeyNotAccepted from None
         key = (await session.scalars(select(ApiKey).where(ApiKey.prefix == given.prefix))).one_or_none()
         same = matches(given.secret, key.secret_hash if key is not None else _NOBODY)
         if key is None or not same or not self._is_live(key):

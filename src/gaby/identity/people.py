@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from gaby.identity.errors import LastOwner, NotYours
-from gaby.identity.models import Membership, Person
+from gaby.identity.models import Membership, Person, Workspace
 from gaby.identity.passwords import Passwords
 from gaby.identity.roles import Role
 from gaby.kernel.actors import Actor, Permission
@@ -79,9 +79,9 @@ class People:
         self, session: WriteSession, actor: Actor, workspace_id: WorkspaceId, person: Person, role: Role
     ) -> None:
         """Somebody who is a member already keeps the higher of the two roles."""
-        present = await session.get(Membership, (workspace_id, person.id))
+        present = await session.get(Membership, (workspace_id, person.id), with_for_update=True)
         if present is not None:
-            present.role = max(role, Role(present.role), key=lambda each: each.rank)
+            role = present.role = max(role, Role(present.role), key=lambda each: each.rank)
         else:
             session.add(
                 Membership(workspace_id=workspace_id, person_id=person.id, role=role, created_at=self._clock.now())
@@ -110,6 +110,7 @@ class People:
         return (await session.scalars(select(Person).where(Person.email == normal_email(email)))).one_or_none()
 
     async def change_role(self, session: WriteSession, actor: Actor, person_id: PersonId, role: Role) -> Member:
+        await self._one_change_at_a_time(session)
         person, membership = await self._load(session, person_id)
         before = Role(membership.role)
         await self._check_rank(session, actor, before, role)
@@ -121,6 +122,7 @@ class People:
         return _member(person, membership)
 
     async def remove(self, session: WriteSession, actor: Actor, person_id: PersonId) -> None:
+        await self._one_change_at_a_time(session)
         _, membership = await self._load(session, person_id)
         role = Role(membership.role)
         await self._check_rank(session, actor, role)
@@ -157,12 +159,13 @@ class People:
         if not all(own.may_grant(role) for role in roles):
             raise NotYours
 
+    async def _one_change_at_a_time(self, session: WriteSession) -> None:
+        # Two owners who demote each other at the same moment must not both succeed.
+        await session.get(Workspace, session.workspace_id, with_for_update=True)
+
     async def _keep_an_owner(self, session: ReadSession) -> None:
-        # Locked, so that two owners who demote each other at the same moment cannot both succeed.
-        owners = (
-            select(Membership.person_id)
-            .where(Membership.workspace_id == session.workspace_id, Membership.role == Role.OWNER)
-            .with_for_update()
+        owners = select(Membership.person_id).where(
+            Membership.workspace_id == session.workspace_id, Membership.role == Role.OWNER
         )
         if len((await session.scalars(owners)).all()) <= 1:
             raise LastOwner

@@ -91,7 +91,7 @@ class SignIns:
         return [sign_in for sign_in in found if not self._is_over(sign_in)]
 
     async def end(self, session: WriteSession, actor: Actor, person_id: PersonId, sign_in_id: SessionId) -> None:
-        sign_in = await session.get(SignIn, sign_in_id)
+        sign_in = await session.get(SignIn, sign_in_id, with_for_update=True)
         if sign_in is None or sign_in.person_id != person_id or sign_in.revoked_at is not None:
             raise NotFound
         sign_in.revoked_at = self._clock.now()

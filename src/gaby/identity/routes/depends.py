@@ -1,12 +1,18 @@
 """What identity's routes share: its services, and the cookie."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
 from gaby.identity.access import Entered, entered
+from gaby.identity.errors import WrongCredentials
 from gaby.identity.service import Identity
-from gaby.kernel.http.access import SESSION_COOKIE, SignedIn
+from gaby.kernel.actors import Actor
+from gaby.kernel.events import Event
+from gaby.kernel.http.access import SESSION_COOKIE, SignedIn, doorway
+from gaby.kernel.ids import SYSTEM
 
 
 def _identity(request: Request) -> Identity:
@@ -22,6 +28,25 @@ async def _own_sign_in(request: Request, actor: SignedIn) -> Entered:
 
 OwnSignIn = Annotated[Entered, Depends(_own_sign_in)]
 """The browser's own sign-in, which an API key does not have."""
+
+
+def address_of(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+@asynccontextmanager
+async def slow_guessing(request: Request, identity: Identity, email: str) -> AsyncGenerator[None]:
+    """Around every check of a password: a wrong one is counted and recorded, and too many are refused."""
+    address = address_of(request)
+    identity.throttle.check(f"address:{address}", f"email:{email}")
+    try:
+        yield
+    except WrongCredentials:
+        identity.throttle.failed(f"address:{address}", f"email:{email}")
+        async with doorway(request).database.write(SYSTEM) as session:
+            session.emit(Event("sign_in.failed", SYSTEM, Actor("system", "sign-in", SYSTEM), {"address": address}))
+        raise
+    identity.throttle.succeeded(f"email:{email}")
 
 
 def set_cookie(response: Response, identity: Identity, token: str) -> None:

@@ -2,10 +2,16 @@
 
 from fastapi import APIRouter, Request, Response, status
 
-from gaby.identity.errors import WrongCredentials
 from gaby.identity.models import Person, SignIn
 from gaby.identity.people import normal_email
-from gaby.identity.routes.depends import IdentityService, OwnSignIn, delete_cookie, set_cookie
+from gaby.identity.routes.depends import (
+    IdentityService,
+    OwnSignIn,
+    address_of,
+    delete_cookie,
+    set_cookie,
+    slow_guessing,
+)
 from gaby.identity.schemas import (
     ChooseWorkspaceIn,
     EndedOut,
@@ -22,7 +28,6 @@ from gaby.identity.service import Identity
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.database import Across, ReadSession
 from gaby.kernel.errors import NotFound
-from gaby.kernel.events import Event
 from gaby.kernel.http.access import EntryReadSession, SignedIn, SystemReadSession, SystemWriteSession, doorway
 from gaby.kernel.ids import SYSTEM, PersonId, SessionId, WorkspaceId
 
@@ -32,22 +37,15 @@ router = APIRouter(prefix="/api", tags=["Session"])
 @router.post("/session", status_code=status.HTTP_201_CREATED)
 async def sign_in(request: Request, response: Response, body: SignInIn, identity: IdentityService) -> SessionOut:
     """Sign in with e-mail and password. The cookie that comes back is the session."""
-    address = request.client.host if request.client else ""
     email = normal_email(body.email)
-    identity.throttle.check(f"address:{address}", f"email:{email}")
     database = doorway(request).database
-    try:
+    async with slow_guessing(request, identity, email):
         # The slow password check is done before the write, which others would have to wait for.
         async with database.read(SYSTEM) as session:
-            person = await identity.sign_ins.check_password(await identity.people.find(session, email), body.password)
-    except WrongCredentials:
-        identity.throttle.failed(f"address:{address}", f"email:{email}")
-        async with database.write(SYSTEM) as session:
-            session.emit(Event("sign_in.failed", SYSTEM, Actor("system", "sign-in", SYSTEM), {"address": address}))
-        raise
-    identity.throttle.succeeded(f"email:{email}")
+            found = await identity.people.find(session, email)
+        person = await identity.sign_ins.check_password(found, body.password)
     async with database.write(Across("a person signs in, and may belong to any workspace")) as session:
-        agent = request.headers.get("user-agent", "")
+        agent, address = request.headers.get("user-agent", ""), address_of(request)
         started, token = await identity.sign_ins.start(session, person, user_agent=agent, address=address)
         answer = await _describe(session, identity, person, started, token)
     set_cookie(response, identity, token)
@@ -83,13 +81,18 @@ async def choose_workspace(
 
 @router.post("/session/password", status_code=status.HTTP_204_NO_CONTENT)
 async def change_password(
-    actor: SignedIn, own: OwnSignIn, body: PasswordIn, identity: IdentityService, session: SystemWriteSession
+    request: Request, actor: SignedIn, own: OwnSignIn, body: PasswordIn, identity: IdentityService
 ) -> None:
     """Change your password. Everywhere else you are signed in, you are signed out."""
-    person = await session.get(Person, _person(actor))
-    person = await identity.sign_ins.check_password(person, body.current)
-    await identity.people.set_password(session, actor, person, body.new)
-    await identity.sign_ins.end_all(session, actor, PersonId(person.id), but=own.sign_in_id)
+    database = doorway(request).database
+    async with database.read(SYSTEM) as session:
+        person = await session.get_one(Person, _person(actor))
+    async with slow_guessing(request, identity, person.email):
+        await identity.sign_ins.check_password(person, body.current)
+    async with database.write(SYSTEM) as session:
+        person = await session.get_one(Person, person.id)
+        await identity.people.set_password(session, actor, person, body.new)
+        await identity.sign_ins.end_all(session, actor, PersonId(person.id), but=own.sign_in_id)
 
 
 @router.get("/sign-ins")

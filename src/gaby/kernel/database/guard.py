@@ -23,13 +23,16 @@ from sqlalchemy import (
     Join,
     Select,
     Table,
+    TableClause,
+    TableSample,
     TextClause,
     Update,
+    UpdateBase,
     event,
 )
 from sqlalchemy.engine import Compiled, Engine
 from sqlalchemy.sql import operators, visitors
-from sqlalchemy.sql.elements import BinaryExpression, ColumnClause, Grouping
+from sqlalchemy.sql.elements import BinaryExpression, ClauseElement, ColumnClause, Grouping
 from sqlalchemy.sql.selectable import CTE, Subquery
 
 from gaby.kernel.database.models import WORKSPACE_COLUMN, Base, is_workspace_table
@@ -97,6 +100,7 @@ def _read(compiled: Compiled) -> _Binding:
         return _NO_BINDING
     reader = _Reader(compiled)
     try:
+        _refuse_fragments(statement)
         reader.statement(statement)
     except UnscopedStatement as refused:
         return _Binding(frozenset(), fault=refused.message)
@@ -136,11 +140,14 @@ class _Reader:
         self._nested(select, own, outer | frozenset(bound))
 
     def _insert(self, insert: Insert) -> None:
-        if insert.select is not None:
-            self.statement(insert.select)
+        self._nested(insert, [], frozenset())
+        for part in _unlisted_parts(insert):
+            self._anything_else(part)
         table = cast("Table", insert.table)
         if not is_workspace_table(table):
             return
+        if not _conflicts_within_workspace(insert):
+            raise UnscopedStatement(f"upsert into {table.name}, which may change a row of another workspace")
         columns = [name for name in self._bind_names.values() if re.fullmatch(rf"{WORKSPACE_COLUMN}(_m\d+)?", name)]
         if not columns:
             raise UnscopedStatement(f"insert into {table.name}")
@@ -149,10 +156,12 @@ class _Reader:
     def _change(self, change: Update | Delete) -> None:
         table = cast("Table", change.table)
         conditions = [] if change.whereclause is None else [_Condition(change.whereclause)]
-        bound = self._bound([table], conditions, frozenset())
+        # Whatever else its columns come from is read too: UPDATE ... FROM, DELETE ... USING.
+        sources = list(dict.fromkeys([_plain(table), *_sources(change)]))
+        bound = self._bound(sources, conditions, frozenset())
         if is_workspace_table(table) and WORKSPACE_COLUMN in self._bind_names and isinstance(change, Update):
             self.names.add(WORKSPACE_COLUMN)  # A row cannot be moved to another workspace either.
-        self._nested(change, [table], frozenset(bound))
+        self._nested(change, sources, frozenset(bound))
 
     def _bound(
         self, sources: list[FromClause], conditions: list["_Condition"], outer: frozenset[FromClause]
@@ -182,9 +191,13 @@ class _Reader:
             if inner is not None and not isinstance(inner, Table):
                 derived.update(id(each) for each in visitors.iterate(inner))
                 self.statement(inner)
-        for each in _subselects(statement):
-            if id(each) not in derived:
-                self._select(each, outer)
+        for each in _inner_statements(statement):
+            if id(each) in derived:
+                continue
+            if isinstance(each, Select):
+                self._select(cast("Select[Any]", each), outer)
+            else:
+                self.statement(each)
 
     def _anything_else(self, statement: Any) -> None:
         for element in visitors.iterate(statement):
@@ -192,15 +205,66 @@ class _Reader:
                 raise UnscopedStatement(f"on {element.name}, by a kind of statement the guard cannot read")
 
 
-def _subselects(statement: Any) -> Iterator[Select[Any]]:
-    """The selects directly inside this statement, not those inside them."""
+def _own_elements(statement: Any) -> Iterator[Any]:
+    """Everything directly inside this statement, down to the statements inside it but not into them."""
     stack = list(statement.get_children())
     while stack:
         element = stack.pop()
-        if isinstance(element, Select):
-            yield cast("Select[Any]", element)
-        elif not isinstance(element, Table):
+        yield element
+        if not isinstance(element, Table | Select | UpdateBase):
             stack.extend(element.get_children())
+
+
+def _inner_statements(statement: Any) -> Iterator[Any]:
+    for element in _own_elements(statement):
+        if isinstance(element, Select | UpdateBase):
+            yield cast("Any", element)
+
+
+def _sources(statement: Any) -> Iterator[FromClause]:
+    for element in _own_elements(statement):
+        if isinstance(element, ColumnClause) and element.table is not None:
+            yield _plain(element.table)
+
+
+def _unlisted_parts(insert: Insert) -> Iterator[Any]:
+    """The expressions of an insert that SQLAlchemy does not list as its children."""
+    rows: Any = getattr(insert, "_multi_values", ())
+    upsert: Any = getattr(insert, "_post_values_clause", None)
+    values = [value for batch in rows for row in batch for value in row.values()]
+    values += cast("dict[Any, Any]", getattr(upsert, "update_values_to_set", None) or {}).values()
+    values += [getattr(upsert, "update_whereclause", None), getattr(upsert, "inferred_target_whereclause", None)]
+    return (value for value in values if isinstance(value, ClauseElement))
+
+
+def _conflicts_within_workspace(insert: Insert) -> bool:
+    upsert: Any = getattr(insert, "_post_values_clause", None)
+    changes: Any = getattr(upsert, "update_values_to_set", None)
+    if changes is None:
+        return True
+    named = {getattr(each, "name", each) for each in upsert.inferred_target_elements or ()}
+    return WORKSPACE_COLUMN in named and WORKSPACE_COLUMN not in {getattr(each, "name", each) for each in changes}
+
+
+def _refuse_fragments(statement: Any) -> None:
+    """Text inside a statement is not read for what it binds, so it must not name a workspace's table at all."""
+    for element in (part for whole in (statement, *_fragments_of(statement)) for part in visitors.iterate(whole)):
+        match element:
+            case TextClause():
+                binding = _of_text(element.text)
+            case ColumnClause() if element.is_literal:
+                binding = _of_text(element.name)
+            case TableClause() if not isinstance(element, Table):
+                binding = _of_text(element.name)
+            case _:
+                continue
+        if binding.fault is not None:
+            raise UnscopedStatement(binding.fault)
+
+
+def _fragments_of(statement: Any) -> Iterator[Any]:
+    if isinstance(statement, Insert):
+        yield from _unlisted_parts(statement)
 
 
 def _correlated(select: Select[Any], froms: list[FromClause], outer: frozenset[FromClause]) -> set[FromClause]:
@@ -266,7 +330,7 @@ def _workspace_of(column: ColumnElement[Any]) -> FromClause | None:
 
 
 def _needs_workspace(source: FromClause) -> bool:
-    inner = source.element if isinstance(source, Alias) else source
+    inner = source.element if isinstance(source, Alias | TableSample) else source
     return isinstance(inner, Table) and is_workspace_table(cast("Table", inner))
 
 

@@ -1,6 +1,8 @@
 """What a request may be at most. It is refused before anything parses it."""
 
+import json
 import re
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -104,6 +106,18 @@ def _check_json(body: bytes) -> None:
         raise BadRequest("The body is not JSON in UTF-8: it contains a NUL byte.")
     if is_too_deep(body):
         raise BadRequest(f"The JSON is nested deeper than {MAX_JSON_DEPTH} levels. Flatten it.")
+    try:
+        json.loads(body, object_pairs_hook=_without_doubles)
+    except ValueError:
+        return  # Whoever reads it says what is wrong with it.
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Readers differ in which of two values they take, so that what one has checked another would not see."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise BadRequest("The JSON gives the same name twice in one object. Give each once.")
+    return found
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:

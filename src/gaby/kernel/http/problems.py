@@ -7,7 +7,9 @@ from typing import Any, cast
 import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gaby.kernel.errors import (
@@ -102,7 +104,9 @@ async def _on_gaby_error(_request: Request, error: GabyError) -> Response:
     return _gaby_response(error)
 
 
-async def _on_http_exception(_request: Request, error: HTTPException) -> Response:
+async def _on_http_exception(request: Request, error: HTTPException) -> Response:
+    if error.status_code == MethodNotAllowed.status:
+        return problem_response(MethodNotAllowed(), {"Allow": _allowed(request)})
     if error.status_code in _BY_STATUS:
         return problem_response(_BY_STATUS[error.status_code](), error.headers)
     known = {status.value: status.phrase for status in HTTPStatus}
@@ -115,6 +119,15 @@ async def _on_invalid(_request: Request, error: RequestValidationError) -> Respo
     found = cast("Sequence[Mapping[str, Any]]", error.errors())
     told = [{"where": _where(each), "message": _message(each)} for each in found[:_MOST_ERRORS]]
     return problem_response(Invalid(errors=told))
+
+
+def _allowed(request: Request) -> str:
+    """All methods of the address. Each route by itself knows only its own."""
+    found: set[str] = set()
+    for route in iter_route_contexts(request.app.routes):
+        if route.methods and route.path and compile_path(route.path)[0].match(request.scope["path"]):
+            found |= route.methods
+    return ", ".join(sorted(found))
 
 
 def _response(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:

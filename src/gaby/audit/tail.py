@@ -84,11 +84,18 @@ class WebhookSink:
     """Posts rows as JSON lines. The cursor moves on only after the other side said 2xx."""
 
     def __init__(
-        self, url: str, client: httpx2.AsyncClient, cursor_file: CursorFile, *, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        client: httpx2.AsyncClient,
+        cursor_file: CursorFile,
+        *,
+        headers: Mapping[str, str] | None = None,
+        first_wait: float = 1.0,
     ) -> None:
         self._url = url
         self._client = client
         self._cursor_file = cursor_file
+        self._first_wait = first_wait
         self._headers = {"Content-Type": "application/x-ndjson", **(headers or {})}
 
     async def run(self, db: Database, *, only: WorkspaceId | None = None, poll: float = 1.0) -> None:
@@ -98,7 +105,7 @@ class WebhookSink:
             await asyncio.to_thread(self._cursor_file.save, cursor)
 
     async def _deliver(self, body: bytes) -> None:
-        wait = 1.0
+        wait = self._first_wait
         while True:
             try:
                 answer = await self._client.post(self._url, content=body, headers=self._headers, timeout=30)

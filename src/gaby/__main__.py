@@ -1,0 +1,5 @@
+"""`python -m gaby` is `gaby`."""
+
+from gaby.cli import main
+
+main()
