@@ -7,9 +7,12 @@ import httpx2
 
 from gaby.api import create_app
 from gaby.app import Gaby
+from gaby.identity.models import Person
 from gaby.identity.roles import Role
+from gaby.identity.secrets import csrf_token
 from gaby.kernel.actors import Permission, system_actor
 from gaby.kernel.database import Across
+from gaby.kernel.http.access import SESSION_COOKIE
 from gaby.kernel.ids import PersonId, WorkspaceId
 
 PASSWORD = "correct horse battery"
@@ -26,8 +29,9 @@ class Browser:
     async def get(self, path: str, **options: Any) -> httpx2.Response:
         return await self.client.get(path, **options)
 
-    async def send(self, method: str, path: str, json: Any = None) -> httpx2.Response:
-        return await self.client.request(method, path, json=json, headers={"X-CSRF-Token": self.csrf})
+    async def send(self, method: str, path: str, json: Any = None, **options: Any) -> httpx2.Response:
+        headers = {"X-CSRF-Token": self.csrf, **options.pop("headers", {})}
+        return await self.client.request(method, path, json=json, headers=headers, **options)
 
 
 class World:
@@ -37,9 +41,13 @@ class World:
         self.gaby = gaby
         self.app = create_app(gaby.parts())
 
-    def client(self, **options: Any) -> httpx2.AsyncClient:
-        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
+    def client(self, *, address: str = "127.0.0.1", **options: Any) -> httpx2.AsyncClient:
+        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False, client=(address, 50_000))
         return httpx2.AsyncClient(transport=transport, base_url="http://gaby.example", **options)
+
+    def program(self, key: str, **options: Any) -> httpx2.AsyncClient:
+        """A program that uses an API key."""
+        return self.client(headers={"Authorization": f"Bearer {key}"}, **options)
 
     async def workspace(self, slug: str) -> WorkspaceId:
         async with self.gaby.database.write(Across("a test sets the scene")) as session:
@@ -73,6 +81,18 @@ class World:
     async def browser(self, email: str, workspace_id: WorkspaceId, role: Role) -> Browser:
         await self.person(email, (workspace_id, role))
         return await self.sign_in(email)
+
+    async def enter(self, person_id: PersonId, *, address: str = "127.0.0.1", user_agent: str = "") -> Browser:
+        """A browser that is signed in already, without the time that checking a password takes."""
+        async with self.gaby.database.write(Across("a test sets the scene")) as session:
+            person = await session.get_one(Person, person_id)
+            start = self.gaby.identity.sign_ins.start
+            _, token = await start(session, person, user_agent=user_agent, address=address)
+        client = self.client(address=address, cookies={SESSION_COOKIE: token})
+        return Browser(client, csrf_token(token), person_id)
+
+    async def member(self, email: str, workspace_id: WorkspaceId, role: Role) -> Browser:
+        return await self.enter(await self.person(email, (workspace_id, role)))
 
     async def key(self, workspace_id: WorkspaceId, *scopes: Permission) -> str:
         actor = system_actor("test", workspace_id)

@@ -196,7 +196,8 @@ def _print_report(report: Report, *, as_json: bool) -> None:
         console.print(f"[green]The log is whole.[/green] {counted}{unsigned}.")
         console.print(f"Signed by {', '.join(report.key_ids) or 'nobody yet'}.")
     else:
-        console.print(f"[red]{report.finding_count} findings[/red] in {counted}.")
+        word = "finding" if report.finding_count == 1 else "findings"
+        console.print(f"[red]{report.finding_count} {word}[/red] in {counted}.")
 
 
 def _row_id(text: str) -> AuditRowId:

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import (
     Executable,
+    String,
     column,
     delete,
     func,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     table,
     tablesample,
     text,
+    true,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -37,15 +39,16 @@ members = select(GroupMember.group_id).where(GroupMember.workspace_id == A).subq
 all_members = select(GroupMember.group_id).subquery()
 
 REFUSED: dict[str, Executable] = {
-    "update from": update(Group).where(Group.workspace_id == A, Membership.role == "owner").values(name="x"),
-    "update to a column of": update(Group).where(Group.workspace_id == A).values(name=Membership.role),
+    "update from": update(Group).where(Group.workspace_id == A, Group.name == Membership.role).values(name="x"),
+    "update to a column of": update(Group)
+    .where(Group.workspace_id == A, Group.id == Membership.person_id)
+    .values(name=Membership.role),
     "update from a subquery": update(Group)
     .where(Group.workspace_id == A, Group.id == all_members.c.group_id)
     .values(name="x"),
     "update of another table from": update(Person).where(Person.id == Membership.person_id).values(name="x"),
     "update to a subquery": update(Group).where(Group.workspace_id == A).values(name=newest_key),
     "delete where in": delete(Group).where(Group.workspace_id == A, Group.id.in_(select(GroupMember.group_id))),
-    "delete using": delete(Group).where(Group.workspace_id == A, Group.id == GroupMember.group_id),
     "insert a subquery": insert(Group).values(row(name=newest_key)),
     "insert several with a subquery": insert(Group).values([row(), row(name=newest_key)]),
     "insert a subquery elsewhere": insert(Person).values(
@@ -57,10 +60,10 @@ REFUSED: dict[str, Executable] = {
     ),
     "order by a subquery": select(Person).order_by(newest_key),
     "a sample": select(tablesample(Group, 10)),
-    "lateral": select(Person, select(Group.name).lateral()),
-    "text as a source": select(literal_column("name")).select_from(text("groups")),
-    "a bare table": select(column("name")).select_from(table("groups")),
-    "a literal column": select(literal_column("(SELECT max(name) FROM groups)")),
+    "lateral": select(Person).join(select(Group.name).lateral("names"), true()),
+    "text as a source": select(literal_column("name", String())).select_from(text("groups")),
+    "a bare table": select(column("name", String())).select_from(table("groups")),
+    "a literal column": select(literal_column("(SELECT max(name) FROM groups)", String())),
     "text as a column": select(text("(SELECT max(name) FROM groups)")),
     "text as a condition": select(Person).where(text("name IN (SELECT name FROM groups)")),
     "text as an order": select(Person).order_by(text("(SELECT max(name) FROM groups)")),
@@ -141,6 +144,13 @@ async def test_an_upsert_cannot_copy_from_another_workspace(two_workspaces: Data
     with pytest.raises(UnscopedStatement):
         async with two_workspaces.write(A) as session:
             await session.execute(upsert(two_workspaces, Group, row(), ["workspace_id", "name"], {"name": newest_key}))
+
+
+@on_postgres
+async def test_a_delete_cannot_lean_on_rows_of_another_workspace(two_workspaces: Database) -> None:
+    with pytest.raises(UnscopedStatement):
+        async with two_workspaces.write(A) as session:
+            await session.execute(delete(Group).where(Group.workspace_id == A, Group.id == GroupMember.group_id))
 
 
 @on_postgres

@@ -86,9 +86,7 @@ async def test_a_write_that_only_has_to_commit_is_refused_too(server: Postgres, 
     assert await group_names(database) == ["before"]
 
 
-async def test_many_tasks_that_are_interrupted_all_hear_of_it_and_all_recover(
-    server: Postgres, database: Database
-) -> None:
+async def test_many_tasks_that_it_interrupts_all_hear_of_it_and_recover(server: Postgres, database: Database) -> None:
     inside = asyncio.Barrier(9)
     stopped = asyncio.Event()
 

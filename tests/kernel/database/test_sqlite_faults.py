@@ -41,7 +41,7 @@ def limit_files_to(size):
 
 async def write_much(db):
     async with db.write(A) as session:
-        session.add_all(group(f"{number:05}" + "x" * 90) for number in range(20_000))
+        session.add_all(group(f"{number:05}" + "x" * 90) for number in range(6_000))
 
 
 async def main(url):
@@ -49,7 +49,7 @@ async def main(url):
     await add_workspaces(db)
     await add_group(db, "before")
 
-    limit_files_to(1_000_000)
+    limit_files_to(500_000)
     for _ in range(2):
         try:
             await write_much(db)

@@ -24,6 +24,11 @@ Link = Annotated[Token, Query()]
 Field = Annotated[str, Clean(max_length=1024), Form()]
 
 
+@router.get("/")
+async def home() -> HTMLResponse:
+    return HTMLResponse(render("home"))
+
+
 @router.get("/setup")
 async def setup_page(request: Request, identity: IdentityService, token: Link) -> HTMLResponse:
     try:
