@@ -117,6 +117,9 @@ class AuditSettings(_Group):
         _OFTEN_ENOUGH,
         Field(description="Sign a checkpoint this often even when nothing happens, so that silence is proven too."),
     ] = timedelta(minutes=15)
+    verify_every: Annotated[
+        Duration, Field(description="Walk the whole log this often and raise the alarm if it does not verify.")
+    ] = timedelta(days=1)
     anchor_file: Annotated[
         Path | None,
         Field(
@@ -253,7 +256,7 @@ def _from_file(env_file: Path | None) -> Iterator[tuple[str, str]]:
     if env_file is None or not env_file.is_file():
         return
     try:
-        found = dotenv_values(env_file, encoding="utf-8-sig")  # Some editors put a mark before the first name.
+        found = dotenv_values(env_file)
     except (OSError, ValueError) as error:
         raise Misconfigured(f"The file {env_file} cannot be read: {_why(error)}.") from None
     for name, value in found.items():

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import httpx2
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ from fastapi import FastAPI
 import gaby
 from gaby.api import Parts
 from gaby.app import checks
+from gaby.app.background import repeating
 from gaby.app.opening import configured_url, open_configured_database
 from gaby.app.sealing import VaultSealer
 from gaby.audit import (
@@ -26,7 +28,9 @@ from gaby.audit import (
     KeyFile,
     KeyHolder,
     Pace,
+    Report,
     read_pem,
+    verify_live,
 )
 from gaby.identity.service import Identity, build_identity
 from gaby.kernel.checks import RunCheck
@@ -36,6 +40,9 @@ from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, Random
 from gaby.kernel.metrics import Metrics
 from gaby.settings import Settings
+
+_FIRST_WALK = timedelta(minutes=10)
+"""Soon enough for a server that is restarted every day, late enough not to slow the start."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,14 @@ class Gaby:
             stack.push_async_callback(self.audit.stop)
             if background:
                 await self.checkpointer.start()
+                every = self.settings.audit.verify_every
+                walk = repeating("audit walk", self.walk_audit_log, first=min(every, _FIRST_WALK), every=every)
+                await stack.enter_async_context(walk)
             yield
+
+    async def walk_audit_log(self) -> Report:
+        """Check the whole log; a finding raises the alarm in the log and in the metrics."""
+        return await verify_live(self.database, self.clock, anchors=self.settings.anchor_path, metrics=self.metrics)
 
     def checks(self) -> list[RunCheck]:
         return [

@@ -64,7 +64,7 @@ def _described(setting: Setting) -> dict[str, Any]:
     return {
         "variable": setting.variable,
         "default": "" if default is None or default is PydanticUndefined else f"`{_shown(default)}`",
-        "meaning": setting.field.description or "",
+        "meaning": (setting.field.description or "").replace("|", "\\|"),
     }
 
 
