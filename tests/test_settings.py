@@ -144,15 +144,17 @@ def test_a_folder_in_place_of_the_env_file_is_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("secret", SECRETS, ids=lambda secret: secret.variable)
 def test_a_secret_can_come_from_a_file(tmp_path: Path, secret: Setting) -> None:
     file = tmp_path / "secret"
-    file.write_text("  swordfish\n")
+    file.write_text("  http://swordfish.example\n")
     value = value_of(load({f"{secret.variable}_FILE": str(file)}, env_file=None).settings, secret)
     assert isinstance(value, SecretStr)
-    assert value.get_secret_value() == "swordfish"
+    assert value.get_secret_value() == "http://swordfish.example"
 
 
 @pytest.mark.parametrize("secret", SECRETS, ids=lambda secret: secret.variable)
 def test_a_secret_is_never_shown(secret: Setting) -> None:
-    loaded = load({secret.variable: "swordfish", "GABY_SWORD": "swordfish"}, env_file=None)
+    loaded = load(
+        {secret.variable: "http://swordfish.example", "GABY_SWORD": "http://swordfish.example"}, env_file=None
+    )
     shown = [repr(loaded), str(loaded), repr(loaded.settings), str(loaded.settings), loaded.settings.model_dump_json()]
     assert "swordfish" not in "".join(shown)
 

@@ -128,7 +128,7 @@ class AuditSettings(_Group):
         ),
     ] = None
     anchor_webhook: Annotated[
-        str | None, Field(pattern=r"^https?://", description="A URL that each signed checkpoint is also sent to.")
+        SecretStr | None, Field(description="A URL that each signed checkpoint is also sent to. It may hold a token.")
     ] = None
     signing_key: Annotated[
         SecretStr | None,
@@ -136,6 +136,13 @@ class AuditSettings(_Group):
             description="The Ed25519 signing key (PEM), for machines that share one. Without it, a file in GABY_HOME."
         ),
     ] = None
+
+    @field_validator("anchor_webhook")
+    @classmethod
+    def _http(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(("http://", "https://")):
+            raise ValueError("must begin with http:// or https://")
+        return value
 
 
 class LogSettings(_Group):
@@ -183,6 +190,14 @@ class Settings(_Group):
     audit: AuditSettings = AuditSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+
+    @field_validator("home")
+    @classmethod
+    def _at_home(cls, value: Path) -> Path:
+        try:
+            return value.expanduser()
+        except RuntimeError:
+            raise ValueError("begins with ~, but there is no home folder to put in its place") from None
 
     @property
     def database_url(self) -> str:

@@ -179,5 +179,5 @@ def _audit_key(settings: Settings) -> KeyHolder:
 def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorPlace]:
     places: list[AnchorPlace] = [AnchorFile(settings.anchor_path)]
     if settings.audit.anchor_webhook is not None:
-        places.append(AnchorWebhook(settings.audit.anchor_webhook, http))
+        places.append(AnchorWebhook(settings.audit.anchor_webhook.get_secret_value(), http))
     return places

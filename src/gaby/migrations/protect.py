@@ -1,11 +1,10 @@
 """Postgres: the role that Gaby acts as, and the row-level security that binds it on every workspace table."""
 
-from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Table, text
 from sqlalchemy.exc import ProgrammingError
 
 from gaby.kernel.database import Base, workspace_tables
-from gaby.kernel.database.faults import DatabaseRoleMissing
+from gaby.kernel.database.faults import DatabaseRoleMissing, is_privilege_missing
 from gaby.kernel.database.postgres import WORKSPACE_SETTING
 from gaby.kernel.errors import Misconfigured
 from gaby.migrations.inspect import VERSION_TABLE
@@ -48,7 +47,7 @@ def _create_role(connection: Connection, role: str, login: str | None) -> None:
             if member is not None and not _may_act_as(connection, member, role):
                 _unless_just_done(connection, f'GRANT "{role}" TO {_quoted(connection, member)}')
     except ProgrammingError as error:
-        if isinstance(error.orig, InsufficientPrivilege):
+        if is_privilege_missing(error):
             raise DatabaseRoleMissing from error
         raise
     schema = connection.execute(text("SELECT quote_ident(current_schema())")).scalar_one()

@@ -7,16 +7,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from gaby.kernel.database import Base, Database
-from gaby.kernel.database.faults import SchemaOutdated, UpgradeForbidden, translate, unusable_file
+from gaby.kernel.database.faults import (
+    SchemaOutdated,
+    UpgradeForbidden,
+    is_privilege_missing,
+    translate,
+    unusable_file,
+)
 from gaby.kernel.database.postgres import CONNECT_ARGS, WORKSPACE_SETTING, PostgresEngine
 from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine
 from gaby.migrations import tables
@@ -35,6 +36,10 @@ def upgrade(database: Database, revision: str = "head") -> None:
         _create_private(database.engine.path)
     with _one_at_a_time, _transaction(database) as connection:
         _own(connection)
+        # Loaded here, since a server that finds its tables up to date can do without Alembic and its 7 MB.
+        from alembic import command
+        from alembic.config import Config
+
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent))
         config.attributes["connection"] = connection
@@ -47,6 +52,9 @@ def find_drift(database: Database) -> list[str]:
     """Where the tables differ from what the code expects; empty when they agree. Writes nothing."""
     if inspect_schema(database) == "empty":
         raise SchemaOutdated
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
     with _transaction(database) as connection:
         options = {"version_table": VERSION_TABLE, "compare_type": True, "include_object": tables.ours}
         context = MigrationContext.configure(connection, opts=options)
@@ -73,7 +81,7 @@ def _transaction(database: Database) -> Generator[Connection]:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             yield connection
     except SQLAlchemyError as error:
-        if isinstance(error, ProgrammingError) and isinstance(error.orig, InsufficientPrivilege):
+        if is_privilege_missing(error):
             raise UpgradeForbidden from error
         raise translate(error) from error
     finally:

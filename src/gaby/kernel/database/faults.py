@@ -128,3 +128,8 @@ def _of_postgres(state: str) -> GabyError | None:
     if state.startswith("22"):
         return Invalid(_DOES_NOT_FIT)
     return None
+
+
+def is_privilege_missing(error: SQLAlchemyError) -> bool:
+    """Whether Postgres refused because the login may not do this."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == "42501"

@@ -6,6 +6,7 @@ It reads the statement's structure once, when SQLAlchemy compiles it, and on eac
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -344,6 +345,7 @@ def _name(source: FromClause) -> str:
     return inner.name if isinstance(inner, Table) else str(inner)
 
 
+@lru_cache(maxsize=512)
 def _of_text(sql: str, binds: frozenset[str] = frozenset()) -> _Binding:
     words = set(re.findall(r"\w+", sql.lower()))
     touched = sorted(

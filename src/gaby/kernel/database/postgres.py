@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import psycopg
 from sqlalchemy import URL, Engine, event, make_url, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -47,7 +46,9 @@ class PostgresEngine:
             {"setting": WORKSPACE_SETTING, "scope": scope_setting(session.scope)},
         )
 
-    def raw_connection(self) -> psycopg.Connection[Any]:
+    def raw_connection(self) -> Any:
+        import psycopg  # 10 MB that an installation on SQLite does without.
+
         url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
         connection = psycopg.connect(url, **CONNECT_ARGS)
         try:
@@ -86,8 +87,10 @@ def _act_as(connection: Any, role: str) -> None:
     cursor = connection.cursor()
     try:
         cursor.execute(f'SET ROLE "{role}"')
-    except psycopg.Error as error:
-        raise DatabaseRoleMissing if error.sqlstate in _NO_ROLE else error from error
+    except Exception as error:
+        if getattr(error, "sqlstate", None) in _NO_ROLE:
+            raise DatabaseRoleMissing from error
+        raise
     finally:
         cursor.close()
     connection.commit()
