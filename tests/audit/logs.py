@@ -1,6 +1,6 @@
 """A whole audit log in memory, and ways to tamper with its export."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -111,6 +111,3 @@ def names(report: Report) -> set[str]:
 
 def found(report: Report, kind: FindingKind) -> set[tuple[WorkspaceId | None, int | None]]:
     return {(finding.workspace_id, finding.seq) for finding in report.findings if finding.kind is kind}
-
-
-Tamper = Callable[[list[bytes]], list[bytes]]

@@ -62,9 +62,8 @@ async def test_nobody_can_change_or_delete(filled: Database) -> None:
         assert _content(connection) == before
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_the_role_that_gaby_acts_as_has_no_right_to(filled: Database) -> None:
-    if isinstance(filled.engine, SqliteEngine):
-        pytest.skip("SQLite has no roles")
     connection = filled.raw_connection()
     connection.execute("SELECT set_config('gaby.workspace_id', '*', false)")
     connection.commit()

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaby.audit.canonical import canonical, canonical_payload, is_canonical
@@ -23,7 +23,7 @@ JSON = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | TEXT,
     lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
-    max_leaves=30,
+    max_leaves=10,
 )
 
 
@@ -76,12 +76,14 @@ def test_a_payload_over_a_megabyte_is_refused() -> None:
         canonical_payload({"text": "x" * 1_000_001})
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_what_is_written_is_canonical(value: Any) -> None:
     assert is_canonical(canonical(value))
 
 
-@given(st.dictionaries(TEXT, JSON, min_size=2))
+@settings(deadline=None)
+@given(st.dictionaries(TEXT, JSON, min_size=2, max_size=6))
 def test_the_order_in_which_a_dict_was_filled_does_not_matter(value: dict[str, Any]) -> None:
     assert canonical(value) == canonical(dict(reversed(value.items())))
 
@@ -112,6 +114,7 @@ def test_every_other_spelling_is_noticed(data: bytes) -> None:
     assert not is_canonical(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_random_bytes_never_break_the_check(data: bytes) -> None:
     assert isinstance(is_canonical(data), bool)

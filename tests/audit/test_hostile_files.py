@@ -23,19 +23,21 @@ LINES = SMALL.export()
 ANCHORS = SMALL.anchors
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_random_lines_are_findings(lines: list[bytes]) -> None:
     assert not report_of(lines).ok
     assert not report_of([LINES[0], *lines]).ok
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=2000))
 def test_random_anchors_are_findings_or_nothing(data: bytes) -> None:
     report = report_of(LINES, anchors=read_lines(io.BytesIO(data)))
     assert report.ok is (b"\n" not in data)
 
 
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_one_changed_byte_anywhere_in_the_file_never_breaks_the_verifier(data: st.DataObject) -> None:
     content = bytearray(b"".join(LINES))
@@ -44,6 +46,7 @@ def test_one_changed_byte_anywhere_in_the_file_never_breaks_the_verifier(data: s
     assert not report_of(read_lines(io.BytesIO(bytes(content)))).ok
 
 
+@settings(deadline=None)
 @given(st.integers(0, sum(map(len, LINES)) - 1))
 def test_a_file_cut_anywhere_is_noticed(length: int) -> None:
     assert not report_of(read_lines(io.BytesIO(b"".join(LINES)[:length]))).ok
@@ -56,6 +59,7 @@ ANYTHING = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 def test_values_of_the_wrong_type_are_malformed(value: object) -> None:
     for model in (Checkpoint, KeyRotation, KeyEntry):

@@ -117,6 +117,7 @@ async def test_an_old_backup_put_back_is_found_by_the_anchors(
     assert names(await _verified(filled, clock, anchor_file)) == {"rolled_back"}
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_an_old_database_file_put_back_is_found_by_the_anchors(
     filled: Database,
     audit: AuditLog,
@@ -125,8 +126,7 @@ async def test_an_old_database_file_put_back_is_found_by_the_anchors(
     anchor_file: AnchorFile,
     tmp_path: Path,
 ) -> None:
-    if not isinstance(filled.engine, SqliteEngine):
-        pytest.skip("swaps a file")
+    assert isinstance(filled.engine, SqliteEngine)
     with owner_connection(filled) as connection:
         connection.execute(f"VACUUM INTO '{tmp_path / 'backup.db'}'")
     await audit.append(BYTE, ACTOR, "test.row", {})

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 
-from gaby.audit import AuditLog, AuditUnavailable, Intent, IntentClosed, NotCanonical, Outcome
+from gaby.audit import AuditLog, AuditUnavailable, Intent, IntentClosed, NotCanonical, Outcome, OutcomeNotWritten
 from gaby.audit.rows import AuditRow
 from gaby.audit.store import Appender
 from gaby.kernel import failpoints
@@ -157,6 +157,26 @@ async def test_being_cancelled_is_unknown(db: Database, audit: AuditLog) -> None
     with pytest.raises(asyncio.CancelledError):
         await task
     assert payload(stored(db, ACME)[-1])["outcome"] == "unknown"
+
+
+@pytest.mark.promise("A2")
+async def test_an_outcome_that_cannot_be_written_is_told_and_stays_open(db: Database, audit: AuditLog) -> None:
+    async def act() -> None:
+        async with audit.effect(ACTOR, "tool.call", {}) as intent:
+            failpoints.configure("audit.before_commit=error@1")
+            intent.succeeded()
+
+    with pytest.raises(OutcomeNotWritten):
+        await act()
+    assert [pending.event for pending in await audit.pending()] == ["tool.call.intent"]
+
+
+@pytest.mark.promise("A2")
+async def test_an_outcome_is_written_even_when_its_detail_cannot_be(db: Database, audit: AuditLog) -> None:
+    async with audit.effect(ACTOR, "tool.call", {}) as intent:
+        intent.succeeded({"number": float("nan")})
+    ended = payload(stored(db, ACME)[-1])
+    assert (ended["outcome"], ended["detail"]) == ("succeeded", {"refused": "not_canonical"})
 
 
 async def test_what_was_said_stands_even_if_something_else_fails_later(db: Database, audit: AuditLog) -> None:

@@ -15,6 +15,7 @@ from gaby.audit.tail import BATCH, START, rows_after
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.database import Database
 from tests.audit.logs import ACME, BYTE, MemoryLog
+from tests.support.receiver import receiving
 
 pytestmark = pytest.mark.promise("A5")
 
@@ -48,22 +49,15 @@ async def test_the_webhook_gets_everything_although_it_fails_and_we_restart(
     db: Database, audit: AuditLog, tmp_path: Path
 ) -> None:
     await _fill(audit, 30)
-    received: list[str] = []
-    answers = [503, 200, 200]
-
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        status = answers.pop(0) if answers else 200
-        if status == 200:
-            received.extend(json.loads(line)["id"] for line in request.content.splitlines())
-        return httpx2.Response(status)
-
-    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
-        for _ in range(2):
-            cursor_file = CursorFile(tmp_path / "cursor.json")
-            sink = WebhookSink("https://siem.example/rows", client, cursor_file, first_wait=0.01)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(sink.run(db, poll=0.01), 1)
-            await audit.append(ACME, ACTOR, "test.more", {})
+    with receiving(503, 200, 200) as siem:
+        async with httpx2.AsyncClient() as client:
+            for _ in range(2):
+                cursor_file = CursorFile(tmp_path / "cursor.json")
+                sink = WebhookSink(siem.url, client, cursor_file, first_wait=0.01)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(sink.run(db, poll=0.01), 1)
+                await audit.append(ACME, ACTOR, "test.more", {})
+    received = [json.loads(line)["id"] for body in siem.accepted for line in body.splitlines()]
     assert len(received) == len(set(received)) == 31
 
 

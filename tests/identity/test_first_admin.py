@@ -7,13 +7,14 @@ import httpx2
 import pytest
 from sqlalchemy import func, select
 
+from gaby.app import build
 from gaby.identity.errors import AlreadySetUp, LinkNotAccepted
 from gaby.identity.models import Person
-from gaby.identity.roles import Role
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Across
 from gaby.kernel.errors import GabyError
 from gaby.kernel.ids import SYSTEM
+from gaby.settings import Settings
 from tests.support.raw import everything_stored
 from tests.support.web import PASSWORD, World
 
@@ -182,10 +183,15 @@ async def test_a_name_is_one_line_and_never_empty(world: World) -> None:
     assert name.startswith("Ada")
 
 
-async def test_the_cookie_is_secure_behind_https(world: World) -> None:
+async def test_the_cookie_is_secure_behind_https(settings: Settings) -> None:
     """The flag follows the public address, since a proxy speaks plain HTTP with us."""
-    acme = await world.workspace("acme")
-    await world.person("ada@acme.example", (acme, Role.VIEWER))
-    async with world.client() as client:
-        plain = await client.post("/api/session", json={"email": "ada@acme.example", "password": PASSWORD})
-    assert "secure" not in plain.headers["set-cookie"].lower()
+    for address, secure in (("https://gaby.example", True), ("http://gaby.example", False)):
+        gaby = build(settings, public_url=address)
+        async with gaby.running(background=False):
+            world = World(gaby)
+            await world.person(f"ada@{secure}.example")
+            async with world.client() as client:
+                sign_in = {"email": f"ada@{secure}.example", "password": PASSWORD}
+                answer = await client.post("/api/session", json=sign_in)
+        assert ("secure" in answer.headers["set-cookie"].lower()) == secure
+        assert ("strict-transport-security" in answer.headers) == secure

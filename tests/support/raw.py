@@ -9,13 +9,18 @@ from gaby.kernel.database.sqlite import SqliteEngine
 _LOOKING = Across("a test looks at everything")
 
 
-async def everything_stored(gaby: Gaby) -> bytes:
-    """All rows of all tables, and on SQLite the bytes of the file and its log as well."""
-    found: list[bytes] = []
+async def all_rows(gaby: Gaby) -> dict[str, list[str]]:
+    """Every table with its rows, in an order that does not depend on the engine."""
     async with gaby.database.read(_LOOKING) as session:
-        for table in Base.metadata.sorted_tables:
-            for row in await session.execute(select(table)):
-                found.extend(value if isinstance(value, bytes) else str(value).encode() for value in row)
+        return {
+            table.name: sorted(repr(tuple(row)) for row in await session.execute(select(table)))
+            for table in Base.metadata.sorted_tables
+        }
+
+
+async def everything_stored(gaby: Gaby) -> bytes:
+    """All rows of all tables as one text, and on SQLite the bytes of the file and its log as well."""
+    found = [row.encode() for rows in (await all_rows(gaby)).values() for row in rows]
     engine = gaby.database.engine
     if isinstance(engine, SqliteEngine):
         found.extend(path.read_bytes() for path in engine.path.parent.glob(f"{engine.path.name}*"))

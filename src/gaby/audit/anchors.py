@@ -1,6 +1,7 @@
 """Anchors: checkpoints kept where whoever can change the database cannot reach."""
 
 import asyncio
+import fcntl
 import os
 from collections import deque
 from pathlib import Path
@@ -10,7 +11,7 @@ import httpx2
 
 from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed
-from gaby.audit.reading import parse, read_lines
+from gaby.audit.reading import parse
 from gaby.audit.signing import sync_folder
 from gaby.audit.statements import Anchor, understand
 from gaby.kernel.log import get_log
@@ -39,26 +40,20 @@ class AnchorFile:
         self.path = path
 
     async def keep(self, anchor: Anchor) -> None:
-        await asyncio.to_thread(self._append, anchor_line(anchor))
+        await asyncio.to_thread(self._append, anchor)
 
-    def last(self) -> Anchor | None:
-        """The newest readable anchor."""
-        found = None
-        if self.path.exists():
-            with self.path.open("rb") as file:
-                for line in read_lines(file):
-                    found = _readable(line) or found
-        return found
-
-    def _append(self, line: bytes) -> None:
+    def _append(self, anchor: Anchor) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_new = not self.path.exists()
         with self.path.open("ab+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
             # A crash may have torn the last line. It was never acknowledged, and the next one must stand alone.
-            file.truncate(_whole_lines(file))
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+            end, last = _last_line(file)
+            file.truncate(end)
+            if not _is_late(anchor, last):
+                file.write(anchor_line(anchor))
+                file.flush()
+                os.fsync(file.fileno())
         if is_new:
             sync_folder(self.path.parent)
 
@@ -99,17 +94,22 @@ def anchor_line(anchor: Anchor) -> bytes:
     return canonical(anchor.model_dump(mode="json")) + b"\n"
 
 
-def _readable(line: bytes) -> Anchor | None:
+def _is_late(anchor: Anchor, line: bytes) -> bool:
+    """Whether another process already kept a newer anchor, which covers this one.
+
+    After an old backup was put back, anchors are newer and yet smaller; those are kept, because they tell.
+    """
     try:
-        return understand(Anchor, parse(line.removesuffix(b"\n")))
+        last = understand(Anchor, parse(line)).checkpoint
     except Malformed:
-        return None
+        return False
+    return anchor.checkpoint.ts <= last.ts and anchor.checkpoint.size <= last.size
 
 
-def _whole_lines(file: BinaryIO) -> int:
-    """How many bytes the file has up to its last line feed."""
-    end = file.seek(0, os.SEEK_END)
-    start = max(0, end - _LONGEST_LINE)
+def _last_line(file: BinaryIO) -> tuple[int, bytes]:
+    """Where the last whole line ends, and the line."""
+    start = max(0, file.seek(0, os.SEEK_END) - _LONGEST_LINE)
     file.seek(start)
     tail = file.read()
-    return end if tail.endswith(b"\n") else start + tail.rfind(b"\n") + 1
+    whole = tail[: tail.rfind(b"\n") + 1]
+    return start + len(whole), whole[:-1].rpartition(b"\n")[2]

@@ -8,7 +8,6 @@ from datetime import timedelta
 from gaby.audit.anchors import Anchors
 from gaby.audit.checkpoints import CheckpointTaker, Taken
 from gaby.audit.transactions import in_transaction
-from gaby.audit.writer import DRIVER_ERRORS
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import GabyError
@@ -49,6 +48,7 @@ class Checkpointer:
         """Takes the first checkpoint at once, so that a key or database that cannot be used is seen at the start."""
         await self.checkpoint()
         self._task = asyncio.create_task(self._run(), name="audit checkpoints")
+        self._task.add_done_callback(_ended)
 
     async def stop(self) -> None:
         """Takes a last checkpoint, then ends. Call it after `AuditLog.stop`."""
@@ -81,5 +81,10 @@ class Checkpointer:
             self._due.clear()
             try:
                 await self.checkpoint()
-            except (GabyError, *DRIVER_ERRORS) as error:
+            except (GabyError, *self._db.engine.driver_errors) as error:
                 _log.error("audit.checkpoint_failed", error=repr(error))
+
+
+def _ended(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("audit.checkpoints_ended", error=repr(error), exc_info=error)

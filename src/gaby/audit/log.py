@@ -9,21 +9,24 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select
 
-from gaby.audit.errors import AuditUnavailable
+from gaby.audit.errors import AuditUnavailable, NotCanonical, OutcomeNotWritten, PayloadTooLarge
 from gaby.audit.intents import Intent, Outcome, PendingIntent, make_intent
 from gaby.audit.models import AuditIntentRecord, AuditRowRecord
 from gaby.audit.rows import AuditRow, Draft, check_draft
 from gaby.audit.sealing import Payloads, Sealer
 from gaby.audit.sql import across_workspaces
 from gaby.audit.store import Appender
-from gaby.audit.writer import DRIVER_ERRORS, GroupCommit
+from gaby.audit.writer import GroupCommit
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import Across, Database, WriteSession
 from gaby.kernel.database.scope import scope_setting
 from gaby.kernel.errors import GabyError
 from gaby.kernel.events import Event
 from gaby.kernel.ids import AuditRowId, WorkspaceId
+from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
+
+_log = get_log(__name__)
 
 OnRows = Callable[[int], None]
 """Told how many rows were added."""
@@ -53,7 +56,7 @@ class AuditLog:
         connection = await session.connection()
         try:
             await connection.run_sync(self._append_inside, scope_setting(session.scope), drafts)
-        except DRIVER_ERRORS as error:
+        except self._db.engine.driver_errors as error:
             raise AuditUnavailable from error
         self._tell(drafts)
 
@@ -135,7 +138,16 @@ class AuditLog:
         return row
 
     async def _close(self, actor: Actor, intent: Intent, outcome: Outcome, detail: Mapping[str, Any]) -> None:
-        await self._write_outcome(actor, intent.workspace_id, intent.event, intent.id, outcome, detail)
+        place = (actor, intent.workspace_id, intent.event, intent.id, outcome)
+        try:
+            try:
+                await self._write_outcome(*place, detail)
+            except (NotCanonical, PayloadTooLarge) as error:
+                # The outcome matters more than its detail.
+                _log.error("audit.detail_refused", effect=intent.event, error=error.message)
+                await self._write_outcome(*place, {"refused": error.code})
+        except AuditUnavailable as error:
+            raise OutcomeNotWritten from error
 
     async def _write_outcome(
         self,

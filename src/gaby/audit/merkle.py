@@ -32,16 +32,19 @@ class Accumulator:
         self.extend((data,))
 
     def extend(self, leaves: Iterable[bytes]) -> None:
-        peaks, size = self._peaks, self.size
-        for data in leaves:
-            node = sha256(b"\x00" + data).digest()
-            full = size
-            while full & 1:
-                node = sha256(b"\x01" + peaks.pop() + node).digest()
-                full >>= 1
-            peaks.append(node)
-            size += 1
-        self.size = size
+        nodes = [sha256(b"\x00" + data).digest() for data in leaves]
+        size, self.size = self.size, self.size + len(nodes)
+        left_over: list[bytes] = []
+        while nodes:
+            if size & 1:
+                nodes.insert(0, self._peaks.pop())
+            if len(nodes) & 1:
+                left_over.append(nodes.pop())
+            nodes = [
+                sha256(b"\x01" + left + right).digest() for left, right in zip(nodes[::2], nodes[1::2], strict=True)
+            ]
+            size >>= 1
+        self._peaks += reversed(left_over)
 
     def root(self) -> bytes:
         if not self._peaks:

@@ -43,10 +43,10 @@ def good_run(
     good = (
         hexlify(b"".join(digests)) == b"".join(hashes)
         and prevs == (hexlify(last), *hashes[:-1])
-        and b",".join(seqs) == b",".join([b"%d" % number for number in range(seq, seq + len(lines))])
+        and b",".join(seqs) == ",".join(map(str, range(seq, seq + len(lines)))).encode()
         and set(workspaces) == {workspace}
         and list(times) == sorted([last_ts, *times])[1:]
-        and all(map(_is_day, {moment[:10] for moment in times}))
+        and _are_days(times)
         and _are_canonical(payloads)
     )
     return (digests, times[-1]) if good else None
@@ -60,6 +60,13 @@ def _are_canonical(payloads: Sequence[bytes]) -> bool:
         return fences == [_SECRET] * (len(payloads) - 1) and orjson.dumps(parsed, option=OPTIONS) == joined
     except (orjson.JSONDecodeError, TypeError):
         return False
+
+
+def _are_days(times: Sequence[bytes]) -> bool:
+    """Whether the dates exist, of times that are in order."""
+    first, last = times[0][:10], times[-1][:10]
+    days = {first} if first == last else {moment[:10] for moment in times}
+    return all(map(_is_day, days))
 
 
 @lru_cache(maxsize=1024)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,10 +28,15 @@ def key_id(public_key: bytes) -> str:
 
 def signature_holds(public_key: bytes, signature: bytes, note: bytes) -> bool:
     try:
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, note)
+        _loaded(public_key).verify(signature, note)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+@lru_cache(maxsize=64)
+def _loaded(public_key: bytes) -> Ed25519PublicKey:
+    return Ed25519PublicKey.from_public_bytes(public_key)
 
 
 class SigningKey:

@@ -23,13 +23,24 @@ _ROWS = (
 _CHECKPOINTS = "SELECT workspace_id, size, root, ts, key_id, signature FROM audit_checkpoints WHERE workspace_id = ?"
 # Steps from one workspace to the next by the index, instead of reading every row.
 _WORKSPACES = """
-WITH RECURSIVE found(id) AS (
+WITH RECURSIVE
+in_rows(id) AS (
     SELECT * FROM (SELECT workspace_id FROM audit_rows ORDER BY workspace_id LIMIT 1) AS first_one
     UNION ALL
-    SELECT (SELECT workspace_id FROM audit_rows WHERE workspace_id > found.id ORDER BY workspace_id LIMIT 1)
-    FROM found WHERE found.id IS NOT NULL
-)
-SELECT id, (SELECT max(seq) + 1 FROM audit_rows WHERE workspace_id = found.id) FROM found WHERE id IS NOT NULL
+    SELECT (SELECT workspace_id FROM audit_rows WHERE workspace_id > in_rows.id ORDER BY workspace_id LIMIT 1)
+    FROM in_rows WHERE in_rows.id IS NOT NULL
+),
+in_checkpoints(id) AS (
+    SELECT * FROM (SELECT workspace_id FROM audit_checkpoints ORDER BY workspace_id LIMIT 1) AS first_one
+    UNION ALL
+    SELECT (
+        SELECT workspace_id FROM audit_checkpoints WHERE workspace_id > in_checkpoints.id ORDER BY workspace_id LIMIT 1
+    )
+    FROM in_checkpoints WHERE in_checkpoints.id IS NOT NULL
+),
+found(id) AS (SELECT id FROM in_rows UNION SELECT id FROM in_checkpoints)
+SELECT id, coalesce((SELECT max(seq) + 1 FROM audit_rows WHERE workspace_id = found.id), 0)
+FROM found WHERE id IS NOT NULL ORDER BY id
 """
 
 
@@ -40,10 +51,8 @@ class DatabaseSource:
         self._sql = Sql(connection, dialect)
 
     def sizes(self) -> list[LogSize]:
-        sizes = {digits_of(workspace): int(size) for workspace, size in self._sql.all(_WORKSPACES)}
-        for (workspace,) in self._sql.all("SELECT DISTINCT workspace_id FROM audit_checkpoints"):
-            sizes.setdefault(digits_of(workspace), 0)
-        return [LogSize(workspace_id=WorkspaceId(UUID(digits)), size=size) for digits, size in sizes.items()]
+        found = self._sql.all(_WORKSPACES)
+        return [LogSize(workspace_id=WorkspaceId(UUID(digits_of(each))), size=int(size)) for each, size in found]
 
     def keys(self) -> list[KeyEntry]:
         found = self._sql.all("SELECT public_key, rotation FROM audit_keys ORDER BY term")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
+from gaby.audit.errors import AuditWouldWaitForItself
 from gaby.audit.sql import Connection, across_workspaces
 from gaby.kernel.database import Database
 
@@ -41,5 +42,7 @@ async def in_transaction(db: Database, work: Callable[[Connection], T]) -> T:
         with transaction(db) as connection:
             return work(connection)
 
+    if db.in_write_session():
+        raise AuditWouldWaitForItself
     async with gate(db):
         return await asyncio.to_thread(run)

@@ -19,6 +19,7 @@ from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 
 _RUN_BYTES = 200_000
+_NAMES_TRIED = 1000
 
 
 def verify_file(export: Path, *, anchors: Path | None = None, trusted: str | None = None) -> Report:
@@ -38,8 +39,7 @@ def verify_lines(
 ) -> Report:
     """`trusted` is the id or the public key (hex) of a key you know; without it the log vouches for its own keys."""
     verification = _Verification(anchors, trusted)
-    for line in lines:
-        verification.take(line)
+    verification.read(lines)
     return verification.finish()
 
 
@@ -49,6 +49,7 @@ class _Verification:
         self._anchor_lines = anchors
         self._trusted = trusted
         self._header: Header | None = None
+        self._workspaces: list[str] = []
         self._header_digest = b""
         self._ring = KeyRing(())
         self._anchors: AnchorWalk | None = None
@@ -56,35 +57,28 @@ class _Verification:
         self._walks: dict[WorkspaceId, LogWalk] = {}
         self._walk: LogWalk | None = None
         self._end: End | None = None
-        self._line = 0
-        self._run: list[bytes] = []
-        self._run_bytes = 0
+        self._number = 0
 
-    def take(self, line: bytes) -> None:
-        self._line += 1
-        walk = self._walk
-        if walk is not None and line.startswith(ROW_START):
-            if walk.is_system:
-                self._system_row(walk, line)
+    def read(self, lines: Iterable[bytes]) -> None:
+        run: list[bytes] = []
+        size = 0
+        for line in lines:
+            if line.startswith(ROW_START):
+                run.append(line)
+                size += len(line)
+                if size < _RUN_BYTES:
+                    continue
+                self._rows(run)
             else:
-                self._run.append(line)
-                self._run_bytes += len(line)
-                if self._run_bytes > _RUN_BYTES:
-                    self._finish_run()
-            return
-        self._finish_run()
-        try:
-            self._other(line)
-        except Malformed as error:
-            where = walk.workspace_id if walk else None
-            self._found(FindingKind.MALFORMED, f"Line {self._line} cannot be read. {error.message}", where)
+                self._rows(run)
+                self._line(line)
+            run, size = [], 0
+        self._rows(run)
 
     def finish(self) -> Report:
         report = self._report
-        self._finish_run()
         if self._header is None:
-            if not self._line:
-                self._found(FindingKind.TRUNCATED, "The export is empty.")
+            self._found(FindingKind.TRUNCATED, "The export has no readable first line.")
             return report
         self._leave_log()
         self._check_end(self._end)
@@ -96,10 +90,26 @@ class _Verification:
             self._anchors.finish(self._walks.get(SYSTEM))
         return report
 
-    def _finish_run(self) -> None:
-        if self._walk is not None and self._run:
-            self._walk.rows(self._run)
-        self._run, self._run_bytes = [], 0
+    def _rows(self, lines: list[bytes]) -> None:
+        if not lines:
+            return
+        self._number += len(lines)
+        if self._walk is None:
+            text = f"{len(lines)} rows up to line {self._number} belong to no log."
+            self._found(FindingKind.MALFORMED, text)
+        elif self._walk.is_system:
+            for line in lines:
+                self._system_row(self._walk, line)
+        else:
+            self._walk.rows(lines)
+
+    def _line(self, line: bytes) -> None:
+        self._number += 1
+        try:
+            self._other(line)
+        except Malformed as error:
+            where = self._walk.workspace_id if self._walk else None
+            self._found(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
 
     def _system_row(self, walk: LogWalk, line: bytes) -> None:
         fields = walk.row(line)
@@ -133,6 +143,7 @@ class _Verification:
 
     def _begin(self, header: Header) -> None:
         self._header = header
+        self._workspaces = [str(log.workspace_id) for log in header.logs[:_NAMES_TRIED]]
         self._ring = KeyRing(header.keys, trusted=self._trusted)
         self._report.key_ids = [entry.key_id for entry in header.keys]
         for problem in self._ring.problems:
@@ -144,9 +155,7 @@ class _Verification:
         self._leave_log()
         if workspace_id in self._walks:
             raise Malformed(f"The log of workspace {workspace_id} begins a second time.")
-        logs = self._header.logs if self._header else []
-        others = [str(log.workspace_id) for log in logs if log.workspace_id != workspace_id]
-        self._walk = LogWalk(workspace_id, report=self._report, ring=self._ring, others=others[:1000])
+        self._walk = LogWalk(workspace_id, report=self._report, ring=self._ring, workspaces=self._workspaces)
         self._walks[workspace_id] = self._walk
         if workspace_id == SYSTEM and self._anchors is not None:
             self._anchors.compare(self._walk)

@@ -18,7 +18,7 @@ _AROUND = ROW_START + ROW_MIDDLE + ROW_END
 
 
 class LogWalk:
-    def __init__(self, workspace_id: WorkspaceId, *, report: Report, ring: KeyRing, others: list[str]) -> None:
+    def __init__(self, workspace_id: WorkspaceId, *, report: Report, ring: KeyRing, workspaces: list[str]) -> None:
         self.workspace_id = workspace_id
         self.next_seq = 0
         self.sound = True
@@ -26,7 +26,7 @@ class LogWalk:
         self.checkpoints_sound = True
         self.is_system = workspace_id == SYSTEM
         self._text = str(workspace_id)
-        self._others = others
+        self._workspaces = workspaces
         self._report = report
         self._ring = ring
         self._tree = Accumulator()
@@ -145,7 +145,9 @@ class LogWalk:
         return False
 
     def _wrong_hash(self, line: bytes, raw: bytes, prev: bytes) -> None:
-        for other in self._others:
+        for other in self._workspaces:
+            if other == self._text:
+                continue
             original = b"".join((raw[:-38], other.encode(), b'"}'))
             if sha256(prev + original).hexdigest().encode() == line[9:73]:
                 text = f"The row at place {self.next_seq} was written in workspace {other}."

@@ -1,12 +1,10 @@
 """Group commit: many tasks append, one thread writes, one fsync serves them all."""
 
 import asyncio
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import Context
 from typing import Any
-
-import psycopg
 
 from gaby.audit.errors import AuditUnavailable, AuditWouldWaitForItself
 from gaby.audit.rows import AuditRow, Draft
@@ -16,8 +14,6 @@ from gaby.kernel.database import Database
 from gaby.kernel.errors import GabyError
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.log import get_log
-
-DRIVER_ERRORS = (sqlite3.Error, psycopg.Error, OSError)
 
 _log = get_log(__name__)
 
@@ -45,7 +41,8 @@ class GroupCommit:
         if self._stopping:
             raise AuditUnavailable("Gaby is shutting down and takes no more audit rows.")
         if self._pump is None:
-            self._pump = asyncio.create_task(self._run(), name="audit writer")
+            # An empty context, because the task outlives the request that happens to come first.
+            self._pump = asyncio.create_task(self._run(), name="audit writer", context=Context())
         written = self._pump.get_loop().create_future()
         self._drafts.append(draft)
         self._waiters.append(written)
@@ -79,7 +76,7 @@ class GroupCommit:
         error = writing.exception()
         self.trouble = None if error is None else AuditUnavailable().message
         if error is not None:
-            expected = isinstance(error, (*DRIVER_ERRORS, GabyError))
+            expected = isinstance(error, (*self._db.engine.driver_errors, GabyError))
             _log.error("audit.unavailable", rows=len(drafts), error=repr(error), exc_info=None if expected else error)
             for written in waiters:
                 if not written.done():
@@ -93,9 +90,9 @@ class GroupCommit:
         was_open = self._connection is not None
         try:
             return self._attempt(drafts)
-        except psycopg.OperationalError:
+        except self._db.engine.driver_errors:
             # The server may have closed a connection that was idle; nothing was committed over it.
-            if not was_open or self._committing:
+            if not was_open or self._committing or self._db.dialect == "sqlite":
                 raise
             return self._attempt(drafts)
 
@@ -119,7 +116,7 @@ class GroupCommit:
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(*DRIVER_ERRORS):
+            with suppress(*self._db.engine.driver_errors):
                 connection.rollback()
-            with suppress(*DRIVER_ERRORS):
+            with suppress(*self._db.engine.driver_errors):
                 connection.close()

@@ -1,9 +1,9 @@
 """What the API takes and gives about people, sign-ins, groups and keys."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from gaby.identity.groups import GroupWithMembers
 from gaby.identity.models import ApiKey, Invitation, SignIn, Workspace
@@ -16,6 +16,16 @@ from gaby.kernel.text import Clean, CleanStr
 Email = Annotated[str, Clean(max_length=320, min_length=3, one_line=True), Field(examples=["ada@acme.example"])]
 Password = Annotated[str, Clean(max_length=1024, min_length=1)]
 Token = Annotated[str, Clean(max_length=200, min_length=1, one_line=True)]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must be a time before the year 10000") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 class _In(BaseModel):
@@ -61,7 +71,7 @@ class GroupIn(_In):
 class KeyIn(_In):
     name: Annotated[str, Clean(max_length=100, min_length=1, one_line=True)]
     scopes: Annotated[list[Permission], Field(min_length=1, max_length=len(Permission))]
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
 
 
 class WorkspaceOut(BaseModel):

@@ -55,4 +55,5 @@ def set_cookie(response: Response, identity: Identity, token: str) -> None:
 
 
 def delete_cookie(response: Response) -> None:
-    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax", path="/")
+    # By age alone: `delete_cookie` would add a date from the wall clock.
+    response.set_cookie(SESSION_COOKIE, "", max_age=0, httponly=True, samesite="lax", path="/")

@@ -14,6 +14,11 @@ class DatabaseEngine(Protocol):
     reader: AsyncEngine
     writer: AsyncEngine
 
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        """What a raw connection raises when the database fails."""
+        ...
+
     async def enter(self, session: ReadSession) -> None:
         """Begin the session's transaction and limit it to its scope."""
         ...

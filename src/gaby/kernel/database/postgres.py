@@ -39,6 +39,12 @@ class PostgresEngine:
         self.writer = self._engine(pool_size)
         self.reader = self.writer.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
 
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        import psycopg
+
+        return (psycopg.Error, OSError)
+
     async def enter(self, session: ReadSession) -> None:
         await session.enter()
         await session.execute(

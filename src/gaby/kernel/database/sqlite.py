@@ -27,6 +27,10 @@ class SqliteEngine:
         # One connection: inside the process writers queue here instead of colliding in the file.
         self.writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE", query_only=False)
 
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        return (sqlite3.Error, OSError)
+
     async def enter(self, session: ReadSession) -> None:
         await session.enter()
 

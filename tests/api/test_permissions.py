@@ -1,0 +1,140 @@
+"""Who may do what, for every route and every role. A route that is not in the table fails."""
+
+import pytest
+
+from gaby.identity.roles import Role
+from gaby.kernel.actors import Permission
+from tests.api.routes import Endpoint, endpoints
+from tests.api.scenes import bodies, make_things
+from tests.support.web import World
+
+pytestmark = pytest.mark.promise("P3")
+
+PUBLIC = {"POST /api/session", "GET /api/openapi.json"}
+OUTSIDE = {"GET /", "GET /livez", "GET /readyz", "GET /metrics", "GET /setup", "POST /setup", "GET /join", "POST /join"}
+OWN_SIGN_IN = {
+    "GET /api/session",
+    "DELETE /api/session",
+    "POST /api/session/workspace",
+    "POST /api/session/password",
+    "GET /api/sign-ins",
+    "DELETE /api/sign-ins",
+    "DELETE /api/sign-ins/{sign_in_id}",
+}
+NEEDS = {
+    "GET /api/system/checks": Permission.INSTALLATION_MANAGE,
+    "POST /api/workspaces": Permission.INSTALLATION_MANAGE,
+    "GET /api/workspace": Permission.WORKSPACE_READ,
+    "PATCH /api/workspace": Permission.WORKSPACE_MANAGE,
+    "GET /api/people": Permission.PEOPLE_READ,
+    "POST /api/people": Permission.PEOPLE_MANAGE,
+    "GET /api/people/{person_id}": Permission.PEOPLE_READ,
+    "PATCH /api/people/{person_id}": Permission.PEOPLE_MANAGE,
+    "DELETE /api/people/{person_id}": Permission.PEOPLE_MANAGE,
+    "GET /api/groups": Permission.PEOPLE_READ,
+    "POST /api/groups": Permission.PEOPLE_MANAGE,
+    "DELETE /api/groups/{group_id}": Permission.PEOPLE_MANAGE,
+    "PUT /api/groups/{group_id}/members/{person_id}": Permission.PEOPLE_MANAGE,
+    "DELETE /api/groups/{group_id}/members/{person_id}": Permission.PEOPLE_MANAGE,
+    "GET /api/keys": Permission.KEYS_MANAGE,
+    "POST /api/keys": Permission.KEYS_MANAGE,
+    "DELETE /api/keys/{key_id}": Permission.KEYS_MANAGE,
+    "GET /api/audit/rows": Permission.AUDIT_READ,
+    "GET /api/audit/rows/{row_id}/proof": Permission.AUDIT_READ,
+    "GET /api/audit/export": Permission.AUDIT_READ,
+}
+LEAST_ROLE = {
+    Permission.WORKSPACE_READ: Role.VIEWER,
+    Permission.PEOPLE_READ: Role.VIEWER,
+    Permission.PEOPLE_MANAGE: Role.ADMIN,
+    Permission.KEYS_MANAGE: Role.ADMIN,
+    Permission.AUDIT_READ: Role.ADMIN,
+    Permission.WORKSPACE_MANAGE: Role.ADMIN,
+}
+
+
+def test_every_route_is_in_the_table_and_every_api_route_asks_who(world: World) -> None:
+    found = endpoints(world.app)
+    assert {each.name for each in found} == PUBLIC | OUTSIDE | OWN_SIGN_IN | set(NEEDS)
+    for endpoint in found:
+        assert endpoint.knows_the_actor == (endpoint.name not in PUBLIC | OUTSIDE), endpoint.name
+    assert {each.name for each in found if each.method in {"POST", "PATCH"}} - OUTSIDE == set(
+        bodies(world.gaby.ids.new(), "x")
+    )
+
+
+def guarded(world: World) -> list[Endpoint]:
+    return [each for each in endpoints(world.app) if each.knows_the_actor]
+
+
+async def test_nobody_in_particular_may_do_nothing(world: World) -> None:
+    acme = await world.workspace("acme")
+    things = await make_things(world, acme, "thing")
+    sample = bodies(acme, "nobody")
+    for who in ({}, {"Cookie": "gaby_session=guess"}, {"Authorization": "Bearer guess"}):
+        async with world.client(headers=who) as client:
+            for endpoint in guarded(world):
+                answer = await client.request(
+                    endpoint.method, endpoint.at(**things.ids), json=sample.get(endpoint.name)
+                )
+                by_cookie = "Cookie" in who and endpoint.method != "GET"
+                assert answer.status_code == (403 if by_cookie else 401), endpoint.name
+
+
+@pytest.mark.slow
+async def test_each_role_may_do_what_the_table_says(world: World) -> None:
+    acme = await world.workspace("acme")
+    await world.person("ada@acme.example", (acme, Role.OWNER))
+    people = {role: await world.person(f"{role}@acme.example", (acme, role)) for role in Role}
+    for role, person_id in people.items():
+        browser = await world.enter(person_id)
+        things = await make_things(world, acme, f"{role}-things", of=browser)
+        for number, endpoint in enumerate(guarded(world)):
+            label = f"{role}-{number}"
+            if endpoint.method == "DELETE":
+                # What was there may be gone, and so may the sign-in itself.
+                browser = await world.enter(person_id)
+                things = await make_things(world, acme, label, of=browser)
+            answer = await browser.send(
+                endpoint.method, endpoint.at(**things.ids), bodies(acme, label).get(endpoint.name)
+            )
+            least = Role.VIEWER if endpoint.name in OWN_SIGN_IN else LEAST_ROLE.get(NEEDS[endpoint.name])
+            may = least is not None and role.rank >= least.rank
+            assert answer.is_success == may, (role, endpoint.name, answer.text)
+            assert may or answer.status_code == 403, (role, endpoint.name)
+
+
+async def test_a_key_needs_the_one_scope_that_the_table_says(world: World) -> None:
+    acme = await world.workspace("acme")
+    keys = {scope: await world.key(acme, scope) for scope in Permission}
+    without = {scope: await world.key(acme, *set(Permission) - {scope}) for scope in Permission}
+    things = await make_things(world, acme, "thing")
+    for number, endpoint in enumerate(guarded(world)):
+        if endpoint.method == "DELETE":
+            things = await make_things(world, acme, f"thing-{number}")
+        path, body = endpoint.at(**things.ids), bodies(acme, f"key-{number}").get(endpoint.name)
+        scope = NEEDS.get(endpoint.name)
+        if scope is None:
+            async with world.program(await world.key(acme, *Permission)) as program:
+                assert (await program.request(endpoint.method, path, json=body)).status_code == 401, endpoint.name
+            continue
+        if endpoint.name == "POST /api/keys":
+            body = {"name": "x", "scopes": ["keys:manage"]}
+        async with world.program(without[scope]) as program:
+            refused = await program.request(endpoint.method, path, json=body)
+            assert refused.status_code == 403, endpoint.name
+            assert scope in refused.json()["detail"]
+        async with world.program(keys[scope]) as program:
+            assert (await program.request(endpoint.method, path, json=body)).is_success, endpoint.name
+
+
+async def test_who_belongs_nowhere_may_only_look_at_themselves(world: World) -> None:
+    acme = await world.workspace("acme")
+    nobody = await world.enter(await world.person("nobody@acme.example"))
+    things = await make_things(world, acme, "thing")
+    sample = bodies(acme, "nobody")
+    for endpoint in guarded(world):
+        if endpoint.name in NEEDS:
+            answer = await nobody.send(endpoint.method, endpoint.at(**things.ids), sample.get(endpoint.name))
+            assert answer.status_code == 403, endpoint.name
+    assert (await nobody.send("POST", "/api/session/workspace", {"workspace_id": str(acme)})).status_code == 404
