@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from gaby.audit.models import AuditCheckpointRecord, AuditRowRecord
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.actors import Permission, system_actor
 from gaby.kernel.ids import WorkspaceId
 from tests.support.web import PASSWORD, Browser, World

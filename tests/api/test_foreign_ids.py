@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.actors import Permission
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import Things, bodies, make_things

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from gaby.app import build
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel import failpoints
 from gaby.kernel.database import open_database
 from gaby.kernel.http.security import HEADERS

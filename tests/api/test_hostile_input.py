@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import bodies
 from tests.support.raw import all_rows

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from gaby.app import build
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.ids import WorkspaceId
 from gaby.settings import load

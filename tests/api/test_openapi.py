@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import load_all_checks
 
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.actors import Permission
 from tests.kernel.web import served
 from tests.support.web import World

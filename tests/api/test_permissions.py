@@ -2,7 +2,7 @@
 
 import pytest
 
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.actors import Permission
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import bodies, make_things

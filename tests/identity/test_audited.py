@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from gaby.audit.models import AuditRowRecord
 from gaby.audit.verify import verify_lines
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel import failpoints
 from gaby.kernel.actors import Permission
 from gaby.kernel.crypto.errors import SubjectShredded

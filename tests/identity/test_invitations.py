@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.clock import HeldClock
 from tests.support.raw import everything_stored, row_counts
 from tests.support.web import PASSWORD, Browser, World

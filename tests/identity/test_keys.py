@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gaby.identity import Role
 from gaby.identity.errors import MalformedKey
-from gaby.identity.roles import Role
 from gaby.identity.secrets import KeyText, new_key, parse_key
 from gaby.kernel.actors import Permission
 from gaby.kernel.clock import HeldClock

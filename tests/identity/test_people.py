@@ -7,8 +7,8 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from gaby.identity import Role
 from gaby.identity.models import Person
-from gaby.identity.roles import Role
 from gaby.kernel.actors import Permission, system_actor
 from gaby.kernel.database import Across
 from gaby.kernel.ids import WorkspaceId

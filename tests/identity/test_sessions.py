@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.identity.roles import Role
+from gaby.identity import Role
 from gaby.kernel.clock import HeldClock
 from tests.support.web import PASSWORD, World
 

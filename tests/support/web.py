@@ -9,8 +9,8 @@ from pwdlib import PasswordHash
 
 from gaby.api import create_app
 from gaby.app import Gaby
+from gaby.identity import Role
 from gaby.identity.models import Person
-from gaby.identity.roles import Role
 from gaby.identity.secrets import csrf_token
 from gaby.kernel.actors import Permission, system_actor
 from gaby.kernel.database import Across

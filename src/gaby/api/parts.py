@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI, Request
 
 from gaby.audit import AuditLog
-from gaby.identity.service import Identity
+from gaby.identity import Identity
 from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database

@@ -32,7 +32,7 @@ from gaby.audit import (
     read_pem,
     verify_live,
 )
-from gaby.identity.service import Identity, build_identity
+from gaby.identity import Identity, build_identity
 from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.crypto import MasterKeys, Vault

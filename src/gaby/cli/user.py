@@ -8,8 +8,8 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.opening import choose_workspace, operator, run
 from gaby.cli.printing import AsJson, print_rows
+from gaby.identity import Role
 from gaby.identity.people import Member
-from gaby.identity.roles import Role
 from gaby.kernel.database import Across
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
