@@ -67,8 +67,7 @@ class Gaby:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.database.close)
             stack.push_async_callback(self.http.aclose)
-            if background:
-                stack.push_async_callback(self.checkpointer.stop)
+            stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
             if background:
                 await self.checkpointer.start()
@@ -76,6 +75,11 @@ class Gaby:
                 walk = repeating("audit walk", self.walk_audit_log, first=min(every, _FIRST_WALK), every=every)
                 await stack.enter_async_context(walk)
             yield
+
+    async def _sign_own_rows(self) -> None:
+        """A command has no background that would sign what it wrote."""
+        if self.checkpointer.has_news:
+            await self.checkpointer.checkpoint()
 
     async def walk_audit_log(self) -> Report:
         """Check the whole log; a finding raises the alarm in the log and in the metrics."""

@@ -44,6 +44,11 @@ class Checkpointer:
         if self._new_rows >= self._pace.rows:
             self._due.set()
 
+    @property
+    def has_news(self) -> bool:
+        """Whether rows were added here that are not signed yet."""
+        return self._new_rows > 0
+
     async def start(self) -> None:
         """Takes the first checkpoint at once, so that a key or database that cannot be used is seen at the start."""
         await self.checkpoint()

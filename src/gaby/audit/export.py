@@ -36,6 +36,18 @@ class End(BaseModel, frozen=True, extra="forbid", strict=True):
     """Of the first line, which no key signs."""
 
 
+class CheckpointLine(BaseModel, frozen=True, extra="forbid", strict=True):
+    checkpoint: Checkpoint
+
+
+class LogLine(BaseModel, frozen=True, extra="forbid", strict=True):
+    log: Workspace
+
+
+class EndLine(BaseModel, frozen=True, extra="forbid", strict=True):
+    end: End
+
+
 class LogSource(Protocol):
     """Where an export comes from: one moment of the log."""
 

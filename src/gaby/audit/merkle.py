@@ -40,9 +40,8 @@ class Accumulator:
                 nodes.insert(0, self._peaks.pop())
             if len(nodes) & 1:
                 left_over.append(nodes.pop())
-            nodes = [
-                sha256(b"\x01" + left + right).digest() for left, right in zip(nodes[::2], nodes[1::2], strict=True)
-            ]
+            pairs = iter(nodes)
+            nodes = [sha256(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
             size >>= 1
         self._peaks += reversed(left_over)
 

@@ -1,6 +1,7 @@
 """Lines from a file nobody vouches for, with no line ever larger in memory than the limit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO
 
 import orjson
@@ -9,16 +10,39 @@ from gaby.audit.canonical import OPTIONS
 from gaby.audit.errors import Malformed
 
 MAX_LINE = 4_000_000
+_BLOCK = 1 << 18
+
+
+def read_blocks(stream: BinaryIO, *, limit: int = MAX_LINE) -> Iterator[list[bytes]]:
+    """Each line with its line feed, many at a time. A line beyond the limit comes as its beginning, without one."""
+    rest = b""
+    while block := stream.read(_BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        found = [line + b"\n" if len(line) < limit else line[:limit] for line in lines]
+        if len(rest) >= limit:
+            found.append(rest[:limit])
+            rest = _after_line(stream)
+        yield found
+    # What is left ends without a line feed, or stands behind a line that was too long.
+    *lines, rest = rest.split(b"\n")
+    yield [line + b"\n" for line in lines] + ([rest] if rest else [])
 
 
 def read_lines(stream: BinaryIO, *, limit: int = MAX_LINE) -> Iterator[bytes]:
-    """Each line with its line feed. A line beyond the limit comes as its beginning, without one."""
-    while line := stream.readline(limit):
-        yield line
-        while len(line) == limit and not line.endswith(b"\n"):
-            line = stream.readline(limit)
-            if not line:
-                return
+    return chain.from_iterable(read_blocks(stream, limit=limit))
+
+
+def in_blocks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Lines from elsewhere than a file, a bounded number of bytes at a time."""
+    block: list[bytes] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    yield block
 
 
 def parse(data: bytes) -> object:
@@ -31,3 +55,12 @@ def parse(data: bytes) -> object:
     if not same:
         raise Malformed("This is not in canonical form: a key twice, spaces, or a second spelling of a value.")
     return value
+
+
+def _after_line(stream: BinaryIO) -> bytes:
+    """Reads on to the end of the line; gives what was read behind it."""
+    while block := stream.read(_BLOCK):
+        _, found, behind = block.partition(b"\n")
+        if found:
+            return behind
+    return b""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple, cast, get_args
@@ -136,6 +136,14 @@ def is_event_name(text: str) -> bool:
 def timestamp(moment: datetime) -> str:
     """Always UTC, always six digits, so that text order is time order."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def earlier(text: str, by: timedelta) -> str:
+    """A timestamp so long before another. The beginning of time stays as it is."""
+    try:
+        return timestamp(datetime.fromisoformat(text) - by)
+    except OverflowError:
+        return text
 
 
 def is_timestamp(text: object) -> bool:

@@ -12,15 +12,18 @@ import orjson
 from gaby.audit.canonical import OPTIONS
 from gaby.audit.rows import is_timestamp
 
-# What is compared with a known value later needs no form here. Narrower than what rows may be: an actor's name with
-# escapes or accents simply takes the slow way.
+# Narrower than what rows may be: an actor's name with escapes or accents simply takes the slow way. Only the payload
+# is picked out; what is compared with a known value needs no form here, and stands at a known distance from the ends.
 _ROW = re.compile(
-    rb'^\{"hash":"(.{64})","row":(\{"actor_id":"[ !#-\[\]-~]+","actor_kind":"(?:agent|key|system|user)",'
+    rb'^\{"hash":".{64}","row":\{"actor_id":"[ !#-\[\]-~]+","actor_kind":"(?:agent|key|system|user)",'
     rb'"event":"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*","id":"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",'
-    rb'"payload":(\{.*\}),"prev_hash":"(.{64})","seq":([0-9]+),'
-    rb'"ts":"(\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z)","workspace_id":"(.{36})"\})\}\n',
+    rb'"payload":(\{.*\}),"prev_hash":".{64}","seq":[0-9]+,'
+    rb'"ts":"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z","workspace_id":".{36}"\}\}\n',
     re.MULTILINE,
 )
+_HASH, _RAW = slice(9, 73), slice(81, -2)
+_WORKSPACE, _TIME = slice(-40, -4), slice(-85, -58)
+_SEQ_END, _PREV_TO_SEQ = -92, 8
 
 # Between payloads stands what no forger can know, so that no payload lends a bracket to its neighbour.
 _SECRET = token_hex(8)
@@ -29,27 +32,32 @@ _FENCE = f',"{_SECRET}",'.encode()
 
 def good_run(
     lines: Sequence[bytes], *, workspace: bytes, seq: int, last: bytes, last_ts: bytes
-) -> tuple[list[bytes], bytes] | None:
-    """The hashes of the rows and the time of the last, when every row is the next good one; otherwise nothing."""
-    found = _ROW.findall(b"".join(lines))
-    if len(found) != len(lines):
+) -> tuple[list[bytes], bytes, bytes] | None:
+    """The rows' hashes, and the times of the first and the last, when every row is the next good one; else nothing."""
+    count = len(lines)
+    digits = len(str(seq))
+    payloads = _ROW.findall(b"".join(lines))
+    if len(payloads) != count or len(str(seq + count - 1)) != digits:
         return None
-    hashes, raws, payloads, prevs, seqs, times, workspaces = zip(*found, strict=True)
     digests: list[bytes] = []
     before = last
-    for raw in raws:
-        before = sha256(before + raw).digest()
+    for line in lines:
+        before = sha256(before + line[_RAW]).digest()
         digests.append(before)
+    seqs = slice(_SEQ_END - digits, _SEQ_END)
+    prevs = slice(seqs.start - _PREV_TO_SEQ - 64, seqs.start - _PREV_TO_SEQ)
+    hashes = hexlify(b"".join(digests))
+    times = [line[_TIME] for line in lines]
     good = (
-        hexlify(b"".join(digests)) == b"".join(hashes)
-        and prevs == (hexlify(last), *hashes[:-1])
-        and b",".join(seqs) == ",".join(map(str, range(seq, seq + len(lines)))).encode()
-        and set(workspaces) == {workspace}
-        and list(times) == sorted([last_ts, *times])[1:]
+        b"".join([line[_HASH] for line in lines]) == hashes
+        and b"".join([line[prevs] for line in lines]) == hexlify(last) + hashes[:-64]
+        and b"".join([line[seqs] for line in lines]) == "".join(map(str, range(seq, seq + count))).encode()
+        and {line[_WORKSPACE] for line in lines} == {workspace}
+        and times == sorted([last_ts, *times])[1:]
         and _are_days(times)
         and _are_canonical(payloads)
     )
-    return (digests, times[-1]) if good else None
+    return (digests, times[0], times[-1]) if good else None
 
 
 def _are_canonical(payloads: Sequence[bytes]) -> bool:

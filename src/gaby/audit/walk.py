@@ -18,7 +18,18 @@ _AROUND = ROW_START + ROW_MIDDLE + ROW_END
 
 
 class LogWalk:
-    def __init__(self, workspace_id: WorkspaceId, *, report: Report, ring: KeyRing, workspaces: list[str]) -> None:
+    """With `rows_only`, somebody else looks at the tree and the signatures."""
+
+    def __init__(
+        self,
+        workspace_id: WorkspaceId,
+        *,
+        report: Report,
+        ring: KeyRing,
+        workspaces: list[str],
+        rows_only: bool = False,
+    ) -> None:
+        self._rows_only = rows_only
         self.workspace_id = workspace_id
         self.next_seq = 0
         self.sound = True
@@ -36,6 +47,8 @@ class LogWalk:
         self._unreadable = 0
         self._claimed = 0
         self._signed = 0
+        self._ahead: int | None = None
+        self._unsigned_since: str | None = None
         self._term = 0
 
     def rows(self, lines: list[bytes]) -> None:
@@ -49,9 +62,11 @@ class LogWalk:
             for line in lines:
                 self.row(line)
             return
-        digests, last_ts = run
+        digests, first_ts, last_ts = run
         self._report.rows += len(lines)
-        self._tree.extend(digests)
+        self._unsigned_since = self._unsigned_since or first_ts.decode()
+        if not self._rows_only:
+            self._tree.extend(digests)
         self.next_seq += len(digests)
         self._last, self._last_ts = digests[-1], last_ts.decode()
 
@@ -81,16 +96,20 @@ class LogWalk:
 
     def checkpoint(self, checkpoint: Checkpoint) -> bool:
         """Takes a checkpoint where its rows end; gives whether it was really signed for this log."""
-        problem = self._problem(checkpoint)
+        problem = None if self._rows_only else self._problem(checkpoint)
         if problem is not None:
             self.checkpoints_sound = False
             kind, what = problem
             self._found(kind, f"The checkpoint of size {checkpoint.size} {what}")
             return False
-        self._term = self._ring.term(checkpoint.key_id)
+        if not self._rows_only:
+            self._term = self._ring.term(checkpoint.key_id)
         self._claimed = max(self._claimed, checkpoint.size)
-        if checkpoint.size == self.next_seq and self.sound:
+        if checkpoint.size > self.next_seq:
+            self._ahead = min(checkpoint.size, self._ahead or checkpoint.size)
+        elif self.sound:
             self._signed = checkpoint.size
+            self._unsigned_since = None
         return True
 
     def root(self) -> bytes:
@@ -100,19 +119,33 @@ class LogWalk:
         """Somebody else says that the log was this long."""
         self._claimed = max(self._claimed, size)
 
-    def finish(self) -> None:
+    def finish(self, signed_until: str) -> None:
+        """All rows were read. Those older than `signed_until` should have been signed long ago."""
         for first, last in self._gaps.open():
             what = f"Row {first} is" if first == last else f"Rows {first} to {last} are"
             self._found(FindingKind.ROW_MISSING, f"{what} missing.", seq=first)
         if self._gaps.lost:
             self._found(FindingKind.ROW_MISSING, f"{self._gaps.lost} further stretches of rows are missing.")
         self._report.unsigned_rows += max(0, self.next_seq - self._signed)
+        if self.sound:
+            self._check_signed(signed_until)
 
     def check_tail(self) -> None:
         """When all that speaks of this log was read: is anything missing at its end?"""
         if self._claimed > self.next_seq + self._unreadable:
             text = f"The log ends after {self.next_seq} rows, but it had {self._claimed}."
             self._found(FindingKind.TAIL_MISSING, text, seq=self.next_seq)
+
+    def _check_signed(self, signed_until: str) -> None:
+        if self._ahead is not None and self._ahead <= self.next_seq:
+            text = f"The checkpoint of size {self._ahead} stands before its rows and vouches for none of them."
+            self._found(FindingKind.CHECKPOINT_MISMATCH, text)
+        if self._unsigned_since is not None and self._unsigned_since < signed_until:
+            text = (
+                f"The rows from {self._signed} on, since {self._unsigned_since}, are signed by no checkpoint. "
+                "If Gaby was killed then, run `gaby audit checkpoint` and export again."
+            )
+            self._found(FindingKind.CHECKPOINT_MISSING, text, seq=self._signed)
 
     def _accept(self, fields: dict[str, Any], digest: bytes, *, follows: bool) -> None:
         seq, ts = fields["seq"], fields["ts"]
@@ -123,8 +156,9 @@ class LogWalk:
             text = f"Row {seq} is dated {ts}, before the row it follows."
             self._found(FindingKind.TIME_REVERSED, text, seq=seq)
         self._last, self._last_ts = digest, ts
+        self._unsigned_since = self._unsigned_since or ts
         self._unreadable = 0
-        if self.sound:
+        if self.sound and not self._rows_only:
             self._tree.append(digest)
         self.next_seq = seq + 1
 
