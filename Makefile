@@ -58,6 +58,7 @@ promises: $(VENV)/dev ## Every promise with the tests that show it
 bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.kernel
 
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock

@@ -48,6 +48,10 @@ class ServerSettings(_Group):
             description="How browsers reach Gaby, when a proxy stands in front. With https, cookies are marked Secure.",
         ),
     ] = None
+    trusted_proxies: Annotated[
+        str,
+        Field(description="Addresses of proxies, comma-separated, whose X-Forwarded-For and -Proto are believed."),
+    ] = "127.0.0.1"
     max_body_bytes: Annotated[
         int, Field(ge=1024, le=1 << 30, description="Largest request body accepted, in bytes; larger ones answer 413.")
     ] = 6_000_000

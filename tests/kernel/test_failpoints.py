@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-import timeit
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -38,13 +37,6 @@ def disarm() -> Iterator[None]:
 def test_nothing_happens_unless_configured() -> None:
     failpoint("anything")
     assert names_seen() == frozenset()
-
-
-def test_an_unused_failpoint_is_nearly_free() -> None:
-    best = min(timeit.repeat(lambda: failpoint("audit.before_commit"), number=100_000, repeat=7)) / 100_000
-    bare = min(timeit.repeat(lambda: None, number=100_000, repeat=7)) / 100_000
-    # The aim is 60 ns; the bound leaves room for a busy machine, and still catches a lookup or a lock creeping in.
-    assert best - bare < 300e-9
 
 
 def test_error_fails_every_time() -> None:

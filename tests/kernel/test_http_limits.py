@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast
 from urllib.parse import urlsplit
@@ -175,14 +174,18 @@ def test_any_bytes_can_be_checked(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [b"[" * 6_000_000, b'"' + b'\\"' * 3_000_000, b"[]," * 2_000_000, b'{"a":' * 1_200_000, b'"\\' * 3_000_000],
+    ("body", "deep"),
+    [
+        (b"[" * 6_000_000, True),
+        (b'"' + b'\\"' * 3_000_000, False),
+        (b"[]," * 2_000_000, False),
+        (b'{"a":' * 1_200_000, True),
+        (b'"\\' * 3_000_000, False),
+    ],
     ids=["open", "escapes", "flat", "objects", "backslashes"],
 )
-def test_the_check_stays_quick_on_the_worst_bodies(body: bytes) -> None:
-    start = time.perf_counter()
-    is_too_deep(body)
-    assert time.perf_counter() - start < 2
+def test_the_worst_bodies_are_judged_too(body: bytes, deep: bool) -> None:
+    assert is_too_deep(body) == deep
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import timeit
 from collections.abc import Generator
 from datetime import date
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -66,11 +65,9 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-def test_off_means_no_span_no_import_and_nearly_no_cost() -> None:
+def test_off_means_no_span_and_no_import() -> None:
     with span("anything", a=1) as it:
         it.note(b=2)
-    seconds = min(timeit.repeat(lambda: span("x", a=1), number=20_000, repeat=5)) / 20_000
-    assert seconds < 3e-6
     program = "import sys, gaby.kernel.tracing as t; t.configure(None); print('opentelemetry' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -64,8 +64,9 @@ async def export(request: Request, actor: CanReadAudit) -> StreamingResponse:
     """The workspace's whole log with its checkpoints, for `gaby audit verify` on any machine."""
     created = timestamp(request.app.state.parts.clock.now())
     chunks = _chunks(doorway(request).database, actor.workspace_id, created)
+    first = await asyncio.to_thread(next, chunks, b"")  # Before the answer begins, so that a lost database is a 503.
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
-    return StreamingResponse(_in_thread(chunks), media_type="application/x-ndjson", headers=headers)
+    return StreamingResponse(_in_thread(first, chunks), media_type="application/x-ndjson", headers=headers)
 
 
 def _prove(database: Database, workspace_id: WorkspaceId, row_id: AuditRowId) -> bytes:
@@ -86,7 +87,8 @@ def _chunks(database: Database, workspace_id: WorkspaceId, created: str) -> Iter
         yield b"".join(waiting)
 
 
-async def _in_thread(chunks: Iterator[bytes]) -> AsyncGenerator[bytes]:
+async def _in_thread(first: bytes, chunks: Iterator[bytes]) -> AsyncGenerator[bytes]:
+    yield first
     while chunk := await asyncio.to_thread(next, chunks, b""):
         yield chunk
 

@@ -1,7 +1,7 @@
 """Reads the log from the database as one moment of it: for exports, proofs and verification."""
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from gaby.audit.statements import Checkpoint, KeyEntry, KeyRotation, understand
 from gaby.audit.store import row_of
 from gaby.audit.tiles import TileAt
 from gaby.kernel.database import Database
+from gaby.kernel.database.faults import translate_driver_error
 from gaby.kernel.ids import AuditRowId, WorkspaceId
 
 _ROWS = (
@@ -106,17 +107,17 @@ class DatabaseSource:
 @contextmanager
 def snapshot(db: Database) -> Generator[DatabaseSource]:
     """One moment of the whole log. Synchronous: call it in a thread of its own."""
-    connection: Any = db.raw_connection()
     try:
-        if db.dialect == "sqlite":
-            connection.execute("BEGIN")
-        else:
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            across_workspaces(connection)
-        yield DatabaseSource(connection, db.dialect)
-        connection.rollback()
-    finally:
-        connection.close()
+        with closing(db.raw_connection()) as connection:
+            if db.dialect == "sqlite":
+                connection.execute("BEGIN")
+            else:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                across_workspaces(connection)
+            yield DatabaseSource(connection, db.dialect)
+            connection.rollback()
+    except db.engine.driver_errors as error:
+        raise translate_driver_error(error) or error from error
 
 
 def _checkpoint_of(record: Sequence[Any]) -> Checkpoint:

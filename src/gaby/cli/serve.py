@@ -66,7 +66,7 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        date_header=True,
+        forwarded_allow_ips=gaby.settings.server.trusted_proxies,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
     await _Server(config).serve(sockets=[listening])
