@@ -67,6 +67,7 @@ def test_it_says_no_to_a_tampered_export(name: str) -> None:
     assert not trees_hold([lines], None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nothing", *TAMPERINGS])
 def test_a_large_export_is_verified_by_two_processes_with_the_same_words(name: str, tmp_path: Path) -> None:
     lines = busy_log(int(WORTH_IT / 380)).export()

@@ -102,6 +102,7 @@ async def test_a_commit_that_was_not_confirmed_is_not_acknowledged(db: Database,
     assert (await audit.append(ACME, ACTOR, "test.next", {})).seq == len(stored(db, ACME)) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_a_locked_database_is_unavailable_and_then_available_again(db: Database, audit: AuditLog) -> None:
     assert isinstance(db.engine, SqliteEngine)

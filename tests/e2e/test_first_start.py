@@ -43,6 +43,7 @@ def test_the_printed_link_makes_the_first_admin_once_and_is_never_issued_again(t
         assert gaby.stop(signal.SIGINT) in {0, 130}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("P2")
 def test_a_link_that_was_not_used_is_replaced_at_the_next_start(tmp_path: Path) -> None:
     home = tmp_path / "home"
@@ -56,6 +57,7 @@ def test_a_link_that_was_not_used_is_replaced_at_the_next_start(tmp_path: Path) 
         assert httpx2.get(f"{gaby.url}/setup", params={"token": old}).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.promise("O4")
 def test_a_port_in_use_is_said_and_not_a_traceback(tmp_path: Path) -> None:
     with serving(tmp_path / "one") as gaby:

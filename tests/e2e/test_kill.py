@@ -75,6 +75,7 @@ KNOWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.promise("A2", "X4")
 def test_the_failpoints_below_are_all_there_are(tmp_path: Path) -> None:
     assert failpoints_passed(tmp_path) == sorted(KNOWN)

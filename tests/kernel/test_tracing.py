@@ -140,6 +140,7 @@ def test_spans_arrive_at_a_real_collector(collector: Collector) -> None:
     assert {item.key: item.value.string_value for item in sent.attributes} == {"request_id": "r-9"}
 
 
+@pytest.mark.slow
 def test_a_collector_that_is_gone_is_logged_and_does_not_fail_the_work() -> None:
     gone = Collector()
     gone.server_close()

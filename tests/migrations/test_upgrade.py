@@ -70,6 +70,7 @@ async def test_upgrading_again_keeps_what_is_there(db: Database) -> None:
         assert (await session.execute(text("SELECT slug FROM workspaces"))).scalars().all() == ["kept"]
 
 
+@pytest.mark.slow
 def test_several_machines_may_upgrade_at_once(empty_url: str) -> None:
     assert upgrade_in_processes([empty_url] * 2) == [(0, "")] * 2
     assert find_drift(open_database(empty_url)) == []
@@ -104,6 +105,7 @@ def side_by_side(postgres: Postgres) -> Generator[list[str]]:
     postgres.execute("DROP ROLE IF EXISTS shared_role")
 
 
+@pytest.mark.slow
 def test_databases_of_one_server_may_be_upgraded_at_once(side_by_side: list[str]) -> None:
     """The role belongs to the whole server, so their upgrades meet there."""
     assert upgrade_in_processes(side_by_side, role="shared_role") == [(0, "")] * 2

@@ -21,6 +21,7 @@ from tests.support.postgres import Postgres
 pytestmark = pytest.mark.promise("O5")
 
 
+@pytest.mark.slow
 async def test_when_every_connection_is_taken_the_next_reader_is_told_to_come_back(database_url: str) -> None:
     db = open_database(database_url, pool_size=2)
     async with AsyncExitStack() as stack:

@@ -89,6 +89,7 @@ def test_a_full_disk_refuses_the_write_keeps_what_was_there_and_writes_again_wit
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.slow
 @on_sqlite
 async def test_a_lock_that_another_program_keeps_is_waited_for_and_then_reported(
     two_workspaces: Database, database_url: str
