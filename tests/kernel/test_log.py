@@ -130,12 +130,12 @@ def test_the_level_hides_what_is_below_it() -> None:
 
 def test_the_standard_library_takes_the_same_way(lines: Lines) -> None:
     with bind_request(request_id="r-2"):
-        logging.getLogger("uvicorn.error").info("Started server process [%d]", 7)
+        logging.getLogger("uvicorn.error").warning("Invalid HTTP request [%d]", 7)
         logging.getLogger("alembic.runtime").warning("%(what)s done", {"what": "upgrade"})
         logging.getLogger("uvicorn.access").info("GET /?token=s3cret")
         logging.getLogger("httpx2").info("GET https://a/?key=1")
     first, second = lines()
-    assert (first["event"], first["level"], first["request_id"]) == ("Started server process [7]", "info", "r-2")
+    assert (first["event"], first["level"], first["request_id"]) == ("Invalid HTTP request [7]", "warning", "r-2")
     assert (second["event"], second["payload"]["logger"]) == ("upgrade done", "alembic.runtime")
 
 

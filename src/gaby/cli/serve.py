@@ -44,7 +44,7 @@ def serve(
     tracing.configure(settings.telemetry.endpoint)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     _prepare_tables(settings)
-    listening = _listen(settings)
+    listening = _listen_somewhere(settings) if demo and port is None else _listen(settings)
     bound = listening.getsockname()[1]
     public_url = configured_url(settings).replace(f":{settings.server.port}", f":{bound}")
     gaby = build(settings, public_url=public_url)
@@ -87,10 +87,11 @@ class _Server(uvicorn.Server):
 
 
 _DEMO = """
-  Try, in another terminal:
+  Try, in another terminal in this folder:
+    export GABY_HOME=var/demo PATH="$PWD/.venv/bin:$PATH"
     gaby doctor          is everything well?
     gaby audit verify    does the log hold?
-  with GABY_HOME=var/demo in the environment. Ctrl-C stops; `rm -r var/demo` forgets.
+  Ctrl-C stops; `rm -r var/demo` forgets.
 """
 
 
@@ -133,6 +134,14 @@ def _prepare_tables(settings: Settings) -> None:
     if not settings.database.auto_upgrade:
         raise SchemaOutdated
     upgrade(database)
+
+
+def _listen_somewhere(settings: Settings) -> socket.socket:
+    """The demo asks nothing of a newcomer, so a port in use is no reason to fail."""
+    try:
+        return _listen(settings)
+    except AddressTaken:
+        return _listen(settings.model_copy(update={"server": settings.server.model_copy(update={"port": 0})}))
 
 
 def _listen(settings: Settings) -> socket.socket:

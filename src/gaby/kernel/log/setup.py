@@ -20,8 +20,8 @@ Log = FilteringBoundLogger
 Level = Literal["debug", "info", "warning", "error", "critical"]
 Style = Literal["auto", "json", "console"]
 
-# They log each request with its address, and an address can carry a secret.
-_CHATTY = ("httpx2", "httpcore2", "urllib3", "asyncio")
+# Clients log each request with its address, which can carry a secret; the others tell of their own inner life.
+_CHATTY = ("httpx2", "httpcore2", "urllib3", "asyncio", "alembic", "uvicorn.error")
 
 
 def get_log(name: str) -> Log:
