@@ -113,7 +113,7 @@ class People:
         await self._one_change_at_a_time(session)
         person, membership = await self._load(session, person_id)
         before = Role(membership.role)
-        await self._check_rank(session, actor, before, role)
+        await self.check_may_grant(session, actor, before, role)
         if before is Role.OWNER and role is not Role.OWNER:
             await self._keep_an_owner(session)
         membership.role = role
@@ -125,7 +125,7 @@ class People:
         await self._one_change_at_a_time(session)
         _, membership = await self._load(session, person_id)
         role = Role(membership.role)
-        await self._check_rank(session, actor, role)
+        await self.check_may_grant(session, actor, role)
         if role is Role.OWNER:
             await self._keep_an_owner(session)
         await session.delete(membership)
@@ -133,7 +133,13 @@ class People:
 
     async def check_may_grant(self, session: ReadSession, actor: Actor, *roles: Role) -> None:
         """Nobody gives or takes more than they hold; who manages the installation holds all."""
-        await self._check_rank(session, actor, *roles)
+        if actor.may(Permission.INSTALLATION_MANAGE):
+            return
+        own = Role.ADMIN  # An API key may manage people as an admin would, and never make or unmake owners.
+        if actor.person_id is not None:
+            own = (await self.get(session, actor.person_id)).role
+        if not all(own.may_grant(role) for role in roles):
+            raise NotYours
 
     async def set_password(self, session: WriteSession, actor: Actor, person: Person, password: str) -> None:
         person.password_hash = await self._passwords.hash(password)
@@ -149,15 +155,6 @@ class People:
         if found is None:
             raise NotFound
         return found
-
-    async def _check_rank(self, session: ReadSession, actor: Actor, *roles: Role) -> None:
-        if actor.may(Permission.INSTALLATION_MANAGE):
-            return
-        own = Role.ADMIN  # An API key may manage people as an admin would, and never make or unmake owners.
-        if actor.person_id is not None:
-            own = (await self.get(session, actor.person_id)).role
-        if not all(own.may_grant(role) for role in roles):
-            raise NotYours
 
     async def _one_change_at_a_time(self, session: WriteSession) -> None:
         # Two owners who demote each other at the same moment must not both succeed.
