@@ -55,8 +55,18 @@ def migrated_template(postgres: Postgres) -> str:
 @pytest.fixture(params=ENGINES)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
     """The address of a fresh, migrated database, once on each engine."""
-    if request.param == "sqlite":
-        path = tmp_path / "gaby.db"
+    yield from fresh_database(request, request.param, tmp_path / "gaby.db")
+
+
+@pytest.fixture
+def second_url(database_url: str, request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
+    """The address of another fresh database, on the same engine as `database_url`."""
+    engine = "sqlite" if database_url.startswith("sqlite") else "postgresql"
+    yield from fresh_database(request, engine, tmp_path / "second.db")
+
+
+def fresh_database(request: pytest.FixtureRequest, engine: str, path: Path) -> Generator[str]:
+    if engine == "sqlite":
         shutil.copyfile(request.getfixturevalue("migrated_file"), path)
         yield f"sqlite:///{path}"
         return

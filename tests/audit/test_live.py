@@ -21,7 +21,8 @@ from gaby.audit import (
 )
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Database
+from gaby.kernel.database import Database, open_database
+from gaby.kernel.database.faults import DatabaseUnavailable
 from gaby.kernel.database.sqlite import SqliteEngine
 from gaby.kernel.metrics import Metrics
 from tests.audit.logs import ACME, BYTE, found, names
@@ -163,3 +164,9 @@ async def _verified(db: Database, clock: HeldClock, anchor_file: AnchorFile) -> 
 def _sizes(db: Database) -> list[tuple[str, int]]:
     with snapshot(db) as source:
         return [(log.workspace_id.hex, log.size) for log in source.sizes()]
+
+
+async def test_a_database_that_is_gone_is_said_to_be_unavailable() -> None:
+    nowhere = open_database("postgresql://postgres@127.0.0.1:1/nothing")
+    with pytest.raises(DatabaseUnavailable), snapshot(nowhere):
+        pass

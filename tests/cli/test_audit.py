@@ -122,6 +122,8 @@ def test_a_shredded_subject_cannot_be_read_and_the_proofs_still_hold(shell: Shel
 def test_bad_arguments_get_a_sentence(busy: Shell, tmp_path: Path) -> None:
     assert busy("audit", "verify", str(tmp_path / "missing.jsonl")).code == 4
     assert busy("audit", "export", "--webhook", "http://127.0.0.1:9/x").code == 2
+    assert busy("audit", "export", "--format", "syslog", "--output", str(tmp_path / "x")).code == 2
+    assert busy("audit", "export", "--cursor", str(tmp_path / "x")).code == 2
     taken = tmp_path / "taken.jsonl"
     taken.write_text("")
     assert busy("audit", "export", "--output", str(taken)).code == 2

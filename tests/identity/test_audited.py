@@ -7,9 +7,11 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
+from gaby.audit import snapshot
 from gaby.audit.models import AuditRowRecord
 from gaby.audit.verify import verify_lines
 from gaby.identity import Role
+from gaby.identity.routes.depends import network_of
 from gaby.kernel import failpoints
 from gaby.kernel.actors import Permission
 from gaby.kernel.crypto.errors import SubjectShredded
@@ -213,3 +215,27 @@ async def test_reading_leaves_no_rows(world: World) -> None:
             for client in (ada.client, bob.client, program):
                 await client.get(path)
     assert await log(world) == before
+
+
+@pytest.mark.promise("A6")
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.77", "203.0.113.0/24"),
+        ("2001:db8:1:2::3", "2001:db8:1::/48"),
+        ("fe80::1%eth0", "fe80::/48"),
+        ("testclient", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_a_network_tells_where_from_and_not_who(address: str, network: str) -> None:
+    assert network_of(address) == network
+
+
+@pytest.mark.promise("A6")
+async def test_a_failed_sign_in_is_recorded_with_its_network_and_not_its_address(world: World) -> None:
+    async with world.client() as client:
+        await client.post("/api/session", json={"email": "eve@acme.example", "password": "guess"})
+    with snapshot(world.gaby.database) as source:
+        payloads = [row.payload for row in source.rows(SYSTEM) if row.event == "sign_in.failed"]
+    assert payloads == ['{"network":"127.0.0.0/24"}']

@@ -118,6 +118,10 @@ def export_command(
     """Write the log out. Each row is delivered at least once; its id tells repetitions apart."""
     if webhook and not (follow_on and cursor):
         raise BadRequest("--webhook goes with --follow and --cursor FILE, which remembers how far it got.")
+    if output is not None and (follow_on or form is Format.SYSLOG):
+        raise BadRequest("--output is for an export that can be verified. Redirect standard output for the rest.")
+    if cursor is not None and not follow_on:
+        raise BadRequest("--cursor goes with --follow.")
 
     async def work(gaby: Gaby) -> None:
         only = None if all_logs else await _log_of(gaby, workspace, system=False)
