@@ -13,6 +13,9 @@ GroupId = NewType("GroupId", UUID)
 SessionId = NewType("SessionId", UUID)
 ApiKeyId = NewType("ApiKeyId", UUID)
 AuditRowId = NewType("AuditRowId", UUID)
+ConnectorId = NewType("ConnectorId", UUID)
+ApprovalId = NewType("ApprovalId", UUID)
+RunId = NewType("RunId", UUID)
 
 SYSTEM = WorkspaceId(UUID(int=0))
 """Where things live that belong to the installation and not to one workspace."""

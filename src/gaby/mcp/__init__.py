@@ -1,0 +1,1 @@
+"""The MCP host: one supervised server per connector and workspace."""

@@ -1,0 +1,1 @@
+"""Safety: facts in, verdict out. Nothing here touches a database, a network or a clock."""

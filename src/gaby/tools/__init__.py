@@ -1,0 +1,1 @@
+"""The one path to a tool: decide, record the intent, act, record the outcome."""

@@ -1,0 +1,153 @@
+"""The manifest: what each tool of a connector may do, and what its arguments and results mean.
+
+A connector sends it with its tools, under `TOOL_META` in a tool's `_meta`, and its version under `SERVER_META` in the
+server's experimental capabilities. For somebody else's server an operator writes the same as a small YAML file.
+This is the one definition of the format; Gaby reads it from here.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+TOOL_META = "gaby/tool"
+SERVER_META = "gaby/manifest"
+ERROR_META = "gaby/error"
+
+GABY_ARGUMENTS = frozenset({"idempotency_key", "dry_run"})
+"""Arguments that Gaby fills by itself; nobody else may, and planners do not see them."""
+
+Lane = Literal["read", "write"]
+Version = Annotated[str, StringConstraints(pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}$")]
+ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
+FieldPath = Annotated[
+    str, StringConstraints(pattern=r"^(\*|[A-Za-z0-9_-]+(\[\])?|\[\])(\.(\*|[A-Za-z0-9_-]+(\[\])?))*$")
+]
+"""Where in a structured result: `id`, `users[].email`, `[].id` for a list at the top; `*` is any one name."""
+
+
+class Autonomy(StrEnum):
+    """How much a connector may do by itself, from nothing to everything its manifest allows."""
+
+    OFF = "off"
+    INVESTIGATE = "investigate"
+    PROPOSE = "propose"
+    ACT = "act"
+
+    @property
+    def rank(self) -> int:
+        return list(Autonomy).index(self)
+
+
+class ResultLabel(StrEnum):
+    """What a connector vouches for in its results. Whatever is not listed counts as written by outsiders."""
+
+    SYSTEM = "system"
+    """Minted by the connector's own backend; nobody outside can choose it: a primary key, a status."""
+    EXTERNAL = "external"
+    """Somebody outside can choose it: names, texts, headers, addresses that customers typed in."""
+
+
+class ToolManifest(BaseModel):
+    """What one tool may do. Only `scope` is needed; everything that is left out is read in the careful way."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scope: Lane
+    path: Annotated[str, StringConstraints(pattern=r"^[^\s]{1,200}$")] | None = Field(
+        default=None,
+        description="What the tool touches, for scope rules: `users/{user_id}/unlock`. The tool's name if left out.",
+    )
+    dangerous: bool = Field(default=False, description="Destroys, pays, locks out, grants access: hard to undo.")
+    requires_approval_above_autonomy: Literal["investigate", "propose", "act"] | None = Field(
+        default=None,
+        description="The highest autonomy at which a person must still agree. `propose`: at `act` it runs by itself. "
+        "`act`: always asks. Left out: `act` for dangerous tools, `propose` for the others.",
+    )
+    forbidden_in_autonomy: tuple[Autonomy, ...] = ()
+    supports_dry_run: bool = Field(
+        default=False, description="`dry_run: true` shows what would happen, changing nothing."
+    )
+    idempotent: bool = Field(default=False, description="The same `idempotency_key` twice has one effect.")
+    steering: tuple[ArgumentName, ...] = Field(default=(), description="Arguments that choose whom or what is touched.")
+    content: tuple[ArgumentName, ...] = Field(default=(), description="Free text that is stored or sent.")
+    destinations: tuple[ArgumentName, ...] = Field(
+        default=(),
+        description="Arguments that choose where data goes: URLs, hosts, recipients. Makes the tool a write.",
+    )
+    lookups: tuple[ArgumentName, ...] = Field(
+        default=(), description="Arguments that look like destinations but are only keys to find something by."
+    )
+    results: dict[FieldPath, ResultLabel] = Field(default_factory=dict, description="Labels of result fields.")
+    owner: dict[FieldPath, ArgumentName] = Field(
+        default_factory=dict,
+        description="Whose a row is: `{'orders[]': 'customer_email'}`. A row of the requester is theirs to act on.",
+    )
+    redact: tuple[FieldPath, ...] = Field(
+        default=(), description="Result fields that are personal whatever they look like."
+    )
+    cache: bool = Field(default=True, description="A read may be answered from the cache for a minute.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        roles = [*self.steering, *self.content]
+        if doubled := sorted({name for name in roles if roles.count(name) > 1}):
+            raise ValueError(f"an argument has one role: {', '.join(doubled)} is both steering and content")
+        if both := sorted(set(self.destinations) & set(self.lookups)):
+            raise ValueError(f"{', '.join(both)} cannot be a destination and a mere lookup")
+        if taken := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
+            raise ValueError(f"{', '.join(taken)} is filled by Gaby and has no role")
+        if self.scope == "read" and (
+            self.dangerous or self.forbidden_in_autonomy or self.requires_approval_above_autonomy
+        ):
+            raise ValueError("a read cannot be dangerous, forbidden or in need of approval; make it a write")
+        return self
+
+    @property
+    def lane(self) -> Lane:
+        """A tool that lets its caller choose where data goes is a write, whatever it calls itself."""
+        return "write" if self.scope == "write" or self.destinations else "read"
+
+    @property
+    def needs_approval_up_to(self) -> Autonomy:
+        if self.requires_approval_above_autonomy is not None:
+            return Autonomy(self.requires_approval_above_autonomy)
+        return Autonomy.ACT if self.dangerous else Autonomy.PROPOSE
+
+    def unknown_arguments(self, known: Iterable[str]) -> list[str]:
+        """Arguments that the manifest speaks of and the tool does not have."""
+        named = {*self.steering, *self.content, *self.destinations, *self.lookups}
+        return sorted(named - set(known))
+
+
+class ConnectorManifest(BaseModel):
+    """The whole manifest, as an operator's YAML file holds it for somebody else's server."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    manifest_version: Version
+    tools: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_./-]{1,128}$")], ToolManifest]
+
+
+class ErrorKind(StrEnum):
+    """What went wrong in a connector, in words that Gaby knows how to answer."""
+
+    INVALID = "invalid"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    DENIED = "denied"
+    AUTH_EXPIRED = "auth_expired"
+    RATE_LIMITED = "rate_limited"
+    TRANSIENT = "transient"
+    PERMANENT = "permanent"
+
+
+class ToolErrorDetail(BaseModel):
+    """Sent under `ERROR_META` in the `_meta` of a failed result."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    kind: ErrorKind
+    message: Annotated[str, StringConstraints(max_length=2000)]
+    retry_after: Annotated[float, Field(ge=0, le=86_400)] | None = None
