@@ -7,6 +7,7 @@ from gaby.audit.errors import (
     AuditUnavailable,
     AuditWouldWaitForItself,
     CheckpointRefused,
+    FenceBroken,
     IntentClosed,
     Malformed,
     NotCanonical,
@@ -15,6 +16,7 @@ from gaby.audit.errors import (
     ProofRejected,
     SigningKeyUnusable,
 )
+from gaby.audit.fences import Fence
 from gaby.audit.findings import Finding, FindingKind, Report
 from gaby.audit.formats import json_line, syslog_line
 from gaby.audit.intents import Intent, Outcome, PendingIntent
@@ -46,6 +48,8 @@ __all__ = [
     "Checkpointer",
     "Cursor",
     "CursorFile",
+    "Fence",
+    "FenceBroken",
     "Finding",
     "FindingKind",
     "GivenKey",

@@ -36,6 +36,10 @@ class AuditUnavailable(Unavailable):
     """The audit log cannot be written, so nothing was done. Try again shortly; `gaby doctor` says what is wrong."""
 
 
+class FenceBroken(Conflict):
+    """What the decision rested on has changed meanwhile, so nothing was done. Decide anew."""
+
+
 class OutcomeNotWritten(Unavailable):
     """Something was done or tried, but its outcome could not be written to the audit log. It stays listed as open."""
 

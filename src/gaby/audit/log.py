@@ -10,6 +10,7 @@ import orjson
 from sqlalchemy import Connection, select
 
 from gaby.audit.errors import AuditUnavailable, NotCanonical, OutcomeNotWritten, PayloadTooLarge
+from gaby.audit.fences import Fence
 from gaby.audit.intents import Intent, Outcome, PendingIntent, make_intent
 from gaby.audit.models import AuditIntentRecord, AuditRowRecord
 from gaby.audit.rows import AuditRow, Draft, check_draft
@@ -62,16 +63,24 @@ class AuditLog:
 
     @asynccontextmanager
     async def effect(
-        self, actor: Actor, event: str, payload: Mapping[str, Any], *, workspace_id: WorkspaceId | None = None
+        self,
+        actor: Actor,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        workspace_id: WorkspaceId | None = None,
+        fence: Fence | None = None,
     ) -> AsyncGenerator[Intent]:
         """The body runs only when the intent is on disk; afterwards the outcome is written.
+
+        With a fence the intent is written only while the fence holds; otherwise `FenceBroken`, and nothing is done.
 
         Say `intent.succeeded(...)` or `intent.failed(...)`. An exception means failed; saying nothing, or being
         cancelled, means unknown.
         """
         workspace = actor.workspace_id if workspace_id is None else workspace_id
         draft = await self._draft(workspace, actor, f"{event}.intent", payload)
-        row = await self._write(draft._replace(opens=True))
+        row = await self._write(draft._replace(opens=True, fence=fence))
         intent = make_intent(row.id, workspace, event)
         try:
             yield intent

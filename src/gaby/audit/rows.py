@@ -12,6 +12,7 @@ import orjson
 
 from gaby.audit.canonical import OPTIONS
 from gaby.audit.errors import Malformed, NotCanonical
+from gaby.audit.fences import Fence
 from gaby.audit.reading import parse
 from gaby.kernel.actors import ActorKind
 from gaby.kernel.ids import AuditRowId, WorkspaceId
@@ -40,6 +41,8 @@ class Draft(NamedTuple):
     """Whether the row states an intent, whose outcome is to follow."""
     closes: AuditRowId | None = None
     """The intent whose outcome the row states."""
+    fence: Fence | None = None
+    """What must still hold for the row to be written."""
 
 
 class AuditRow(NamedTuple):
@@ -94,7 +97,7 @@ def chain(drafts: Iterable[Draft], heads: Mapping[WorkspaceId, Head], *, now: st
     """
     rows: list[AuditRow] = []
     number = first_id.int
-    for workspace_id, kind, actor, event, payload, _, _ in drafts:
+    for workspace_id, kind, actor, event, payload, *_ in drafts:
         head = heads[workspace_id]
         seq, prev_hash = head.seq, head.hash
         # The clock may be set back; the log's time never goes back.

@@ -6,8 +6,10 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any
 
-from gaby.audit.errors import AuditUnavailable, AuditWouldWaitForItself
+from gaby.audit.errors import AuditUnavailable, AuditWouldWaitForItself, FenceBroken
+from gaby.audit.fences import standing
 from gaby.audit.rows import AuditRow, Draft
+from gaby.audit.sql import Sql
 from gaby.audit.store import Appender
 from gaby.audit.transactions import begin, gate
 from gaby.kernel.database import Database
@@ -83,10 +85,14 @@ class GroupCommit:
                     written.set_exception(AuditUnavailable())
             return
         for written, row in zip(waiters, writing.result(), strict=True):
-            if not written.done():
+            if written.done():
+                continue
+            if row is None:
+                written.set_exception(FenceBroken())
+            else:
                 written.set_result(row)
 
-    def _write(self, drafts: list[Draft]) -> list[AuditRow]:
+    def _write(self, drafts: list[Draft]) -> list[AuditRow | None]:
         was_open = self._connection is not None
         try:
             return self._attempt(drafts)
@@ -96,14 +102,17 @@ class GroupCommit:
                 raise
             return self._attempt(drafts)
 
-    def _attempt(self, drafts: list[Draft]) -> list[AuditRow]:
+    def _attempt(self, drafts: list[Draft]) -> list[AuditRow | None]:
+        """A row for each draft, in order; none for a draft whose fence is broken."""
         self._committing = False
         try:
             if self._connection is None:
                 self._connection = self._db.raw_connection()
             connection = self._connection
             begin(self._db, connection)
-            rows = self._appender.append(connection, self._db.dialect, drafts)
+            holds = self._standing(connection, drafts)
+            kept = [draft for draft, held in zip(drafts, holds, strict=True) if held]
+            rows = iter(self._appender.append(connection, self._db.dialect, kept))
             failpoint("audit.before_commit")
             self._committing = True
             connection.commit()
@@ -111,7 +120,16 @@ class GroupCommit:
         except BaseException:
             self._disconnect()
             raise
-        return rows
+        return [next(rows) if held else None for held in holds]
+
+    def _standing(self, connection: Any, drafts: list[Draft]) -> list[bool]:
+        if not any(draft.fence for draft in drafts):
+            return [True] * len(drafts)
+        sql = Sql(connection, self._db.dialect)
+        try:
+            return standing(sql, [draft.fence for draft in drafts])
+        finally:
+            sql.close()
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

@@ -5,10 +5,11 @@ from typing import Any
 import gaby.audit.models
 import gaby.identity.models
 import gaby.kernel.crypto.models
+import gaby.tools.models
 from gaby.kernel.database import Base
 from gaby.migrations.inspect import VERSION_TABLE
 
-ROOMS = (gaby.audit.models, gaby.identity.models, gaby.kernel.crypto.models)
+ROOMS = (gaby.audit.models, gaby.identity.models, gaby.kernel.crypto.models, gaby.tools.models)
 
 
 def ours(_item: Any, name: str | None, kind: str, *_rest: Any) -> bool:

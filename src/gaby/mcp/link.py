@@ -1,0 +1,312 @@
+"""A live connection to one server: the handshake, its tools, and one question at a time per caller.
+
+This module loads the MCP SDK; whoever needs it loads it late.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, cast
+
+from mcp import Client
+from mcp.client.session import ClientSession, IncomingMessage
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    Implementation,
+    InputRequiredResult,
+    PaginatedRequestParams,
+    ToolListChangedNotification,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
+
+from gaby import __version__
+from gaby.mcp.content import text_of
+from gaby.mcp.definitions import MAX_TOOLS, ServerDefinitions, read_definitions
+from gaby.mcp.errors import (
+    ConnectorAuthExpired,
+    ConnectorCrashed,
+    ConnectorError,
+    ConnectorProtocolError,
+    ConnectorStartFailed,
+    ConnectorTimedOut,
+    DefinitionsRefused,
+    ResultTooLarge,
+)
+from gaby.mcp.http import TRACE, Trace, http_client
+from gaby.mcp.launch import HttpLaunch, InProcessLaunch, Launch, StdioLaunch, hide, secrets_of
+from gaby.mcp.limits import HostLimits
+from gaby.mcp.results import Lost, Reply
+from gaby.mcp.schemas import compiled
+from gaby.mcp.stdio import StdioTransport
+
+_RESULT: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
+_CLIENT = Implementation(name="gaby", version=__version__)
+_MAX_PAGES = 64
+_FROM_SDK = "Server returned an error response"
+"""What the SDK says when an HTTP status came without a message of the protocol."""
+_SESSION_GONE = "Session terminated"
+
+
+class Link:
+    def __init__(self, connector: str, launch: Launch, limits: HostLimits) -> None:
+        self.connector = connector
+        self.definitions: ServerDefinitions | None = None
+        self.in_flight = 0
+        self.quiet = asyncio.Event()
+        """Set while no call is under way."""
+        self.quiet.set()
+        self.stirred = asyncio.Event()
+        """Set when the owner has to look: the connection ended, or the tools changed."""
+        self.ended = False
+        self.failure: ConnectorError | None = None
+        self.tools_changed = False
+        self.stdio = StdioTransport(launch, limits, connector) if isinstance(launch, StdioLaunch) else None
+        self._is_http = isinstance(launch, HttpLaunch)
+        self._secrets = secrets_of(launch)
+        self._limits = limits
+        self._client: Client | None = None
+        self._validators: dict[str, Any] = {}
+        if self.stdio is not None:
+            self.stdio.on_end = self._ended_by_itself
+
+    @property
+    def usable(self) -> bool:
+        return not self.ended and self._client is not None
+
+    @property
+    def _session(self) -> ClientSession:
+        if self._client is None:
+            raise Lost(ConnectorCrashed(connector=self.connector), sent=False)
+        return self._client.session
+
+    def end(self, failure: ConnectorError | None) -> None:
+        """Tell the owner to close this connection: because of a failure, or since it is not needed."""
+        if not self.ended:
+            self.ended, self.failure = True, failure
+            if self.stdio is not None:
+                # One that let a deadline pass does not listen; no need to ask it first.
+                self.stdio.hurry = isinstance(failure, ConnectorTimedOut)
+            self.stirred.set()
+
+    async def ask(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
+        """Raises `Lost` when no answer came, a `ConnectorError` when one came that is not acceptable."""
+        if not self.usable:
+            raise Lost(self.failure or ConnectorCrashed(connector=self.connector), sent=False)
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        trace = Trace()
+        token = TRACE.set(trace) if self._is_http else None
+        try:
+            # Not `call_tool`, which checks results with a slower validator and may list the tools in between.
+            result = await self._session.send_request(request, _RESULT)
+        except MCPError as error:
+            return self._judge(error, trace)
+        except ValidationError as error:
+            raise self._protocol_error(f"sent a result that is none: {error.error_count()} faults") from None
+        finally:
+            if token is not None:
+                TRACE.reset(token)
+        if isinstance(result, InputRequiredResult):
+            raise self._protocol_error("asks Gaby to answer questions, which no connector may")
+        self._check_structure(tool, result)
+        return Reply(text_of(result.content), result.structured_content, result.is_error, result.meta or {})
+
+    async def ping(self) -> None:
+        session, version = self._session, self._session.protocol_version
+        trace = Trace()
+        token = TRACE.set(trace)
+        try:
+            async with asyncio.timeout(self._limits.ping_timeout):
+                if version in MODERN_PROTOCOL_VERSIONS:
+                    await session.send_discover(version or "")
+                else:
+                    await session.send_ping()
+        except TimeoutError:
+            raise ConnectorTimedOut(f"{self.connector} does not answer.", connector=self.connector) from None
+        except MCPError as error:
+            # An error in the words of the protocol is a sign of life too.
+            if trace.lost or trace.status == 401 or error.message in (_FROM_SDK, _SESSION_GONE):
+                self._judge(error, trace)
+        finally:
+            TRACE.reset(token)
+
+    async def list_tools(self) -> ServerDefinitions:
+        """All pages, read with suspicion."""
+        session = self._session
+        tools: list[dict[str, Any]] = []
+        cursor: str | None = None
+        self.tools_changed = False
+        for _ in range(_MAX_PAGES):
+            try:
+                page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+            except ValidationError as error:
+                where = ".".join(str(part) for part in error.errors()[0]["loc"])
+                raise DefinitionsRefused(f"The list of tools does not follow the protocol, at {where}.") from None
+            tools.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > MAX_TOOLS:
+                break
+        else:
+            raise DefinitionsRefused(f"The list of tools has more than {_MAX_PAGES} pages.")
+        info, capabilities = session.server_info, session.server_capabilities
+        self.definitions = read_definitions(
+            tools,
+            server_name=info.name if info else "",
+            server_version=info.version if info else "",
+            experimental=capabilities.experimental if capabilities else None,
+        )
+        self._validators.clear()
+        return self.definitions
+
+    async def hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self.note_change()
+
+    def note_change(self) -> None:
+        self.tools_changed = True
+        self.stirred.set()
+
+    async def listen(self) -> None:
+        """With the newer protocol, servers tell of changes only to those who ask to be told."""
+        if self._client is None or self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return
+        capabilities = self._session.server_capabilities
+        if capabilities is None or capabilities.tools is None or not capabilities.tools.list_changed:
+            return
+        try:
+            async with self._client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self.note_change()
+        except (MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
+            return
+
+    def attach(self, client: Client) -> None:
+        self._client = client
+
+    def explain(self, error: BaseException) -> str:
+        """What the SDK says went wrong, safe to show."""
+        if isinstance(error, BaseExceptionGroup):
+            return self.explain(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+        return hide(f"{type(error).__name__}: {error}", self._secrets)[:500]
+
+    def _ended_by_itself(self) -> None:
+        if self.stdio is not None:
+            self.end(self.stdio.failure())
+
+    def _judge(self, error: MCPError, trace: Trace) -> Reply:
+        """An error in place of a result: a refusal in words, or a sign that the connection is gone."""
+        name = self.connector
+        if trace.status == 401:
+            raise ConnectorAuthExpired(f"{name} refused the credentials (401). Connect it again.", connector=name)
+        if trace.too_large or (self._is_http and "SSE" in error.message and "exceed" in error.message):
+            raise ResultTooLarge(connector=name)
+        if trace.lost:
+            gone = ConnectorCrashed(f"The connection to {name} was lost: {trace.lost}.", connector=name)
+            if trace.not_sent:
+                self.end(gone)
+            raise Lost(gone, sent=not trace.not_sent)
+        if self._is_http and error.message == _SESSION_GONE:
+            gone = ConnectorCrashed(f"{name} has forgotten the session; it was started anew.", connector=name)
+            self.end(gone)
+            raise Lost(gone, sent=False)
+        if self._is_http and error.message == _FROM_SDK and (trace.status or 0) >= 500:
+            raise Lost(ConnectorCrashed(f"{name} answered with HTTP {trace.status}.", connector=name), sent=True)
+        if error.code == CONNECTION_CLOSED and (self._is_http or not self.usable or self._stdio_ended()):
+            raise Lost(self.failure or ConnectorCrashed(connector=name), sent=True)
+        if error.code == HEADER_MISMATCH:
+            self.note_change()
+        status = f"HTTP {trace.status}" if error.message == _FROM_SDK else error.message
+        return Reply(hide(status, self._secrets), None, is_error=True, meta={})
+
+    def _stdio_ended(self) -> bool:
+        return self.stdio is not None and self.stdio.ended
+
+    def _check_structure(self, tool: str, result: CallToolResult) -> None:
+        definition = self.definitions.by_name.get(tool) if self.definitions else None
+        if result.is_error or definition is None or definition.output_schema is None:
+            return
+        validator = self._validators.get(tool)
+        if validator is None:
+            validator = self._validators[tool] = compiled(definition.output_schema)
+        if "structured_content" not in result.model_fields_set:
+            raise self._protocol_error(f"promises a structured result for {tool} and sent none")
+        if not validator.is_valid(result.structured_content):
+            raise self._protocol_error(f"sent a result of {tool} that is not as its schema says")
+
+    def _protocol_error(self, what: str) -> ConnectorProtocolError:
+        return ConnectorProtocolError(f"{self.connector} {what}.", connector=self.connector)
+
+
+@asynccontextmanager
+async def open_link(link: Link, launch: Launch, limits: HostLimits) -> AsyncGenerator[Link]:
+    """Start the server, shake hands and learn its tools; at the end, stop it. All in the task that enters.
+
+    A failure to start is raised as the `ConnectorError` that explains it.
+    """
+    trace = Trace()
+    token = TRACE.set(trace)
+    started = False
+    try:
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(limits.start_timeout):
+                client = Client(
+                    await _transport(stack, link, launch, limits),
+                    cache=None,
+                    message_handler=link.hear,
+                    client_info=_CLIENT,
+                )
+                link.attach(await stack.enter_async_context(client))
+                await link.list_tools()
+            started = True
+            listening = asyncio.create_task(link.listen(), name=f"listen to {link.connector}")
+            try:
+                yield link
+            finally:
+                listening.cancel()
+                await asyncio.wait([listening])
+    except ConnectorError as error:
+        error.connector = error.connector or link.connector
+        raise
+    except (Exception, BaseExceptionGroup) as error:
+        if started:
+            link.end(ConnectorCrashed(f"{link.connector} failed: {link.explain(error)}", connector=link.connector))
+        else:
+            raise _start_failure(link, error, trace, limits) from error
+    finally:
+        link.end(None)
+        TRACE.reset(token)
+
+
+async def _transport(stack: AsyncExitStack, link: Link, launch: Launch, limits: HostLimits) -> Any:
+    match launch:
+        case StdioLaunch():
+            return link.stdio
+        case HttpLaunch():
+            client = await stack.enter_async_context(http_client(launch, limits))
+            return streamable_http_client(launch.url, http_client=client, max_sse_event_size=limits.biggest_message)
+        case InProcessLaunch():
+            return launch.make_server()
+
+
+def _start_failure(link: Link, error: BaseException, trace: Trace, limits: HostLimits) -> ConnectorError:
+    name = link.connector
+    if trace.status == 401:
+        message = f"{name} refused the credentials (401). Connect it again."
+        return ConnectorAuthExpired(message, connector=name)
+    if link.stdio is not None and not isinstance(error, TimeoutError):
+        failure = link.stdio.failure()
+        return ConnectorStartFailed(f"{name} did not start: {failure.message}", connector=name)
+    if isinstance(error, TimeoutError):
+        words = link.stdio.tail.last() if link.stdio else ""
+        told = f" It said: {words}" if words else ""
+        message = f"{name} was not ready within {limits.start_timeout:g} seconds.{told}"
+        return ConnectorStartFailed(message, connector=name)
+    why = f"the connection failed ({trace.lost})" if trace.lost else f"HTTP {trace.status}" if trace.status else ""
+    return ConnectorStartFailed(f"{name} did not start: {why or link.explain(error)}.", connector=name)

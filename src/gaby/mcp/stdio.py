@@ -1,0 +1,220 @@
+"""The stdio transport: the SDK's pair of streams on top of a child process, without tasks or queues in between.
+
+The SDK has one of its own, but it keeps a line without end in memory. This module loads the SDK.
+"""
+
+import re
+from types import TracebackType
+from typing import Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from gaby.mcp.child import Child
+from gaby.mcp.errors import (
+    ConnectorCommandNotFound,
+    ConnectorCrashed,
+    ConnectorError,
+    ConnectorProtocolError,
+    ResultTooLarge,
+)
+from gaby.mcp.launch import StdioLaunch, secrets_of
+from gaby.mcp.limits import HostLimits
+from gaby.mcp.tail import Tail
+
+# Nothing in Gaby listens to them, and a server may send very many.
+_UNHEARD = frozenset({"notifications/message", "notifications/progress"})
+_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+class StdioTransport:
+    """`mcp.Client(StdioTransport(...))`. Once only: a server that ended gets a new one."""
+
+    def __init__(self, launch: StdioLaunch, limits: HostLimits, connector: str = "") -> None:
+        self.tail = Tail(limits.stderr_tail, secrets_of(launch))
+        self.bad_lines = 0
+        self.hurry = False
+        """Whether to leave out the wait for a server that has shown that it does not listen."""
+        self._launch = launch
+        self._limits = limits
+        self._connector = connector
+        self._child: Child | None = None
+        self._fault: ConnectorError | None = None
+        self._asked: set[RequestId] = set()
+        self._highest = 0
+
+    @property
+    def pid(self) -> int | None:
+        return self._child.pid if self._child else None
+
+    @property
+    def ended(self) -> bool:
+        return self._child is None or self._child.ended
+
+    def failure(self) -> ConnectorError:
+        """Why the connection ended by itself."""
+        child, name = self._child, self._connector
+        if self._fault is not None:
+            return self._fault
+        if child is not None and child.fault is not None:
+            size = self._limits.biggest_message
+            return ResultTooLarge(f"{name} sent a message of more than {size} bytes. Ask for less.", connector=name)
+        code = child.returncode if child is not None else None
+        how = f"with exit code {code}" if code is not None else "its output"
+        words = self.tail.last()
+        told = f" It said: {words}" if words else " It said nothing on stderr."
+        return ConnectorCrashed(f"{name} ended {how}.{told}", connector=name, returncode=code)
+
+    async def __aenter__(self) -> tuple["_Incoming", "_Outgoing"]:
+        launch = self._launch
+        try:
+            self._child = await Child.start(
+                [launch.command, *launch.args],
+                launch.environment(),
+                launch.cwd,
+                lambda: Child(self.tail, self._limits.biggest_message, self.on_end),
+            )
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it holds a NUL character"
+            message = f"The command of {self._connector} cannot be run: {launch.command}: {why}."
+            raise ConnectorCommandNotFound(message, connector=self._connector) from error
+        return _Incoming(self, self._child), _Outgoing(self, self._child)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._child is None:
+            return
+        # Also when the server is gone already: something of its group may be left.
+        farewell = 0 if self.hurry else self._limits.farewell
+        with anyio.CancelScope(shield=True):
+            await self._child.stop(self._limits.drain, farewell)
+
+    def on_end(self) -> None:
+        """Told when no message will come any more. To be replaced by whoever wants to know."""
+
+    def note_request(self, number: RequestId) -> None:
+        self._asked.add(number)
+        if isinstance(number, int):
+            self._highest = max(self._highest, number)
+
+    def read(self, line: bytes) -> JSONRPCMessage | None:
+        """The message on this line, unless it is none, or none that concerns anybody."""
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValidationError:
+            self._forgive("lines that are no messages")
+            return None
+        match message:
+            case JSONRPCResponse() | JSONRPCError():
+                return message if self._was_asked(message.id) else None
+            case JSONRPCRequest():
+                self._refuse(message)
+                return None
+            case JSONRPCNotification():
+                return None if message.method in _UNHEARD else message
+
+    def _was_asked(self, number: RequestId | None) -> bool:
+        # A server may send the number back as text.
+        if isinstance(number, str) and _NUMBER.fullmatch(number) and number not in self._asked:
+            number = int(number)
+        if number in self._asked:
+            self._asked.discard(number)
+            return True
+        if isinstance(number, int) and 0 < number <= self._highest:
+            self._forgive("several answers to one question")
+        else:
+            self._break(f"{self._connector} answered a question that was never asked.")
+        return False
+
+    def _refuse(self, request: JSONRPCRequest) -> None:
+        """A connector may not make Gaby's model or its operator work for it. Only a sign of life is given."""
+        child = self._child
+        if child is None or child.unwritten > self._limits.biggest_message:
+            self._break(f"{self._connector} asks without end and does not listen to the answers.")
+            return
+        if request.method == "ping":
+            answer: JSONRPCMessage = JSONRPCResponse(jsonrpc="2.0", id=request.id, result={})
+        else:
+            error = ErrorData(code=METHOD_NOT_FOUND, message="This client answers no requests.")
+            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=error)
+        if child.can_write:
+            child.write(encode(answer))
+
+    def _forgive(self, what: str) -> None:
+        self.bad_lines += 1
+        if self.bad_lines > self._limits.bad_lines:
+            self._break(f"{self._connector} sent {what}, more than {self._limits.bad_lines} times.")
+
+    def _break(self, message: str) -> None:
+        if self._fault is None and self._child is not None:
+            self._fault = ConnectorProtocolError(message, connector=self._connector)
+            self._child.hang_up()
+
+
+def encode(message: JSONRPCMessage) -> bytes:
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+
+
+class _Stream:
+    def __init__(self, transport: StdioTransport, child: Child) -> None:
+        self._transport = transport
+        self._child = child
+
+    async def aclose(self) -> None:
+        """Nothing to do: the pipes close with the transport."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Incoming(_Stream):
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        child, read = self._child, self._transport.read
+        while True:
+            line = child.take()
+            if line is not None:
+                if (message := read(line)) is not None:
+                    return SessionMessage(message)
+            elif not await child.wait():
+                raise StopAsyncIteration
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            return await self.__anext__()
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+
+class _Outgoing(_Stream):
+    async def send(self, item: SessionMessage, /) -> None:
+        message, child = item.message, self._child
+        if not child.can_write:
+            raise anyio.BrokenResourceError
+        if isinstance(message, JSONRPCRequest):
+            self._transport.note_request(message.id)
+            child.write(encode(message))
+            await child.written()
+        else:
+            # Not waited for: a caller who gives up must not be held by a server that does not listen.
+            child.write(encode(message))

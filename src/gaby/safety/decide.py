@@ -1,0 +1,171 @@
+"""The decision: facts in, verdict out. Refusals first, then rehearsals, then whatever a person must be asked about."""
+
+from collections.abc import Iterator
+
+from gaby.safety.facts import ApprovalFact, Facts, Policy
+from gaby.safety.provenance import Label, Trace
+from gaby.safety.scopes import check_scope
+from gaby.safety.verdicts import Concern, Verdict, allow, ask, deny, simulate
+from gaby_connectors.sdk.manifest import Autonomy
+
+_TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM)
+_AUTHORITY = (Label.OPERATOR, Label.PRINCIPAL)
+
+
+def decide(facts: Facts, policy: Policy) -> Verdict:
+    for refused in _refusals(facts, policy):
+        if refused is not None:
+            return refused
+    if facts.tool.lane == "read":
+        return allow("read", "Reading is allowed here.")
+    if (rehearsed := _rehearsal(facts, policy)) is not None:
+        return rehearsed
+    if facts.approval is not None:
+        return _with_approval(facts, facts.approval)
+    concerns = list(_concerns(facts, policy))
+    if concerns:
+        return ask(concerns, rehearse=facts.tool.manifest.supports_dry_run and not facts.tool.sends_outward)
+    return allow("act", "Every value that steers this change is vouched for.")
+
+
+def autonomy_of(facts: Facts, policy: Policy) -> Autonomy:
+    """A connector without a complete manifest only investigates, whatever it was set to."""
+    if facts.tool.unsafe and policy.autonomy.rank > Autonomy.INVESTIGATE.rank:
+        return Autonomy.INVESTIGATE
+    return policy.autonomy
+
+
+def _refusals(facts: Facts, policy: Policy) -> Iterator[Verdict | None]:
+    """In the order in which a person would want to hear them."""
+    yield _killed(facts)
+    yield _off(facts, policy)
+    yield _quarantined(facts)
+    yield _misfit(facts)
+    yield _unmanifested_write(facts)
+    yield _out_of_scope(facts, policy)
+    yield _forbidden(facts, policy)
+    yield _too_often(facts, policy)
+
+
+def _killed(facts: Facts) -> Verdict | None:
+    return None if facts.killed is None else deny("kill_switch", f"Stopped: {facts.killed}")
+
+
+def _off(facts: Facts, policy: Policy) -> Verdict | None:
+    if policy.autonomy is not Autonomy.OFF:
+        return None
+    return deny("autonomy.off", f"The connector {facts.tool.connector} is switched off.")
+
+
+def _quarantined(facts: Facts) -> Verdict | None:
+    if not facts.quarantined:
+        return None
+    name = facts.tool.connector
+    reason = f"The tools of {name} changed since they were accepted. See `gaby connector diff {name}`."
+    return deny("definition.changed", reason)
+
+
+def _misfit(facts: Facts) -> Verdict | None:
+    if not facts.argument_errors:
+        return None
+    return deny("arguments.invalid", "The arguments do not fit the tool: " + "; ".join(facts.argument_errors))
+
+
+def _unmanifested_write(facts: Facts) -> Verdict | None:
+    if not facts.tool.unsafe or facts.tool.lane == "read":
+        return None
+    reason = (
+        f"{facts.tool.connector} has no manifest that says what {facts.tool.name} does, so it may only look. "
+        f"Write one with `gaby connector manifest {facts.tool.connector}`."
+    )
+    return deny("manifest.missing", reason)
+
+
+def _out_of_scope(facts: Facts, policy: Policy) -> Verdict | None:
+    rules = policy.scopes.read if facts.tool.lane == "read" else policy.scopes.write
+    found = check_scope(rules, facts.path)
+    if found.allowed:
+        return None
+    why = f"`{found.pattern}` denies it" if found.pattern else "no rule allows it"
+    return deny(found.rule, f"{facts.tool.connector} may not {facts.tool.lane} `{facts.path}`: {why}.")
+
+
+def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:
+    level = autonomy_of(facts, policy)
+    if level not in facts.tool.manifest.forbidden_in_autonomy:
+        return None
+    return deny("autonomy.forbidden", f"{facts.tool.name} is forbidden while {facts.tool.connector} is set to {level}.")
+
+
+def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
+    most = policy.reads_per_minute if facts.tool.lane == "read" else policy.writes_per_minute
+    if facts.calls_last_minute < most:
+        return None
+    return deny("rate_limit", f"{facts.tool.connector} was used {most} times within a minute. Wait a little.")
+
+
+def _rehearsal(facts: Facts, policy: Policy) -> Verdict | None:
+    """What may not be done is shown instead, if the connector can and nothing would leave the house by it."""
+    can = facts.tool.manifest.supports_dry_run and not facts.tool.sends_outward
+    if facts.rehearsal_wanted:
+        if can:
+            return simulate("rehearsal", "Rehearsed, as asked. Nothing is changed.")
+        return deny("rehearsal.impossible", f"{facts.tool.name} cannot be rehearsed.")
+    if autonomy_of(facts, policy) is not Autonomy.INVESTIGATE:
+        return None
+    reason = f"{facts.tool.connector} only investigates, so nothing is changed."
+    return simulate("autonomy.investigate", reason) if can else deny("autonomy.investigate", reason)
+
+
+def _with_approval(facts: Facts, approval: ApprovalFact) -> Verdict:
+    if approval.state != "approved":
+        return deny("approval.unusable", f"The approval is {approval.state}; it lets nothing happen.")
+    if facts.now >= approval.expires_at:
+        return deny("approval.expired", "The approval has expired. Ask again.")
+    if approval.binding != facts.binding:
+        reason = "The call, the tool or the policy is not what was approved. Ask again."
+        return deny("approval.altered", reason)
+    return allow("approval", f"Approved by {approval.decided_by}.")
+
+
+def _concerns(facts: Facts, policy: Policy) -> Iterator[Concern]:
+    for trace in facts.traces:
+        if (concern := _provenance(facts, trace)) is not None:
+            yield concern
+    yield from _egress(facts)
+    if facts.widening is not None:
+        yield Concern("plan.widened", facts.widening)
+    if (concern := _needs_consent(facts, policy)) is not None:
+        yield concern
+
+
+def _provenance(facts: Facts, trace: Trace) -> Concern | None:
+    dangerous = facts.tool.manifest.dangerous
+    if trace.has(*(_AUTHORITY if dangerous else _TRUSTED)):
+        return None
+    value = trace.leaf.value[:200]
+    if trace.has(Label.SYSTEM):
+        reason = f"`{value}` exists, but neither the requester nor an operator stands behind it."
+        return Concern("binding", reason, trace.leaf.argument)
+    place = f" It was seen in {trace.quotes[0].source}." if trace.quotes else " Nobody trusted ever named it."
+    return Concern("provenance", f"`{value}` comes from outside.{place}", trace.leaf.argument, trace.quotes)
+
+
+def _egress(facts: Facts) -> Iterator[Concern]:
+    for carrier in facts.carriers:
+        if carrier.is_secret:
+            yield Concern("egress.secret", f"The text contains a {carrier.kind}.", carrier.argument)
+        elif not carrier.trusted:
+            reason = f"The text contains a {carrier.kind} that nobody vouches for: `{carrier.value[:200]}`."
+            yield Concern("egress.carrier", reason, carrier.argument)
+
+
+def _needs_consent(facts: Facts, policy: Policy) -> Concern | None:
+    manifest = facts.tool.manifest
+    level = autonomy_of(facts, policy)
+    if level.rank > manifest.needs_approval_up_to.rank:
+        return None
+    if facts.approved_before and not manifest.dangerous:
+        return None
+    kind = "is dangerous and" if manifest.dangerous else "changes something and"
+    return Concern("consent", f"{facts.tool.name} {kind} needs a person's consent at `{level}`.")

@@ -1,0 +1,34 @@
+"""Egress: what inside a text could carry data out or lead somebody somewhere, and whether anybody vouches for it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gaby.safety.arguments import Role, leaves
+from gaby.safety.carriers import find_carriers
+from gaby.safety.provenance import Ledger
+
+_NEVER_UNASKED = frozenset({"secret", "card"})
+"""Whoever typed them, they do not leave without a person's consent."""
+
+
+@dataclass(frozen=True)
+class CarrierFact:
+    argument: str
+    kind: str
+    value: str
+    trusted: bool
+    """Named by an operator, bound to the requester, or minted by a connected system."""
+
+    @property
+    def is_secret(self) -> bool:
+        return self.kind in _NEVER_UNASKED
+
+
+def carriers_in(arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger) -> Iterator[CarrierFact]:
+    for name, value in arguments.items():
+        if roles.get(name) is not Role.CONTENT:
+            continue
+        for leaf in leaves(name, value):
+            for carrier in find_carriers(leaf.value):
+                yield CarrierFact(leaf.argument, carrier.kind, carrier.value, ledger.trusts_carrier(carrier.value))

@@ -1,0 +1,77 @@
+"""What a decision rests on: the facts of one call, and the policy that its operators set. Plain data, all of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from gaby.safety.arguments import Role, Schema
+from gaby.safety.egress import CarrierFact
+from gaby.safety.provenance import Trace
+from gaby.safety.scopes import Scopes
+from gaby_connectors.sdk.manifest import Autonomy, Lane, ToolManifest
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What operators allow one connector in one workspace."""
+
+    autonomy: Autonomy
+    scopes: Scopes
+    reads_per_minute: int = 300
+    writes_per_minute: int = 30
+
+
+@dataclass(frozen=True)
+class ToolFacts:
+    connector: str
+    name: str
+    manifest: ToolManifest
+    unsafe: bool
+    """The connector has no complete manifest, so what it says of itself is only a guess."""
+    schema: Schema
+    roles: Mapping[str, Role]
+    lane: Lane
+    fingerprint: str
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.connector}.{self.name}"
+
+    @property
+    def sends_outward(self) -> bool:
+        return Role.DESTINATION in self.roles.values()
+
+
+@dataclass(frozen=True)
+class ApprovalFact:
+    """A person's answer, as it is stored."""
+
+    state: Literal["waiting", "approved", "refused", "escalated", "expired", "used"]
+    binding: str
+    expires_at: datetime
+    decided_by: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    tool: ToolFacts
+    arguments: Mapping[str, Any]
+    path: str
+    now: datetime
+    traces: tuple[Trace, ...] = ()
+    """Of every value in steering and destination arguments of a write."""
+    carriers: tuple[CarrierFact, ...] = ()
+    argument_errors: tuple[str, ...] = ()
+    killed: str | None = None
+    """Who pulled which kill switch, and why."""
+    quarantined: bool = False
+    calls_last_minute: int = 0
+    widening: str | None = None
+    """How the call goes beyond the plan."""
+    rehearsal_wanted: bool = False
+    approved_before: bool = False
+    """An operator agreed to this kind of action earlier in the same sitting."""
+    approval: ApprovalFact | None = None
+    binding: str = field(default="")
+    """What an approval of this call must be bound to."""

@@ -1,0 +1,90 @@
+"""Whole-value matches: whether somebody's words contain exactly this value, and not a piece of a longer one."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gaby.safety.arguments import canonical_number
+from gaby.safety.verdicts import Quote
+
+_JOINS = frozenset("@.-+/:=%~#&?_\\")
+"""Between two letters or digits these make one longer value of both sides."""
+_OPENING_QUOTES = frozenset("'\"`‘“«[(<")
+_NAMED = re.compile(r"(?:#|\b(?:id|ids|number|no|nr|ticket|order|invoice|charge|case)\b[.:#]?)\s*$", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?![\w]|[.,]\d)")
+_TELLING = 3
+"""Shorter values, and small numbers, appear in texts by chance."""
+_EXCERPT = 60
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text that can be searched for whole values."""
+
+    source: str
+    folded: str
+    quantities: frozenset[str]
+
+
+def words(source: str, text: str) -> Words:
+    return Words(source, text.casefold(), frozenset(_numbers(text)))
+
+
+def says(said: Words, value: str) -> bool:
+    """Whether the words name this value as a whole. Upper and lower case are the same; nothing else is."""
+    wanted = value.strip().casefold()
+    found = _occurrences(said.folded, wanted) if wanted else ()
+    return any(_stands_alone(said.folded, start, start + len(wanted)) for start in found)
+
+
+def says_quantity(said: Words, value: str) -> bool:
+    """Whether the words give this number, however it is written: `1,200.50`, `1200.5`."""
+    return value in said.quantities
+
+
+def quote(source: str, text: str, value: str) -> Quote | None:
+    """The words around the first place where the value appears, whole or not."""
+    wanted = value.strip().casefold()
+    start = text.casefold().find(wanted) if wanted else -1
+    if start < 0:
+        return None
+    # Folding can make a text longer (ß becomes ss), so positions in the original may be off by a few letters.
+    before, after = max(0, start - _EXCERPT), min(len(text), start + len(wanted) + _EXCERPT)
+    excerpt = " ".join(text[before:after].split())
+    return Quote(source, f"{'…' if before else ''}{excerpt}{'…' if after < len(text) else ''}")
+
+
+def _occurrences(text: str, value: str) -> Iterator[int]:
+    start = text.find(value)
+    while start >= 0:
+        yield start
+        start = text.find(value, start + 1)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    if _joined(text, start - 1, -1) or _joined(text, end, 1):
+        return False
+    found = text[start:end]
+    if len(found) > _TELLING or (len(found) == _TELLING and not found.isdigit()):
+        return True
+    quoted = start > 0 and text[start - 1] in _OPENING_QUOTES
+    return quoted or _NAMED.search(text, max(0, start - 12), start) is not None
+
+
+def _joined(text: str, at: int, step: int) -> bool:
+    """Whether the character next to a match makes it part of something longer."""
+    if not 0 <= at < len(text):
+        return False
+    if text[at].isalnum() or text[at] == "_":
+        return True
+    beyond = at + step
+    if not 0 <= beyond < len(text):
+        return False
+    if text[at] == ",":
+        return text[beyond].isdigit() and text[at - step].isdigit()
+    return text[at] in _JOINS and text[beyond].isalnum()
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for match in _NUMBER.finditer(text):
+        yield canonical_number(float(match[0].replace(",", "")))

@@ -1,0 +1,75 @@
+"""Payment cards: a brand's prefix, one of its lengths, and the Luhn check."""
+
+from collections.abc import Iterator
+
+from gaby.safety.redaction.sight import Run, Sight
+from gaby.safety.redaction.spans import Certainty, Span
+
+_SHORTEST = 12
+_DOUBLED = "0246813579"
+
+# First number, last number (as many digits as the prefix has), lengths.
+_BRANDS = (
+    ("2200", "2204", (16,)),  # Mir
+    ("2221", "2720", (16,)),  # Mastercard
+    ("300", "305", (14,)),  # Diners Club
+    ("34", "34", (15,)),  # American Express
+    ("3528", "3589", (16,)),  # JCB
+    ("36", "36", (14,)),  # Diners Club
+    ("37", "37", (15,)),  # American Express
+    ("38", "39", (14,)),  # Diners Club
+    ("4", "4", (19, 16, 13)),  # Visa
+    ("5018", "5018", (19, 16, 13, 12)),  # Maestro
+    ("5020", "5020", (19, 16, 13, 12)),
+    ("5038", "5038", (19, 16, 13, 12)),
+    ("51", "55", (16,)),  # Mastercard
+    ("5893", "5893", (19, 16, 13, 12)),  # Maestro
+    ("6011", "6011", (19, 16)),  # Discover
+    ("62", "62", (19, 18, 17, 16)),  # UnionPay
+    ("6304", "6304", (19, 16, 13, 12)),  # Maestro
+    ("644", "649", (19, 16)),  # Discover
+    ("65", "65", (19, 16)),
+    ("6759", "6763", (19, 16, 13, 12)),  # Maestro
+)
+
+
+def find_cards(sight: Sight) -> Iterator[Span]:
+    for run in sight.runs:
+        if len(run.digits) >= _SHORTEST:
+            yield from _cards_in(sight, run)
+
+
+def has_luhn(digits: str) -> bool:
+    plain = sum(map(int, digits[::-2]))
+    doubled = sum(int(_DOUBLED[int(digit)]) for digit in digits[-2::-2])
+    return (plain + doubled) % 10 == 0
+
+
+def _cards_in(sight: Sight, run: Run) -> Iterator[Span]:
+    places = [place for place, character in enumerate(run.text, run.start) if character in "0123456789"]
+    first = 0
+    while first <= len(places) - _SHORTEST:
+        length = _card_at(sight, run, places, first)
+        if length:
+            yield Span(places[first], places[first + length - 1] + 1, "card", Certainty.SURE)
+        first += length or 1
+
+
+def _card_at(sight: Sight, run: Run, places: list[int], first: int) -> int:
+    """How many digits the card has that begins with this digit, or 0."""
+    for length in _lengths(run.digits[first : first + 4]):
+        last = first + length - 1
+        if last >= len(places):
+            continue
+        start, end = places[first], places[last] + 1
+        separators = set(sight.text[start:end]).isdisjoint("/()")
+        if separators and sight.is_apart(start, end) and has_luhn(run.digits[first : last + 1]):
+            return length
+    return 0
+
+
+def _lengths(prefix: str) -> tuple[int, ...]:
+    for low, high, lengths in _BRANDS:
+        if low <= prefix[: len(low)] <= high:
+            return lengths
+    return ()

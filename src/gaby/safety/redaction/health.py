@@ -1,0 +1,41 @@
+"""Dates of birth and medical record numbers: only where a word says that they are."""
+
+import re
+from collections.abc import Iterator
+
+from gaby.safety.redaction.sight import Sight
+from gaby.safety.redaction.spans import Certainty, Span
+
+_MONTH = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|januar|februar|marz|mai|juni|juli|august|oktober|dezember)"
+    r"[a-z]{0,8}\.?"
+)
+_DATE = (
+    r"(?:(?:18|19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/. ][0-9]{1,2}[-/. ](?:18|19|20)?[0-9]{2}|"
+    rf"[0-9]{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH},? (?:18|19|20)[0-9]{{2}}|"
+    rf"{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?,? (?:18|19|20)[0-9]{{2}})(?![0-9])"
+)
+_BORN = re.compile(rf"[a-z _]{{0,12}}[^0-9a-z]{{0,6}}(?:(?:is|was|on|am|le|el|of) ){{0,2}}({_DATE})")
+_BORN_WORDS = ("birth", "dob", "born", "geburt", "geboren", "nacimiento", "naissance", "bday")
+_RECORD = re.compile(r"[a-z _]{0,12}[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}([a-z]{0,3}-?[0-9]{5,12})(?![0-9])")
+_RECORD_WORDS = ("mrn", "medical record", "patient id", "patient_id", "health plan", "medicare", "patient number")
+
+
+def find_birth_dates(sight: Sight) -> Iterator[Span]:
+    for start, end in _after(sight, _BORN_WORDS, _BORN):
+        yield Span(start, end, "birth_date", Certainty.LIKELY)
+
+
+def find_medical_ids(sight: Sight) -> Iterator[Span]:
+    for start, end in _after(sight, _RECORD_WORDS, _RECORD):
+        yield Span(start, end, "medical_id", Certainty.LIKELY)
+
+
+def _after(sight: Sight, words: tuple[str, ...], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for word in words:
+        at = sight.low.find(word)
+        while at >= 0:
+            after = at + len(word)
+            if found := form.match(sight.low, after):
+                yield found.span(1)
+            at = sight.low.find(word, after)

@@ -1,0 +1,52 @@
+"""Addresses in a network: IPv4, IPv6 and MAC. Version numbers and clock times have the same look and are left alone."""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from gaby.safety.redaction.sight import Sight
+from gaby.safety.redaction.spans import Certainty, Span
+
+_DOTTED = re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
+_IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w\-])(?!\.[0-9])")
+_VERSION_BEFORE = re.compile(r"(?:\b(?:v|ver|version|release|build|firmware|revision|rev|update)[ .:=\"']{0,3}|\w/)$")
+_COLONS = re.compile(r":(?:[0-9A-Fa-f]{1,4}:){3}")
+_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]{0,32}+(?:\.[0-9]{1,3}){0,3}+(?![\w:])")
+_DASHED = re.compile(r"-(?:[0-9A-Fa-f]{2}-){3}")
+_MAC = re.compile(r"(?<![\w:\-])[0-9A-Fa-f]{2}([:\-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:\-])")
+_MAC_DOTTED = re.compile(r"\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w.])")
+
+
+def find_ips(sight: Sight) -> Iterator[Span]:
+    if _DOTTED.search(sight.text):
+        for found in _IPV4.finditer(sight.text):
+            before = sight.before(found.start(), 12)
+            if _is_somebodys(found[0]) and not _VERSION_BEFORE.search(before):
+                yield Span(found.start(), found.end(), "ip", Certainty.LIKELY)
+    if "::" in sight.text or _COLONS.search(sight.text):
+        for found in _IPV6.finditer(sight.text):
+            if _is_somebodys(found[0]) and not set(found[0]).isdisjoint("0123456789"):
+                yield Span(found.start(), found.end(), "ip", Certainty.SURE)
+
+
+def find_macs(sight: Sight) -> Iterator[Span]:
+    if _COLONS.search(sight.text) or _DASHED.search(sight.text):
+        for found in _MAC.finditer(sight.text):
+            yield Span(found.start(), found.end(), "mac", Certainty.SURE)
+    for found in _MAC_DOTTED.finditer(sight.text):
+        start = found.start() - 4
+        if start >= 0 and _is_hex(sight.text[start : found.start()]) and sight.is_apart(start, found.end()):
+            yield Span(start, found.end(), "mac", Certainty.LIKELY)
+
+
+def _is_somebodys(text: str) -> bool:
+    """The loopback and the unspecified address are everybody's."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_unspecified)
+
+
+def _is_hex(text: str) -> bool:
+    return all(character in "0123456789abcdefABCDEF" for character in text)

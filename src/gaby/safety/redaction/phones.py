@@ -1,0 +1,72 @@
+"""Telephone numbers: international ones by their plus, national ones by their grouping or by the words before them."""
+
+import re
+from collections.abc import Iterator
+
+from gaby.safety.redaction.sight import Run, Sight
+from gaby.safety.redaction.spans import Certainty, Span
+
+_INTERNATIONAL = re.compile(r"\+(?<![\w+]\+) ?\(?[1-9](?:[ \-./()]{0,3}[0-9]){6,14}(?![0-9A-Za-z])")
+_DOUBLE_ZERO = re.compile(r"00[ \-./]?[1-9](?:[ \-./()]{0,3}[0-9]){8,12}(?![0-9])")
+_NORTH_AMERICA = re.compile(r"(?:1[ .\-])?[2-9][0-9]{2}(?:\) ?|[ .\-])[2-9][0-9]{2}[ .\-][0-9]{4}(?![0-9])")
+_TRUNK_ZERO = re.compile(r"0[1-9][0-9]{0,4}(?:\) ?| ?[/\-] ?|[ .])[0-9]{2,8}(?:[ .\-][0-9]{2,6}){0,4}(?![0-9])")
+_ONE_GROUP = re.compile(r"[0-9]{7,15}(?![0-9])")
+_SAYS_PHONE = re.compile(
+    r"(?:\b(?:phone|tel|telephone|telefono|telefon|telefonnummer|telephon|mobile|mobil|movil|cell|cellphone|handy|call|"
+    r"called|ring|dial|sms|text|whatsapp|fax|rufnummer|portable|celular|phone_number|mobile_number)\b)[^0-9\n]{0,16}$"
+)
+_SAYS_NUMBER = re.compile(
+    r"(?:\b(?:order|invoice|ticket|ref|reference|case|id|number|no|nr|tracking|sku|po|serial|part|account|acct|"
+    r"transaction|trx|request|build|version|bestellung|rechnung|commande|facture|pedido|factura|parcel|article|item)"
+    r"|#)[ :.#=\"']{0,4}$"
+)
+_CONTEXT = 28
+
+
+def find_phones(sight: Sight) -> Iterator[Span]:
+    for found in _INTERNATIONAL.finditer(sight.text):
+        yield Span(found.start(), found.end(), "phone", Certainty.SURE)
+    for run in sight.runs:
+        if span := _national(sight, run):
+            yield span
+
+
+def _national(sight: Sight, run: Run) -> Span | None:
+    before = sight.before(run.start, _CONTEXT)
+    said = _SAYS_PHONE.search(before) is not None
+    if not said and _SAYS_NUMBER.search(before):
+        return None
+    if found := _grouped(run.text):
+        return _span(sight, run.start, found)
+    if said and (found := _ONE_GROUP.match(run.text) or _loosely_grouped(run)):
+        return _span(sight, run.start, found)
+    return None
+
+
+def _grouped(text: str) -> re.Match[str] | None:
+    if text.startswith("0"):
+        if found := _DOUBLE_ZERO.match(text):
+            return found
+        found = _TRUNK_ZERO.match(text)
+        return found if found and 9 <= _count(found[0]) <= 12 else None
+    return _NORTH_AMERICA.match(text)
+
+
+_ANY_GROUPS = re.compile(r"[0-9 \-./()]+")
+
+
+def _loosely_grouped(run: Run) -> re.Match[str] | None:
+    return _ANY_GROUPS.match(run.text) if len(run.digits) <= 15 else None
+
+
+def _span(sight: Sight, start: int, found: re.Match[str]) -> Span | None:
+    end = start + found.end()
+    if not sight.is_apart(start, end):
+        return None
+    if ")" in found[0] and sight.text[start - 1 : start] == "(":
+        start -= 1
+    return Span(start, end, "phone", Certainty.LIKELY)
+
+
+def _count(text: str) -> int:
+    return sum(map(text.count, "0123456789"))

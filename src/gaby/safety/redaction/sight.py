@@ -1,0 +1,105 @@
+"""A text prepared for looking: its shape, and the numbers in it, so that plain text costs next to nothing.
+
+The shape has one byte for each character of the text, with a blank before and after it: `0` for a digit, `a` for a
+letter or underscore, a blank for everything else. Looking for bytes is much faster than any pattern, and most texts
+have no place whose shape could be an account number.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gaby.safety.redaction.reading import SEPARATOR, lower
+
+_DIGITS = b"0123456789"
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+_TOKEN_MARKS = b"-.+/=~"
+_BETWEEN_DIGITS = b" -./()"
+
+
+def _classes(classes: dict[str, bytes]) -> bytes:
+    table = bytearray(b" " * 256)
+    for name, members in classes.items():
+        for member in members:
+            table[member] = ord(name)
+    return bytes(table)
+
+
+_WORDS = _classes({"0": _DIGITS, "a": _LETTERS})
+_TOKENS = _classes({"a": _DIGITS + _LETTERS + _TOKEN_MARKS})
+_NUMBERS = _classes({"0": _DIGITS, "s": _BETWEEN_DIGITS})
+
+_RUN = re.compile(rb"0(?:s{0,3}0){6,}+")
+_DATE = re.compile(
+    r"(?:19|20)[0-9]{2}([-/.])[0-9]{1,2}\1[0-9]{1,2}(?![0-9])|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}(?![0-9])"
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?![0-9a-zA-Z])")
+_UUID_LENGTH = 36
+_NOT_DIGITS = {ord(character): None for character in " -./()"}
+_LONG = 16
+
+
+class Run(NamedTuple):
+    """Digits that could be one number: at most three separators between two of them."""
+
+    start: int
+    text: str
+    digits: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+class Sight:
+    __slots__ = ("_words", "low", "runs", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.low = lower(text)
+        raw = text.encode("ascii", "replace")
+        self._words = b" %b " % raw.translate(_WORDS)
+        self.runs = list(self._find_runs(raw))
+
+    def shaped(self, shape: bytes) -> Iterator[int]:
+        """Where the text has this shape. The shape begins with a blank: nothing of a word stands before it."""
+        at = self._words.find(shape)
+        while at >= 0:
+            yield at
+            at = self._words.find(shape, at + 1)
+
+    def tokens(self) -> Iterator[tuple[int, int]]:
+        """Unbroken stretches of sixteen or more characters that a key could have."""
+        shape = b"%b " % self.text.encode("ascii", "replace").translate(_TOKENS)
+        at = shape.find(b"a" * _LONG)
+        while at >= 0:
+            end = shape.find(b" ", at)
+            yield at, end
+            at = shape.find(b"a" * _LONG, end)
+
+    def is_apart(self, start: int, end: int) -> bool:
+        """No letter or digit touches it."""
+        return self._words[start] == 32 and self._words[end + 1] == 32
+
+    def before(self, start: int, length: int) -> str:
+        """What stands before it, in lower case; a field's name counts as standing before its value."""
+        return self.low[max(0, start - length) : start].replace(SEPARATOR, " ")
+
+    def _find_runs(self, raw: bytes) -> Iterator[Run]:
+        for found in _RUN.finditer(raw.translate(_NUMBERS)):
+            start, end = found.span()
+            run = self._run(self._after_uuid(start), end)
+            if date := _DATE.match(run.text):
+                run = self._run(run.start + date.end(), end)
+            if len(run.digits) >= 7:
+                yield run
+
+    def _run(self, start: int, end: int) -> Run:
+        text = self.text[start:end]
+        kept = text.lstrip(" -./()")
+        return Run(end - len(kept), kept, kept.translate(_NOT_DIGITS))
+
+    def _after_uuid(self, start: int) -> int:
+        if found := _UUID.search(self.text, max(0, start - _UUID_LENGTH), start + _UUID_LENGTH):
+            return found.end() if found.start() <= start < found.end() else start
+        return start

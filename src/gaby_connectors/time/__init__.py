@@ -1,0 +1,1 @@
+"""Time: what time it is somewhere, and how far apart two moments are."""
