@@ -149,6 +149,45 @@ class AuditSettings(_Group):
         return value
 
 
+class SafetySettings(_Group):
+    """What Gaby may see and do."""
+
+    profile: Annotated[
+        Literal["default", "gdpr", "hipaa", "soc2"],
+        Field(description="Which personal data is redacted before models, logs, traces and memory see it."),
+    ] = "default"
+    approval_ttl: Annotated[
+        Duration,
+        _OFTEN_ENOUGH,
+        Field(description="How long an approval may wait before the question is closed and escalated."),
+    ] = timedelta(hours=24)
+    sitting: Annotated[
+        Duration,
+        _OFTEN_ENOUGH,
+        Field(description="How long an operator who agreed is not asked again for the same harmless kind of action."),
+    ] = timedelta(hours=8)
+
+
+class ConnectorSettings(_Group):
+    """How patient Gaby is with its connectors."""
+
+    start_timeout: Annotated[
+        Duration, _OFTEN_ENOUGH, Field(description="A connector that shows no tools after this long did not start.")
+    ] = timedelta(seconds=30)
+    call_deadline: Annotated[
+        Duration, _OFTEN_ENOUGH, Field(description="A call that is not answered after this long is given up.")
+    ] = timedelta(seconds=60)
+    idle_stop: Annotated[
+        Duration, _OFTEN_ENOUGH, Field(description="A connector that nobody used for this long is stopped until used.")
+    ] = timedelta(minutes=15)
+    check_every: Annotated[
+        Duration, _OFTEN_ENOUGH, Field(description="How often connectors are asked whether they are well.")
+    ] = timedelta(seconds=30)
+    keep_results: Annotated[
+        Duration, _OFTEN_ENOUGH, Field(description="How long results that were too large to pass around stay on disk.")
+    ] = timedelta(days=2)
+
+
 class LogSettings(_Group):
     """What Gaby tells while it runs."""
 
@@ -192,6 +231,8 @@ class Settings(_Group):
     crypto: CryptoSettings = CryptoSettings()
     session: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
+    safety: SafetySettings = SafetySettings()
+    connectors: ConnectorSettings = ConnectorSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 

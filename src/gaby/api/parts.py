@@ -12,6 +12,7 @@ from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.metrics import Metrics
+from gaby.tools import Tools
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Parts:
     database: Database
     identity: Identity
     audit: AuditLog
+    tools: Tools
     metrics: Metrics
     clock: Clock
     checks: Sequence[RunCheck]

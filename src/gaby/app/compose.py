@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from gaby.api import Parts
 from gaby.app import checks
 from gaby.app.background import repeating
 from gaby.app.opening import configured_url, open_configured_database
-from gaby.app.sealing import VaultSealer
+from gaby.app.sealing import PageCipher, VaultSealer
 from gaby.audit import (
     AnchorFile,
     AnchorPlace,
@@ -39,8 +39,13 @@ from gaby.kernel.crypto import MasterKeys, Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, Random
 from gaby.kernel.metrics import Metrics
+from gaby.mcp import HostLimits, McpHost, SpillFolder
+from gaby.safety import parse_profile
 from gaby.settings import Settings
+from gaby.tools import Ground, Tools, ToolSettings, build_tools
 
+_MINUTE = timedelta(minutes=1)
+_SWEEP = timedelta(hours=1)
 _FIRST_WALK = timedelta(minutes=10)
 """Soon enough for a server that is restarted every day, late enough not to slow the start."""
 
@@ -59,6 +64,9 @@ class Gaby:
     audit_key: KeyHolder
     checkpointer: Checkpointer
     identity: Identity
+    host: McpHost
+    spill: SpillFolder
+    tools: Tools
     http: httpx2.AsyncClient
 
     @asynccontextmanager
@@ -69,12 +77,24 @@ class Gaby:
             stack.push_async_callback(self.http.aclose)
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
+            stack.push_async_callback(self.host.aclose)
             if background:
                 await self.checkpointer.start()
-                every = self.settings.audit.verify_every
-                walk = repeating("audit walk", self.walk_audit_log, first=min(every, _FIRST_WALK), every=every)
-                await stack.enter_async_context(walk)
+                for work in self._background():
+                    await stack.enter_async_context(work)
             yield
+
+    def _background(self) -> list[AbstractAsyncContextManager[None]]:
+        walk, look = self.settings.audit.verify_every, self.settings.connectors.check_every
+        return [
+            repeating("audit walk", self.walk_audit_log, first=min(walk, _FIRST_WALK), every=walk),
+            repeating("connector checks", self.host.health_check, first=look, every=look),
+            repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
+            repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
+        ]
+
+    async def _sweep_results(self) -> None:
+        await self.spill.sweep(self.settings.connectors.keep_results)
 
     async def _sign_own_rows(self) -> None:
         """A command has no background that would sign what it wrote."""
@@ -99,6 +119,7 @@ class Gaby:
             database=self.database,
             identity=self.identity,
             audit=self.audit,
+            tools=self.tools,
             metrics=self.metrics,
             clock=self.clock,
             checks=self.checks(),
@@ -151,6 +172,11 @@ def build(
         absolute=settings.session.absolute,
         public_url=public_url or configured_url(settings),
     )
+    spill = SpillFolder(settings.home / "results", PageCipher(master_keys), clock, random)
+    host = McpHost(clock, random, metrics, _host_limits(settings), spill)
+    tools = build_tools(
+        Ground(database, audit, vault, clock, ids, random, metrics), host, spill, _tool_settings(settings)
+    )
     return Gaby(
         settings=settings,
         clock=clock,
@@ -164,6 +190,9 @@ def build(
         audit_key=audit_key,
         checkpointer=checkpointer,
         identity=identity,
+        host=host,
+        spill=spill,
+        tools=tools,
         http=http,
     )
 
@@ -185,3 +214,19 @@ def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorP
     if settings.audit.anchor_webhook is not None:
         places.append(AnchorWebhook(settings.audit.anchor_webhook.get_secret_value(), http))
     return places
+
+
+def _host_limits(settings: Settings) -> HostLimits:
+    patience = settings.connectors
+    return HostLimits(
+        start_timeout=patience.start_timeout.total_seconds(),
+        call_deadline=patience.call_deadline.total_seconds(),
+        idle_stop=patience.idle_stop.total_seconds(),
+        ping_every=patience.check_every.total_seconds(),
+    )
+
+
+def _tool_settings(settings: Settings) -> ToolSettings:
+    safety = settings.safety
+    folder = settings.home / "connectors"
+    return ToolSettings(parse_profile(safety.profile), safety.approval_ttl, safety.sitting, folder)

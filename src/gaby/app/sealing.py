@@ -1,8 +1,8 @@
-"""Personal values in the audit log are sealed by the vault, under the key of the person they are about."""
+"""How other rooms get at encryption: personal values in the audit log, and large results on disk."""
 
 from typing import Any
 
-from gaby.kernel.crypto import SubjectShredded, Vault
+from gaby.kernel.crypto import MasterKeys, SubjectShredded, Vault, Wrapped
 from gaby.kernel.database import Database, WriteSession
 from gaby.kernel.ids import WorkspaceId
 
@@ -26,3 +26,18 @@ class VaultSealer:
             # Forgotten stays forgotten; that something happened is still recorded.
             return {"subject": subject, "shredded": True}
         return {"subject": subject, "sealed": sealed}
+
+
+class PageCipher:
+    """Seals pages of large results. They live for days only, so no key of their own need be shredded."""
+
+    def __init__(self, master: MasterKeys) -> None:
+        self._master = master
+
+    def seal(self, plain: bytes, context: bytes) -> bytes:
+        wrapped = self._master.wrap(plain, context)
+        return wrapped.master_key_id.encode() + b"\n" + wrapped.data
+
+    def open(self, sealed: bytes, context: bytes) -> bytes:
+        master_key_id, _, data = sealed.partition(b"\n")
+        return self._master.unwrap(Wrapped(master_key_id.decode("ascii", "replace"), data), context)

@@ -26,11 +26,17 @@ class Role(StrEnum):
 
 
 _ADDS: dict[Role, frozenset[Permission]] = {
-    Role.VIEWER: frozenset({Permission.WORKSPACE_READ, Permission.PEOPLE_READ}),
-    Role.OPERATOR: frozenset(),
+    Role.VIEWER: frozenset({Permission.WORKSPACE_READ, Permission.PEOPLE_READ, Permission.CONNECTORS_READ}),
+    Role.OPERATOR: frozenset({Permission.APPROVALS_DECIDE, Permission.TOOLS_STOP}),
     Role.CURATOR: frozenset(),
     Role.ADMIN: frozenset(
-        {Permission.PEOPLE_MANAGE, Permission.KEYS_MANAGE, Permission.AUDIT_READ, Permission.WORKSPACE_MANAGE}
+        {
+            Permission.PEOPLE_MANAGE,
+            Permission.KEYS_MANAGE,
+            Permission.AUDIT_READ,
+            Permission.WORKSPACE_MANAGE,
+            Permission.CONNECTORS_MANAGE,
+        }
     ),
     Role.OWNER: frozenset(),
 }

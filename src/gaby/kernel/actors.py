@@ -17,6 +17,10 @@ class Permission(StrEnum):
     PEOPLE_MANAGE = "people:manage"
     KEYS_MANAGE = "keys:manage"
     AUDIT_READ = "audit:read"
+    CONNECTORS_READ = "connectors:read"
+    CONNECTORS_MANAGE = "connectors:manage"
+    APPROVALS_DECIDE = "approvals:decide"
+    TOOLS_STOP = "tools:stop"
     WORKSPACE_MANAGE = "workspace:manage"
     INSTALLATION_MANAGE = "installation:manage"
 

@@ -36,6 +36,10 @@ class ConnectorStartFailed(ConnectorUnavailable):
     """The connector did not start. Nothing was sent to it. Check its command, its settings and its log."""
 
 
+class ConnectorStartTimedOut(ConnectorStartFailed):
+    """The connector was not ready in time. Nothing was sent to it. Check its settings and its log."""
+
+
 class ConnectorCommandNotFound(ConnectorStartFailed):
     """The connector's command cannot be run. Check that it is installed and that the path is right."""
 

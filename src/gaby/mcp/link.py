@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
-from mcp import Client
+from mcp.client import Client
 from mcp.client.session import ClientSession, IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
@@ -36,6 +36,7 @@ from gaby.mcp.errors import (
     ConnectorError,
     ConnectorProtocolError,
     ConnectorStartFailed,
+    ConnectorStartTimedOut,
     ConnectorTimedOut,
     DefinitionsRefused,
     ResultTooLarge,
@@ -149,6 +150,9 @@ class Link:
             except ValidationError as error:
                 where = ".".join(str(part) for part in error.errors()[0]["loc"])
                 raise DefinitionsRefused(f"The list of tools does not follow the protocol, at {where}.") from None
+            except MCPError as error:
+                refusal = self._judge(error, TRACE.get() or Trace())
+                raise self._protocol_error(f"does not list its tools: {refusal.text}") from None
             tools.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
             cursor = page.next_cursor
             if cursor is None or len(tools) > MAX_TOOLS:
@@ -307,6 +311,6 @@ def _start_failure(link: Link, error: BaseException, trace: Trace, limits: HostL
         words = link.stdio.tail.last() if link.stdio else ""
         told = f" It said: {words}" if words else ""
         message = f"{name} was not ready within {limits.start_timeout:g} seconds.{told}"
-        return ConnectorStartFailed(message, connector=name)
+        return ConnectorStartTimedOut(message, connector=name)
     why = f"the connection failed ({trace.lost})" if trace.lost else f"HTTP {trace.status}" if trace.status else ""
     return ConnectorStartFailed(f"{name} did not start: {why or link.explain(error)}.", connector=name)

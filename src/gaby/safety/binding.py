@@ -23,13 +23,13 @@ class Bound:
 
 
 def binding(bound: Bound) -> str:
-    return _digest(asdict(bound) | {"expires_at": bound.expires_at.isoformat()})
+    return digest(asdict(bound) | {"expires_at": bound.expires_at.isoformat()})
 
 
 def policy_version(policy: Policy) -> str:
     """Changes whenever an operator changes anything about what the connector may do."""
     said = asdict(policy) | {"scopes": policy.scopes.model_dump(mode="json")}
-    return _digest(said)[:16]
+    return digest(said)[:16]
 
 
 def canonical_json(value: Any) -> str:
@@ -37,5 +37,6 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _digest(value: Mapping[str, Any]) -> str:
+def digest(value: Any) -> str:
+    """The same for equal values, however they are spelled."""
     return hashlib.sha256(canonical_json(value).encode(errors="surrogatepass")).hexdigest()

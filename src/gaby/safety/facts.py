@@ -33,6 +33,7 @@ class ToolFacts:
     roles: Mapping[str, Role]
     lane: Lane
     fingerprint: str
+    """Of the tool as it was accepted, and of its manifest."""
 
     @property
     def full_name(self) -> str:

@@ -1,1 +1,20 @@
 """The one path to a tool: decide, record the intent, act, record the outcome."""
+
+from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown
+from gaby.tools.service import Ground, Tools, ToolSettings, build_tools
+
+__all__ = [
+    "Asked",
+    "Call",
+    "Denied",
+    "Done",
+    "Failed",
+    "Ground",
+    "Run",
+    "Simulated",
+    "ToolOutcome",
+    "ToolSettings",
+    "Tools",
+    "Unknown",
+    "build_tools",
+]

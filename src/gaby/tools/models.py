@@ -8,6 +8,7 @@ from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, String, Tex
 from sqlalchemy.orm import Mapped, mapped_column
 
 from gaby.kernel.database import Base, JsonColumn, WorkspaceOwned
+from gaby.kernel.ids import ApprovalId
 
 
 class Connector(Base, WorkspaceOwned):
@@ -23,13 +24,13 @@ class Connector(Base, WorkspaceOwned):
     name: Mapped[str] = mapped_column(String(40))
     kind: Mapped[str] = mapped_column(String(40))
     launch: Mapped[dict[str, Any]]
-    secrets: Mapped[str | None] = mapped_column(Text, default=None)
-    """Sealed: what goes into the environment or the headers."""
     autonomy: Mapped[str] = mapped_column(String(20))
     scopes: Mapped[dict[str, Any]]
     reads_per_minute: Mapped[int]
     writes_per_minute: Mapped[int]
     created_at: Mapped[datetime]
+    secrets: Mapped[str | None] = mapped_column(Text, default=None)
+    """Sealed: what goes into the environment or the headers."""
     manifest: Mapped[dict[str, Any] | None] = mapped_column(default=None)
     """Written by an operator for a server that has none of its own."""
     accepted: Mapped[dict[str, Any] | None] = mapped_column(default=None)
@@ -52,10 +53,10 @@ class KillSwitch(Base, WorkspaceOwned):
         ),
     )
 
-    connector_id: Mapped[UUID | None] = mapped_column(default=None)
     reason: Mapped[str] = mapped_column(String(500))
     pulled_by: Mapped[str] = mapped_column(String(200))
     pulled_at: Mapped[datetime]
+    connector_id: Mapped[UUID | None] = mapped_column(default=None)
 
 
 class PolicyEpoch(Base):
@@ -89,19 +90,24 @@ class Approval(Base, WorkspaceOwned):
     """The arguments, redacted."""
     concerns: Mapped[list[dict[str, Any]]] = mapped_column(JsonColumn)
     dangerous: Mapped[bool]
+    fingerprint: Mapped[str] = mapped_column(String(64))
     binding: Mapped[str] = mapped_column(String(64))
-    preview: Mapped[dict[str, Any] | None] = mapped_column(default=None)
-    preview_digest: Mapped[str | None] = mapped_column(String(64), default=None)
-    reason: Mapped[str] = mapped_column(String(2000), default="")
     requested_by: Mapped[str] = mapped_column(String(200))
     requested_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    reason: Mapped[str] = mapped_column(String(2000), default="")
+    preview: Mapped[dict[str, Any] | None] = mapped_column(default=None)
+    preview_digest: Mapped[str | None] = mapped_column(String(64), default=None)
     decided_at: Mapped[datetime | None] = mapped_column(default=None)
     decided_by: Mapped[str | None] = mapped_column(String(200), default=None)
     answer: Mapped[str | None] = mapped_column(String(2000), default=None)
     """Why it was refused or escalated, in the person's words."""
     modified: Mapped[bool] = mapped_column(default=False)
     used_at: Mapped[datetime | None] = mapped_column(default=None)
+
+    @property
+    def typed_id(self) -> ApprovalId:
+        return ApprovalId(self.id)
 
 
 class SessionNote(Base, WorkspaceOwned):

@@ -56,7 +56,10 @@ class Company(Backend):
                 db.execute(statement, values)
             if call.idempotency_key is not None:
                 told = json.dumps(result.model_dump(mode="json"))
-                db.execute("INSERT INTO effects VALUES (?, ?, ?, ?)", (call.idempotency_key, tool, told, self.stamp()))
+                db.execute(
+                    "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)",
+                    (call.idempotency_key, tool, told, self.stamp()),
+                )
         return result
 
     async def check(self) -> str:

@@ -89,7 +89,8 @@ async def search_users(
 ) -> Users:
     """Find users of any customer by name or e-mail, with lock state, second factor and last login."""
     found = company.rows(
-        "SELECT * FROM users WHERE instr(lower(email), lower(?1)) OR instr(lower(name), lower(?1)) ORDER BY id LIMIT ?2",
+        "SELECT * FROM users WHERE instr(lower(email), lower(?1)) OR instr(lower(name), lower(?1)) "
+        "ORDER BY id LIMIT ?2",
         query.strip(),
         limit,
     )
@@ -121,6 +122,7 @@ async def get_user(company: Company, user_id: UserId) -> UserDetail:
 async def list_logins(
     company: Company,
     user_id: UserId,
+    *,
     only_failed: Annotated[bool, Field(description="Leave out the logins that worked.")] = False,
     limit: Limit = 30,
 ) -> Logins:

@@ -110,6 +110,7 @@ async def list_webhooks(company: Company, account_id: AccountId) -> Webhooks:
 async def list_deliveries(
     company: Company,
     webhook_id: WebhookId,
+    *,
     only_failed: Annotated[bool, Field(description="Leave out what was delivered.")] = False,
     limit: Limit = 30,
 ) -> Deliveries:
@@ -152,7 +153,8 @@ async def resend_deliveries(company: Company, webhook_id: WebhookId, call: Write
         Resent(webhook_id=webhook_id, queued=failed),
         ("UPDATE webhooks SET signing_key_id = ? WHERE id = ?", keys[0]["id"], webhook_id),
         (
-            "UPDATE deliveries SET status = 'queued', attempts = attempts + 1 WHERE webhook_id = ? AND status = 'failed'",
+            "UPDATE deliveries SET status = 'queued', attempts = attempts + 1 "
+            "WHERE webhook_id = ? AND status = 'failed'",
             webhook_id,
         ),
     )

@@ -226,7 +226,7 @@ def _certificate_expired(seeding: Seeding) -> None:
         user = seeding.id_of(f"{name}@verdantclinics.example")
         at = seeding.ago(hours=4, minutes=position * 7)
         signed_in(seeding, user, at, "192.0.2.50", reason="sso_certificate_expired", client="SAML", ok=False)
-    body = "Nobody at our clinics can sign in since midnight. We use single sign-on. Our identity provider says all is well."
+    body = "Nobody at our clinics can sign in since midnight. We use single sign-on, and our provider sees no problem."
     _ticket(
         seeding,
         "tkt_207",

@@ -48,12 +48,13 @@ class Deploys(BaseModel):
 
 
 def _incident(row: Row) -> Incident:
-    return Incident(**row | {"regions": listed(row["regions"]), "components": listed(row["components"])})
+    return Incident.model_validate(row | {"regions": listed(row["regions"]), "components": listed(row["components"])})
 
 
 @connector.tool(ToolManifest(scope="read", path="incidents", results=minted("incidents[]", "*")))
 async def list_incidents(
     company: Company,
+    *,
     only_open: Annotated[bool, Field(description="Leave out those that are resolved.")] = False,
 ) -> Incidents:
     """Show the incidents of the status page: what is affected, in which regions, since when."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,23 +44,11 @@ class Health(BaseModel):
     detail: str
 
 
-class Connector:
-    def __init__(
-        self,
-        name: str,
-        *,
-        version: str,
-        instructions: str,
-        config: type[ConnectorConfig] = ConnectorConfig,
-        backend: Callable[[Any], Backend] = Backend,
-    ) -> None:
-        self.name = name
-        self.version = TypeAdapter[str](Version).validate_python(version)
-        self.instructions = instructions
-        self.config = config
-        self.backend = backend
+class Toolbox:
+    """Some tools. A connector is one with a name; others can be added to it when its settings say so."""
+
+    def __init__(self) -> None:
         self.tools: dict[str, Tool] = {}
-        self.tool(ToolManifest(scope="read", path="healthcheck", cache=False, results=_TOLD))(healthcheck)
 
     def tool(
         self, manifest: ToolManifest, *, more: str = "", repeatable: bool = False, lookup: Lookup | None = None
@@ -76,10 +65,37 @@ class Connector:
 
         return declare
 
-    def add(self, tool: Tool) -> None:
-        if tool.name in self.tools:
-            raise ValueError(f"{self.name} has two tools called {tool.name}")
-        self.tools[tool.name] = tool
+    def add(self, *tools: Tool) -> None:
+        for tool in tools:
+            if tool.name in self.tools:
+                raise ValueError(f"there are two tools called {tool.name}")
+            self.tools[tool.name] = tool
+
+
+class Connector(Toolbox):
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        instructions: str,
+        config: type[ConnectorConfig] = ConnectorConfig,
+        backend: Callable[[Any], Backend] = Backend,
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.version = TypeAdapter[str](Version).validate_python(version)
+        self.instructions = instructions
+        self.config = config
+        self.backend = backend
+        self.tool(ToolManifest(scope="read", path="healthcheck", cache=False, results=_TOLD))(healthcheck)
+
+    def plus(self, more: Toolbox) -> "Connector":
+        """The same connector with more tools."""
+        larger = copy(self)
+        larger.tools = dict(self.tools)
+        larger.add(*more.tools.values())
+        return larger
 
     def server(self, config: ConnectorConfig, *, state: Path | None = None) -> "ConnectorServer":
         """The MCP server with these settings, for any transport."""

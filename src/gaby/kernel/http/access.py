@@ -67,6 +67,10 @@ CanReadPeople = Annotated[Actor, _requires(Permission.PEOPLE_READ)]
 CanManagePeople = Annotated[Actor, _requires(Permission.PEOPLE_MANAGE)]
 CanManageKeys = Annotated[Actor, _requires(Permission.KEYS_MANAGE)]
 CanReadAudit = Annotated[Actor, _requires(Permission.AUDIT_READ)]
+CanReadConnectors = Annotated[Actor, _requires(Permission.CONNECTORS_READ)]
+CanManageConnectors = Annotated[Actor, _requires(Permission.CONNECTORS_MANAGE)]
+CanDecideApprovals = Annotated[Actor, _requires(Permission.APPROVALS_DECIDE)]
+CanStopTools = Annotated[Actor, _requires(Permission.TOOLS_STOP)]
 CanManageInstallation = Annotated[Actor, _requires(Permission.INSTALLATION_MANAGE)]
 
 

@@ -43,6 +43,7 @@ def upgrade() -> None:
         sa.Column("shown", JSON, nullable=False),
         sa.Column("concerns", JSON, nullable=False),
         sa.Column("dangerous", sa.Boolean(), nullable=False),
+        sa.Column("fingerprint", sa.String(length=64), nullable=False),
         sa.Column("binding", sa.String(length=64), nullable=False),
         sa.Column("preview", JSON, nullable=True),
         sa.Column("preview_digest", sa.String(length=64), nullable=True),

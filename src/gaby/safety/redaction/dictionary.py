@@ -5,33 +5,31 @@ from collections.abc import Collection, Iterable, Iterator
 
 from pydantic import BaseModel
 
-from gaby.safety.redaction.reading import COMPATIBLE, FOLDED, INVISIBLE, Reading, lower
+from gaby.safety.redaction.reading import FOLDED, INVISIBLE, Reading, lower
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Kind, Span
 
 _WORD = re.compile(r"[^\W_]+")
-_NOT_A_WORD = bytes(
-    byte if byte >= 128 or chr(byte).isalnum() else 32 for byte in range(256)
-)  # Bytes of letters beyond ASCII stay.
+_NOT_A_WORD = bytes(byte if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
 _SHORTEST_PART = 3
 _SHORTEST_PHONE = 7
 _GAP = r"[\W_]{1,3}"
 
 # Parts of names that are ordinary words too: alone they are no one's name.
-ORDINARY_WORDS = frozenset(
-    """
-    the and for not you all any can her was one our out day get has him his how man new now old see two way who boy did
-    its let put say she too use dad mom test user admin customer support client account company team service sales info
-    will mark grace may june april august rose bill art hope joy page case chase young long short white black brown green
-    king price rich frank guy pat drew sue miles dean faith ray max van der von den del las los dos rob gene earl major
-    duke prince baron bishop cook baker carter mason hunter fisher miller smith taylor tailor walker porter parker potter
-    turner ward wood woods field fields hill brook brooks stone banks bank bush cross church street rivers lake north
-    south east west summer winter autumn spring monday friday sunday christian chance chip cliff clay crystal dawn dusty
-    ivy iris jasmine lily olive pearl ruby violet amber sky storm star sunny angel honor justice liberty patience penny
-    melody harmony reed root roots post rush sharp small strong swift best good love little wise noble power powers cash
-    dollar nickel gold silver steel wall gates key keys lock bell horn drum reader writer author day days week knight
-    """.split()
-)
+_ORDINARY_WORDS = """
+account admin all amber and angel any april art august author autumn baker bank banks baron bell best bill bishop
+black boy brook brooks brown bush can carter case cash chance chase chip christian church clay client cliff company
+cook cross crystal customer dad dawn day days dean del den der did dollar dos drew drum duke dusty earl east faith
+field fields fisher for frank friday gates gene get gold good grace green guy harmony has her hill him his honor
+hope horn how hunter info iris its ivy jasmine joy june justice key keys king knight lake las let liberty lily
+little lock long los love major man mark mason max may melody miles miller mom monday new nickel noble north not now
+old olive one our out page parker pat patience pearl penny porter post potter power powers price prince put ray
+reader reed rich rivers rob root roots rose ruby rush sales say see service sharp she short silver sky small smith
+south spring star steel stone storm street strong sue summer sunday sunny support swift tailor taylor team test the
+too turner two use user van violet von walker wall ward was way week west white who will winter wise wood woods
+writer you young
+"""
+ORDINARY_WORDS = frozenset(_ORDINARY_WORDS.split())
 
 
 class KnownPerson(BaseModel, frozen=True):
@@ -45,18 +43,16 @@ class Dictionary:
     """Whole words, whatever their case. A name is also known by each of its parts."""
 
     def __init__(self, people: Iterable[KnownPerson] = ()) -> None:
-        self._by_first_word: dict[bytes, set[tuple[Kind, str]]] = {}
+        self._by_first_word: dict[str, set[tuple[Kind, str]]] = {}
         self._phones: dict[str, set[str]] = {}
         for person in people:
             self._learn(person)
 
     def find(self, sight: Sight) -> Iterator[Span]:
-        words = sight.low.encode("utf-8", "surrogatepass").translate(_NOT_A_WORD).split()
-        if not self._by_first_word.keys().isdisjoint(words):
-            for word in self._by_first_word.keys() & set(words):
-                for kind, pattern in self._by_first_word[word]:
-                    for found in re.finditer(pattern, sight.low):
-                        yield Span(found.start(), found.end(), kind, Certainty.SURE)
+        for word in self._by_first_word.keys() & _words_in(sight.low):
+            for kind, pattern in self._by_first_word[word]:
+                for found in re.finditer(pattern, sight.low):
+                    yield Span(found.start(), found.end(), kind, Certainty.SURE)
         if self._phones:
             yield from self._find_phones(sight)
 
@@ -82,9 +78,9 @@ class Dictionary:
                 self._phones.setdefault(digits[-_SHORTEST_PHONE:], set()).add(digits)
 
     def _add(self, kind: Kind, words: list[str]) -> None:
-        if words:
+        if sum(map(len, words)) >= _SHORTEST_PART:
             pattern = rf"(?<![^\W_]){_GAP.join(words)}(?![^\W_])"
-            self._by_first_word.setdefault(words[0].encode("utf-8", "surrogatepass"), set()).add((kind, pattern))
+            self._by_first_word.setdefault(words[0], set()).add((kind, pattern))
 
     def _find_phones(self, sight: Sight) -> Iterator[Span]:
         for run in sight.runs:
@@ -104,6 +100,13 @@ class _Wanted:
         return (span for span in self._dictionary.find(sight) if span.kind in self._kinds)
 
 
+def _words_in(low: str) -> set[str]:
+    # Bytes are three times faster than the pattern, and right as long as there are only ASCII letters.
+    if low.isascii():
+        return set(low.encode().translate(_NOT_A_WORD).decode().split())
+    return set(_WORD.findall(low))
+
+
 def _words(text: str) -> list[str]:
-    reading = Reading(text).without(INVISIBLE).translated(COMPATIBLE).translated(FOLDED)
+    reading = Reading(text).without(INVISIBLE).translated(FOLDED)
     return _WORD.findall(lower(reading.text))

@@ -9,10 +9,10 @@ from gaby.safety.redaction.spans import Certainty, Span
 _LOCAL_BACKWARDS = re.compile(r"[\w.!#$%&'*+/=?^`{|}~\-]{1,64}+")
 _DOMAIN = re.compile(r"(?:[\w\-]{1,63}+\.){1,8}+[\w\-]{2,63}")
 _SPELLED_OUT = re.compile(
-    r"(?<![\w.+\-])[\w.+\-]{1,64} ?[(\[{] ?at ?[)\]}] ?"
-    r"(?:[\w\-]{1,63}(?:\.| ?[(\[{] ?dot ?[)\]}] ?| dot )){1,8}[a-zA-Z]{2,24}(?![\w\-])"
+    r"(?<![\w.+\-])[\w.+\-]{1,64} ?[(\[] ?at[)\]] ?"
+    r"(?:[\w\-]{1,63}(?:\.| ?[(\[] ?dot ?[)\]] ?| dot )){1,8}[a-zA-Z]{2,24}(?![\w\-])"
 )
-_MARKS = ("(at", "[at", "{at", "( at", "[ at", "{ at")
+_MARKS = ("at)", "at]")
 _WIDEST_NAME = 65
 _LONGEST_TOP = 24
 
@@ -35,7 +35,7 @@ def domain_end(text: str, start: int) -> int:
         return 0
     name = found[0].rstrip("-_")
     top = name.rpartition(".")[2]
-    is_top = len(top) >= 2 and (top.isalpha() and len(top) <= _LONGEST_TOP or top.lower().startswith("xn--"))
+    is_top = len(top) >= 2 and ((top.isalpha() and len(top) <= _LONGEST_TOP) or top.lower().startswith("xn--"))
     return start + len(name) if is_top else 0
 
 

@@ -17,7 +17,9 @@ _DATE = (
 )
 _BORN = re.compile(rf"[a-z _]{{0,12}}[^0-9a-z]{{0,6}}(?:(?:is|was|on|am|le|el|of) ){{0,2}}({_DATE})")
 _BORN_WORDS = ("birth", "dob", "born", "geburt", "geboren", "nacimiento", "naissance", "bday")
-_RECORD = re.compile(r"[a-z _]{0,12}[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}([a-z]{0,3}-?[0-9]{5,12})(?![0-9])")
+_RECORD = re.compile(
+    r"[a-z _]{0,12}[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}([a-z]{0,3}-?[0-9]{5,12})(?![0-9])"
+)
 _RECORD_WORDS = ("mrn", "medical record", "patient id", "patient_id", "health plan", "medicare", "patient number")
 
 

@@ -85,23 +85,20 @@ _NUMBERS = (
     ),
 )
 
-_FISCAL_CODE = b" aaaaaa00a00a000a "
+_FISCAL_CODE = re.compile(r"[A-Za-z]{6}[0-9]{2}[A-Za-z][0-9]{2}[A-Za-z][0-9]{3}[A-Za-z]")
 _NINO = re.compile(r"[A-Za-z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-Da-d]")
 _CORSICAN = re.compile(r"[12][ .]?[0-9]{2}[ .]?[0-9]{2}[ .]?2[ABab][ .]?[0-9]{3}[ .]?[0-9]{3}[ .]?[0-9]{2}")
-_DNI_SHAPES = (b" 00000000a ", b" 00000000 a ", b" a0000000a ", b" a 0000000 a ")
 _DNI = re.compile(r"(?:[0-9]{8}|[XYZxyz]-?[0-9]{7})-?[A-Za-z]")
 
 
 def find_national_ids(sight: Sight) -> Iterator[Span]:
     for run in sight.runs:
         yield from _numbers_in(sight, run)
-    for at in (*sight.shaped(b" aa00"), *sight.shaped(b" aa 00")):
+    for at in sight.letters_first:
         yield from _matching(sight, at, _NINO, has_valid_nino, Certainty.LIKELY)
-    for at in sight.shaped(_FISCAL_CODE):
-        if has_valid_fiscal_code(sight.text[at : at + 16]):
-            yield Span(at, at + 16, "national_id", Certainty.SURE)
-    for shape in _DNI_SHAPES:
-        for at in sight.shaped(shape):
+        yield from _matching(sight, at, _FISCAL_CODE, has_valid_fiscal_code, Certainty.SURE)
+    for run in sight.runs:
+        for at in range(max(0, run.start - 2), run.start + 1):
             yield from _matching(sight, at, _DNI, has_valid_dni, Certainty.LIKELY)
     if "2a" in sight.low or "2b" in sight.low:
         for found in _CORSICAN.finditer(sight.text):

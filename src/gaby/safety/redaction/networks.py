@@ -14,29 +14,36 @@ _COLONS = re.compile(r":(?:[0-9A-Fa-f]{1,4}:){3}")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]{0,32}+(?:\.[0-9]{1,3}){0,3}+(?![\w:])")
 _DASHED = re.compile(r"-(?:[0-9A-Fa-f]{2}-){3}")
 _MAC = re.compile(r"(?<![\w:\-])[0-9A-Fa-f]{2}([:\-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:\-])")
+_HEX = re.compile(r"[0-9A-Fa-f]{4}")
 _MAC_DOTTED = re.compile(r"\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w.])")
 
 
-def find_ips(sight: Sight) -> Iterator[Span]:
+def find_networks(sight: Sight) -> Iterator[Span]:
     if _DOTTED.search(sight.text):
-        for found in _IPV4.finditer(sight.text):
-            before = sight.before(found.start(), 12)
-            if _is_somebodys(found[0]) and not _VERSION_BEFORE.search(before):
-                yield Span(found.start(), found.end(), "ip", Certainty.LIKELY)
-    if "::" in sight.text or _COLONS.search(sight.text):
-        for found in _IPV6.finditer(sight.text):
-            if _is_somebodys(found[0]) and not set(found[0]).isdisjoint("0123456789"):
-                yield Span(found.start(), found.end(), "ip", Certainty.SURE)
-
-
-def find_macs(sight: Sight) -> Iterator[Span]:
-    if _COLONS.search(sight.text) or _DASHED.search(sight.text):
+        yield from _ipv4(sight)
+    has_colons = _COLONS.search(sight.text) is not None
+    if has_colons or "::" in sight.text:
+        yield from _ipv6(sight)
+    if has_colons or _DASHED.search(sight.text):
         for found in _MAC.finditer(sight.text):
             yield Span(found.start(), found.end(), "mac", Certainty.SURE)
     for found in _MAC_DOTTED.finditer(sight.text):
         start = found.start() - 4
-        if start >= 0 and _is_hex(sight.text[start : found.start()]) and sight.is_apart(start, found.end()):
+        if _HEX.match(sight.text, max(0, start), found.start()) and sight.is_apart(start, found.end()):
             yield Span(start, found.end(), "mac", Certainty.LIKELY)
+
+
+def _ipv4(sight: Sight) -> Iterator[Span]:
+    for found in _IPV4.finditer(sight.text):
+        if _is_somebodys(found[0]) and not _VERSION_BEFORE.search(sight.before(found.start(), 12)):
+            yield Span(found.start(), found.end(), "ip", Certainty.LIKELY)
+
+
+def _ipv6(sight: Sight) -> Iterator[Span]:
+    for found in _IPV6.finditer(sight.text):
+        # Without a digit it may be a name in a program: `abc::def`.
+        if _is_somebodys(found[0]) and not set(found[0]).isdisjoint("0123456789"):
+            yield Span(found.start(), found.end(), "ip", Certainty.SURE)
 
 
 def _is_somebodys(text: str) -> bool:
@@ -46,7 +53,3 @@ def _is_somebodys(text: str) -> bool:
     except ValueError:
         return False
     return not (address.is_loopback or address.is_unspecified)
-
-
-def _is_hex(text: str) -> bool:
-    return all(character in "0123456789abcdefABCDEF" for character in text)

@@ -1,4 +1,4 @@
-"""A text the way a reader takes it: look-alikes folded, invisible characters gone, every place mapped to the original."""
+"""A text as a reader takes it: look-alikes folded, the invisible gone, every place mapped to the original."""
 
 import re
 import unicodedata
@@ -111,7 +111,7 @@ class Reading:
         return type(self)("".join(pieces), starts, ends)
 
     def without(self, pattern: re.Pattern[str]) -> Self:
-        return self.sub(pattern, _nothing)
+        return self.sub(pattern, lambda _: "")
 
     def translated(self, table: dict[int, str]) -> Self:
         text = _BEYOND_ASCII.sub(lambda found: found[0].translate(table), self.text)
@@ -148,7 +148,3 @@ def lower(text: str) -> str:
     if len(low) == len(text):
         return low
     return "".join(one if len(one) == 1 else character for character in text for one in (character.lower(),))
-
-
-def _nothing(found: re.Match[str]) -> str:
-    return ""

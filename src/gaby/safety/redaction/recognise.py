@@ -7,7 +7,7 @@ from gaby.safety.redaction.emails import find_emails
 from gaby.safety.redaction.health import find_birth_dates, find_medical_ids
 from gaby.safety.redaction.ibans import find_ibans
 from gaby.safety.redaction.national_ids import find_national_ids
-from gaby.safety.redaction.networks import find_ips, find_macs
+from gaby.safety.redaction.networks import find_networks
 from gaby.safety.redaction.phones import find_phones
 from gaby.safety.redaction.reading import readings
 from gaby.safety.redaction.secrets import find_secrets
@@ -23,8 +23,7 @@ _FINDERS: tuple[tuple[frozenset[Kind], Finder], ...] = (
     (frozenset({"email"}), find_emails),
     (frozenset({"national_id"}), find_national_ids),
     (frozenset({"phone"}), find_phones),
-    (frozenset({"ip"}), find_ips),
-    (frozenset({"mac"}), find_macs),
+    (frozenset({"ip", "mac"}), find_networks),
     (frozenset({"birth_date"}), find_birth_dates),
     (frozenset({"medical_id"}), find_medical_ids),
 )

@@ -33,7 +33,7 @@ _TOLD = re.compile(r"(?: (?:is|was|ist|lautet|es|est)(?: now)?:? | )[\"'`]?([^\s
 _BEARER = re.compile(r"(?:bearer|basic|token|apikey) {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
 _WORD_END = re.compile(r"[a-z0-9_\-]{0,32}+")
 _WORD_START = re.compile(r"[a-z0-9_\-]{0,32}+")
-_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase", "cookie", "session")
+_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase")
 _SCHEMES = ("bearer ", "authorization")
 _NOT_A_SECRET = re.compile(
     r"[*x•.]+|<[^>]*>?|\$?\{.*|\[.*|%\w+%?|null|none|nil|true|false|undefined|required|optional|string|redacted|empty|"

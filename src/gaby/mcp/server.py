@@ -1,0 +1,314 @@
+"""The keeper of one server: starts it on first use, starts it again when it fails, and gives up when that is no use."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from gaby.kernel.clock import Clock
+from gaby.kernel.errors import GabyError
+from gaby.kernel.ids import Random
+from gaby.mcp.definitions import ServerDefinitions
+from gaby.mcp.errors import (
+    ConnectorAuthExpired,
+    ConnectorDegraded,
+    ConnectorError,
+    ConnectorShutDown,
+    ConnectorStartFailed,
+    ConnectorStartTimedOut,
+    ConnectorTimedOut,
+)
+from gaby.mcp.launch import HttpLaunch, Launch, ServerKey
+from gaby.mcp.limits import HostLimits
+from gaby.mcp.listeners import Listeners
+from gaby.mcp.results import Lost
+from gaby.mcp.states import Lifecycle, Move, State
+
+if TYPE_CHECKING:
+    from gaby.mcp.link import Link
+
+_BETWEEN_REFRESHES = 0.2
+
+
+class ServerStatus(NamedTuple):
+    """What an operator sees of a server."""
+
+    key: ServerKey
+    state: State
+    since: datetime
+    reason: str
+    in_flight: int
+    recent_failures: int
+    pid: int | None
+    bad_lines: int
+    fingerprint: str | None
+    """Of the tools as they were last seen."""
+    history: Sequence[Move]
+
+
+class Server:
+    """One task, the owner, holds the connection; calls come from any task."""
+
+    def __init__(
+        self, key: ServerKey, launch: Launch, clock: Clock, random: Random, limits: HostLimits, listeners: Listeners
+    ) -> None:
+        self.key = key
+        self.launch = launch
+        self.limits = limits
+        self.definitions: ServerDefinitions | None = None
+        self._clock = clock
+        self._random = random
+        self._listeners = listeners
+        self._life = Lifecycle(clock, limits.kept_moves, lambda move: listeners.moved(key, move))
+        self._owner: asyncio.Task[None] | None = None
+        self._link: Link | None = None
+        self._last_link: Link | None = None
+        self._attempt: asyncio.Future[Link | GabyError] | None = None
+        self._waiting = 0
+        self._failures: deque[float] = deque(maxlen=limits.max_failures)
+        self._last_error: ConnectorError | None = None
+        self._degraded_at = 0.0
+        self._used_at = clock.monotonic()
+        self._pinged_at = clock.monotonic()
+        self._stopping = False
+
+    @property
+    def state(self) -> State:
+        return self._life.state
+
+    def status(self) -> ServerStatus:
+        link, history = self._last_link, self._life.history
+        stdio = link.stdio if link else None
+        return ServerStatus(
+            self.key,
+            self._life.state,
+            self._life.since,
+            history[-1].reason if history else "",
+            link.in_flight if link else 0,
+            len(self._recent_failures()),
+            stdio.pid if stdio and self._life.running else None,
+            stdio.bad_lines if stdio else 0,
+            self.definitions.fingerprint if self.definitions else None,
+            history,
+        )
+
+    def logs(self) -> str:
+        stdio = self._last_link.stdio if self._last_link else None
+        return stdio.tail.text() if stdio else ""
+
+    # Use.
+
+    async def link(self) -> "Link":
+        """The live connection; starts the server when there is none. Raises when there can be none now."""
+        while True:
+            if self._stopping:
+                raise ConnectorShutDown(connector=self.key.connector)
+            if (link := self.live_link()) is not None:
+                return link
+            self._wake()
+            if self._attempt is None:
+                self._attempt = asyncio.get_running_loop().create_future()
+            self._waiting += 1
+            try:
+                # Shielded, so that one who gives up does not take the others with him.
+                outcome = await asyncio.shield(self._attempt)
+            finally:
+                self._waiting -= 1
+            if isinstance(outcome, GabyError):
+                raise outcome
+
+    def live_link(self) -> "Link | None":
+        """The connection if there is one now, for those who need not wait."""
+        link = self._link
+        return link if link is not None and link.usable and not self._stopping else None
+
+    def begin(self, link: "Link") -> None:
+        """A call is under way. Whoever says so says `finish` afterwards, whatever happens."""
+        link.in_flight += 1
+        link.quiet.clear()
+        if self._link is link and self._life.state is State.READY:
+            self._life.move(State.BUSY)
+
+    def finish(self, link: "Link") -> None:
+        link.in_flight -= 1
+        self._used_at = self._clock.monotonic()
+        if link.in_flight == 0:
+            link.quiet.set()
+            if self._link is link and not link.ended and self._life.state is State.BUSY:
+                self._life.move(State.READY)
+
+    # Care.
+
+    async def check(self) -> None:
+        """Ping it if it is due, and stop it if nobody uses it."""
+        link, now = self._link, self._clock.monotonic()
+        if link is None or not link.usable:
+            return
+        if link.in_flight == 0 and now - self._used_at >= self.limits.idle_stop:
+            link.end(None)
+            await self._settled()
+        elif isinstance(self.launch, HttpLaunch) and now - self._pinged_at >= self.limits.ping_every:
+            self._pinged_at = now
+            try:
+                await link.ping()
+            except Lost as lost:
+                link.end(lost.cause)
+            except ConnectorError as error:
+                link.end(error)
+
+    async def stop(self, reason: str) -> None:
+        """Let the calls under way finish for a while, then end the process. For good."""
+        if self._stopping:
+            await self._settled()
+            return
+        self._stopping = True
+        link = self._link
+        if link is not None:
+            try:
+                async with asyncio.timeout(self.limits.drain):
+                    await link.quiet.wait()
+            except TimeoutError:
+                pass
+            link.end(None)
+        elif self._owner is not None:
+            # Starting, or waiting to start again: there is nothing to finish.
+            self._owner.cancel()
+        await self._settled()
+        self._life.move(State.SHUTDOWN, reason)
+        self._answer(ConnectorShutDown(connector=self.key.connector))
+
+    async def _settled(self) -> None:
+        if self._owner is not None:
+            await asyncio.wait([self._owner])
+
+    # The owner.
+
+    def _wake(self) -> None:
+        if self._owner is not None and not self._owner.done():
+            return
+        if self._life.state is State.DEGRADED:
+            now = self._clock.monotonic()
+            if now - self._degraded_at < self.limits.cool_down:
+                raise self._why_degraded()
+            # One try: the next failure leads straight back.
+            self._failures.clear()
+            self._failures.extend([now] * (self.limits.max_failures - 1))
+            self._life.move(State.RESTARTING, "used again after a pause")
+        else:
+            self._life.move(State.LAUNCHING, "used")
+        self._owner = asyncio.create_task(self._own(), name=f"connector {self.key.connector}")
+
+    async def _own(self) -> None:
+        while True:
+            failure = await self._live()
+            if self._stopping:
+                return
+            if failure is None:
+                self._life.move(State.CONFIGURED, "nobody used it")
+                if not self._waiting:
+                    return
+                self._life.move(State.LAUNCHING, "used")
+            elif self._hopeless(failure):
+                self._degraded_at = self._clock.monotonic()
+                self._life.move(State.DEGRADED, failure.message)
+                self._answer(self._why_degraded())
+                return
+            else:
+                self._life.move(State.RESTARTING, failure.message)
+                await asyncio.sleep(self._pause())
+
+    async def _live(self) -> ConnectorError | None:
+        """From the start of the server to its end: why it failed, or nothing when it was asked to end."""
+        # Loading the SDK takes a second and 40 MB, which those do not pay who have no connectors.
+        from gaby.mcp.link import Link, open_link
+
+        link = self._last_link = Link(self.key.connector, self.launch, self.limits)
+        try:
+            async with open_link(link, self.launch, self.limits):
+                await self._learned(link)
+                self._link = link
+                self._used_at = self._pinged_at = self._clock.monotonic()
+                self._life.move(State.READY, "handshake done")
+                self._answer(link)
+                await self._serve(link)
+                # Now, and not after the process was brought to its end, which takes its time.
+                self._link = None
+                self._note(link.failure)
+        except ConnectorError as error:
+            self._note(error)
+            self._answer(error)
+            return error
+        finally:
+            self._link = None
+        self._note(link.failure)
+        return link.failure
+
+    async def _serve(self, link: "Link") -> None:
+        while not link.ended:
+            await link.stirred.wait()
+            link.stirred.clear()
+            if link.tools_changed and not link.ended:
+                await self._refresh(link)
+                # A server that tells of a change at every listing is listened to now and then.
+                await asyncio.sleep(_BETWEEN_REFRESHES)
+
+    async def _refresh(self, link: "Link") -> None:
+        try:
+            async with asyncio.timeout(self.limits.start_timeout):
+                await link.list_tools()
+                await self._learned(link)
+        except TimeoutError:
+            link.end(ConnectorTimedOut(f"{self.key.connector} did not list its tools.", connector=self.key.connector))
+        except Lost as lost:
+            link.end(lost.cause)
+        except ConnectorError as error:
+            link.end(error)
+
+    async def _learned(self, link: "Link") -> None:
+        """Nobody uses the tools before those who watch over them have seen them."""
+        if link.definitions is None:
+            return
+        self.definitions = link.definitions
+        try:
+            await self._listeners.learned(self.key, link.definitions)
+        except ConnectorError:
+            raise
+        except GabyError as error:
+            message = f"The tools of {self.key.connector} could not be checked: {error.message}"
+            raise ConnectorStartFailed(message, connector=self.key.connector) from error
+
+    def _note(self, failure: ConnectorError | None) -> None:
+        if failure is None or self._stopping or self._life.state in (State.CRASHED, State.TIMEOUT):
+            return
+        self._last_error = failure
+        self._failures.append(self._clock.monotonic())
+        slow = isinstance(failure, ConnectorTimedOut | ConnectorStartTimedOut)
+        self._life.move(State.TIMEOUT if slow else State.CRASHED, failure.message)
+
+    def _answer(self, outcome: "Link | GabyError") -> None:
+        attempt, self._attempt = self._attempt, None
+        if attempt is not None and not attempt.done():
+            attempt.set_result(outcome)
+
+    def _recent_failures(self) -> Sequence[float]:
+        oldest = self._clock.monotonic() - self.limits.failure_window
+        return [at for at in self._failures if at > oldest]
+
+    def _hopeless(self, failure: ConnectorError) -> bool:
+        return failure.hopeless or len(self._recent_failures()) >= self.limits.max_failures
+
+    def _pause(self) -> float:
+        """Longer each time, and never quite the same, so that many servers do not start at one moment."""
+        longest = self.limits.backoff_base * 2.0 ** (len(self._recent_failures()) - 1)
+        share = int.from_bytes(self._random(2), "big") / 0xFFFF
+        return min(longest, self.limits.backoff_cap) * (0.5 + share / 2)
+
+    def _why_degraded(self) -> ConnectorError:
+        name, last = self.key.connector, self._last_error
+        if isinstance(last, ConnectorAuthExpired):
+            return ConnectorAuthExpired(last.message, connector=name)
+        left = max(0, self.limits.cool_down - (self._clock.monotonic() - self._degraded_at))
+        why = last.message if last else ""
+        message = f"{name} is not used for another {left:.0f} seconds, since it failed: {why}"
+        return ConnectorDegraded(message, connector=name)

@@ -1,0 +1,137 @@
+"""What inside a text could carry data out, or lead somebody somewhere. It sees through the usual disguises."""
+
+import html
+import ipaddress
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from gaby.safety.redaction.crypto import find_crypto
+from gaby.safety.redaction.hidden import find_hidden, find_unseen, readable
+from gaby.safety.redaction.hosts import canonical_host
+from gaby.safety.redaction.links import find_links
+from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, Reading, is_plain
+from gaby.safety.redaction.recognise import recognise
+from gaby.safety.redaction.replies import CleanedReply, clean_reply, find_images
+from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Kind
+
+__all__ = ["Carrier", "CarrierKind", "CleanedReply", "clean_reply", "find_carriers"]
+
+CarrierKind = Literal["link", "email", "iban", "card", "phone", "host", "ip", "crypto", "secret", "image", "hidden"]
+
+_RECOGNISED: frozenset[Kind] = frozenset({"email", "iban", "card", "phone", "ip"})
+_KINDS = _RECOGNISED | SECRET_KINDS
+
+# What a disguise cannot do without. Text without any of it needs to be read only once.
+_DISGUISES = re.compile(r"[<&*~`\\\[({]|[hH][xX*tT]{2}[pP]|\b[dD][oO][tT]\b|\s\.|\.\s+[a-z]|(?:\S ){5}|__")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,31});?")
+_MARKUP = re.compile(r"<[/!]?[a-zA-Z\-][^<>]{0,2000}>|\*{1,3}|_{2,3}|~~|`+|\\(?=[^\w\s\\])")
+_SPELLED_DOT = re.compile(r" ?[\[({] ?(?:\.|dot|punkt) ?[\])}] ?| +dot +(?=[a-zA-Z]{2,})", re.IGNORECASE)
+_SPELLED_AT = re.compile(r" ?[\[({] ?(?:@|at) ?[\])}] ?", re.IGNORECASE)
+_SPELLED_COLON = re.compile(r"[\[({] ?(:(?://)?|/{1,2}) ?[\])}]")
+_SPELLED_HTTP = re.compile(r"\bh[x*t]{2}p(s?)(?=\s*:)", re.IGNORECASE)
+_SPREAD_OUT = re.compile(r"(?<!\S)(?:\S[ \t]){5,}\S(?!\S)")
+_SPREAD_SCHEME = re.compile(r"(https?)\s{0,3}:\s{0,3}/\s{0,3}/\s{0,3}(?=\S)", re.IGNORECASE)
+_SPREAD_DOT = re.compile(r"(?<=[\w\-])(?:\s{1,3}\.\s{0,3}(?=[a-zA-Z]{2})|\.\s{1,3}(?=(?:com|net|org|biz|xyz)\b))")
+
+_LONG_TEXT = 24
+_LONG_BYTES = 48
+_DEPTH = 2
+
+
+class Carrier(NamedTuple):
+    kind: CarrierKind
+    value: str
+    """One spelling for all: `https://` and host in lower case and punycode, numbers without separators."""
+    start: int
+    end: int
+
+
+def find_carriers(text: str) -> list[Carrier]:
+    """Every carrier, in order. What two ways of reading find twice is named once."""
+    return _find(text, _DEPTH)
+
+
+def _find(text: str, depth: int) -> list[Carrier]:
+    found: dict[tuple[str, str], Carrier] = {}
+    for reading in _readings(text):
+        for carrier in _in_reading(reading, depth):
+            start, end = reading.place(carrier.start, carrier.end)
+            found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
+    for start, end, value in find_unseen(text):
+        found.setdefault(("hidden", value), Carrier("hidden", value, start, end))
+    return sorted(found.values(), key=lambda carrier: (carrier.start, carrier.end, carrier.kind))
+
+
+def _readings(text: str) -> Iterator[Reading]:
+    plain = Reading(text) if is_plain(text) else Reading(text).without(INVISIBLE).translated(COMPATIBLE)
+    yield plain
+    if _DISGUISES.search(plain.text):
+        decoded = plain.sub(_ENTITY, lambda entity: html.unescape(entity[0]))
+        if decoded is not plain:
+            yield decoded
+        yield _undisguised(decoded.without(_MARKUP))
+
+
+def _undisguised(reading: Reading) -> Reading:
+    return (
+        reading.sub(_SPREAD_OUT, lambda found: "".join(found[0].split()))
+        .sub(_SPELLED_DOT, lambda _: ".")
+        .sub(_SPELLED_AT, lambda _: "@")
+        .sub(_SPELLED_COLON, lambda found: found[1])
+        .sub(_SPELLED_HTTP, lambda found: f"http{found[1]}")
+        .sub(_SPREAD_SCHEME, lambda found: f"{found[1]}://")
+        .sub(_SPREAD_DOT, lambda _: ".")
+    )
+
+
+def _in_reading(reading: Reading, depth: int) -> Iterator[Carrier]:
+    text = reading.text
+    images = [Carrier("image", value, start, end) for start, end, value in find_images(text)]
+    yield from images
+    for link in find_links(text):
+        if not any(image.start <= link.start < image.end for image in images):
+            yield Carrier("host" if link.is_bare else "link", link.value, link.start, link.end)
+    for span in recognise(text, _KINDS, at_least=Certainty.LIKELY):
+        value = text[span.start : span.end]
+        if span.kind in SECRET_KINDS:
+            yield Carrier("secret", value, span.start, span.end)
+        else:
+            yield Carrier(*_canonical(span.kind, value), span.start, span.end)
+    yield from (Carrier("crypto", value, start, end) for start, end, value in find_crypto(text))
+    if depth:
+        yield from _hidden(text, depth)
+
+
+def _canonical(kind: Kind, text: str) -> tuple[CarrierKind, str]:
+    match kind:
+        case "email":
+            local, _, domain = text.rpartition("@")
+            return "email", f"{local.lower()}@{canonical_host(domain)}" if local else text.lower()
+        case "ip":
+            return "ip", str(ipaddress.ip_address(text))
+        case "iban":
+            return "iban", "".join(filter(str.isalnum, text)).upper()
+        case "phone":
+            digits = "".join(filter(str.isdigit, text))
+            is_international = text.startswith("+") or digits.startswith("00")
+            return "phone", f"+{digits.lstrip('0')}" if is_international else digits
+        case _:
+            return "card", "".join(filter(str.isdigit, text))
+
+
+def _hidden(text: str, depth: int) -> Iterator[Carrier]:
+    for start, end, raw in find_hidden(text):
+        said = readable(raw)
+        if said is None:
+            if len(raw) >= _LONG_BYTES and _is_mixed(text[start:end]):
+                yield Carrier("hidden", text[start:end], start, end)
+        elif len(said) >= _LONG_TEXT or _find(said, depth - 1):
+            yield Carrier("hidden", said, start, end)
+
+
+def _is_mixed(text: str) -> bool:
+    """No path and no long name: those have few capitals and digits, or many separators."""
+    marks = sum(map(text.count, "/-_"))
+    kinds = [any(map(test, text)) for test in (str.isupper, str.islower, str.isdigit)]
+    return all(kinds) and marks * 16 <= len(text)

@@ -1,0 +1,36 @@
+"""Redaction: personal data and secrets leave a text before a model, a log, a trace or a memory sees it."""
+
+from gaby.safety.redaction.dictionary import Dictionary, KnownPerson
+from gaby.safety.redaction.leaves import NotJson, TooDeep
+from gaby.safety.redaction.placeholders import Placeholders, PlaceholdersUnreadable, tag_from
+from gaby.safety.redaction.profiles import DEFAULT, GDPR, HIPAA, SOC2, Profile, UnknownProfile, parse_profile
+from gaby.safety.redaction.recognise import recognise
+from gaby.safety.redaction.redactor import Redacted, RedactedValue, Redactor
+from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, SECRET_KINDS, Certainty, Kind, Span
+
+__all__ = [
+    "ALL_KINDS",
+    "DEFAULT",
+    "GDPR",
+    "HIPAA",
+    "PERSONAL_KINDS",
+    "SECRET_KINDS",
+    "SOC2",
+    "Certainty",
+    "Dictionary",
+    "Kind",
+    "KnownPerson",
+    "NotJson",
+    "Placeholders",
+    "PlaceholdersUnreadable",
+    "Profile",
+    "Redacted",
+    "RedactedValue",
+    "Redactor",
+    "Span",
+    "TooDeep",
+    "UnknownProfile",
+    "parse_profile",
+    "recognise",
+    "tag_from",
+]

@@ -1,0 +1,107 @@
+"""Links and bare host names in a text, each in one spelling that can be compared with others."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gaby.safety.redaction.hosts import canonical_host, is_host
+
+_SCHEME_BACKWARDS = re.compile(r"[\w+.\-]{1,16}")
+_AFTER_SCHEME = re.compile(r":(?:[/\\]{1,3})")
+_REST = re.compile(r"[^\s<>\"'`|\x1e]{1,2048}+")
+_SCRIPT = re.compile(r"(?:javascript|vbscript|data):(?=\S)")
+_DATA = re.compile(r"data:[a-z]{1,20}/[\w.+\-]{1,40}[;,]")
+_SHARE = re.compile(r"\\\\(?<![\w:\\]\\\\)([\w.\-]{2,253}+)\\[\w$.\-]{1,100}+")
+_TOP = re.compile(r"\.([^\W\d_]{2,24}+|xn--[a-z0-9\-]{2,59}+)(?![\w\-])(?!\.[^\W_])", re.IGNORECASE)
+_NAME_BACKWARDS = re.compile(r"[\w\-.]{1,253}")
+_PORT_AND_PATH = re.compile(r"(?::[0-9]{1,5}(?![0-9]))?(?:[/?#\\][^\s<>\"'`|\x1e]{0,2048}+)?")
+_AUTHORITY = re.compile(r"[^/?#\\]*")
+_PORT = re.compile(r"(.*?)(?::([0-9]{0,5}))?")
+_USUAL_PORTS = {"http": "80", "https": "443", "ftp": "21", "ssh": "22"}
+_LONGEST_NAME = 253
+
+
+class Link(NamedTuple):
+    start: int
+    end: int
+    value: str
+    host: str
+    is_bare: bool
+    """Only a name: no scheme, no port, no path."""
+
+
+def find_links(text: str) -> list[Link]:
+    links = [*_with_scheme(text), *_scripts(text), *_shares(text)]
+    taken = [(link.start, link.end) for link in links]
+    links += (link for link in _bare(text) if not any(start <= link.start < end for start, end in taken))
+    return links
+
+
+def canonical_link(scheme: str, rest: str) -> tuple[str, str]:
+    """The link in one spelling, and its host. Who signs in with it is left out: it leads nowhere else."""
+    scheme = scheme.lower()
+    authority = _match(_AUTHORITY, rest)
+    tail = rest[len(authority) :].replace("\\", "/")
+    parts = _PORT.fullmatch(authority.rpartition("@")[2])
+    name, port = (parts[1], parts[2]) if parts else (authority, None)
+    host = canonical_host(name)
+    shown = host if not port or port == _USUAL_PORTS.get(scheme) else f"{host}:{port}"
+    return f"{scheme}://{shown}{'' if tail == '/' else tail}", host
+
+
+def trimmed(text: str) -> str:
+    """Without the punctuation of the sentence around it."""
+    while text:
+        last = text[-1]
+        if last in ".,;:!?*_~" or (last in ")]}" and text.count(last) > text.count("([{"[")]}".index(last)])):
+            text = text[:-1]
+        else:
+            break
+    return text
+
+
+def _with_scheme(text: str) -> Iterator[Link]:
+    for found in _AFTER_SCHEME.finditer(text):
+        scheme = _match(_SCHEME_BACKWARDS, text[max(0, found.start() - 16) : found.start()][::-1])[::-1].lstrip("+.-_")
+        is_web = scheme.lower() in {"http", "https"}
+        if not scheme or not (is_web or len(found[0]) > 2) or scheme.isdigit():
+            continue
+        rest = trimmed(_match(_REST, text, found.end()))
+        if rest.strip("/\\"):
+            value, host = canonical_link(scheme, rest.lstrip("/\\"))
+            yield Link(found.start() - len(scheme), found.end() + len(rest), value, host, is_bare=False)
+
+
+def _scripts(text: str) -> Iterator[Link]:
+    low = text.lower()
+    for found in _SCRIPT.finditer(low):
+        if low[found.start()] != "d" or _DATA.match(low, found.start()):
+            rest = _match(_REST, text, found.end())
+            yield Link(found.start(), found.end() + len(rest), found[0] + rest, "", is_bare=False)
+
+
+def _shares(text: str) -> Iterator[Link]:
+    for found in _SHARE.finditer(text):
+        host = canonical_host(found[1])
+        value = f"file://{host}{text[found.end(1) : found.end()]}".replace("\\", "/")
+        yield Link(found.start(), found.end(), value, host, is_bare=False)
+
+
+def _bare(text: str) -> Iterator[Link]:
+    for found in _TOP.finditer(text):
+        before = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
+        name = _match(_NAME_BACKWARDS, before[::-1])[::-1].lstrip("-.")
+        start = found.start() - len(name)
+        if not name or text[start - 1 : start] == "@":
+            continue
+        full = name + found[0]
+        after = trimmed(_match(_PORT_AND_PATH, text, found.end()))
+        if is_host(full, more=after not in {"", "/"} or full.lower().startswith("www.")):
+            value, host = canonical_link("https", full + after)
+            is_bare = after in {"", "/"}
+            yield Link(start, found.end() + len(after), host if is_bare else value, host, is_bare)
+
+
+def _match(pattern: re.Pattern[str], text: str, at: int = 0) -> str:
+    found = pattern.match(text, at)
+    return found[0] if found else ""

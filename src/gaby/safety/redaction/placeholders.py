@@ -1,0 +1,148 @@
+"""Placeholders of one run: a value leaves the text as `[email:1-k7qd2m]` and can be put back by this run alone.
+
+The number says whose value it is: the same e-mail gets the same number however it is spelled, and a second spelling is
+`[email:1.2-k7qd2m]`, so that putting back gives exactly what was there. The tag is the run's own and cannot be guessed:
+whoever types `[email:1]`, or copies the placeholder of another run, has typed mere text.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection
+from typing import Any, NamedTuple, Self, cast
+
+from gaby.kernel.errors import GabyError
+from gaby.safety.redaction.reading import canonical
+from gaby.safety.redaction.spans import ALL_KINDS, Kind
+
+_TAG = re.compile(r"[a-z0-9]{6,16}")
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+_TAG_LENGTH = 6
+_NAMES = "|".join(sorted(ALL_KINDS))
+TYPED = "typed"
+"""The kind of a placeholder that somebody typed: putting it back gives what was typed, and nobody's data."""
+_SEPARATED = frozenset[str]({"card", "iban", "national_id", "phone", "mac"})
+_BETWEEN = re.compile(r"[\s\-./():]+")
+
+Original = str | int | float
+
+
+class PlaceholdersUnreadable(GabyError):
+    """The stored placeholders of this run cannot be read. Start the run again from its ticket."""
+
+
+class _Entry(NamedTuple):
+    kind: str
+    number: int
+    spelling: int
+    original: Original
+
+
+def tag_from(seed: bytes) -> str:
+    """A run's tag out of at least four random bytes."""
+    number = int.from_bytes(seed, "big")
+    return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(_TAG_LENGTH))
+
+
+class Placeholders:
+    def __init__(self, tag: str) -> None:
+        if not _TAG.fullmatch(tag):
+            raise ValueError("a tag has 6 to 16 small letters and digits")
+        self.tag = tag
+        self.own = re.compile(rf"\[(?:{_NAMES}|{TYPED}):[0-9]+(?:\.[0-9]+)?-{tag}\]")
+        """Has the form of a placeholder of this run. Whether it is one, `in` says."""
+        self._entries: dict[str, _Entry] = {}
+        self._placeholders: dict[tuple[str, type, Original], str] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._spellings: dict[tuple[str, int], int] = {}
+        self._last: dict[str, int] = {}
+
+    def __contains__(self, placeholder: str) -> bool:
+        return placeholder in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def put(self, kind: Kind, original: Original) -> str:
+        """The placeholder that stands for this value."""
+        return self._put(kind, original)
+
+    def defused(self, text: str, *, all_of_them: bool) -> str:
+        """The text in which what only looks like a placeholder of this run stands for nothing but itself."""
+
+        def defuse(found: re.Match[str]) -> str:
+            return self._put(TYPED, found[0]) if all_of_them or found[0] not in self else found[0]
+
+        return self.own.sub(defuse, text)
+
+    def restore(self, text: str, *, allow: Collection[Kind]) -> str:
+        """The text with its values back, as far as their kinds are allowed. Do it once: what comes back is not looked
+        at again."""
+        if self.tag not in text:
+            return text
+        return self.own.sub(lambda found: str(self._original(found[0], allow)), text)
+
+    def restore_value(self, value: Any, *, allow: Collection[Kind]) -> Any:
+        """The same for JSON, keys too. A number comes back as the number it was."""
+        if isinstance(value, str):
+            return self._original(value, allow) if value in self else self.restore(value, allow=allow)
+        if isinstance(value, list):
+            return [self.restore_value(item, allow=allow) for item in cast("list[Any]", value)]
+        if not isinstance(value, dict):
+            return value
+        items = [(self.restore(key, allow=allow), key, item) for key, item in cast("dict[str, Any]", value).items()]
+        times = Counter(restored for restored, _, _ in items)
+        # Two keys that would become one stay apart.
+        return {
+            restored if times[restored] == 1 else key: self.restore_value(item, allow=allow)
+            for restored, key, item in items
+        }
+
+    def to_json(self) -> str:
+        """Holds the originals: store it encrypted."""
+        return json.dumps({"tag": self.tag, "entries": list(self._entries.values())})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        try:
+            stored = json.loads(text)
+            placeholders = cls(stored["tag"])
+            for entry in stored["entries"]:
+                placeholders._load(_checked(*entry))
+        except (ValueError, TypeError, KeyError) as error:
+            raise PlaceholdersUnreadable from error
+        return placeholders
+
+    def _original(self, placeholder: str, allow: Collection[str]) -> Original:
+        """What stood there, when this run made the placeholder and its kind is allowed; else the placeholder."""
+        entry = self._entries.get(placeholder)
+        return entry.original if entry and (entry.kind == TYPED or entry.kind in allow) else placeholder
+
+    def _put(self, kind: str, original: Original) -> str:
+        made = self._placeholders.get((kind, type(original), original))
+        if made is None:
+            number = self._numbers.get((kind, _identity(kind, original)), self._last.get(kind, 0) + 1)
+            made = self._load(_Entry(kind, number, self._spellings.get((kind, number), 0) + 1, original))
+        return made
+
+    def _load(self, entry: _Entry) -> str:
+        kind, number, spelling, original = entry
+        made = f"[{kind}:{number}{f'.{spelling}' if spelling > 1 else ''}-{self.tag}]"
+        self._entries[made] = entry
+        self._placeholders[kind, type(original), original] = made
+        self._numbers[kind, _identity(kind, original)] = number
+        self._spellings[kind, number] = spelling
+        self._last[kind] = max(number, self._last.get(kind, 0))
+        return made
+
+
+def _identity(kind: str, original: Original) -> str:
+    """What makes two spellings the same value."""
+    plain = canonical(str(original))
+    return _BETWEEN.sub("", plain) if kind in _SEPARATED else plain
+
+
+def _checked(kind: Any, number: Any, spelling: Any, original: Any) -> _Entry:
+    if kind not in ALL_KINDS | {TYPED} or not isinstance(original, Original):
+        raise ValueError
+    return _Entry(kind, int(number), int(spelling), original)

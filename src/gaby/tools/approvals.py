@@ -1,0 +1,243 @@
+"""Approvals: who may let Gaby act, and what they decided."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any, Literal, cast
+from uuid import UUID
+
+from sqlalchemy import CursorResult, delete, select, update
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.errors import NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.ids import ApprovalId, Ids, PersonId, RunId, WorkspaceId
+from gaby.safety import ApprovalFact, Verdict
+from gaby.tools.catalogue import ToolEntry
+from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
+from gaby.tools.gather import bind
+from gaby.tools.models import Approval, SessionNote
+from gaby.tools.runs import Call, Run
+from gaby.tools.showing import shown_arguments
+
+_PURPOSE = "approval"
+Decision = Literal["approve", "refuse", "escalate"]
+_STATES: Mapping[Decision, str] = {"approve": "approved", "refuse": "refused", "escalate": "escalated"}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a rehearsal showed: redacted for eyes, and a digest to see at the end whether it would still be so."""
+
+    shown: Any
+    digest: str
+
+
+@dataclass(frozen=True)
+class SealedCall:
+    """The call that was asked for, with its real arguments."""
+
+    id: UUID
+    arguments: dict[str, Any]
+
+
+class Approvals:
+    def __init__(self, clock: Clock, ids: Ids, vault: Vault, *, ttl: timedelta, sitting: timedelta) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+        self._ttl = ttl
+        self._sitting = sitting
+
+    async def request(
+        self,
+        session: WriteSession,
+        entry: ToolEntry,
+        call: Call,
+        run: Run,
+        verdict: Verdict,
+        preview: Preview | None,
+    ) -> Approval:
+        """Ask. What is asked is exactly this call, until the moment it expires."""
+        now = self._clock.now()
+        expires_at = now + self._ttl
+        facts = entry.facts
+        shown = shown_arguments(call.arguments, run)
+        approval = Approval(
+            workspace_id=session.workspace_id,
+            id=self._ids.new(),
+            run_id=run.id,
+            connector=facts.connector,
+            tool=facts.name,
+            state="waiting",
+            sealed_call=await self._seal(session, run.id, SealedCall(call.id, dict(call.arguments))),
+            shown=shown,
+            concerns=run.redactor.redact_value([asdict(c) for c in verdict.concerns], run.placeholders).value,
+            dangerous=facts.manifest.dangerous,
+            fingerprint=facts.fingerprint,
+            binding=bind(entry, call.arguments, run, expires_at),
+            preview={"shown": preview.shown} if preview is not None else None,
+            preview_digest=preview.digest if preview is not None else None,
+            reason=run.redactor.redact(call.why, run.placeholders).text[:2000],
+            requested_by=run.actor.id,
+            requested_at=now,
+            expires_at=expires_at,
+        )
+        session.add(approval)
+        await session.flush()
+        payload = {"approval_id": str(approval.id), "tool": facts.full_name, "rule": verdict.rule, "arguments": shown}
+        session.emit(Event("approval.requested", session.workspace_id, run.actor, payload))
+        return approval
+
+    async def list(self, session: ReadSession, state: str | None = "waiting", most: int = 200) -> Sequence[Approval]:
+        query = select(Approval).where(Approval.workspace_id == session.workspace_id)
+        if state is not None:
+            query = query.where(Approval.state == state)
+        return (await session.scalars(query.order_by(Approval.id.desc()).limit(most))).all()
+
+    async def get(self, session: ReadSession, approval_id: ApprovalId) -> Approval:
+        found = await session.get(Approval, (session.workspace_id, approval_id))
+        if found is None:
+            raise NotFound
+        return found
+
+    async def call_of(self, session: ReadSession, approval: Approval) -> SealedCall:
+        """The real arguments, for whoever may decide and for the call itself."""
+        text = await self._vault.open(session, f"run:{approval.run_id}", approval.sealed_call, _PURPOSE)
+        told = json.loads(text)
+        return SealedCall(UUID(told["id"]), told["arguments"])
+
+    async def decide(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        approval_id: ApprovalId,
+        decision: Decision,
+        *,
+        reason: str = "",
+        remember: bool = False,
+    ) -> Approval:
+        """The first answer counts; whoever comes second is told whose it was."""
+        approval = await self._to_decide(session, approval_id)
+        if decision != "approve" and not reason.strip():
+            raise ReasonMissing
+        self._answer(approval, actor, _STATES[decision], reason)
+        if decision == "approve" and remember and not approval.dangerous and actor.person_id is not None:
+            self._note(session, actor.person_id, approval)
+        self._tell(session, actor, approval, {"reason": reason} if reason else {})
+        return approval
+
+    async def modify(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        approval_id: ApprovalId,
+        entry: ToolEntry,
+        run: Run,
+        arguments: Mapping[str, Any],
+    ) -> Approval:
+        """Approve another call instead of the one that was asked for: the same tool, the person's own arguments."""
+        approval = await self._to_decide(session, approval_id)
+        sealed = await self.call_of(session, approval)
+        approval.sealed_call = await self._seal(session, run.id, SealedCall(sealed.id, dict(arguments)))
+        approval.shown = shown_arguments(arguments, run)
+        approval.binding = bind(entry, arguments, run, approval.expires_at)
+        approval.modified = True
+        # The rehearsal showed what the old arguments would do.
+        approval.preview = approval.preview_digest = None
+        self._answer(approval, actor, "approved", "")
+        self._tell(session, actor, approval, {"modified": True, "arguments": approval.shown})
+        return approval
+
+    async def use(self, session: WriteSession, actor: Actor, approval_id: ApprovalId) -> None:
+        """Take the approval, once. Of two who try at the same time one gets it."""
+        mine = (Approval.workspace_id == session.workspace_id, Approval.id == approval_id)
+        taken = await session.execute(
+            update(Approval).where(*mine, Approval.state == "approved").values(state="used", used_at=self._clock.now())
+        )
+        if cast("CursorResult[Any]", taken).rowcount != 1:
+            raise ApprovalClosed("This approval has been used already, or was never given.")
+        payload = {"approval_id": str(approval_id)}
+        session.emit(Event("approval.used", session.workspace_id, actor, payload))
+
+    async def expire(self, session: WriteSession, actor: Actor) -> Sequence[Approval]:
+        """Close every question that nobody answered in time."""
+        due = (Approval.state.in_(("waiting", "approved")), Approval.expires_at <= self._clock.now())
+        query = select(Approval).where(Approval.workspace_id == session.workspace_id, *due)
+        found = (await session.scalars(query)).all()
+        for approval in found:
+            approval.state = "expired"
+            payload = {"approval_id": str(approval.id), "tool": f"{approval.connector}.{approval.tool}"}
+            session.emit(Event("approval.expired", session.workspace_id, actor, payload))
+        return found
+
+    async def overdue_workspaces(self, database: Database) -> Sequence[WorkspaceId]:
+        due = (Approval.state.in_(("waiting", "approved")), Approval.expires_at <= self._clock.now())
+        async with database.read(Across("approvals that are overdue, of all workspaces")) as session:
+            found = await session.scalars(select(Approval.workspace_id).where(*due).distinct())
+            return [WorkspaceId(workspace_id) for workspace_id in found.all()]
+
+    async def was_agreed(self, session: ReadSession, entry: ToolEntry) -> bool:
+        """Whether an operator agreed to this kind of action in a sitting that still lasts."""
+        query = select(SessionNote.id).where(
+            SessionNote.workspace_id == session.workspace_id,
+            SessionNote.tool == entry.facts.full_name,
+            SessionNote.fingerprint == entry.facts.fingerprint,
+            SessionNote.expires_at > self._clock.now(),
+        )
+        return (await session.scalars(query.limit(1))).one_or_none() is not None
+
+    async def forget_sitting(self, session: WriteSession, person_id: PersonId) -> None:
+        """Whoever signs out is asked again next time."""
+        mine = (SessionNote.workspace_id == session.workspace_id, SessionNote.person_id == person_id)
+        await session.execute(delete(SessionNote).where(*mine))
+
+    async def _to_decide(self, session: WriteSession, approval_id: ApprovalId) -> Approval:
+        approval = await session.get(Approval, (session.workspace_id, approval_id), with_for_update=True)
+        if approval is None:
+            raise NotFound
+        if approval.state != "waiting":
+            who = approval.decided_by or "the clock"
+            raise ApprovalClosed(f"{who} has decided this already: it is {approval.state}.")
+        if self._clock.now() >= approval.expires_at:
+            raise ApprovalExpired
+        return approval
+
+    def _answer(self, approval: Approval, actor: Actor, state: str, reason: str) -> None:
+        approval.state = state
+        approval.decided_at = self._clock.now()
+        approval.decided_by = actor.id
+        approval.answer = reason[:2000] or None
+
+    def _note(self, session: WriteSession, person_id: PersonId, approval: Approval) -> None:
+        session.add(
+            SessionNote(
+                workspace_id=session.workspace_id,
+                id=self._ids.new(),
+                person_id=person_id,
+                tool=f"{approval.connector}.{approval.tool}",
+                fingerprint=approval.fingerprint,
+                expires_at=self._clock.now() + self._sitting,
+            )
+        )
+
+    def _tell(self, session: WriteSession, actor: Actor, approval: Approval, more: Mapping[str, Any]) -> None:
+        payload = {"approval_id": str(approval.id), "tool": f"{approval.connector}.{approval.tool}", **more}
+        session.emit(Event(f"approval.{approval.state}", session.workspace_id, actor, payload))
+
+    async def _seal(self, session: WriteSession, run_id: RunId, call: SealedCall) -> str:
+        text = json.dumps({"id": str(call.id), "arguments": call.arguments})
+        return await self._vault.seal(session, f"run:{run_id}", text, _PURPOSE)
+
+
+def as_fact(approval: Approval) -> ApprovalFact:
+    return ApprovalFact(
+        state=cast("Any", approval.state),
+        binding=approval.binding,
+        expires_at=approval.expires_at,
+        decided_by=approval.decided_by or "",
+    )

@@ -1,0 +1,202 @@
+"""Connectors of a workspace: set up, limited, accepted, put into quarantine, removed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.errors import Invalid, NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.ids import Ids
+from gaby.mcp import Change, ServerDefinitions, difference
+from gaby.safety import Scopes
+from gaby.tools import epochs
+from gaby.tools.errors import ConnectorExists, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
+from gaby.tools.launches import Way, seal_secrets
+from gaby.tools.manifests import read_manifests
+from gaby.tools.models import Connector
+from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,38}")
+
+
+@dataclass(frozen=True)
+class NewConnector:
+    name: str
+    kind: str
+    way: Way
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    autonomy: Autonomy = Autonomy.INVESTIGATE
+    scopes: Scopes = field(default_factory=Scopes.reading)
+    manifest: ConnectorManifest | None = None
+    reads_per_minute: int = 300
+    writes_per_minute: int = 30
+
+
+@dataclass(frozen=True)
+class PolicyChange:
+    """What is left out stays as it is."""
+
+    autonomy: Autonomy | None = None
+    scopes: Scopes | None = None
+    reads_per_minute: int | None = None
+    writes_per_minute: int | None = None
+
+
+class Connectors:
+    def __init__(self, clock: Clock, ids: Ids, vault: Vault) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+
+    async def add(self, session: WriteSession, actor: Actor, new: NewConnector) -> Connector:
+        """It can do nothing until its tools have been looked at and accepted."""
+        if not _NAME.fullmatch(new.name):
+            raise Invalid("A connector's name has small letters, digits and dashes, and begins with a letter.")
+        if await self._find(session, new.name) is not None:
+            raise ConnectorExists
+        if new.autonomy.rank > Autonomy.INVESTIGATE.rank:
+            raise TooMuchAutonomy("A new connector investigates at most. Raise it once its tools are accepted.")
+        row_id = self._ids.new()
+        row = Connector(
+            workspace_id=session.workspace_id,
+            id=row_id,
+            name=new.name,
+            kind=new.kind,
+            launch=new.way.model_dump(mode="json"),
+            secrets=await seal_secrets(session, self._vault, row_id, new.secrets),
+            autonomy=new.autonomy,
+            scopes=new.scopes.model_dump(mode="json"),
+            reads_per_minute=new.reads_per_minute,
+            writes_per_minute=new.writes_per_minute,
+            manifest=new.manifest.model_dump(mode="json") if new.manifest is not None else None,
+            created_at=self._clock.now(),
+        )
+        session.add(row)
+        await session.flush()
+        await self._changed(session, actor, row, "added", {"kind": new.kind, "autonomy": row.autonomy})
+        return row
+
+    async def list(self, session: ReadSession) -> Sequence[Connector]:
+        query = select(Connector).where(Connector.workspace_id == session.workspace_id).order_by(Connector.name)
+        return (await session.scalars(query)).all()
+
+    async def get(self, session: ReadSession, name: str) -> Connector:
+        found = await self._find(session, name)
+        if found is None:
+            raise NotFound(f"There is no connector {name[:60]!r}. `gaby connector list` shows them.")
+        return found
+
+    async def limit(self, session: WriteSession, actor: Actor, name: str, change: PolicyChange) -> Connector:
+        row = await self.get(session, name)
+        if change.autonomy is not None:
+            if change.autonomy.rank > Autonomy.INVESTIGATE.rank and is_unsafe(row):
+                raise TooMuchAutonomy
+            row.autonomy = change.autonomy
+        if change.scopes is not None:
+            row.scopes = change.scopes.model_dump(mode="json")
+        row.reads_per_minute = _or(change.reads_per_minute, row.reads_per_minute)
+        row.writes_per_minute = _or(change.writes_per_minute, row.writes_per_minute)
+        detail = {"autonomy": row.autonomy, "scopes": row.scopes}
+        await self._changed(session, actor, row, "limited", detail)
+        return row
+
+    async def describe(
+        self, session: WriteSession, actor: Actor, name: str, manifest: ConnectorManifest | None
+    ) -> Connector:
+        """Give a manifest to a server that has none, or take it back."""
+        row = await self.get(session, name)
+        row.manifest = manifest.model_dump(mode="json") if manifest is not None else None
+        if is_unsafe(row) and Autonomy(row.autonomy).rank > Autonomy.INVESTIGATE.rank:
+            row.autonomy = Autonomy.INVESTIGATE
+        await self._changed(session, actor, row, "described", {"tools": sorted(manifest.tools) if manifest else []})
+        return row
+
+    async def sign_in(self, session: WriteSession, actor: Actor, name: str, secrets: Mapping[str, str]) -> Connector:
+        """New credentials. What waited for them may go on."""
+        row = await self.get(session, name)
+        row.secrets = await seal_secrets(session, self._vault, row.id, secrets)
+        row.auth_expired_at = None
+        await self._changed(session, actor, row, "signed_in", {"names": sorted(secrets)})
+        return row
+
+    async def auth_expired(self, session: WriteSession, actor: Actor, name: str) -> None:
+        """Told once; until somebody signs in again it stays so."""
+        row = await self.get(session, name)
+        if row.auth_expired_at is None:
+            row.auth_expired_at = self._clock.now()
+            await self._changed(session, actor, row, "auth_expired", {})
+
+    async def observe(self, session: WriteSession, actor: Actor, name: str, now: ServerDefinitions) -> None:
+        """What the server shows of itself. If that is not what was accepted, it goes into quarantine."""
+        row = await self.get(session, name)
+        same = (
+            row.accepted is not None and ServerDefinitions.model_validate(row.accepted).fingerprint == now.fingerprint
+        )
+        seen = None if same else now.model_dump(mode="json")
+        if seen == row.seen:
+            return
+        row.seen, row.seen_at = seen, None if same else self._clock.now()
+        event = "as_accepted" if same else "quarantined" if row.accepted is not None else "seen"
+        await self._changed(session, actor, row, event, {"definitions": now.fingerprint})
+
+    async def accept(self, session: WriteSession, actor: Actor, name: str, fingerprint: str) -> Connector:
+        """`fingerprint` is of what the person looked at, so that nothing else can be accepted in its place."""
+        row = await self.get(session, name)
+        if row.seen is None:
+            raise NothingToAccept
+        seen = ServerDefinitions.model_validate(row.seen)
+        if seen.fingerprint != fingerprint:
+            raise DefinitionsMoved
+        row.accepted, row.accepted_at, row.accepted_by = row.seen, self._clock.now(), actor.id
+        row.seen = row.seen_at = None
+        if is_unsafe(row) and Autonomy(row.autonomy).rank > Autonomy.INVESTIGATE.rank:
+            row.autonomy = Autonomy.INVESTIGATE
+        detail = {"definitions": fingerprint, "manifest_version": seen.manifest_version, "tools": len(seen.tools)}
+        await self._changed(session, actor, row, "accepted", detail)
+        return row
+
+    async def remove(self, session: WriteSession, actor: Actor, name: str) -> None:
+        row = await self.get(session, name)
+        await session.delete(row)
+        await self._vault.shred(session, f"connector:{row.id}")
+        await self._changed(session, actor, row, "removed", {})
+
+    async def _find(self, session: ReadSession, name: str) -> Connector | None:
+        query = select(Connector).where(Connector.workspace_id == session.workspace_id, Connector.name == name)
+        return (await session.scalars(query)).one_or_none()
+
+    async def _changed(
+        self, session: WriteSession, actor: Actor, row: Connector, what: str, detail: Mapping[str, Any]
+    ) -> None:
+        await epochs.move_on(session)
+        payload = {"connector": row.name, **detail}
+        session.emit(Event(f"connector.{what}", session.workspace_id, actor, payload))
+
+
+def is_unsafe(row: Connector) -> bool:
+    """Whether some tool has no manifest. A connector of which nothing was accepted yet is unsafe too."""
+    if row.accepted is None:
+        return True
+    return read_manifests(ServerDefinitions.model_validate(row.accepted), row.manifest).unsafe
+
+
+def changes_of(row: Connector) -> list[Change]:
+    """What differs between the accepted tools and those that the server shows now."""
+    if row.seen is None:
+        return []
+    nothing = ServerDefinitions(server_name="", server_version="", tools=())
+    accepted = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else nothing
+    return list(difference(accepted, ServerDefinitions.model_validate(row.seen)))
+
+
+def _or(new: int | None, old: int) -> int:
+    if new is not None and not 0 <= new <= 100_000:
+        raise Invalid("A limit per minute is a number from 0 to 100000.")
+    return old if new is None else new

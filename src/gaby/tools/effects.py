@@ -1,0 +1,120 @@
+"""The effect itself: intent on disk, the connector called, outcome on disk. The only place that calls a connector."""
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gaby.audit import AuditLog, Intent
+from gaby.kernel.ids import ApprovalId
+from gaby.mcp import Answered, ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost, OutcomeUnknown
+from gaby.mcp.calls import call as call_connector
+from gaby.safety import Verdict
+from gaby.tools import epochs
+from gaby.tools.catalogue import Snapshot, ToolEntry
+from gaby.tools.runs import Call, Failed, Run, Unknown
+from gaby.tools.showing import shown_arguments
+from gaby_connectors.sdk.manifest import ErrorKind, ToolErrorDetail
+
+_ATTEMPTS = 3
+_FIRST_PAUSE = 0.1
+_SHOWN_RESULT = 2000
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A call that may be carried out, and what was known when that was decided."""
+
+    snapshot: Snapshot
+    entry: ToolEntry
+    call: Call
+    arguments: Mapping[str, Any]
+    verdict: Verdict
+
+
+class Effects:
+    def __init__(self, audit: AuditLog, host: McpHost) -> None:
+        self._audit = audit
+        self._host = host
+
+    async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | Unknown:
+        """Raises `FenceBroken` when the policy changed since the decision; then nothing was done."""
+        event = "tool.rehearsal" if rehearsal else "tool.call"
+        fence = epochs.fence(run.workspace_id, decided.snapshot.epoch)
+        try:
+            async with self._audit.effect(run.actor, event, _payload(decided, run), fence=fence) as intent:
+                return await self._call(decided, run, intent, rehearsal=rehearsal)
+        except ConnectorError as error:
+            return failure_of(error)
+
+    async def _call(
+        self, decided: Decided, run: Run, intent: Intent, *, rehearsal: bool
+    ) -> Answered | Failed | Unknown:
+        facts = decided.entry.facts
+        repeatable = rehearsal or facts.lane == "read" or facts.manifest.idempotent
+        arguments = {**decided.arguments, **_own_arguments(decided, rehearsal=rehearsal)}
+        for attempt in range(_ATTEMPTS):
+            key = decided.entry.connector.key
+            outcome = await call_connector(self._host, key, facts.name, arguments, repeatable=repeatable)
+            if isinstance(outcome, OutcomeUnknown):
+                # Saying nothing to the intent leaves its outcome unknown, which is the truth.
+                return Unknown(outcome.reason)
+            if not (repeatable and _may_pass(outcome)) or attempt == _ATTEMPTS - 1:
+                return _judge(outcome, run, intent)
+            await asyncio.sleep(_pause(attempt, outcome.error))
+        raise AssertionError  # pragma: no cover
+
+
+def _payload(decided: Decided, run: Run) -> dict[str, Any]:
+    facts = decided.entry.facts
+    call = decided.call
+    payload: dict[str, Any] = {
+        "call_id": str(call.id),
+        "run_id": str(run.id),
+        "tool": facts.full_name,
+        "definition": facts.fingerprint,
+        "policy": decided.entry.connector.version,
+        "rule": decided.verdict.rule,
+        "arguments": shown_arguments(decided.arguments, run),
+    }
+    if call.why:
+        payload["why"] = run.redactor.redact(call.why, run.placeholders).text
+    if call.approval_id is not None:
+        payload["approval_id"] = str(ApprovalId(call.approval_id))
+    return payload
+
+
+def _own_arguments(decided: Decided, *, rehearsal: bool) -> dict[str, Any]:
+    """What Gaby adds by itself, where the tool takes it."""
+    takes = decided.entry.definition.input_schema.get("properties", {})
+    own: dict[str, Any] = {"idempotency_key": str(decided.call.id), "dry_run": rehearsal}
+    return {name: value for name, value in own.items() if name in takes and decided.entry.facts.lane == "write"}
+
+
+def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed:
+    if not answer.is_error:
+        intent.succeeded({"size": answer.size})
+        return answer
+    detail = answer.error or ToolErrorDetail(kind=ErrorKind.PERMANENT, message=answer.text[:_SHOWN_RESULT])
+    told = run.redactor.redact(detail.message, run.placeholders, from_outside=True).text
+    intent.failed({"kind": detail.kind, "message": told[:_SHOWN_RESULT]})
+    return Failed(detail.kind, told, detail.retry_after)
+
+
+def failure_of(error: ConnectorError) -> Failed:
+    if isinstance(error, ConnectorAuthExpired):
+        return Failed(ErrorKind.AUTH_EXPIRED, error.message)
+    kind = ErrorKind.TRANSIENT if isinstance(error, ConnectorUnavailable) else ErrorKind.PERMANENT
+    return Failed(kind, error.message)
+
+
+def _may_pass(answer: Answered) -> bool:
+    return answer.is_error and answer.error is not None and answer.error.kind is ErrorKind.TRANSIENT
+
+
+def _pause(attempt: int, error: ToolErrorDetail | None) -> float:
+    """Longer each time, never in step with others who wait for the same system."""
+    told = error.retry_after if error is not None and error.retry_after is not None else 0.0
+    wait = _FIRST_PAUSE * 2**attempt * (1 + secrets.randbelow(1000) / 1000)
+    return max(wait, min(told, 2.0))

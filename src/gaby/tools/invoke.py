@@ -1,0 +1,234 @@
+"""The one path to a tool: gather the facts, decide, record the intent, act, record the outcome, label the result."""
+
+from dataclasses import dataclass, replace
+
+from gaby.audit import AuditLog, FenceBroken
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.errors import Conflict, GabyError
+from gaby.kernel.log import get_log
+from gaby.kernel.metrics import Metrics
+from gaby.mcp import Answered, ConnectorError, McpHost
+from gaby.safety import (
+    Label,
+    Origin,
+    ResultContext,
+    Role,
+    Verdict,
+    decide,
+    digest,
+    learn_result,
+    leaves,
+)
+from gaby.tools.approvals import Approvals, Preview, as_fact
+from gaby.tools.cache import CacheKey, ResultCache, cache_key
+from gaby.tools.catalogue import Catalogue, ToolEntry
+from gaby.tools.connectors import Connectors
+from gaby.tools.effects import Decided, Effects, failure_of
+from gaby.tools.gather import Circumstances, chosen_outside, gather
+from gaby.tools.launches import Launcher
+from gaby.tools.models import Approval
+from gaby.tools.rates import RateKey, Rates
+from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown
+from gaby.tools.showing import real_arguments, shown_result
+from gaby_connectors.sdk.manifest import ErrorKind
+
+_log = get_log(__name__)
+_TRIES = 5
+_CHANGED = Verdict("deny", "definition.changed", "The connector's tools are not those that were accepted.")
+_TARGET_CHANGED = Verdict(
+    "deny", "approval.target_changed", "What the call would do is no longer what was shown for approval. Ask again."
+)
+
+
+@dataclass(frozen=True)
+class InvokerParts:
+    database: Database
+    audit: AuditLog
+    clock: Clock
+    metrics: Metrics
+    host: McpHost
+    catalogue: Catalogue
+    launcher: Launcher
+    connectors: Connectors
+    approvals: Approvals
+    cache: ResultCache
+    rates: Rates
+
+
+class Invoker:
+    def __init__(self, parts: InvokerParts) -> None:
+        self._parts = parts
+        self._effects = Effects(parts.audit, parts.host)
+
+    async def explain(self, call: Call, run: Run) -> Verdict:
+        """The verdict on a call, without acting."""
+        decided, _ = await self._decide(call, run)
+        return decided.verdict
+
+    async def invoke(self, call: Call, run: Run) -> ToolOutcome:
+        for _ in range(_TRIES):
+            decided, approval = await self._decide(call, run)
+            try:
+                return await self._carry_out(decided, run, approval)
+            except FenceBroken:
+                # Somebody changed the policy after the decision and before the intent; it is decided anew.
+                self._parts.catalogue.forget(run.workspace_id)
+        raise Conflict("The policy changes faster than calls can be decided. Nothing was done; try again.")
+
+    async def _decide(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
+        parts = self._parts
+        approval: Approval | None = None
+        arguments = real_arguments(call.arguments, run)
+        if call.approval_id is not None:
+            async with parts.database.read(run.workspace_id) as session:
+                approval = await parts.approvals.get(session, call.approval_id)
+                sealed = await parts.approvals.call_of(session, approval)
+            call = replace(call, tool=f"{approval.connector}.{approval.tool}", id=sealed.id)
+            arguments = sealed.arguments
+        snapshot = await parts.catalogue.snapshot(run.workspace_id)
+        entry = snapshot.tool(call.tool)
+        rate = RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane)
+        around = Circumstances(
+            now=parts.clock.now(),
+            calls_last_minute=parts.rates.last_minute(rate),
+            approval=as_fact(approval) if approval is not None else None,
+            rehearsal_wanted=call.rehearse,
+        )
+        facts = gather(entry, arguments, run, around)
+        verdict = decide(facts, entry.connector.policy)
+        if verdict.outcome == "ask" and await self._agreed_before(entry, run):
+            verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
+        return Decided(snapshot, entry, call, arguments, verdict), approval
+
+    async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:
+        async with self._parts.database.read(run.workspace_id) as session:
+            return await self._parts.approvals.was_agreed(session, entry)
+
+    async def _carry_out(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
+        match decided.verdict.outcome:
+            case "deny":
+                return await self._deny(decided, run, decided.verdict)
+            case "ask":
+                return await self._ask(decided, run)
+            case "simulate":
+                return await self._simulate(decided, run)
+            case "allow":
+                return await self._act(decided, run, approval)
+
+    async def _deny(self, decided: Decided, run: Run, verdict: Verdict) -> Denied:
+        payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "rule": verdict.rule}
+        await self._parts.audit.append(run.workspace_id, run.actor, "tool.denied", payload)
+        self._parts.metrics.safety_denials.labels(str(run.workspace_id), verdict.rule).inc()
+        return Denied(verdict)
+
+    async def _ask(self, decided: Decided, run: Run) -> Asked:
+        preview = await self._preview(decided, run) if decided.verdict.rehearse else None
+        parts = self._parts
+        async with parts.database.write(run.workspace_id) as session:
+            call = replace(decided.call, arguments=decided.arguments)
+            asked = await parts.approvals.request(session, decided.entry, call, run, decided.verdict, preview)
+        return Asked(decided.verdict, asked.typed_id)
+
+    async def _simulate(self, decided: Decided, run: Run) -> ToolOutcome:
+        outcome = await self._perform(decided, run, rehearsal=True)
+        if not isinstance(outcome, Answered):
+            return outcome
+        return Simulated(decided.verdict, shown_result(decided.entry.facts.manifest, outcome, run), outcome.structured)
+
+    async def _act(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
+        key = self._cache_key(decided, run)
+        if key is not None and (known := self._parts.cache.get(key)) is not None:
+            return self._done(decided, run, known, cached=True)
+        if approval is not None:
+            if approval.preview_digest is not None:
+                now = await self._preview(decided, run)
+                if now is None or now.digest != approval.preview_digest:
+                    return await self._deny(decided, run, _TARGET_CHANGED)
+            async with self._parts.database.write(run.workspace_id) as session:
+                await self._parts.approvals.use(session, run.actor, approval.typed_id)
+        outcome = await self._perform(decided, run, rehearsal=False)
+        if decided.entry.facts.lane == "write" and isinstance(outcome, Answered | Unknown):
+            self._changed(decided, run, approval)
+        if not isinstance(outcome, Answered):
+            return outcome
+        if key is not None and outcome.spilled is None:
+            self._parts.cache.put(key, outcome)
+        return self._done(decided, run, outcome, cached=False)
+
+    async def _perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | Unknown | Denied:
+        """Only a server that shows exactly the accepted tools is called."""
+        parts, entry = self._parts, decided.entry
+        key = entry.connector.key
+        try:
+            await parts.launcher.ready(key, decided.snapshot.epoch)
+            shown = await parts.host.definitions(key)
+        except ConnectorError as error:
+            return await self._after_failure(decided, run, failure_of(error))
+        if shown.fingerprint != entry.connector.fingerprint:
+            async with parts.database.write(run.workspace_id) as session:
+                await parts.connectors.observe(session, _host_actor(run), key.connector, shown)
+            return await self._deny(decided, run, _CHANGED)
+        parts.rates.used(RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane))
+        outcome = await self._effects.perform(decided, run, rehearsal=rehearsal)
+        return await self._after_failure(decided, run, outcome) if isinstance(outcome, Failed) else outcome
+
+    async def _after_failure(self, decided: Decided, run: Run, failed: Failed) -> Failed:
+        if failed.kind is ErrorKind.AUTH_EXPIRED:
+            async with self._parts.database.write(run.workspace_id) as session:
+                name = decided.entry.facts.connector
+                await self._parts.connectors.auth_expired(session, _host_actor(run), name)
+        return failed
+
+    async def _preview(self, decided: Decided, run: Run) -> Preview | None:
+        """A rehearsal for the person who is asked. That it fails is no reason not to ask."""
+        try:
+            outcome = await self._perform(decided, run, rehearsal=True)
+        except FenceBroken:
+            raise
+        except GabyError as error:
+            _log.warning("tool.rehearsal_failed", tool=decided.entry.facts.full_name, error=error.code)
+            return None
+        if not isinstance(outcome, Answered):
+            return None
+        result = outcome.structured if outcome.structured is not None else outcome.text
+        return Preview(shown_result(decided.entry.facts.manifest, outcome, run), digest(result))
+
+    def _changed(self, decided: Decided, run: Run, approval: Approval | None) -> None:
+        facts = decided.entry.facts
+        run.changes[facts.full_name] += 1
+        self._parts.cache.forget(run.workspace_id, facts.connector)
+        if approval is not None:
+            by = Origin(Label.OPERATOR, f"what {approval.decided_by} approved")
+            steering = (Role.STEERING, Role.DESTINATION)
+            for name, value in decided.arguments.items():
+                if facts.roles.get(name) in steering:
+                    run.ledger.learn_all((leaf.value for leaf in leaves(name, value)), by)
+
+    def _cache_key(self, decided: Decided, run: Run) -> CacheKey | None:
+        facts = decided.entry.facts
+        if facts.lane != "read" or not facts.manifest.cache:
+            return None
+        return cache_key(run.workspace_id, facts.connector, facts.name, facts.fingerprint, decided.arguments)
+
+    def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
+        entry = decided.entry
+        source = f"the result of {entry.facts.full_name}"
+        context = ResultContext(
+            connector=entry.facts.connector,
+            source=source,
+            manifest=entry.facts.manifest,
+            principals=run.principals,
+            chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, decided.arguments, run),
+        )
+        # A server without a manifest vouches for nothing.
+        if not entry.facts.unsafe:
+            learn_result(run.ledger, answer.structured, context)
+        run.ledger.read_external(source, answer.text)
+        shown = shown_result(entry.facts.manifest, answer, run)
+        return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
+
+
+def _host_actor(run: Run) -> Actor:
+    return system_actor("connector host", run.workspace_id)

@@ -1,0 +1,98 @@
+"""A call, the run it belongs to, and what came of it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.ids import ApprovalId, RunId, WorkspaceId
+from gaby.mcp import SpillPointer
+from gaby.safety import Ledger, Placeholders, Plan, Redactor, Verdict
+from gaby_connectors.sdk.manifest import ErrorKind
+
+
+@dataclass(frozen=True)
+class Call:
+    tool: str
+    """With its connector: `directory.unlock_user`."""
+    arguments: Mapping[str, Any]
+    id: UUID
+    """Also the idempotency key: the same call again has the same effect, once."""
+    why: str = ""
+    rehearse: bool = False
+    approval_id: ApprovalId | None = None
+
+
+@dataclass
+class Run:
+    """Whoever uses tools does so inside a run: an investigation, a conversation, an operator at the command line."""
+
+    id: RunId
+    actor: Actor
+    redactor: Redactor
+    placeholders: Placeholders
+    ledger: Ledger = field(default_factory=Ledger)
+    principals: frozenset[str] = frozenset()
+    """Everything that identifies the verified requester, case-folded. Empty when an operator acts for themselves."""
+    plan: Plan | None = None
+    changes: Counter[str] = field(default_factory=Counter[str])
+    """How often each tool has changed something in this run."""
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        return self.actor.workspace_id
+
+
+@dataclass(frozen=True)
+class Done:
+    """The tool answered. `shown` is redacted and may go to models, logs and memory; `structured` may not."""
+
+    verdict: Verdict
+    shown: Any
+    structured: Any
+    text: str
+    cached: bool = False
+    spilled: SpillPointer | None = None
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What would happen. Nothing did."""
+
+    verdict: Verdict
+    shown: Any
+    structured: Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A person must agree first."""
+
+    verdict: Verdict
+    approval_id: ApprovalId
+
+
+@dataclass(frozen=True)
+class Denied:
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The tool did not do it, and says so."""
+
+    kind: ErrorKind
+    message: str
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Nobody can say whether it happened. It is not repeated; a person has to look."""
+
+    reason: str
+
+
+ToolOutcome: TypeAlias = Done | Simulated | Asked | Denied | Failed | Unknown

@@ -1,0 +1,143 @@
+"""Everything about tools, built from what is below: connectors, approvals, kill switches, and the one path."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from gaby.audit import AuditLog
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Database
+from gaby.kernel.events import Event
+from gaby.kernel.ids import Ids, Random, RunId, WorkspaceId
+from gaby.kernel.metrics import Metrics
+from gaby.mcp import McpHost, ServerDefinitions, ServerKey, SpillFolder
+from gaby.safety import Dictionary, Placeholders, Profile, Redactor, tag_from
+from gaby.tools import builtin
+from gaby.tools.approvals import Approvals
+from gaby.tools.cache import ResultCache
+from gaby.tools.catalogue import Catalogue
+from gaby.tools.connectors import Connectors
+from gaby.tools.invoke import Invoker, InvokerParts
+from gaby.tools.kill_switches import KillSwitches
+from gaby.tools.launches import Launcher
+from gaby.tools.rates import Rates
+from gaby.tools.runs import Run
+
+
+@dataclass(frozen=True)
+class ToolSettings:
+    profile: Profile
+    approval_ttl: timedelta
+    sitting: timedelta
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Tools:
+    database: Database
+    ids: Ids
+    random: Random
+    settings: ToolSettings
+    host: McpHost
+    catalogue: Catalogue
+    launcher: Launcher
+    connectors: Connectors
+    approvals: Approvals
+    kill_switches: KillSwitches
+    invoker: Invoker
+
+    def run(
+        self,
+        actor: Actor,
+        *,
+        run_id: RunId | None = None,
+        dictionary: Dictionary | None = None,
+        principals: frozenset[str] = frozenset(),
+    ) -> Run:
+        """A new run, with nothing learned yet."""
+        return Run(
+            id=run_id or RunId(self.ids.new()),
+            actor=actor,
+            redactor=Redactor(self.settings.profile, dictionary),
+            placeholders=Placeholders(tag_from(self.random(8))),
+            principals=frozenset(name.strip().casefold() for name in principals),
+        )
+
+    async def look(self, actor: Actor, name: str) -> ServerDefinitions:
+        """Start the connector if need be and note what it shows of itself."""
+        workspace_id = actor.workspace_id
+        snapshot = await self.catalogue.snapshot(workspace_id)
+        key = ServerKey(workspace_id, name)
+        await self.launcher.ready(key, snapshot.epoch)
+        shown = await self.host.definitions(key)
+        async with self.database.write(workspace_id) as session:
+            await self.connectors.observe(session, actor, name, shown)
+        return shown
+
+    async def expire_approvals(self) -> int:
+        """Close what nobody answered in time, in every workspace."""
+        overdue = await self.approvals.overdue_workspaces(self.database)
+        count = 0
+        for workspace_id in overdue:
+            async with self.database.write(workspace_id) as session:
+                actor = system_actor("approvals", workspace_id)
+                count += len(await self.approvals.expire(session, actor))
+        return count
+
+    async def heard(self, event: Event) -> None:
+        """Whatever changes the policy is forgotten here at once; other processes notice at their next intent."""
+        if event.name.startswith(("connector.", "kill_switch.")):
+            self.catalogue.forget(event.workspace_id)
+        if event.name == "connector.removed":
+            await self.launcher.gone(ServerKey(WorkspaceId(event.workspace_id), str(event.payload["connector"])))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What every room stands on."""
+
+    database: Database
+    audit: AuditLog
+    vault: Vault
+    clock: Clock
+    ids: Ids
+    random: Random
+    metrics: Metrics
+
+
+def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: ToolSettings) -> Tools:
+    database, clock, ids, vault = ground.database, ground.clock, ground.ids, ground.vault
+    catalogue = Catalogue(database)
+    launcher = Launcher(database, vault, host, settings.folder, builtin.server_maker(spill))
+    connectors = Connectors(clock, ids, vault)
+    approvals = Approvals(clock, ids, vault, ttl=settings.approval_ttl, sitting=settings.sitting)
+    parts = InvokerParts(
+        database=database,
+        audit=ground.audit,
+        clock=clock,
+        metrics=ground.metrics,
+        host=host,
+        catalogue=catalogue,
+        launcher=launcher,
+        connectors=connectors,
+        approvals=approvals,
+        cache=ResultCache(clock),
+        rates=Rates(clock),
+    )
+    tools = Tools(
+        database=database,
+        ids=ids,
+        random=ground.random,
+        settings=settings,
+        host=host,
+        catalogue=catalogue,
+        launcher=launcher,
+        connectors=connectors,
+        approvals=approvals,
+        kill_switches=KillSwitches(clock, ids),
+        invoker=Invoker(parts),
+    )
+    database.after_commit(tools.heard)
+    return tools

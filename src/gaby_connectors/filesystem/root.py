@@ -1,0 +1,157 @@
+"""One folder of the disk, and no way out of it.
+
+Every step of a path is opened from the folder before it and symbolic links are not followed, so neither `..` nor a link
+nor a folder that is swapped in the meantime leads outside.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+from gaby_connectors.filesystem.config import FilesystemConfig
+from gaby_connectors.sdk.backend import Backend
+from gaby_connectors.sdk.errors import conflict, denied, invalid, not_found
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Kind(NamedTuple):
+    name: str
+    kind: str
+    size: int
+    changed_at: str
+
+
+class Root(Backend):
+    config: FilesystemConfig
+
+    @property
+    def _path(self) -> Path:
+        return self.config.root
+
+    @contextmanager
+    def folder(self, path: str) -> Generator[int]:
+        """A folder below the root, as an open descriptor."""
+        here = os.open(self._path, _FOLDER)
+        try:
+            for part in parts(path):
+                below = os.open(part, _FOLDER, dir_fd=here)
+                os.close(here)
+                here = below
+            yield here
+        finally:
+            os.close(here)
+
+    @contextmanager
+    def file(self, path: str) -> Generator[FileIO]:
+        """A regular file, open for reading. Links, devices, pipes and sockets are refused."""
+        *above, name = parts(path) or [""]
+        if not name:
+            raise invalid("Bad arguments: `path` is a folder, not a file.")
+        with self.folder("/".join(above)) as folder, FileIO(os.open(name, _FILE, dir_fd=folder)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise denied("This is no ordinary file: folders, devices, pipes and sockets are not read.")
+            yield file
+
+    def look(self, path: str) -> Kind:
+        *above, name = parts(path) or ["."]
+        with self.folder("/".join(above)) as folder:
+            return _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False))
+
+    def list(self, path: str) -> list[Kind]:
+        with self.folder(path) as folder:
+            return sorted(
+                _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False)) for name in os.listdir(folder)
+            )
+
+    def walk(self, path: str) -> Iterator[str]:
+        """The paths of all files below a folder, links left out."""
+        for entry in self.list(path):
+            below = f"{path}/{entry.name}".lstrip("/")
+            if entry.kind == "folder":
+                yield from self.walk(below)
+            elif entry.kind == "file":
+                yield below
+
+    def write(self, path: str, content: bytes, *, overwrite: bool) -> None:
+        """The whole file or nothing: it is written beside and then put in its place."""
+        *above, name = parts(path)
+        with self.folder("/".join(above)) as folder:
+            beside = f".{name[:80]}.{uuid4().hex}"
+            made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
+            try:
+                with FileIO(made, "w") as file:
+                    file.write(content)
+                    os.fsync(file.fileno())
+                if overwrite:
+                    os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                else:
+                    os.link(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.unlink(beside, dir_fd=folder)
+            except BaseException:
+                _forget(beside, folder)
+                raise
+
+    def delete(self, path: str) -> None:
+        *above, name = parts(path)
+        with self.folder("/".join(above)) as folder:
+            os.unlink(name, dir_fd=folder)
+
+    async def check(self) -> str:
+        with self.folder("") as folder:
+            return f"The folder is there, with {len(os.listdir(folder))} entries."
+
+    def explain(self, error: Exception) -> Exception:
+        match error:
+            case FileNotFoundError():
+                return not_found("There is no such file or folder.")
+            case FileExistsError():
+                return conflict("There is a file of that name already.")
+            case PermissionError():
+                return denied("The connector's user may not do that with this file.")
+            case NotADirectoryError() | IsADirectoryError():
+                return invalid(
+                    "Bad arguments: `path` goes through a link or a file, or is a folder where a file is meant."
+                )
+            case OSError(errno=errno.ELOOP):
+                return denied("This is a symbolic link; links are not followed.")
+            case OSError(errno=errno.ENAMETOOLONG):
+                return invalid("Bad arguments: `path` is too long.")
+            case OSError(errno=errno.ENXIO):
+                return denied("This is no ordinary file: folders, devices, pipes and sockets are not read.")
+            case _:
+                return error
+
+
+def parts(path: str) -> list[str]:
+    """The steps of a path from the root. Only plain steps downwards are allowed."""
+    if "\0" in path:
+        raise invalid("Bad arguments: `path` holds a NUL.")
+    if path.startswith(("/", "~")):
+        raise invalid("Bad arguments: `path` must be relative to the root folder.")
+    steps = [step for step in path.split("/") if step not in ("", ".")]
+    if ".." in steps:
+        raise denied("`..` is not allowed: only what is below the root folder may be seen.")
+    return steps
+
+
+def _kind(name: str, found: os.stat_result) -> Kind:
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
+    changed = datetime.fromtimestamp(found.st_mtime, UTC).isoformat(timespec="seconds")
+    return Kind(name, kinds.get(stat.S_IFMT(found.st_mode), "special"), found.st_size, changed)
+
+
+def _forget(name: str, folder: int) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
