@@ -183,6 +183,12 @@ async def test_a_write_whose_result_lies_is_unknown(host: McpHost) -> None:
     assert isinstance((await attempt(host, "lies")).cause, ConnectorProtocolError)
 
 
+async def test_numbers_of_any_size_are_an_answer(host: McpHost) -> None:
+    answered = await ask(host, "odd_numbers")
+    assert answered.structured == {"large": 10**30, "small": -1}
+    assert answered.size == len("odd") + len('{"large":1,"small":-1}') + 30
+
+
 async def test_nobody_works_for_a_connector(host: McpHost) -> None:
     heard = json.loads((await ask(host, "asks")).text)
     assert heard == {"s1": "refused", "e1": "refused", "r1": "refused", "p1": "answered"}

@@ -23,7 +23,8 @@ from gaby.mcp import (
 )
 from gaby.mcp import errors as every_error
 from gaby_connectors.sdk.manifest import ErrorKind
-from tests.mcp.scenes import ACME, BYTE, GOOD, KEY, ask, good, nasty, path, until, until_state
+from tests.mcp.scenes import ACME, BYTE, GOOD, KEY, ROOT, ask, good, nasty, path, until, until_state
+from tests.mcp.servers import changing
 from tests.mcp.servers.good import make_server
 
 SECRET = "s3cr3t-of-acme"
@@ -107,6 +108,20 @@ async def test_a_change_of_tools_is_seen_and_told(host: McpHost) -> None:
     await until(lambda: len(seen) == 3)
     assert (await host.definitions(KEY)).fingerprint == before.fingerprint
     assert State.CRASHED not in path(host)
+
+
+@pytest.mark.promise("M3")
+@pytest.mark.parametrize("way", ["as a process", "inside"])
+async def test_a_change_of_tools_is_told_in_the_newer_protocol_too(host: McpHost, way: str) -> None:
+    key = ServerKey(ACME, "changing")
+    process = StdioLaunch(sys.executable, ("-m", "tests.mcp.servers.changing"), cwd=ROOT)
+    await host.configure(key, process if way == "as a process" else InProcessLaunch(changing.make_server))
+    assert set((await host.definitions(key)).by_name) == {"grow"}
+    await ask(host, "grow", key=key)
+    fingerprint = host.status(key).fingerprint
+    await until(lambda: host.status(key).fingerprint != fingerprint)
+    assert set((await host.definitions(key)).by_name) == {"grow", "grown"}
+    assert (await ask(host, "grown", key=key)).text == "here"
 
 
 @pytest.mark.promise("S10")

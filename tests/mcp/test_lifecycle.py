@@ -156,7 +156,7 @@ async def test_five_failures_in_five_minutes_and_it_is_left_alone_until_a_use_af
     assert b"gaby_connector_health{" in metrics.render()[0]
     assert f'connector="nasty",workspace="{ACME}"}} 0.0'.encode() in metrics.render()[0]
 
-    with pytest.raises(ConnectorDegraded, match="nasty is not used for another 60 seconds.*exit code 9"):
+    with pytest.raises(ConnectorDegraded, match=r"nasty is not used for another 60 seconds.*exit code 9"):
         await ask(host, "echo")
     clock.advance(MINUTE)
     # One try, which fails, and it is left alone again.
@@ -188,7 +188,7 @@ async def test_whoever_waits_when_it_is_given_up_is_told(host: McpHost) -> None:
 
 async def test_the_last_words_of_a_server_that_does_not_start_are_in_the_error(host: McpHost) -> None:
     await host.configure(KEY, nasty("exits", "the database password is missing"))
-    with pytest.raises(ConnectorStartFailed, match="exit code 7.*the database password is missing"):
+    with pytest.raises(ConnectorStartFailed, match=r"exit code 7.*the database password is missing"):
         await ask(host, "echo")
     assert "password is missing" in host.logs(KEY)
 

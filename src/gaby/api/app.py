@@ -15,6 +15,7 @@ from gaby.identity import routes as identity_routes
 from gaby.kernel.http import NO_FASTAPI_TELEMETRY, guard_http
 from gaby.kernel.http.access import Doorway
 from gaby.kernel.http.problems import PROBLEM
+from gaby.tools import routes as tools_routes
 
 _PROBLEM_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -69,8 +70,9 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.doorway = Doorway(parts.database, parts.identity.authenticate)
     app.state.identity = parts.identity
     app.state.audit = parts.audit
+    app.state.tools = parts.tools
     app.include_router(health.router)
-    for router in (*identity_routes.routers, audit_routes.router):
+    for router in (*identity_routes.routers, audit_routes.router, *tools_routes.routers):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
     guard_http(app, metrics=parts.metrics, max_body_bytes=parts.max_body_bytes, https=parts.secure, clock=parts.clock)

@@ -78,6 +78,7 @@ class Gaby:
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
             stack.push_async_callback(self.host.aclose)
+            stack.push_async_callback(self.tools.keep_logs)
             if background:
                 await self.checkpointer.start()
                 for work in self._background():
@@ -88,10 +89,14 @@ class Gaby:
         walk, look = self.settings.audit.verify_every, self.settings.connectors.check_every
         return [
             repeating("audit walk", self.walk_audit_log, first=min(walk, _FIRST_WALK), every=walk),
-            repeating("connector checks", self.host.health_check, first=look, every=look),
+            repeating("connector checks", self._check_connectors, first=look, every=look),
             repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
             repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
         ]
+
+    async def _check_connectors(self) -> None:
+        await self.host.health_check()
+        await self.tools.keep_logs()
 
     async def _sweep_results(self) -> None:
         await self.spill.sweep(self.settings.connectors.keep_results)

@@ -5,7 +5,21 @@ import sys
 import typer
 
 from gaby import __version__
-from gaby.cli import audit, config, db, doctor, encryption, key, serve, user, workspace
+from gaby.cli import (
+    approvals,
+    audit,
+    config,
+    connector,
+    db,
+    doctor,
+    encryption,
+    key,
+    kill_switch,
+    serve,
+    tools,
+    user,
+    workspace,
+)
 from gaby.kernel.errors import GabyError
 
 app = typer.Typer(
@@ -18,11 +32,15 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for name, group in {
+    "approvals": approvals.app,
     "audit": audit.app,
     "config": config.app,
+    "connector": connector.app,
     "db": db.app,
     "encryption": encryption.app,
     "key": key.app,
+    "kill-switch": kill_switch.app,
+    "tools": tools.app,
     "user": user.app,
     "workspace": workspace.app,
 }.items():

@@ -1,6 +1,7 @@
 """Calling a tool, with every way that it can go wrong. Only the one path to tools may import this module."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,7 @@ class _NotAsPromised(Exception):
 
 
 async def _answered(host: McpHost, workspace_id: WorkspaceId, reply: Reply) -> Answered:
-    encoded = b"" if reply.structured is None else orjson.dumps(reply.structured)
+    encoded = b"" if reply.structured is None else _json(reply.structured)
     size = len(reply.text.encode("utf-8", "replace")) + len(encoded)
     detail = error_detail(reply)
     if size <= host.limits.spill_above:
@@ -144,6 +145,14 @@ async def _answered(host: McpHost, workspace_id: WorkspaceId, reply: Reply) -> A
     head, tail = preview(whole, host.limits.preview)
     text = f"{head}\n[... {size} bytes in all; the middle is left out ...]\n{tail}"
     return Answered(text, None, reply.is_error, detail, size, pointer, failed)
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # Numbers of more than 64 bits.
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _whole_text(reply: Reply, encoded: bytes) -> str:

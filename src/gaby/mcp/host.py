@@ -88,4 +88,6 @@ class McpHost:
         """Let calls under way finish for a while, then stop every server."""
         self._closed = True
         running = [server for server in self._servers.values() if server.state is not State.SHUTDOWN]
+        for server in running:
+            server.refuse()
         await asyncio.gather(*(server.stop("Gaby stops") for server in running))

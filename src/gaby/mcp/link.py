@@ -4,13 +4,11 @@ This module loads the MCP SDK; whoever needs it loads it late.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
 from typing import Any, cast
 
 from mcp.client import Client
 from mcp.client.session import ClientSession, IncomingMessage
-from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -19,7 +17,6 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
-    Implementation,
     InputRequiredResult,
     PaginatedRequestParams,
     ToolListChangedNotification,
@@ -27,7 +24,6 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
-from gaby import __version__
 from gaby.mcp.content import text_of
 from gaby.mcp.definitions import MAX_TOOLS, ServerDefinitions, read_definitions
 from gaby.mcp.errors import (
@@ -35,25 +31,22 @@ from gaby.mcp.errors import (
     ConnectorCrashed,
     ConnectorError,
     ConnectorProtocolError,
-    ConnectorStartFailed,
-    ConnectorStartTimedOut,
     ConnectorTimedOut,
     DefinitionsRefused,
     ResultTooLarge,
 )
-from gaby.mcp.http import TRACE, Trace, http_client
-from gaby.mcp.launch import HttpLaunch, InProcessLaunch, Launch, StdioLaunch, hide, secrets_of
+from gaby.mcp.http import TRACE, Trace
+from gaby.mcp.launch import HttpLaunch, Launch, StdioLaunch, hide, secrets_of
 from gaby.mcp.limits import HostLimits
 from gaby.mcp.results import Lost, Reply
 from gaby.mcp.schemas import compiled
 from gaby.mcp.stdio import StdioTransport
 
 _RESULT: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
-_CLIENT = Implementation(name="gaby", version=__version__)
+
 _MAX_PAGES = 64
 _FROM_SDK = "Server returned an error response"
 """What the SDK says when an HTTP status came without a message of the protocol."""
-_SESSION_GONE = "Session terminated"
 
 
 class Link:
@@ -133,7 +126,7 @@ class Link:
             raise ConnectorTimedOut(f"{self.connector} does not answer.", connector=self.connector) from None
         except MCPError as error:
             # An error in the words of the protocol is a sign of life too.
-            if trace.lost or trace.status == 401 or error.message in (_FROM_SDK, _SESSION_GONE):
+            if trace.lost or trace.status == 401 or error.message == _FROM_SDK or self._session_is_gone(trace):
                 self._judge(error, trace)
         finally:
             TRACE.reset(token)
@@ -216,7 +209,7 @@ class Link:
             if trace.not_sent:
                 self.end(gone)
             raise Lost(gone, sent=not trace.not_sent)
-        if self._is_http and error.message == _SESSION_GONE:
+        if self._session_is_gone(trace):
             gone = ConnectorCrashed(f"{name} has forgotten the session; it was started anew.", connector=name)
             self.end(gone)
             raise Lost(gone, sent=False)
@@ -228,6 +221,10 @@ class Link:
             self.note_change()
         status = f"HTTP {trace.status}" if error.message == _FROM_SDK else error.message
         return Reply(hide(status, self._secrets), None, is_error=True, meta={})
+
+    def _session_is_gone(self, trace: Trace) -> bool:
+        """In the older protocol, 404 says that the server does not know the session. It did nothing then."""
+        return trace.status == 404 and self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS
 
     def _stdio_ended(self) -> bool:
         return self.stdio is not None and self.stdio.ended
@@ -246,71 +243,3 @@ class Link:
 
     def _protocol_error(self, what: str) -> ConnectorProtocolError:
         return ConnectorProtocolError(f"{self.connector} {what}.", connector=self.connector)
-
-
-@asynccontextmanager
-async def open_link(link: Link, launch: Launch, limits: HostLimits) -> AsyncGenerator[Link]:
-    """Start the server, shake hands and learn its tools; at the end, stop it. All in the task that enters.
-
-    A failure to start is raised as the `ConnectorError` that explains it.
-    """
-    trace = Trace()
-    token = TRACE.set(trace)
-    started = False
-    try:
-        async with AsyncExitStack() as stack:
-            async with asyncio.timeout(limits.start_timeout):
-                client = Client(
-                    await _transport(stack, link, launch, limits),
-                    cache=None,
-                    message_handler=link.hear,
-                    client_info=_CLIENT,
-                )
-                link.attach(await stack.enter_async_context(client))
-                await link.list_tools()
-            started = True
-            listening = asyncio.create_task(link.listen(), name=f"listen to {link.connector}")
-            try:
-                yield link
-            finally:
-                listening.cancel()
-                await asyncio.wait([listening])
-    except ConnectorError as error:
-        error.connector = error.connector or link.connector
-        raise
-    except (Exception, BaseExceptionGroup) as error:
-        if started:
-            link.end(ConnectorCrashed(f"{link.connector} failed: {link.explain(error)}", connector=link.connector))
-        else:
-            raise _start_failure(link, error, trace, limits) from error
-    finally:
-        link.end(None)
-        TRACE.reset(token)
-
-
-async def _transport(stack: AsyncExitStack, link: Link, launch: Launch, limits: HostLimits) -> Any:
-    match launch:
-        case StdioLaunch():
-            return link.stdio
-        case HttpLaunch():
-            client = await stack.enter_async_context(http_client(launch, limits))
-            return streamable_http_client(launch.url, http_client=client, max_sse_event_size=limits.biggest_message)
-        case InProcessLaunch():
-            return launch.make_server()
-
-
-def _start_failure(link: Link, error: BaseException, trace: Trace, limits: HostLimits) -> ConnectorError:
-    name = link.connector
-    if trace.status == 401:
-        message = f"{name} refused the credentials (401). Connect it again."
-        return ConnectorAuthExpired(message, connector=name)
-    if link.stdio is not None and not isinstance(error, TimeoutError):
-        failure = link.stdio.failure()
-        return ConnectorStartFailed(f"{name} did not start: {failure.message}", connector=name)
-    if isinstance(error, TimeoutError):
-        words = link.stdio.tail.last() if link.stdio else ""
-        told = f" It said: {words}" if words else ""
-        message = f"{name} was not ready within {limits.start_timeout:g} seconds.{told}"
-        return ConnectorStartTimedOut(message, connector=name)
-    why = f"the connection failed ({trace.lost})" if trace.lost else f"HTTP {trace.status}" if trace.status else ""
-    return ConnectorStartFailed(f"{name} did not start: {why or link.explain(error)}.", connector=name)

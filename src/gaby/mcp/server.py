@@ -71,6 +71,7 @@ class Server:
         self._degraded_at = 0.0
         self._used_at = clock.monotonic()
         self._pinged_at = clock.monotonic()
+        self._refusing = False
         self._stopping = False
 
     @property
@@ -102,7 +103,7 @@ class Server:
     async def link(self) -> "Link":
         """The live connection; starts the server when there is none. Raises when there can be none now."""
         while True:
-            if self._stopping:
+            if self._refusing:
                 raise ConnectorShutDown(connector=self.key.connector)
             if (link := self.live_link()) is not None:
                 return link
@@ -121,7 +122,7 @@ class Server:
     def live_link(self) -> "Link | None":
         """The connection if there is one now, for those who need not wait."""
         link = self._link
-        return link if link is not None and link.usable and not self._stopping else None
+        return link if link is not None and link.usable and not self._refusing else None
 
     def begin(self, link: "Link") -> None:
         """A call is under way. Whoever says so says `finish` afterwards, whatever happens."""
@@ -157,8 +158,13 @@ class Server:
             except ConnectorError as error:
                 link.end(error)
 
+    def refuse(self) -> None:
+        """Take no new calls from now on."""
+        self._refusing = True
+
     async def stop(self, reason: str) -> None:
         """Let the calls under way finish for a while, then end the process. For good."""
+        self.refuse()
         if self._stopping:
             await self._settled()
             return
@@ -221,7 +227,8 @@ class Server:
     async def _live(self) -> ConnectorError | None:
         """From the start of the server to its end: why it failed, or nothing when it was asked to end."""
         # Loading the SDK takes a second and 40 MB, which those do not pay who have no connectors.
-        from gaby.mcp.link import Link, open_link
+        from gaby.mcp.handshake import open_link
+        from gaby.mcp.link import Link
 
         link = self._last_link = Link(self.key.connector, self.launch, self.limits)
         try:

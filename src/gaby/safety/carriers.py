@@ -22,17 +22,49 @@ CarrierKind = Literal["link", "email", "iban", "card", "phone", "host", "ip", "c
 _RECOGNISED: frozenset[Kind] = frozenset({"email", "iban", "card", "phone", "ip"})
 _KINDS = _RECOGNISED | SECRET_KINDS
 
-# What a disguise cannot do without. Text without any of it needs to be read only once.
-_DISGUISES = re.compile(r"[<&*~`\\\[({]|[hH][xX*tT]{2}[pP]|\b[dD][oO][tT]\b|\s\.|\.\s+[a-z]|(?:\S ){5}|__")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,31});?")
 _MARKUP = re.compile(r"<[/!]?[a-zA-Z\-][^<>]{0,2000}>|\*{1,3}|_{2,3}|~~|`+|\\(?=[^\w\s\\])")
-_SPELLED_DOT = re.compile(r" ?[\[({] ?(?:\.|dot|punkt) ?[\])}] ?| +dot +(?=[a-zA-Z]{2,})", re.IGNORECASE)
-_SPELLED_AT = re.compile(r" ?[\[({] ?(?:@|at) ?[\])}] ?", re.IGNORECASE)
-_SPELLED_COLON = re.compile(r"[\[({] ?(:(?://)?|/{1,2}) ?[\])}]")
-_SPELLED_HTTP = re.compile(r"\bh[x*t]{2}p(s?)(?=\s*:)", re.IGNORECASE)
+_SPREAD_SHAPE = bytes(byte if chr(byte).isspace() else 97 for byte in range(128)).ljust(256, b"a")
+
+
+class _Disguise(NamedTuple):
+    marks: tuple[str, ...]
+    """Without any of them in the text, in lower case, it is not there."""
+    pattern: re.Pattern[str]
+    undone: str
+
+
+# In this order: what one undoes may be what another needs.
+_DISGUISES = (
+    _Disguise(("<", "*", "`", "\\", "__", "~~"), _MARKUP, ""),
+    _Disguise(
+        ("dot", "[.", "(.", "{.", "[ .", "( .", "punkt"),
+        re.compile(r" ?[\[({] ?(?:\.|dot|punkt) ?[\])}] ?| +dot +(?=[a-z]{2})", re.IGNORECASE),
+        ".",
+    ),
+    _Disguise(
+        ("at)", "at]", "at}", "@)", "@]", "at )", "at ]"),
+        re.compile(r" ?[\[({] ?(?:@|at) ?[\])}] ?", re.IGNORECASE),
+        "@",
+    ),
+    _Disguise(("[:", "[/", "(:", "(/"), re.compile(r"[\[({](:(?://)?|/{1,2})[\])}]"), r"\1"),
+    _Disguise(
+        ("hxxp", "h**p", "htxp", "hxtp"),
+        re.compile(r"\bh[x*t]{2}p(s?)(?=\s{0,3}:)", re.IGNORECASE),
+        r"http\1",
+    ),
+    _Disguise(
+        ("http",),
+        re.compile(r"(https?)(?!://\S)\s{0,3}:\s{0,3}/\s{0,3}/\s{0,3}(?=\S)", re.IGNORECASE),
+        r"\1://",
+    ),
+    _Disguise(
+        (" .", "\n.", "\t.", ". com", ". net", ". org", ".\ncom", ".\nnet", ".\norg"),
+        re.compile(r"(?<=[\w\-])(?:\s{1,3}\.\s{0,3}(?=[a-zA-Z]{2})|\.\s{1,3}(?=(?:com|net|org)\b))"),
+        ".",
+    ),
+)
 _SPREAD_OUT = re.compile(r"(?<!\S)(?:\S[ \t]){5,}\S(?!\S)")
-_SPREAD_SCHEME = re.compile(r"(https?)\s{0,3}:\s{0,3}/\s{0,3}/\s{0,3}(?=\S)", re.IGNORECASE)
-_SPREAD_DOT = re.compile(r"(?<=[\w\-])(?:\s{1,3}\.\s{0,3}(?=[a-zA-Z]{2})|\.\s{1,3}(?=(?:com|net|org|biz|xyz)\b))")
 
 _LONG_TEXT = 24
 _LONG_BYTES = 48
@@ -66,23 +98,26 @@ def _find(text: str, depth: int) -> list[Carrier]:
 def _readings(text: str) -> Iterator[Reading]:
     plain = Reading(text) if is_plain(text) else Reading(text).without(INVISIBLE).translated(COMPATIBLE)
     yield plain
-    if _DISGUISES.search(plain.text):
-        decoded = plain.sub(_ENTITY, lambda entity: html.unescape(entity[0]))
-        if decoded is not plain:
-            yield decoded
-        yield _undisguised(decoded.without(_MARKUP))
+    decoded = plain.sub(_ENTITY, lambda entity: html.unescape(entity[0])) if "&" in text else plain
+    if decoded is not plain:
+        yield decoded
+    undisguised = _undisguised(decoded)
+    if undisguised is not decoded:
+        yield undisguised
 
 
 def _undisguised(reading: Reading) -> Reading:
-    return (
-        reading.sub(_SPREAD_OUT, lambda found: "".join(found[0].split()))
-        .sub(_SPELLED_DOT, lambda _: ".")
-        .sub(_SPELLED_AT, lambda _: "@")
-        .sub(_SPELLED_COLON, lambda found: found[1])
-        .sub(_SPELLED_HTTP, lambda found: f"http{found[1]}")
-        .sub(_SPREAD_SCHEME, lambda found: f"{found[1]}://")
-        .sub(_SPREAD_DOT, lambda _: ".")
-    )
+    if b" a a a a " in reading.text.encode("ascii", "replace").translate(_SPREAD_SHAPE):
+        reading = reading.sub(_SPREAD_OUT, lambda found: "".join(found[0].split()))
+    low = reading.text.lower()
+    for disguise in _DISGUISES:
+        if any(mark in low for mark in disguise.marks):
+            reading = _without(reading, disguise)
+    return reading
+
+
+def _without(reading: Reading, disguise: _Disguise) -> Reading:
+    return reading.sub(disguise.pattern, lambda found: found.expand(disguise.undone))
 
 
 def _in_reading(reading: Reading, depth: int) -> Iterator[Carrier]:

@@ -45,6 +45,15 @@ class SealedCall:
     arguments: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Answer:
+    decision: Decision
+    reason: str = ""
+    arguments: Mapping[str, Any] | None = None
+    """Approve these instead of those that were asked for."""
+    remember: bool = False
+
+
 class Approvals:
     def __init__(self, clock: Clock, ids: Ids, vault: Vault, *, ttl: timedelta, sitting: timedelta) -> None:
         self._clock = clock
@@ -116,19 +125,16 @@ class Approvals:
         session: WriteSession,
         actor: Actor,
         approval_id: ApprovalId,
-        decision: Decision,
-        *,
-        reason: str = "",
-        remember: bool = False,
+        answer: Answer,
     ) -> Approval:
         """The first answer counts; whoever comes second is told whose it was."""
         approval = await self._to_decide(session, approval_id)
-        if decision != "approve" and not reason.strip():
+        if answer.decision != "approve" and not answer.reason.strip():
             raise ReasonMissing
-        self._answer(approval, actor, _STATES[decision], reason)
-        if decision == "approve" and remember and not approval.dangerous and actor.person_id is not None:
+        self._answer(approval, actor, _STATES[answer.decision], answer.reason)
+        if answer.decision == "approve" and answer.remember and not approval.dangerous:
             self._note(session, actor.person_id, approval)
-        self._tell(session, actor, approval, {"reason": reason} if reason else {})
+        self._tell(session, actor, approval, {"reason": answer.reason} if answer.reason else {})
         return approval
 
     async def modify(
@@ -193,8 +199,7 @@ class Approvals:
 
     async def forget_sitting(self, session: WriteSession, person_id: PersonId) -> None:
         """Whoever signs out is asked again next time."""
-        mine = (SessionNote.workspace_id == session.workspace_id, SessionNote.person_id == person_id)
-        await session.execute(delete(SessionNote).where(*mine))
+        await session.execute(delete(SessionNote).where(SessionNote.person_id == person_id))
 
     async def _to_decide(self, session: WriteSession, approval_id: ApprovalId) -> Approval:
         approval = await session.get(Approval, (session.workspace_id, approval_id), with_for_update=True)
@@ -213,7 +218,10 @@ class Approvals:
         approval.decided_by = actor.id
         approval.answer = reason[:2000] or None
 
-    def _note(self, session: WriteSession, person_id: PersonId, approval: Approval) -> None:
+    def _note(self, session: WriteSession, person_id: PersonId | None, approval: Approval) -> None:
+        """A program has no sitting that could end."""
+        if person_id is None:
+            return
         session.add(
             SessionNote(
                 workspace_id=session.workspace_id,

@@ -7,18 +7,18 @@ from typing import Any
 
 from sqlalchemy import select
 
-from gaby.kernel.actors import Actor
+from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import ReadSession, WriteSession
-from gaby.kernel.errors import Invalid, NotFound
+from gaby.kernel.errors import Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import ConnectorId, Ids
 from gaby.mcp import Change, ServerDefinitions, difference
 from gaby.safety import Scopes
 from gaby.tools import epochs
 from gaby.tools.errors import ConnectorExists, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
-from gaby.tools.launches import Way, seal_secrets
+from gaby.tools.launches import Bundled, Way, seal_secrets
 from gaby.tools.manifests import read_manifests
 from gaby.tools.models import Connector
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
@@ -61,6 +61,8 @@ class Connectors:
             raise Invalid("A connector's name has small letters, digits and dashes, and begins with a letter.")
         if await self._find(session, new.name) is not None:
             raise ConnectorExists
+        if not isinstance(new.way, Bundled) and not actor.may(Permission.INSTALLATION_MANAGE):
+            raise Forbidden("Programs and addresses of your own are set up by whoever manages the installation.")
         if new.autonomy.rank > Autonomy.INVESTIGATE.rank:
             raise TooMuchAutonomy("A new connector investigates at most. Raise it once its tools are accepted.")
         row_id = self._ids.new()
@@ -93,6 +95,12 @@ class Connectors:
             raise NotFound(f"There is no connector {name[:60]!r}. `gaby connector list` shows them.")
         return found
 
+    async def by_id(self, session: ReadSession, connector_id: ConnectorId) -> Connector:
+        found = await session.get(Connector, (session.workspace_id, connector_id))
+        if found is None:
+            raise NotFound
+        return found
+
     async def limit(self, session: WriteSession, actor: Actor, name: str, change: PolicyChange) -> Connector:
         row = await self.get(session, name)
         if change.autonomy is not None:
@@ -118,12 +126,13 @@ class Connectors:
         await self._changed(session, actor, row, "described", {"tools": sorted(manifest.tools) if manifest else []})
         return row
 
-    async def sign_in(self, session: WriteSession, actor: Actor, name: str, secrets: Mapping[str, str]) -> Connector:
-        """New credentials. What waited for them may go on."""
+    async def sign_in(self, session: WriteSession, actor: Actor, name: str, fresh: NewConnector) -> Connector:
+        """New settings and credentials. What waited for them may go on."""
         row = await self.get(session, name)
-        row.secrets = await seal_secrets(session, self._vault, row.id, secrets)
+        row.launch = fresh.way.model_dump(mode="json")
+        row.secrets = await seal_secrets(session, self._vault, row.id, fresh.secrets)
         row.auth_expired_at = None
-        await self._changed(session, actor, row, "signed_in", {"names": sorted(secrets)})
+        await self._changed(session, actor, row, "signed_in", {"secrets": sorted(fresh.secrets)})
         return row
 
     async def auth_expired(self, session: WriteSession, actor: Actor, name: str) -> None:

@@ -47,7 +47,7 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         now=around.now,
         traces=tuple(_traces(entry, arguments, run)) if writes else (),
         carriers=tuple(carriers_in(arguments, entry.facts.roles, run.ledger)) if writes else (),
-        argument_errors=tuple(_misfits(entry, arguments)),
+        argument_errors=tuple(misfits_of(entry, arguments)),
         killed=connector.killed,
         quarantined=connector.quarantined,
         calls_last_minute=around.calls_last_minute,
@@ -94,7 +94,7 @@ def _traced(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, wanted: tu
                 yield run.ledger.trace(leaf, entry.connector.key.connector)
 
 
-def _misfits(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:
+def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted(GABY_ARGUMENTS & set(arguments)):
         yield f"{name} is filled by Gaby"
     for count, error in enumerate(entry.validator.iter_errors(dict(arguments))):

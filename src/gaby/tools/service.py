@@ -1,5 +1,7 @@
 """Everything about tools, built from what is below: connectors, approvals, kill switches, and the one path."""
 
+import asyncio
+import os
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -8,20 +10,23 @@ from gaby.audit import AuditLog
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import Database
+from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.errors import Invalid
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, Random, RunId, WorkspaceId
+from gaby.kernel.ids import ApprovalId, ConnectorId, Ids, Random, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
-from gaby.mcp import McpHost, ServerDefinitions, ServerKey, SpillFolder
+from gaby.mcp import ConnectorUnknown, McpHost, ServerDefinitions, ServerKey, SpillFolder
 from gaby.safety import Dictionary, Placeholders, Profile, Redactor, tag_from
 from gaby.tools import builtin
-from gaby.tools.approvals import Approvals
+from gaby.tools.approvals import Answer, Approvals
 from gaby.tools.cache import ResultCache
 from gaby.tools.catalogue import Catalogue
 from gaby.tools.connectors import Connectors
+from gaby.tools.gather import misfits_of
 from gaby.tools.invoke import Invoker, InvokerParts
 from gaby.tools.kill_switches import KillSwitches
 from gaby.tools.launches import Launcher
+from gaby.tools.models import Approval, Connector
 from gaby.tools.rates import Rates
 from gaby.tools.runs import Run
 
@@ -76,6 +81,47 @@ class Tools:
             await self.connectors.observe(session, actor, name, shown)
         return shown
 
+    async def look_by_id(self, actor: Actor, connector_id: ConnectorId) -> Connector:
+        async with self.database.read(actor.workspace_id) as session:
+            name = (await self.connectors.by_id(session, connector_id)).name
+        await self.look(actor, name)
+        async with self.database.read(actor.workspace_id) as session:
+            return await self.connectors.by_id(session, connector_id)
+
+    def log_of(self, row: Connector) -> str:
+        """Nothing when this process never started it."""
+        try:
+            return self.host.logs(ServerKey(WorkspaceId(row.workspace_id), row.name))
+        except ConnectorUnknown:
+            return ""
+
+    def kept_log(self, row: Connector) -> str:
+        """What the server process that ran it last has kept."""
+        file = self._log_file(ServerKey(WorkspaceId(row.workspace_id), row.name))
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+    async def keep_logs(self) -> None:
+        """Other processes, such as a command in a terminal, read the logs from here."""
+        for status in self.host.statuses():
+            if text := self.host.logs(status.key):
+                file = self._log_file(status.key)
+                await asyncio.to_thread(_write, file, text)
+
+    def _log_file(self, key: ServerKey) -> Path:
+        return self.settings.folder / str(key.workspace_id) / f"{key.connector}.log"
+
+    async def decide_approval(
+        self, session: WriteSession, actor: Actor, approval_id: ApprovalId, answer: Answer
+    ) -> Approval:
+        if answer.arguments is None or answer.decision != "approve":
+            return await self.approvals.decide(session, actor, approval_id, answer)
+        asked = await self.approvals.get(session, approval_id)
+        entry = (await self.catalogue.snapshot(actor.workspace_id)).tool(f"{asked.connector}.{asked.tool}")
+        if misfits := list(misfits_of(entry, answer.arguments)):
+            raise Invalid("These arguments do not fit the tool: " + "; ".join(misfits))
+        run = self.run(actor, run_id=RunId(asked.run_id))
+        return await self.approvals.modify(session, actor, approval_id, entry, run, answer.arguments)
+
     async def expire_approvals(self) -> int:
         """Close what nobody answered in time, in every workspace."""
         overdue = await self.approvals.overdue_workspaces(self.database)
@@ -90,6 +136,9 @@ class Tools:
         """Whatever changes the policy is forgotten here at once; other processes notice at their next intent."""
         if event.name.startswith(("connector.", "kill_switch.")):
             self.catalogue.forget(event.workspace_id)
+        if event.name.startswith("sign_in.ended") and event.actor.person_id is not None:
+            async with self.database.write(Across("a sitting ends in all of a person's workspaces")) as session:
+                await self.approvals.forget_sitting(session, event.actor.person_id)
         if event.name == "connector.removed":
             await self.launcher.gone(ServerKey(WorkspaceId(event.workspace_id), str(event.payload["connector"])))
 
@@ -141,3 +190,12 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
     )
     database.after_commit(tools.heard)
     return tools
+
+
+def _write(file: Path, text: str) -> None:
+    """For its owner alone, and never half."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+        out.write(text)
+    unfinished.replace(file)

@@ -17,11 +17,24 @@ from uuid import uuid4
 
 from gaby_connectors.filesystem.config import FilesystemConfig
 from gaby_connectors.sdk.backend import Backend
-from gaby_connectors.sdk.errors import conflict, denied, invalid, not_found
+from gaby_connectors.sdk.errors import ToolError, denied, invalid
+from gaby_connectors.sdk.manifest import ErrorKind
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NOT_ORDINARY = "This is no ordinary file: folders, devices, pipes and sockets are not read."
+_MEANING = {
+    errno.ENOENT: (ErrorKind.NOT_FOUND, "There is no such file or folder."),
+    errno.EEXIST: (ErrorKind.CONFLICT, "There is a file of that name already."),
+    errno.EACCES: (ErrorKind.DENIED, "The connector's user may not do that with this file."),
+    errno.EPERM: (ErrorKind.DENIED, "The connector's user may not do that with this file."),
+    errno.ENOTDIR: (ErrorKind.INVALID, "Bad arguments: `path` goes through a link or a file."),
+    errno.EISDIR: (ErrorKind.INVALID, "Bad arguments: `path` is a folder, not a file."),
+    errno.ELOOP: (ErrorKind.DENIED, "This is a symbolic link; links are not followed."),
+    errno.ENAMETOOLONG: (ErrorKind.INVALID, "Bad arguments: `path` is too long."),
+    errno.ENXIO: (ErrorKind.DENIED, _NOT_ORDINARY),
+}
 
 
 class Kind(NamedTuple):
@@ -59,7 +72,7 @@ class Root(Backend):
             raise invalid("Bad arguments: `path` is a folder, not a file.")
         with self.folder("/".join(above)) as folder, FileIO(os.open(name, _FILE, dir_fd=folder)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise denied("This is no ordinary file: folders, devices, pipes and sockets are not read.")
+                raise denied(_NOT_ORDINARY)
             yield file
 
     def look(self, path: str) -> Kind:
@@ -68,10 +81,8 @@ class Root(Backend):
             return _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def list(self, path: str) -> list[Kind]:
-        with self.folder(path) as folder:
-            return sorted(
-                _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False)) for name in os.listdir(folder)
-            )
+        with self.folder(path) as folder, os.scandir(folder) as entries:
+            return sorted(_kind(entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
 
     def walk(self, path: str) -> Iterator[str]:
         """The paths of all files below a folder, links left out."""
@@ -107,29 +118,11 @@ class Root(Backend):
             os.unlink(name, dir_fd=folder)
 
     async def check(self) -> str:
-        with self.folder("") as folder:
-            return f"The folder is there, with {len(os.listdir(folder))} entries."
+        return f"The folder is there, with {len(self.list(''))} entries."
 
     def explain(self, error: Exception) -> Exception:
-        match error:
-            case FileNotFoundError():
-                return not_found("There is no such file or folder.")
-            case FileExistsError():
-                return conflict("There is a file of that name already.")
-            case PermissionError():
-                return denied("The connector's user may not do that with this file.")
-            case NotADirectoryError() | IsADirectoryError():
-                return invalid(
-                    "Bad arguments: `path` goes through a link or a file, or is a folder where a file is meant."
-                )
-            case OSError(errno=errno.ELOOP):
-                return denied("This is a symbolic link; links are not followed.")
-            case OSError(errno=errno.ENAMETOOLONG):
-                return invalid("Bad arguments: `path` is too long.")
-            case OSError(errno=errno.ENXIO):
-                return denied("This is no ordinary file: folders, devices, pipes and sockets are not read.")
-            case _:
-                return error
+        told = _MEANING.get(error.errno or 0) if isinstance(error, OSError) else None
+        return ToolError(*told) if told is not None else error
 
 
 def parts(path: str) -> list[str]:

@@ -13,7 +13,7 @@ ANY: dict[str, Any] = {"type": "object"}
 NAMES = (
     *("echo", "crash_before", "crash_after", "crash_once", "hang", "drip", "large", "endless", "bad_lines", "wrong_id"),
     *("twice", "stderr_flood", "change_tools", "turn_hostile", "children", "lies", "promises", "asks", "deaf", "error"),
-    *("closes_stdout", "notifies", "nothing"),
+    *("closes_stdout", "notifies", "nothing", "odd_numbers"),
 )
 TOOLS: list[dict[str, Any]] = [{"name": name, "inputSchema": ANY} for name in NAMES]
 PROMISE: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -53,7 +53,8 @@ class Nasty:
         self.hostile = "hostile" in sys.argv
 
     def handle(self, message: dict[str, Any]) -> None:
-        number, params = message.get("id"), message.get("params") or {}
+        number = message.get("id")
+        params: dict[str, Any] = message.get("params") or {}
         match message.get("method"):
             case "initialize":
                 info = {"name": "nasty", "version": "0.1"}
@@ -171,6 +172,9 @@ class Nasty:
 
     def nothing(self, number: Any, arguments: dict[str, Any]) -> None:
         send({"id": number, "result": {"content": "not a list"}})
+
+    def odd_numbers(self, number: Any, arguments: dict[str, Any]) -> None:
+        answer(number, "odd", structuredContent={"large": 10**30, "small": -1})
 
 
 def _handshake(version: str, capabilities: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 import hashlib
 import re
 
+from gaby.safety.redaction.sight import long_tokens
+
 _ADDRESS = re.compile(
     r"(?<![A-Za-z0-9])(?:0x[0-9a-fA-F]{40}|(?:bc|tb|ltc)1[02-9ac-hj-np-z]{11,87}|(?:BC|TB|LTC)1[02-9AC-HJ-NP-Z]{11,87}|"
     r"[13TLMDA][1-9A-HJ-NP-Za-km-z]{24,34})(?![A-Za-z0-9])"
@@ -15,7 +17,12 @@ _GENERATORS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 
 def find_crypto(text: str) -> list[tuple[int, int, str]]:
     """Where each begins and ends, and its one spelling."""
-    return [(*found.span(), value) for found in _ADDRESS.finditer(text) if (value := _canonical(found[0]))]
+    return [
+        (*found.span(), value)
+        for start, end in long_tokens(text)
+        for found in _ADDRESS.finditer(text, start, end)
+        if (value := _canonical(found[0]))
+    ]
 
 
 def _canonical(address: str) -> str | None:

@@ -44,12 +44,13 @@ class Dictionary:
 
     def __init__(self, people: Iterable[KnownPerson] = ()) -> None:
         self._by_first_word: dict[str, set[tuple[Kind, str]]] = {}
+        self._first_words: set[str] = set()
         self._phones: dict[str, set[str]] = {}
         for person in people:
             self._learn(person)
 
     def find(self, sight: Sight) -> Iterator[Span]:
-        for word in self._by_first_word.keys() & _words_in(sight.low):
+        for word in self._first_words.intersection(_words_in(sight.low)):
             for kind, pattern in self._by_first_word[word]:
                 for found in re.finditer(pattern, sight.low):
                     yield Span(found.start(), found.end(), kind, Certainty.SURE)
@@ -80,6 +81,7 @@ class Dictionary:
     def _add(self, kind: Kind, words: list[str]) -> None:
         if sum(map(len, words)) >= _SHORTEST_PART:
             pattern = rf"(?<![^\W_]){_GAP.join(words)}(?![^\W_])"
+            self._first_words.add(words[0])
             self._by_first_word.setdefault(words[0], set()).add((kind, pattern))
 
     def _find_phones(self, sight: Sight) -> Iterator[Span]:
@@ -100,11 +102,11 @@ class _Wanted:
         return (span for span in self._dictionary.find(sight) if span.kind in self._kinds)
 
 
-def _words_in(low: str) -> set[str]:
+def _words_in(low: str) -> list[str]:
     # Bytes are three times faster than the pattern, and right as long as there are only ASCII letters.
     if low.isascii():
-        return set(low.encode().translate(_NOT_A_WORD).decode().split())
-    return set(_WORD.findall(low))
+        return low.encode().translate(_NOT_A_WORD).decode().split()
+    return _WORD.findall(low)
 
 
 def _words(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
 _LOCAL_BACKWARDS = re.compile(r"[\w.!#$%&'*+/=?^`{|}~\-]{1,64}+")
-_DOMAIN = re.compile(r"(?:[\w\-]{1,63}+\.){1,8}+[\w\-]{2,63}")
+_DOMAIN = re.compile(r"(?:[\w\-]{1,63}+\.){1,8}[\w\-]{2,63}")
 _SPELLED_OUT = re.compile(
     r"(?<![\w.+\-])[\w.+\-]{1,64} ?[(\[] ?at[)\]] ?"
     r"(?:[\w\-]{1,63}(?:\.| ?[(\[] ?dot ?[)\]] ?| dot )){1,8}[a-zA-Z]{2,24}(?![\w\-])"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
+from gaby.safety.redaction.sight import long_tokens
+
 _ENCODED = re.compile(r"[A-Za-z0-9+/_\-]{16,}+={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}")
 _ESCAPED = re.compile(r"%(?:[0-9a-fA-F]{2})(?:[\w.~/:@\-]{0,8}%[0-9a-fA-F]{2}){3,}+[\w.~/:@\-]{0,200}+")
@@ -16,11 +18,12 @@ _SHORTEST_TEXT = 4
 
 def find_hidden(text: str) -> Iterator[tuple[int, int, bytes]]:
     """Where something may hide, and what it decodes to."""
-    for found in _ENCODED.finditer(text):
-        if _HEX.fullmatch(found[0]):
-            yield *found.span(), bytes.fromhex(found[0])
-        elif raw := _base64(found[0]):
-            yield *found.span(), raw
+    for start, end in long_tokens(text):
+        for found in _ENCODED.finditer(text, start, end):
+            if _HEX.fullmatch(found[0]):
+                yield *found.span(), bytes.fromhex(found[0])
+            elif raw := _base64(found[0]):
+                yield *found.span(), raw
     if "%" in text:
         for found in _ESCAPED.finditer(text):
             yield *found.span(), unquote_to_bytes(found[0])

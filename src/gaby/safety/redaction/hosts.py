@@ -30,10 +30,11 @@ bid trade date racing review science party cricket men accountant faith loan zip
 sbs cfd bond quest lol bio ink wiki chat social one red blue green pink black guru expert academy school university test
 example invalid onion
 """
-_TOPS = frozenset(_COUNTRIES.split()) | frozenset(_GENERIC.split())
+_COUNTRY_TOPS = frozenset(_COUNTRIES.split())
+_TOPS = _COUNTRY_TOPS | frozenset(_GENERIC.split())
 _LIKE_FILES = frozenset(
-    ("as", "bar", "cc", "date", "do", "foo", "hm", "id", "la", "md", "mk", "ml", "mm", "mo", "mov", "ms", "name", "page",
-     "pl", "pm", "ps", "py", "rs", "sc", "sh", "so", "st", "sv", "test", "tf", "video", "zip")
+    ("as", "bar", "cc", "date", "do", "foo", "hm", "id", "la", "md", "mk", "ml", "mm", "mo", "mov", "ms", "name",
+     "page", "pl", "pm", "ps", "py", "rs", "sc", "sh", "so", "st", "sv", "test", "tf", "video", "zip")
 )  # fmt: skip
 _WORDS = frozenset(
     ("am", "as", "at", "be", "by", "do", "help", "id", "in", "info", "is", "it", "la", "me", "my", "no", "one", "pay",
@@ -50,7 +51,7 @@ def is_host(name: str, *, more: bool) -> bool:
     known = top.translate(FOLDED).lower()
     if known not in _TOPS and not known.startswith("xn--") and known.isascii():
         return False
-    if not all(_LABEL.fullmatch(label) for label in labels) or labels[-2].isdigit() and known in _COUNTRIES.split():
+    if not all(_LABEL.fullmatch(label) for label in labels) or (labels[-2].isdigit() and known in _COUNTRY_TOPS):
         return False
     # A sentence that begins without a blank before it: "done.It works".
     if known in _WORDS and top[0].isupper() and not top.isupper():

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gaby.safety.redaction.hosts import canonical_host, is_host
+from gaby.safety.redaction.reading import lower
 
 _SCHEME_BACKWARDS = re.compile(r"[\w+.\-]{1,16}")
 _AFTER_SCHEME = re.compile(r":(?:[/\\]{1,3})")
@@ -73,7 +74,9 @@ def _with_scheme(text: str) -> Iterator[Link]:
 
 
 def _scripts(text: str) -> Iterator[Link]:
-    low = text.lower()
+    low = lower(text)
+    if "script:" not in low and "data:" not in low:
+        return
     for found in _SCRIPT.finditer(low):
         if low[found.start()] != "d" or _DATA.match(low, found.start()):
             rest = _match(_REST, text, found.end())

@@ -1,12 +1,16 @@
 """Replies without remote images, and without links that show another address than they lead to."""
 
+import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from gaby.safety.redaction.links import Link, canonical_link, find_links
+from gaby.safety.redaction.links import canonical_link, find_links
+from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, Reading
+from gaby.safety.redaction.recognise import recognise
 
-_IMAGE = re.compile(r"!\[([^\[\]]{0,500})\]\(\s{0,20}<?([^\s()<>]{0,2000}+(?:\([^\s()]{0,200}\)[^\s()<>]{0,2000}+)?)[^()]{0,300}\)")
+_TARGET = r"\(\s{0,20}<?([^\s()<>]{0,2000}+(?:\([^\s()]{0,200}\)[^\s()<>]{0,2000}+)?)>?[^()]{0,300}\)"
+_IMAGE = re.compile(rf"!\[([^\[\]]{{0,500}})\]{_TARGET}")
 _REFERENCE_IMAGE = re.compile(r"!\[([^\[\]]{0,500})\](?:\[([^\[\]]{0,500})\])?")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\[\]]{1,500})\]:[ \t]{0,20}<?([^\s<>]{1,2000})", re.MULTILINE)
 _LOADING_TAG = re.compile(
@@ -20,12 +24,13 @@ _SOURCE = re.compile(
     r"(?:\b(?:src|srcset|poster|background|data|href)\s{0,5}=\s{0,5}[\"']?|url\s{0,5}\(\s{0,5}[\"']?)([^\"'\s<>)]{1,2000})",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"(?<!!)\[([^\[\]]{0,1000})\]\(\s{0,20}<?([^\s()<>]{0,2000}+(?:\([^\s()]{0,200}\)[^\s()<>]{0,2000}+)?)>?[^()]{0,300}\)")
+_LINK = re.compile(rf"(?<!!)\[([^\[\]]{{0,1000}})\]{_TARGET}")
 _REFERENCE_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,1000})\]\[([^\[\]]{0,500})\]")
 _ANCHOR = re.compile(
     r"<a(?![\w\-])[^<>]{0,2000}?\bhref\s{0,5}=\s{0,5}[\"']?([^\"'\s<>]{0,2000})[^<>]{0,2000}>(.{0,2000}?)</a\s{0,5}>",
     re.IGNORECASE | re.DOTALL,
 )
+_MARKUP = re.compile(r"<[^<>]{0,2000}>|\*{1,3}|_{2,3}|~~|`+|\\(?=[^\w\s])")
 _PASSES = 10
 
 
@@ -76,3 +81,71 @@ def clean_reply(text: str) -> CleanedReply:
             return CleanedReply(text, tuple(images), tuple(links))
         text = cleaned
     return CleanedReply(text.replace("![", "[").replace("<", "‹").replace("](", "] ("), tuple(images), tuple(links))
+
+
+def _without_images(text: str, images: list[str]) -> str:
+    definitions = _definitions(text)
+
+    def alternative(found: re.Match[str]) -> str:
+        images.append(remote(found[2]) or found[2])
+        return found[1]
+
+    def alternative_of_reference(found: re.Match[str]) -> str:
+        target = definitions.get((found[2] or found[1]).strip().lower())
+        if target is None:
+            return found[0]
+        images.append(remote(target) or target)
+        return found[1]
+
+    def alternative_of_tag(found: re.Match[str]) -> str:
+        images.extend(remote(source[1]) or source[1] for source in _SOURCE.finditer(found[0]))
+        alt = _ALT.search(found[0])
+        return (alt[1] or alt[2] or "") if alt else ""
+
+    text = _IMAGE.sub(alternative, text)
+    text = _REFERENCE_IMAGE.sub(alternative_of_reference, text)
+    return _LOADING_TAG.sub(alternative_of_tag, text)
+
+
+def _without_deceit(text: str, links: list[str]) -> str:
+    definitions = _definitions(text)
+
+    def honest(whole: str, shown: str, target: str | None) -> str:
+        real = None if target is None else _real_target(shown, target)
+        if real is None:
+            return whole
+        links.append(real)
+        return shown if _leads_nowhere(real) else real
+
+    text = _LINK.sub(lambda found: honest(found[0], found[1], found[2]), text)
+    text = _REFERENCE_LINK.sub(
+        lambda found: honest(found[0], found[1], definitions.get((found[2] or found[1]).strip().lower())), text
+    )
+    return _ANCHOR.sub(lambda found: honest(found[0], found[2], found[1]), text)
+
+
+def _real_target(shown: str, target: str) -> str | None:
+    """Where a link leads, when what it shows is another address."""
+    target = html.unescape(target)
+    text = Reading(html.unescape(shown)).without(INVISIBLE).translated(COMPATIBLE).without(_MARKUP).text
+    if target.lower().startswith("mailto:"):
+        real = target[7:].partition("?")[0]
+        emails = {text[span.start : span.end].lower() for span in recognise(text, {"email"})}
+        return real if (emails - {real.lower()} or find_links(text)) else None
+    real = remote(target)
+    if real is None:
+        return None
+    host = canonical_link("https", real.partition("://")[2])[1]
+    honest = {real, host, real.partition("://")[2]}
+    shown_links = [link.value for link in find_links(text)]
+    others = [value for value in shown_links if value.removesuffix("/") not in honest and f"{value}/" not in honest]
+    return real if others or _leads_nowhere(real) or recognise(text, {"email"}) else None
+
+
+def _leads_nowhere(address: str) -> bool:
+    """It runs instead of leading somewhere."""
+    return address.lower().startswith(("javascript:", "vbscript:", "data:"))
+
+
+def _definitions(text: str) -> dict[str, str]:
+    return {found[1].strip().lower(): found[2] for found in _DEFINITION.finditer(text)} if "]:" in text else {}

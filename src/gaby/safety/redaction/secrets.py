@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gaby.safety.redaction.sight import Sight
+from gaby.safety.redaction.sight import Sight, long_tokens
 from gaby.safety.redaction.spans import Certainty, Span
 
 _KNOWN_KEY = re.compile(
@@ -45,7 +45,7 @@ _VARIETY = 8
 
 def find_secrets(sight: Sight) -> Iterator[Span]:
     yield from _private_keys(sight)
-    for start, end in sight.tokens():
+    for start, end in long_tokens(sight.text):
         yield from _tokens(sight, start, end)
     if "://" in sight.text:
         for found in _URL_PASSWORD.finditer(sight.text):

@@ -44,6 +44,16 @@ _LETTERS_FIRST = (
 )
 
 
+def long_tokens(text: str) -> Iterator[tuple[int, int]]:
+    """Unbroken stretches of sixteen or more characters that a key could have."""
+    shape = b"%b " % text.encode("ascii", "replace").translate(_TOKENS)
+    at = shape.find(b"a" * _LONG)
+    while at >= 0:
+        end = shape.find(b" ", at)
+        yield at, end
+        at = shape.find(b"a" * _LONG, end)
+
+
 class Run(NamedTuple):
     """Digits that could be one number: at most three separators between two of them."""
 
@@ -71,15 +81,6 @@ class Sight:
         ]
         """Where words begin that have two letters and then digits, or the shape of an Italian fiscal code."""
         self.runs = list(self._find_runs(raw))
-
-    def tokens(self) -> Iterator[tuple[int, int]]:
-        """Unbroken stretches of sixteen or more characters that a key could have."""
-        shape = b"%b " % self.text.encode("ascii", "replace").translate(_TOKENS)
-        at = shape.find(b"a" * _LONG)
-        while at >= 0:
-            end = shape.find(b" ", at)
-            yield at, end
-            at = shape.find(b"a" * _LONG, end)
 
     def is_apart(self, start: int, end: int) -> bool:
         """No letter or digit touches it."""

@@ -1,0 +1,144 @@
+"""`gaby approvals`: what waits for a person."""
+
+import json
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, cast
+from uuid import UUID
+
+import typer
+
+from gaby.app import Gaby
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.errors import BadRequest
+from gaby.kernel.ids import ApprovalId
+from gaby.tools.approvals import Answer
+from gaby.tools.schemas import ApprovalDetailOut, ApprovalOut
+
+app = typer.Typer(help="What waits for a person.", no_args_is_help=True)
+
+
+class Choice(StrEnum):
+    APPROVE = "approve"
+    REFUSE = "refuse"
+    ESCALATE = "escalate"
+
+
+class State(StrEnum):
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REFUSED = "refused"
+    ESCALATED = "escalated"
+    EXPIRED = "expired"
+    USED = "used"
+    ALL = "all"
+
+
+@app.command("list")
+def list_approvals(
+    state: Annotated[State, typer.Option(help="Only those in this state.")] = State.WAITING,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List approvals, newest first."""
+
+    async def work(gaby: Gaby) -> list[ApprovalOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            wanted = None if state is State.ALL else state.value
+            return [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
+
+    found = run(work)
+    rows = [
+        {"id": row.id, "tool": row.tool, "state": row.state, "asked": row.requested_at, "why": _first(row)}
+        for row in found
+    ]
+    full = [row.model_dump(mode="json") for row in found]
+    print_rows(full if as_json else rows, as_json=as_json, empty="Nothing waits for you.")
+
+
+@app.command()
+def show(approval_id: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show exactly what would be sent, and why Gaby asks."""
+    chosen = _id(approval_id)
+
+    async def work(gaby: Gaby) -> ApprovalDetailOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.tools.approvals.get(session, chosen)
+            sealed = await gaby.tools.approvals.call_of(session, row)
+            return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
+
+    found = run(work)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    typer.secho(f"{found.tool}  ({found.state}{', dangerous' if found.dangerous else ''})", bold=True)
+    for name, value in found.real_arguments.items():
+        typer.echo(f"  {name} = {json.dumps(value, ensure_ascii=False)}")
+    for concern in found.concerns:
+        typer.echo(f"- {f'{concern.argument}: ' if concern.argument else ''}{concern.reason}")
+        for quote in concern.quotes:
+            typer.echo(f"    {quote.source}: “{quote.excerpt}”")
+    if found.preview is not None:
+        typer.echo(f"It would: {json.dumps(found.preview, ensure_ascii=False)}")
+    typer.echo(f"Asked by {found.requested_by} at {_minute(found.requested_at)}; until {_minute(found.expires_at)}.")
+    if found.decided_by is not None:
+        typer.echo(f"{found.decided_by} decided{f': {found.answer}' if found.answer else '.'}")
+
+
+@app.command()
+def decide(
+    approval_id: str,
+    decision: Choice,
+    reason: Annotated[str, typer.Option(help="Needed to refuse or escalate.")] = "",
+    arguments: Annotated[str | None, typer.Option(help="Approve these arguments instead, as a JSON object.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Approve, refuse or escalate. The first answer counts."""
+    chosen = _id(approval_id)
+    answer = Answer(decision.value, reason, _object(arguments))
+
+    async def work(gaby: Gaby) -> ApprovalOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            return ApprovalOut.of(await gaby.tools.decide_approval(session, actor, chosen, answer))
+
+    decided = run(work)
+    if as_json:
+        print_json(decided.model_dump(mode="json"))
+        return
+    typer.echo(f"It is {decided.state}.", err=True)
+    if decided.state == "approved":
+        typer.echo(f"Carry it out with `gaby tools call --approval {decided.id}`.", err=True)
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _first(row: ApprovalOut) -> str:
+    return row.concerns[0].reason if row.concerns else row.why
+
+
+def _id(text: str) -> ApprovalId:
+    try:
+        return ApprovalId(UUID(text))
+    except ValueError:
+        raise BadRequest("That is not an approval's id. `gaby approvals list` shows the ids.") from None
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadRequest('Arguments are a JSON object, such as {"user_id": "u-7"}.')
+    return cast("dict[str, Any]", found)

@@ -1,0 +1,281 @@
+"""`gaby connector`: the systems that Gaby can look into and act on."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gaby.app import Gaby
+from gaby.cli.connector_setup import Given, new_connector
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.actors import Actor
+from gaby.kernel.errors import BadRequest, GabyError
+from gaby.mcp import ServerDefinitions
+from gaby.safety import LaneRules, Scopes
+from gaby.tools import Call, Done
+from gaby.tools.connectors import PolicyChange, changes_of
+from gaby.tools.manifests import parse_manifest
+from gaby.tools.models import Connector
+from gaby.tools.schemas import ChangeOut, ConnectorOut, ToolOut
+from gaby_connectors.catalogue import BUNDLED
+from gaby_connectors.scaffold import create
+from gaby_connectors.sdk.manifest import Autonomy
+
+app = typer.Typer(help="The systems that Gaby can look into and act on.", no_args_is_help=True)
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept the tools without asking.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", "-s", help="A setting as NAME=VALUE; repeat for more.")]
+FromStdin = Annotated[bool, typer.Option("--stdin", help="Read more NAME=VALUE lines from standard input.")]
+
+
+@app.command()
+def kinds(as_json: AsJson = False) -> None:
+    """List the connectors that come with Gaby."""
+    rows = [{"kind": name, "title": each.title, "description": each.description} for name, each in BUNDLED.items()]
+    print_rows(rows, as_json=as_json, empty="There are none.")
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def add(
+    context: typer.Context,
+    name: str,
+    kind: Annotated[str | None, typer.Argument(help="One of `gaby connector kinds`.")] = None,
+    settings: Settings = None,
+    stdin: FromStdin = False,
+    url: Annotated[str | None, typer.Option(help="A server over Streamable HTTP; settings become headers.")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="A YAML file that says what its tools do.")] = None,
+    yes: Yes = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Set up a connector, show its tools, and accept them.
+
+    A server of your own: `gaby connector add NAME -- COMMAND ARGUMENTS`.
+    """
+    given = Given(name, kind, tuple(settings or ()), url, tuple(context.args), stdin=stdin, manifest=manifest)
+    new = new_connector(given)
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.tools.connectors.add(session, actor, new)
+        await _look_and_accept(gaby, actor, name, yes=yes)
+
+    run(work)
+
+
+@app.command("list")
+def list_connectors(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """List the connectors of a workspace."""
+
+    async def work(gaby: Gaby) -> list[ConnectorOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [ConnectorOut.of(row) for row in await gaby.tools.connectors.list(session)]
+
+    rows = [each.model_dump(mode="json") for each in run(work)]
+    shown = ("name", "kind", "state", "autonomy", "tools", "unsafe", "auth_expired_at")
+    print_rows(
+        rows if as_json else [{key: row[key] for key in shown} for row in rows],
+        as_json=as_json,
+        empty="No connector yet. `gaby connector kinds` lists what there is, `gaby connector add NAME KIND` adds one.",
+    )
+
+
+@app.command("test")
+def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Start a connector, look at its tools and ask it whether it is well."""
+
+    async def work(gaby: Gaby) -> tuple[ServerDefinitions, str]:
+        actor = await operator_in(gaby, workspace)
+        shown = await gaby.tools.look(actor, name)
+        snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
+        if f"{name}.healthcheck" not in snapshot.tools:
+            return shown, "it starts; it has no accepted healthcheck"
+        call = Call(f"{name}.healthcheck", {}, gaby.ids.new())
+        outcome = await gaby.tools.invoker.invoke(call, gaby.tools.run(actor))
+        return shown, json.dumps(outcome.structured) if isinstance(outcome, Done) else str(outcome)
+
+    shown, health = run(work)
+    told = {"server": shown.server_name, "version": shown.server_version, "tools": len(shown.tools), "health": health}
+    print_rows([told], as_json=as_json, empty="")
+
+
+@app.command()
+def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show how a connector's tools differ from those that were accepted."""
+
+    async def work(gaby: Gaby) -> Connector:
+        actor = await operator_in(gaby, workspace)
+        await gaby.tools.look(actor, name)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return await gaby.tools.connectors.get(session, name)
+
+    changes = changes_of(run(work))
+    if as_json:
+        print_json([ChangeOut.of(change).model_dump() for change in changes])
+    elif not changes:
+        typer.echo("Its tools are as they were accepted.", err=True)
+    for change in changes if not as_json else ():
+        typer.echo(str(change))
+
+
+@app.command()
+def accept(name: str, yes: Yes = False, workspace: InWorkspace = None) -> None:
+    """Look at a connector's tools once more and accept them as they are now."""
+
+    async def work(gaby: Gaby) -> None:
+        await _look_and_accept(gaby, await operator_in(gaby, workspace), name, yes=yes)
+
+    run(work)
+
+
+@app.command("set")
+def limit(
+    name: str,
+    autonomy: Annotated[Autonomy | None, typer.Option(help="How much it may do by itself.")] = None,
+    allow_read: Annotated[list[str] | None, typer.Option(help="Paths it may read; replaces the list.")] = None,
+    deny_read: Annotated[list[str] | None, typer.Option(help="Paths it may not read; replaces the list.")] = None,
+    allow_write: Annotated[list[str] | None, typer.Option(help="Paths it may change; replaces the list.")] = None,
+    deny_write: Annotated[list[str] | None, typer.Option(help="Paths it may not change; replaces the list.")] = None,
+    workspace: InWorkspace = None,
+) -> None:
+    """Say what a connector may do: its autonomy, and which paths it may read and change."""
+
+    async def work(gaby: Gaby) -> Connector:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await gaby.tools.connectors.get(session, name)
+            now = Scopes.model_validate(row.scopes)
+            scopes = Scopes(
+                read=_lane(now.read, allow_read, deny_read), write=_lane(now.write, allow_write, deny_write)
+            )
+            return await gaby.tools.connectors.limit(session, actor, name, PolicyChange(autonomy, scopes))
+
+    row = run(work)
+    typer.echo(f"{name} is set to {row.autonomy}.", err=True)
+
+
+@app.command()
+def manifest(
+    name: str,
+    file: Annotated[Path | None, typer.Argument(help="A YAML file; without it the manifest is taken back.")] = None,
+    workspace: InWorkspace = None,
+) -> None:
+    """Say what the tools of somebody else's server do, so that it may do more than look."""
+    text = _read(file) if file is not None else None
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await gaby.tools.connectors.get(session, name)
+            known = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
+            parsed = parse_manifest(text, known) if text is not None else None
+            await gaby.tools.connectors.describe(session, actor, name, parsed)
+
+    run(work)
+    typer.echo(f"The manifest of {name} is {'stored' if text is not None else 'removed'}.", err=True)
+
+
+@app.command("sign-in")
+def sign_in(name: str, settings: Settings = None, stdin: FromStdin = False, workspace: InWorkspace = None) -> None:
+    """Give a connector new settings and credentials, for instance after they expired."""
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.tools.connectors.get(session, name)
+        fresh = new_connector(Given(name, row.kind, tuple(settings or ()), None, (), stdin=stdin))
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.tools.connectors.sign_in(session, actor, name, fresh)
+        await gaby.tools.look(actor, name)
+
+    run(work)
+    typer.echo(f"{name} is signed in.", err=True)
+
+
+@app.command()
+def logs(name: str, workspace: InWorkspace = None) -> None:
+    """Show the end of what a connector wrote to its standard error."""
+
+    async def work(gaby: Gaby) -> str:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return gaby.tools.kept_log(await gaby.tools.connectors.get(session, name))
+
+    text = run(work)
+    typer.echo(text or "Nothing yet: it has not run, or wrote nothing.", err=not text)
+
+
+@app.command()
+def remove(name: str, yes: Annotated[bool, typer.Option("--yes", "-y")] = False, workspace: InWorkspace = None) -> None:
+    """Remove a connector and forget its secrets."""
+    if not yes:
+        typer.confirm(f"Remove {name} and forget its secrets?", abort=True, err=True)
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.tools.connectors.remove(session, actor, name)
+
+    run(work)
+    typer.echo(f"{name} is removed.", err=True)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}, add_help_option=False)
+def check(context: typer.Context) -> None:
+    """Put any MCP server through the contract checks: `gaby connector check -- COMMAND ARGUMENTS`."""
+    # In a process of its own, so that other commands need not load all of MCP.
+    checked = subprocess.run([sys.executable, "-m", "gaby_connectors.contract", *context.args], check=False)
+    raise typer.Exit(checked.returncode)
+
+
+@app.command()
+def new(name: str, folder: Annotated[Path, typer.Option(help="Where to put it.")] = Path()) -> None:
+    """Write a new connector that passes `gaby connector check`, to start from."""
+    try:
+        made = create(name, folder)
+    except (ValueError, FileExistsError) as error:
+        raise BadRequest(str(error)) from None
+    typer.echo(str(made))
+    typer.echo(f"Read {made / 'README.md'} for the next steps.", err=True)
+
+
+async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:
+    shown = await gaby.tools.look(actor, name)
+    async with gaby.database.read(actor.workspace_id) as session:
+        row = await gaby.tools.connectors.get(session, name)
+    if row.seen is None:
+        typer.echo(f"The tools of {name} are as they were accepted.", err=True)
+        return
+    for change in changes_of(row):
+        typer.echo(str(change), err=True)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise GabyError(f"Look at the tools above, then run `gaby connector accept {name} --yes`.")
+        typer.confirm(f"Accept these tools of {name}?", abort=True, err=True)
+    async with gaby.database.write(actor.workspace_id) as session:
+        await gaby.tools.connectors.accept(session, actor, name, shown.fingerprint)
+    snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
+    own = [ToolOut.of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
+    writes = sum(tool.lane == "write" for tool in own)
+    note = " It has no complete manifest, so it may only look." if any(tool.unsafe for tool in own) else ""
+    typer.echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.{note}", err=True)
+
+
+def _lane(now: LaneRules, allow: list[str] | None, deny: list[str] | None) -> LaneRules:
+    return LaneRules(
+        allow=tuple(allow) if allow is not None else now.allow, deny=tuple(deny) if deny is not None else now.deny
+    )
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} cannot be read: {error}") from None

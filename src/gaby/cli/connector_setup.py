@@ -1,0 +1,70 @@
+"""What somebody typed about a new connector, turned into one."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from gaby.kernel.errors import BadRequest
+from gaby.tools.connectors import NewConnector
+from gaby.tools.launches import Command, Remote
+from gaby.tools.manifests import parse_manifest
+from gaby.tools.setup import bundled, declared_settings
+from gaby_connectors.sdk.manifest import ConnectorManifest
+
+
+@dataclass(frozen=True)
+class Given:
+    name: str
+    kind: str | None
+    settings: tuple[str, ...]
+    url: str | None
+    command: tuple[str, ...]
+    stdin: bool = False
+    manifest: Path | None = None
+
+
+def new_connector(given: Given) -> NewConnector:
+    """Exactly one of a kind, an address or a command. Required settings that are missing are asked for."""
+    if sum((given.kind is not None, given.url is not None, bool(given.command))) != 1:
+        raise BadRequest("Give a kind, or --url, or a command after `--`. `gaby connector kinds` lists the kinds.")
+    settings = _settings(given)
+    manifest = _manifest(given.manifest)
+    if given.url is not None:
+        return NewConnector(given.name, "http", Remote(url=given.url), secrets=settings, manifest=manifest)
+    if given.command:
+        way = Command(command=given.command[0], args=given.command[1:])
+        return NewConnector(given.name, "command", way, secrets=settings, manifest=manifest)
+    kind = given.kind or ""
+    return bundled(given.name, kind, {**_asked(kind, settings), **settings})
+
+
+def _settings(given: Given) -> dict[str, str]:
+    lines = [*given.settings, *(sys.stdin.read().splitlines() if given.stdin else ())]
+    found: dict[str, str] = {}
+    for line in lines:
+        name, separator, value = line.partition("=")
+        if not separator:
+            raise BadRequest("A setting is written NAME=VALUE.")
+        found[name.strip()] = value
+    return found
+
+
+def _asked(kind: str, settings: dict[str, str]) -> dict[str, str]:
+    if not sys.stdin.isatty():
+        return {}
+    wanted = [each for each in declared_settings(kind) if each.required and each.variable not in settings]
+    return {
+        each.variable: typer.prompt(f"{each.description} ({each.variable})", hide_input=each.secret, err=True)
+        for each in wanted
+    }
+
+
+def _manifest(file: Path | None) -> ConnectorManifest | None:
+    if file is None:
+        return None
+    try:
+        return parse_manifest(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} cannot be read: {error}") from None

@@ -1,0 +1,23 @@
+"""The tools of a workspace, and what would happen with a call."""
+
+from fastapi import APIRouter
+
+from gaby.kernel.http.access import CanReadConnectors
+from gaby.tools.routes.depends import ToolService
+from gaby.tools.runs import Call
+from gaby.tools.schemas import ExplainIn, ToolOut, VerdictOut
+
+router = APIRouter(prefix="/api/tools", tags=["Tools"])
+
+
+@router.get("")
+async def list_tools(actor: CanReadConnectors, service: ToolService) -> list[ToolOut]:
+    snapshot = await service.catalogue.snapshot(actor.workspace_id)
+    return [ToolOut.of(entry) for _, entry in sorted(snapshot.tools.items())]
+
+
+@router.post("/explain")
+async def explain(actor: CanReadConnectors, body: ExplainIn, service: ToolService) -> VerdictOut:
+    """The verdict on a call that somebody unknown would make, without acting: its values count as from outside."""
+    call = Call(body.tool, body.arguments, service.ids.new(), rehearse=body.rehearse)
+    return VerdictOut.of(await service.invoker.explain(call, service.run(actor)))

@@ -1,0 +1,276 @@
+"""What the API takes and gives about connectors, tools, approvals and kill switches."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gaby.kernel.ids import ApprovalId, ConnectorId, RunId
+from gaby.kernel.text import Clean, CleanStr
+from gaby.mcp import Change, ServerDefinitions, ServerStatus
+from gaby.safety import Scopes, Verdict
+from gaby.tools.approvals import Answer
+from gaby.tools.catalogue import ToolEntry
+from gaby.tools.connectors import PolicyChange, changes_of, is_unsafe
+from gaby.tools.models import Approval, Connector, KillSwitch
+from gaby_connectors.sdk.manifest import Autonomy
+
+Reason = Annotated[str, Clean(max_length=500, min_length=1, one_line=True)]
+Limit = Annotated[int, Field(ge=0, le=100_000)]
+Text = Annotated[str, Clean(max_length=4000)]
+Arguments = Annotated[dict[str, Any], Field(max_length=200)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ConnectorIn(_In):
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,38}$", examples=["directory"])]
+    kind: Annotated[CleanStr, Field(examples=["ldap"], description="One of Gaby's own connectors.")]
+    settings: Annotated[dict[str, Text], Field(max_length=100, description="Its settings; secrets are encrypted.")] = {}
+
+
+class PolicyIn(_In):
+    autonomy: Autonomy | None = None
+    scopes: Scopes | None = None
+    reads_per_minute: Limit | None = None
+    writes_per_minute: Limit | None = None
+
+    def change(self) -> PolicyChange:
+        return PolicyChange(self.autonomy, self.scopes, self.reads_per_minute, self.writes_per_minute)
+
+
+class CredentialsIn(_In):
+    settings: Annotated[dict[str, Text], Field(max_length=100)]
+
+
+class ManifestIn(_In):
+    yaml: Annotated[str, Clean(max_length=256_000)] | None = Field(description="The manifest, or null to remove it.")
+
+
+class AcceptIn(_In):
+    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the tools that you looked at.")]
+
+
+class StopIn(_In):
+    reason: Reason
+
+
+class ExplainIn(_In):
+    tool: Annotated[CleanStr, Field(examples=["directory.unlock_user"])]
+    arguments: Arguments = {}
+    rehearse: bool = False
+
+
+class DecisionIn(_In):
+    decision: Literal["approve", "refuse", "escalate"]
+    reason: Annotated[str, Clean(max_length=2000)] = ""
+    arguments: Arguments | None = Field(default=None, description="Approve these arguments instead.")
+    remember: bool = Field(default=False, description="Do not ask again for this kind of action in this sitting.")
+
+    def answer(self) -> Answer:
+        return Answer(self.decision, self.reason, self.arguments, self.remember)
+
+
+class ConnectorOut(BaseModel):
+    id: ConnectorId
+    name: str
+    kind: str
+    transport: str
+    autonomy: Autonomy
+    scopes: Scopes
+    reads_per_minute: int
+    writes_per_minute: int
+    state: Literal["new", "accepted", "quarantined"]
+    unsafe: bool
+    tools: int
+    accepted_at: datetime | None
+    accepted_by: str | None
+    auth_expired_at: datetime | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: Connector) -> Self:
+        accepted = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
+        state = "new" if accepted is None else "accepted" if row.seen is None else "quarantined"
+        return cls(
+            id=ConnectorId(row.id),
+            name=row.name,
+            kind=row.kind,
+            transport=row.launch["transport"],
+            autonomy=Autonomy(row.autonomy),
+            scopes=Scopes.model_validate(row.scopes),
+            reads_per_minute=row.reads_per_minute,
+            writes_per_minute=row.writes_per_minute,
+            state=state,
+            unsafe=is_unsafe(row),
+            tools=len(accepted.tools) if accepted is not None else 0,
+            accepted_at=row.accepted_at,
+            accepted_by=row.accepted_by,
+            auth_expired_at=row.auth_expired_at,
+            created_at=row.created_at,
+        )
+
+
+class ChangeOut(BaseModel):
+    kind: str
+    tool: str
+    path: str
+    detail: str
+
+    @classmethod
+    def of(cls, change: Change) -> Self:
+        return cls(kind=change.kind, tool=change.tool, path=change.path, detail=change.detail)
+
+
+class LookOut(BaseModel):
+    """What a connector shows of itself, and how that differs from what was accepted."""
+
+    fingerprint: str | None
+    changes: list[ChangeOut]
+
+    @classmethod
+    def of(cls, row: Connector) -> Self:
+        shown = row.seen if row.seen is not None else row.accepted
+        fingerprint = ServerDefinitions.model_validate(shown).fingerprint if shown is not None else None
+        return cls(fingerprint=fingerprint, changes=[ChangeOut.of(change) for change in changes_of(row)])
+
+
+class LogOut(BaseModel):
+    text: str
+
+
+class HealthOut(BaseModel):
+    connector: str
+    state: str
+    since: datetime
+    reason: str
+    in_flight: int
+    recent_failures: int
+
+    @classmethod
+    def of(cls, status: ServerStatus) -> Self:
+        return cls(
+            connector=status.key.connector,
+            state=status.state,
+            since=status.since,
+            reason=status.reason,
+            in_flight=status.in_flight,
+            recent_failures=status.recent_failures,
+        )
+
+
+class ToolOut(BaseModel):
+    name: str
+    description: str
+    lane: Literal["read", "write"]
+    dangerous: bool
+    unsafe: bool
+    can_rehearse: bool
+    schema_: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
+
+    @classmethod
+    def of(cls, entry: ToolEntry) -> Self:
+        facts = entry.facts
+        return cls(
+            name=facts.full_name,
+            description=entry.definition.description,
+            lane=facts.lane,
+            dangerous=facts.manifest.dangerous,
+            unsafe=facts.unsafe,
+            can_rehearse=facts.manifest.supports_dry_run and not facts.sends_outward,
+            schema=entry.schema,
+        )
+
+
+class QuoteOut(BaseModel):
+    source: str
+    excerpt: str
+
+
+class ConcernOut(BaseModel):
+    rule: str
+    reason: str
+    argument: str | None = None
+    quotes: list[QuoteOut] = []
+
+
+class VerdictOut(BaseModel):
+    outcome: Literal["allow", "ask", "simulate", "deny"]
+    rule: str
+    reason: str
+    concerns: list[ConcernOut]
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Self:
+        concerns = [
+            ConcernOut(
+                rule=each.rule,
+                reason=each.reason,
+                argument=each.argument,
+                quotes=[QuoteOut(source=quote.source, excerpt=quote.excerpt) for quote in each.quotes],
+            )
+            for each in verdict.concerns
+        ]
+        return cls(outcome=verdict.outcome, rule=verdict.rule, reason=verdict.reason, concerns=concerns)
+
+
+class ApprovalOut(BaseModel):
+    id: ApprovalId
+    run_id: RunId
+    tool: str
+    state: str
+    dangerous: bool
+    arguments: dict[str, Any] = Field(description="Personal data is redacted here.")
+    concerns: list[ConcernOut]
+    preview: Any = Field(default=None, description="What a rehearsal showed.")
+    why: str
+    requested_by: str
+    requested_at: datetime
+    expires_at: datetime
+    decided_by: str | None
+    decided_at: datetime | None
+    answer: str | None
+    modified: bool
+
+    @classmethod
+    def of(cls, row: Approval) -> Self:
+        return cls(
+            id=row.typed_id,
+            run_id=RunId(row.run_id),
+            tool=f"{row.connector}.{row.tool}",
+            state=row.state,
+            dangerous=row.dangerous,
+            arguments=row.shown,
+            concerns=[ConcernOut.model_validate(each) for each in row.concerns],
+            preview=row.preview["shown"] if row.preview is not None else None,
+            why=row.reason,
+            requested_by=row.requested_by,
+            requested_at=row.requested_at,
+            expires_at=row.expires_at,
+            decided_by=row.decided_by,
+            decided_at=row.decided_at,
+            answer=row.answer,
+            modified=row.modified,
+        )
+
+
+class ApprovalDetailOut(ApprovalOut):
+    real_arguments: dict[str, Any] = Field(default={}, description="Exactly what would be sent.")
+
+
+class KillSwitchOut(BaseModel):
+    connector_id: ConnectorId | None
+    reason: str
+    pulled_by: str
+    pulled_at: datetime
+
+    @classmethod
+    def of(cls, row: KillSwitch) -> Self:
+        return cls(
+            connector_id=ConnectorId(row.connector_id) if row.connector_id is not None else None,
+            reason=row.reason,
+            pulled_by=row.pulled_by,
+            pulled_at=row.pulled_at,
+        )

@@ -1,0 +1,1 @@
+"""Keycloak: people who sign in, their sessions, and what support may do about them."""

@@ -1,0 +1,1 @@
+"""LDAP: people and groups of a directory, locked accounts, and who may do what."""

@@ -1,0 +1,1 @@
+"""Prometheus: measurements, alerts and what is being watched."""

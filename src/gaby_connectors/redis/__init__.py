@@ -1,0 +1,1 @@
+"""Redis and Valkey: look at keys of every type, and remove or expire single ones."""
