@@ -68,6 +68,7 @@ class Gate:
 
 async def _answer(send: Send, status: int, body: bytes = b"") -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers.append((b"retry-after", b"7"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -127,7 +127,7 @@ async def test_a_change_of_tools_is_told_in_the_newer_protocol_too(host: McpHost
 @pytest.mark.promise("S10")
 async def test_tools_with_hidden_characters_are_not_accepted(host: McpHost) -> None:
     await host.configure(KEY, nasty("hostile"))
-    with pytest.raises(DefinitionsRefused, match=r"invisible character U\+200B"):
+    with pytest.raises(DefinitionsRefused, match=r"nasty: .*invisible character U\+200B"):
         await host.definitions(KEY)
     await until_state(host, State.DEGRADED)
 

@@ -317,6 +317,23 @@ async def test_listeners_hear_every_move_and_see_the_tools_before_they_are_used(
     assert moves[:2] == [(State.CONFIGURED, State.LAUNCHING), (State.LAUNCHING, State.READY)]
 
 
+async def test_a_listener_that_fails_does_no_harm(host: McpHost) -> None:
+    def fails(key: ServerKey, move: Move) -> None:
+        raise RuntimeError("a mistake")
+
+    host.on_transition(fails)
+    assert (await ask(host, "echo", text="well")).text == "well"
+    assert host.status(KEY).in_flight == 0
+
+
+async def test_a_call_without_any_time_left_is_not_sent(host: McpHost, tmp_path: Path) -> None:
+    await ask(host, "echo")
+    effects = tmp_path / "effects"
+    with pytest.raises(ConnectorUnavailable, match="no time left"):
+        await call(host, KEY, "crash_after", {"file": str(effects)}, repeatable=False, deadline=0)
+    assert not effects.exists()
+
+
 async def test_tools_that_could_not_be_checked_are_not_used(host: McpHost) -> None:
     async def refuses(key: ServerKey, definitions: ServerDefinitions) -> None:
         raise Conflict("the database is busy")

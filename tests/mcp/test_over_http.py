@@ -21,6 +21,7 @@ from gaby.mcp import (
     State,
 )
 from gaby.mcp.calls import call
+from gaby_connectors.sdk.manifest import ErrorKind
 from tests.mcp.over_http import Gate, free_port, serving
 from tests.mcp.scenes import ACME, ask, path, until_state, with_limits
 
@@ -135,10 +136,14 @@ async def test_a_failure_of_the_server_is_unknown_for_a_write_and_tried_twice_fo
 
 
 async def test_a_refusal_by_status_is_an_answer(remote: McpHost, gate: Gate) -> None:
-    gate.status = 400
-    answered = await ask(remote, "echo", key=REMOTE, repeatable=False)
-    assert answered.is_error
-    assert answered.text == "HTTP 400"
+    for status, kind in ((400, ErrorKind.INVALID), (403, ErrorKind.DENIED), (429, ErrorKind.RATE_LIMITED)):
+        gate.status = status
+        answered = await ask(remote, "echo", key=REMOTE, repeatable=False)
+        assert answered.is_error
+        assert answered.text == f"HTTP {status}"
+        assert answered.error is not None
+        assert answered.error.kind is kind
+        assert answered.error.retry_after == 7
 
 
 async def test_an_answer_that_breaks_off_is_unknown(remote: McpHost, gate: Gate) -> None:

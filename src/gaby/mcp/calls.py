@@ -89,6 +89,8 @@ async def _reply(
 
 async def _attempt(server: Server, tool: str, arguments: Mapping[str, Any], ends_at: float) -> Reply:
     name = server.key.connector
+    if asyncio.get_running_loop().time() >= ends_at:
+        raise ConnectorUnavailable(f"There was no time left to ask {name}.", connector=name)
     link = server.live_link() or await _started(server, ends_at)
     server.begin(link)
     try:

@@ -39,6 +39,7 @@ class Child(asyncio.SubprocessProtocol):
         self._writers: deque[asyncio.Future[None]] = deque()
         self._writing_paused = False
         self._exited = asyncio.Event()
+        self._group_gone = False
 
     @classmethod
     async def start(
@@ -125,9 +126,10 @@ class Child(asyncio.SubprocessProtocol):
         return self._exited.is_set()
 
     def _signal(self, number: signal.Signals) -> None:
-        # To the group even when the child itself is gone: its own children may live on.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._group, number)
+        # Never after the last member was killed: the number may then belong to somebody else.
+        if not self._group_gone:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, number)
 
     # What the event loop tells.
 
@@ -152,7 +154,9 @@ class Child(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self._exited.set()
+        # Its own children may live on.
         self._signal(signal.SIGKILL)
+        self._group_gone = True
         # Not at once: its last answer may still be in the pipe.
         asyncio.get_running_loop().call_later(_LAST_OUTPUT, self._end)
 

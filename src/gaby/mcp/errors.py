@@ -15,6 +15,9 @@ class ConnectorError(GabyError):
     def __init__(self, message: str | None = None, *, connector: str = "", **details: Any) -> None:
         super().__init__(message, connector=connector, **details)
         self.connector = connector
+        if message is None and connector:
+            self.message = f"{connector}: {self.message}"
+            self.args = (self.message,)
 
 
 class ConnectorUnknown(NotFound):

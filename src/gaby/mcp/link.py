@@ -38,7 +38,7 @@ from gaby.mcp.errors import (
 from gaby.mcp.http import TRACE, Trace
 from gaby.mcp.launch import HttpLaunch, Launch, StdioLaunch, hide, secrets_of
 from gaby.mcp.limits import HostLimits
-from gaby.mcp.results import Lost, Reply
+from gaby.mcp.results import Lost, Reply, refused_by_status
 from gaby.mcp.schemas import compiled
 from gaby.mcp.stdio import StdioTransport
 
@@ -131,9 +131,14 @@ class Link:
         finally:
             TRACE.reset(token)
 
-    async def list_tools(self) -> ServerDefinitions:
-        """All pages, read with suspicion."""
-        session = self._session
+    async def list_tools(self) -> None:
+        """Learn the tools: all pages, read with suspicion."""
+        try:
+            await self._list_tools(self._session)
+        except DefinitionsRefused as error:
+            raise DefinitionsRefused(f"{self.connector}: {error.message}", connector=self.connector) from None
+
+    async def _list_tools(self, session: ClientSession) -> None:
         tools: list[dict[str, Any]] = []
         cursor: str | None = None
         self.tools_changed = False
@@ -160,7 +165,6 @@ class Link:
             experimental=capabilities.experimental if capabilities else None,
         )
         self._validators.clear()
-        return self.definitions
 
     async def hear(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -203,7 +207,8 @@ class Link:
         if trace.status == 401:
             raise ConnectorAuthExpired(f"{name} refused the credentials (401). Connect it again.", connector=name)
         if trace.too_large or (self._is_http and "SSE" in error.message and "exceed" in error.message):
-            raise ResultTooLarge(connector=name)
+            size = self._limits.biggest_message
+            raise ResultTooLarge(f"{name} sent an answer of more than {size} bytes. Ask for less.", connector=name)
         if trace.lost:
             gone = ConnectorCrashed(f"The connection to {name} was lost: {trace.lost}.", connector=name)
             if trace.not_sent:
@@ -219,8 +224,9 @@ class Link:
             raise Lost(self.failure or ConnectorCrashed(connector=name), sent=True)
         if error.code == HEADER_MISMATCH:
             self.note_change()
-        status = f"HTTP {trace.status}" if error.message == _FROM_SDK else error.message
-        return Reply(hide(status, self._secrets), None, is_error=True, meta={})
+        if error.message == _FROM_SDK and trace.status is not None:
+            return refused_by_status(trace.status, trace.retry_after)
+        return Reply(hide(error.message, self._secrets), None, is_error=True, meta={})
 
     def _session_is_gone(self, trace: Trace) -> bool:
         """In the older protocol, 404 says that the server does not know the session. It did nothing then."""

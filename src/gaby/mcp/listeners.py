@@ -33,7 +33,11 @@ class Listeners:
         if not {move.before, move.after} <= _EVERYDAY:
             self._show(key, move)
         for listener in self.on_transition:
-            listener(key, move)
+            try:
+                listener(key, move)
+            except Exception:
+                # What somebody else does with the news must not keep a server from living its life.
+                _log.exception("connector.listener_failed", connector=key.connector)
 
     def _show(self, key: ServerKey, move: Move) -> None:
         alive = _ALIVE.get(move.after)

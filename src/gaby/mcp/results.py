@@ -68,6 +68,25 @@ def error_detail(reply: Reply) -> ToolErrorDetail | None:
         return None
 
 
+_BY_STATUS = {
+    400: ErrorKind.INVALID,
+    403: ErrorKind.DENIED,
+    404: ErrorKind.NOT_FOUND,
+    409: ErrorKind.CONFLICT,
+    422: ErrorKind.INVALID,
+    429: ErrorKind.RATE_LIMITED,
+}
+
+
+def refused_by_status(status: int, retry_after: str | None) -> Reply:
+    """A server that says no by an HTTP status alone."""
+    told = f"HTTP {status}"
+    detail = {"kind": _BY_STATUS.get(status, ErrorKind.PERMANENT), "message": told}
+    if retry_after is not None and re.fullmatch("[0-9]{1,5}", retry_after):
+        detail["retry_after"] = retry_after
+    return Reply(told, None, is_error=True, meta={ERROR_META: detail})
+
+
 # Only at the beginning of a failed result: further on stands what others wrote, who could pretend it.
 _WITHIN = 300
 _EXPIRED = re.compile(

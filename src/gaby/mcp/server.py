@@ -3,12 +3,15 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
 from gaby.kernel.ids import Random
+from gaby.kernel.log import get_log
 from gaby.mcp.definitions import ServerDefinitions
 from gaby.mcp.errors import (
     ConnectorAuthExpired,
@@ -18,6 +21,7 @@ from gaby.mcp.errors import (
     ConnectorStartFailed,
     ConnectorStartTimedOut,
     ConnectorTimedOut,
+    ConnectorUnavailable,
 )
 from gaby.mcp.launch import HttpLaunch, Launch, ServerKey
 from gaby.mcp.limits import HostLimits
@@ -27,6 +31,8 @@ from gaby.mcp.states import Lifecycle, Move, State
 
 if TYPE_CHECKING:
     from gaby.mcp.link import Link
+
+_log = get_log(__name__)
 
 _BETWEEN_REFRESHES = 0.2
 
@@ -117,7 +123,8 @@ class Server:
             finally:
                 self._waiting -= 1
             if isinstance(outcome, GabyError):
-                raise outcome
+                # A copy for each who waited: an exception carries the trace of who raised it.
+                raise copy(outcome)
 
     def live_link(self) -> "Link | None":
         """The connection if there is one now, for those who need not wait."""
@@ -204,6 +211,14 @@ class Server:
         else:
             self._life.move(State.LAUNCHING, "used")
         self._owner = asyncio.create_task(self._own(), name=f"connector {self.key.connector}")
+        self._owner.add_done_callback(self._left)
+
+    def _left(self, owner: asyncio.Task[None]) -> None:
+        """Whatever ended the owner, nobody waits for what will not come."""
+        if not owner.cancelled() and (error := owner.exception()) is not None:
+            _log.error("connector.owner_failed", connector=self.key.connector, exc_info=error)
+        if self._attempt is not None and owner is self._owner:
+            self._answer(ConnectorUnavailable(connector=self.key.connector))
 
     async def _own(self) -> None:
         while True:
@@ -226,7 +241,9 @@ class Server:
 
     async def _live(self) -> ConnectorError | None:
         """From the start of the server to its end: why it failed, or nothing when it was asked to end."""
-        # Loading the SDK takes a second and 40 MB, which those do not pay who have no connectors.
+        # Loading the SDK takes a second and 40 MB, which those do not pay who have no connectors. In a thread, so that
+        # others can work in the meantime.
+        await asyncio.to_thread(import_module, "gaby.mcp.handshake")
         from gaby.mcp.handshake import open_link
         from gaby.mcp.link import Link
 

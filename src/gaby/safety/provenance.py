@@ -77,6 +77,10 @@ class Ledger:
         for value in values:
             self.learn(value, origin)
 
+    def learn_principal(self, *values: str) -> None:
+        """What identifies the verified requester."""
+        self.learn_all(values, Origin(Label.PRINCIPAL, "the verified requester"))
+
     def trace(self, leaf: Leaf, connector: str) -> Trace:
         """Trusted origins first; only if there is none, where outside the value was seen."""
         known = self._values.get(leaf.value.strip(), ())

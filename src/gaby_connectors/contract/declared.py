@@ -11,40 +11,9 @@ from pydantic import ValidationError
 from gaby_connectors.contract.rule import Rule, Seen, failed, judged
 from gaby_connectors.contract.subject import Subject
 from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, ToolManifest
+from gaby_connectors.sdk.verbs import looks_destructive
 
 LONGEST_DESCRIPTION = 4_000
-_VERBS = frozenset(
-    [
-        "delete",
-        "remove",
-        "destroy",
-        "drop",
-        "purge",
-        "wipe",
-        "erase",
-        "truncate",
-        "refund",
-        "pay",
-        "charge",
-        "transfer",
-        "revoke",
-        "disable",
-        "deactivate",
-        "suspend",
-        "terminate",
-        "kill",
-        "reset",
-        "grant",
-        "ban",
-        "cancel",
-        "uninstall",
-        "format",
-        "shutdown",
-        "overwrite",
-    ]
-)
-_BEFORE_VERBS = frozenset(["bulk", "force", "mass", "hard", "all", "batch"])
-_READS = frozenset(["list", "get", "find", "search", "show", "count", "describe", "read", "lookup", "look", "check"])
 
 
 class ToolsListed(Rule):
@@ -156,14 +125,7 @@ def _wrong(tool: Tool) -> Iterable[str]:
 def _looks_destructive(tool: Tool) -> bool:
     if tool.annotations is not None and tool.annotations.destructive_hint and not tool.annotations.read_only_hint:
         return True
-    words = [word for word in re.split(r"[^a-z0-9]+", _snake(tool.name)) if word]
-    while words and words[0] in _BEFORE_VERBS:
-        words.pop(0)
-    return bool(words) and words[0] in _VERBS and words[0] not in _READS
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return looks_destructive(tool.name)
 
 
 def _missing(tool: Tool) -> Iterable[str]:

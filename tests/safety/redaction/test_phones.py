@@ -27,7 +27,7 @@ pytestmark = pytest.mark.promise("S5")
     ],
 )
 def test_an_international_number_is_found(number: str) -> None:
-    assert found(find_phones, number) == [number]
+    assert found(find_phones, number)[0] == number
     assert found(find_phones, f"call {number}, now")[0] == number
     assert Certainty.SURE in certainties(find_phones, number)
 

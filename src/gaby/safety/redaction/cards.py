@@ -6,7 +6,7 @@ from gaby.safety.redaction.sight import Run, Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
 _SHORTEST = 12
-_DOUBLED = "0246813579"
+_DOUBLED = bytes.maketrans(b"0123456789", b"0246813579")
 
 # First number, last number (as many digits as the prefix has), lengths.
 _BRANDS = (
@@ -40,9 +40,10 @@ def find_cards(sight: Sight) -> Iterator[Span]:
 
 
 def has_luhn(digits: str) -> bool:
-    plain = sum(map(int, digits[::-2]))
-    doubled = sum(int(_DOUBLED[int(digit)]) for digit in digits[-2::-2])
-    return (plain + doubled) % 10 == 0
+    # Sums of bytes, each 48 more than its digit: this is tried at every number of a long list.
+    codes = digits.encode()
+    total = sum(codes[::-2]) + sum(codes.translate(_DOUBLED)[-2::-2])
+    return (total - 48 * len(codes)) % 10 == 0
 
 
 def _cards_in(sight: Sight, run: Run) -> Iterator[Span]:
@@ -63,8 +64,12 @@ def _card_at(sight: Sight, run: Run, places: list[int], first: int) -> int:
             continue
         start, end = places[first], places[last] + 1
         # A plus or parentheses make it a telephone number, and one in ten of those passes the Luhn check.
-        is_written_so = sight.text[start - 1 : start] != "+" and set(sight.text[start:end]).isdisjoint("/()")
-        if is_written_so and sight.is_apart(start, end) and has_luhn(run.digits[first : last + 1]):
+        if (
+            sight.is_apart(start, end)
+            and has_luhn(run.digits[first : last + 1])
+            and sight.text[start - 1 : start] != "+"
+            and set(sight.text[start:end]).isdisjoint("/()")
+        ):
             return length
     return 0
 

@@ -9,7 +9,7 @@ from gaby.safety.redaction.spans import Certainty, Span
 
 _DOTTED = re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
 _IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w\-])(?!\.[0-9])")
-_VERSION_BEFORE = re.compile(r"(?:\b(?:v|ver|version|release|build|firmware|revision|rev|update)[ .:=\"']{0,3}|\w/)$")
+_VERSION_BEFORE = re.compile(r"(?:\b(?:v|ver|version|release|build|firmware|revision|rev|update)[ .:=\"']{0,3}|\w/)\Z")
 _COLONS = re.compile(r":(?:[0-9A-Fa-f]{1,4}:){3}")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]{0,32}+(?:\.[0-9]{1,3}){0,3}+(?![\w:])")
 _DASHED = re.compile(r"-(?:[0-9A-Fa-f]{2}-){3}")
@@ -29,7 +29,8 @@ def find_networks(sight: Sight) -> Iterator[Span]:
             yield Span(found.start(), found.end(), "mac", Certainty.SURE)
     for found in _MAC_DOTTED.finditer(sight.text):
         start = found.start() - 4
-        if _HEX.match(sight.text, max(0, start), found.start()) and sight.is_apart(start, found.end()):
+        is_first = start >= 0 and sight.text[start - 1 : start] != "." and _HEX.match(sight.text, start)
+        if is_first and sight.is_apart(start, found.end()):
             yield Span(start, found.end(), "mac", Certainty.LIKELY)
 
 

@@ -13,12 +13,12 @@ _TRUNK_ZERO = re.compile(r"0[1-9][0-9]{0,4}(?:\) ?| ?[/\-] ?|[ .])[0-9]{2,8}(?:[
 _ONE_GROUP = re.compile(r"[0-9]{7,15}(?![0-9])")
 _SAYS_PHONE = re.compile(
     r"(?:\b(?:phone|tel|telephone|telefono|telefon|telefonnummer|telephon|mobile|mobil|movil|cell|cellphone|handy|call|"
-    r"called|ring|dial|sms|text|whatsapp|fax|rufnummer|portable|celular|phone_number|mobile_number)\b)[^0-9\n]{0,16}$"
+    r"called|ring|dial|sms|text|whatsapp|fax|rufnummer|portable|celular|phone_number|mobile_number)\b)[^0-9\n]{0,16}\Z"
 )
 _SAYS_NUMBER = re.compile(
     r"(?:\b(?:order|invoice|ticket|ref|reference|case|id|number|no|nr|tracking|sku|po|serial|part|account|acct|"
     r"transaction|trx|request|build|version|bestellung|rechnung|commande|facture|pedido|factura|parcel|article|item)"
-    r"|#)[ :.#=\"']{0,4}$"
+    r"|#)[ :.#=\"']{0,4}\Z"
 )
 _CONTEXT = 28
 

@@ -8,13 +8,13 @@ from gaby.safety.redaction.spans import Certainty, Span
 
 _KNOWN_KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    r"sk-(?:[a-z]+-)*[A-Za-z0-9_\-]{16,}|(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}|"
+    r"sk-[A-Za-z0-9_\-]{16,}|(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}|"
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_\-]{16,}|"
     r"xox[a-z]-[A-Za-z0-9\-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_\-]{30,}|"
     r"ya29\.[A-Za-z0-9_\-]{20,}|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|npm_[A-Za-z0-9]{30,}|"
     r"hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{60,}|gaby-[a-z2-7]{12}\.[a-z2-7]{52}|gaby-[A-Za-z0-9_\-.]{16,})"
 )
-_JWT = re.compile(r"eyJ[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]*")
+_JWT = re.compile(r"eyJ(?<![A-Za-z0-9_\-]eyJ)[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]*")
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,70}-----")
 _URL_PASSWORD = re.compile(r"://[^\s/?#:@\x1e]{0,128}:([^\s/?#\x1e]{1,256})@(?=[\w\[])")
@@ -30,11 +30,13 @@ _ASSIGNED = re.compile(
     r"(?:\\?\"([^\"\\\x1e\r\n]{1,512})|'([^'\x1e\r\n]{1,512})|([^\s\"',;&<>\x1e]{1,512}))"
 )
 _TOLD = re.compile(r"(?: (?:is|was|ist|lautet|es|est)(?: now)?:? | )[\"'`]?([^\s\"'`,;\x1e]{4,256})")
-_BEARER = re.compile(r"(?:bearer|basic|token|apikey) {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
+_AUTHORIZATION = re.compile(
+    r"authorization[\"']? {0,3}[:=] {0,3}[\"']?((?:bearer|basic|token|apikey|digest) {1,3})?([a-z0-9._~+/\-]{8,4096}+=*)"
+)
+_BEARER = re.compile(r"bearer {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
 _WORD_END = re.compile(r"[a-z0-9_\-]{0,32}+")
 _WORD_START = re.compile(r"[a-z0-9_\-]{0,32}+")
 _WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase")
-_SCHEMES = ("bearer ", "authorization")
 _NOT_A_SECRET = re.compile(
     r"[*x•.]+|<[^>]*>?|\$?\{.*|\[.*|%\w+%?|null|none|nil|true|false|undefined|required|optional|string|redacted|empty|"
     r"yes|no|not|missing|invalid|incorrect|wrong|expired|reset|forgotten|unknown"
@@ -108,12 +110,14 @@ def _value_after(sight: Sight, at: int, end: int) -> Iterator[Span]:
 
 
 def _authorized(sight: Sight) -> Iterator[Span]:
-    if not any(scheme in sight.low for scheme in _SCHEMES):
-        return
-    for found in _BEARER.finditer(sight.low):
-        value = sight.text[found.start(1) : found.end(1)]
-        if len(value) >= _LONG or not value.isalpha():
-            yield Span(found.start(1), found.end(1), "token", Certainty.SURE)
+    if "authorization" in sight.low:
+        for found in _AUTHORIZATION.finditer(sight.low):
+            if found[1] or not found[2].isalpha():
+                yield Span(found.start(2), found.end(2), "token", Certainty.SURE)
+    if "bearer " in sight.low:
+        for found in _BEARER.finditer(sight.low):
+            if len(found[1]) >= _LONG or not found[1].isalpha():
+                yield Span(found.start(1), found.end(1), "token", Certainty.SURE)
 
 
 def _looks_made_up(value: str) -> bool:

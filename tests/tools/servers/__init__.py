@@ -1,0 +1,1 @@
+"""Connectors that the tests of the one path talk to, each in a process of its own."""
