@@ -21,6 +21,7 @@ OWN_SIGN_IN = {
     "DELETE /api/sign-ins",
     "DELETE /api/sign-ins/{sign_in_id}",
 }
+NO_BODY = {"PUT /api/groups/{group_id}/members/{person_id}", "POST /api/connectors/{connector_id}/look"}
 NEEDS = {
     "GET /api/system/checks": Permission.INSTALLATION_MANAGE,
     "POST /api/workspaces": Permission.INSTALLATION_MANAGE,
@@ -39,6 +40,30 @@ NEEDS = {
     "GET /api/keys": Permission.KEYS_MANAGE,
     "POST /api/keys": Permission.KEYS_MANAGE,
     "DELETE /api/keys/{key_id}": Permission.KEYS_MANAGE,
+    "GET /health/connectors": Permission.CONNECTORS_READ,
+    "GET /api/connectors": Permission.CONNECTORS_READ,
+    "POST /api/connectors": Permission.CONNECTORS_MANAGE,
+    "GET /api/connectors/{connector_id}": Permission.CONNECTORS_READ,
+    "PATCH /api/connectors/{connector_id}": Permission.CONNECTORS_MANAGE,
+    "DELETE /api/connectors/{connector_id}": Permission.CONNECTORS_MANAGE,
+    "PUT /api/connectors/{connector_id}/credentials": Permission.CONNECTORS_MANAGE,
+    "PUT /api/connectors/{connector_id}/manifest": Permission.CONNECTORS_MANAGE,
+    "POST /api/connectors/{connector_id}/look": Permission.CONNECTORS_MANAGE,
+    "GET /api/connectors/{connector_id}/changes": Permission.CONNECTORS_READ,
+    "POST /api/connectors/{connector_id}/accept": Permission.CONNECTORS_MANAGE,
+    "GET /api/connectors/{connector_id}/log": Permission.CONNECTORS_MANAGE,
+    "PUT /api/connectors/{connector_id}/kill-switch": Permission.TOOLS_STOP,
+    "DELETE /api/connectors/{connector_id}/kill-switch": Permission.CONNECTORS_MANAGE,
+    "GET /api/kill-switches": Permission.CONNECTORS_READ,
+    "PUT /api/kill-switch": Permission.TOOLS_STOP,
+    "DELETE /api/kill-switch": Permission.CONNECTORS_MANAGE,
+    "PUT /api/system/kill-switch": Permission.INSTALLATION_MANAGE,
+    "DELETE /api/system/kill-switch": Permission.INSTALLATION_MANAGE,
+    "GET /api/tools": Permission.CONNECTORS_READ,
+    "POST /api/tools/explain": Permission.CONNECTORS_READ,
+    "GET /api/approvals": Permission.APPROVALS_DECIDE,
+    "GET /api/approvals/{approval_id}": Permission.APPROVALS_DECIDE,
+    "POST /api/approvals/{approval_id}/decision": Permission.APPROVALS_DECIDE,
     "GET /api/audit/rows": Permission.AUDIT_READ,
     "GET /api/audit/rows/{row_id}/proof": Permission.AUDIT_READ,
     "GET /api/audit/export": Permission.AUDIT_READ,
@@ -50,6 +75,10 @@ LEAST_ROLE = {
     Permission.KEYS_MANAGE: Role.ADMIN,
     Permission.AUDIT_READ: Role.ADMIN,
     Permission.WORKSPACE_MANAGE: Role.ADMIN,
+    Permission.CONNECTORS_READ: Role.VIEWER,
+    Permission.APPROVALS_DECIDE: Role.OPERATOR,
+    Permission.TOOLS_STOP: Role.OPERATOR,
+    Permission.CONNECTORS_MANAGE: Role.ADMIN,
 }
 
 
@@ -58,7 +87,7 @@ def test_every_route_is_in_the_table_and_every_api_route_asks_who(world: World) 
     assert {each.name for each in found} == PUBLIC | OUTSIDE | OWN_SIGN_IN | set(NEEDS)
     for endpoint in found:
         assert endpoint.knows_the_actor == (endpoint.name not in PUBLIC | OUTSIDE), endpoint.name
-    assert {each.name for each in found if each.method in {"POST", "PATCH"}} - OUTSIDE == set(
+    assert {each.name for each in found if each.method in {"POST", "PATCH", "PUT"}} - OUTSIDE - NO_BODY == set(
         bodies(world.gaby.ids.new(), "x")
     )
 

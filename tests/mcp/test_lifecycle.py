@@ -11,12 +11,14 @@ from gaby.kernel.errors import Conflict
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import (
     ConnectorCommandNotFound,
+    ConnectorCrashed,
     ConnectorDegraded,
     ConnectorShutDown,
     ConnectorStartFailed,
     ConnectorStartTimedOut,
     ConnectorUnavailable,
     ConnectorUnknown,
+    HostLimits,
     ImpossibleMove,
     McpHost,
     Move,
@@ -26,6 +28,7 @@ from gaby.mcp import (
     StdioLaunch,
 )
 from gaby.mcp.calls import call
+from gaby.mcp.failures import Failures
 from gaby.mcp.states import MOVES, Lifecycle
 from tests.mcp.scenes import (
     ACME,
@@ -41,6 +44,7 @@ from tests.mcp.scenes import (
     until_state,
     with_limits,
 )
+from tests.support.dice import Dice
 
 pytestmark = pytest.mark.promise("M2")
 
@@ -61,6 +65,18 @@ def test_only_moves_of_the_table_are_made(before: State, after: State, clock: He
         life.move(after)
     assert life.state is before
     assert not life.history
+
+
+def test_pauses_grow_with_the_failures_up_to_a_cap_and_are_never_quite_the_same(clock: HeldClock) -> None:
+    limits = HostLimits(backoff_base=1, backoff_cap=6, max_failures=9)
+    failures = Failures("crm", clock, Dice("pauses"), limits)
+    for longest in (1, 2, 4, 6, 6):
+        failures.note(ConnectorCrashed())
+        pauses = {failures.pause() for _ in range(20)}
+        assert len(pauses) > 15
+        assert all(longest / 2 <= pause <= longest for pause in pauses)
+    clock.advance(timedelta(minutes=5))
+    assert failures.recent == 0
 
 
 def test_the_history_is_bounded_and_calls_do_not_push_out_what_matters(clock: HeldClock) -> None:

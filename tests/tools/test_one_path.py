@@ -7,6 +7,9 @@ from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy, ErrorKind
 from tests.tools.scenes import Scene
 
+# The rules are the same on both engines; what the engines do differently is tried with approvals and kill switches.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
 ADA = "ada@acme.example"
 BOB = "bob@globex.example"
 

@@ -1,5 +1,6 @@
 """Who is told when a server changes its state or shows its tools."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -33,11 +34,8 @@ class Listeners:
         if not {move.before, move.after} <= _EVERYDAY:
             self._show(key, move)
         for listener in self.on_transition:
-            try:
-                listener(key, move)
-            except Exception:
-                # What somebody else does with the news must not keep a server from living its life.
-                _log.exception("connector.listener_failed", connector=key.connector)
+            # In the loop's next turn: what somebody does with the news must not get in the way of what happens.
+            asyncio.get_running_loop().call_soon(listener, key, move)
 
     def _show(self, key: ServerKey, move: Move) -> None:
         alive = _ALIVE.get(move.after)

@@ -1,7 +1,6 @@
 """The keeper of one server: starts it on first use, starts it again when it fails, and gives up when that is no use."""
 
 import asyncio
-from collections import deque
 from collections.abc import Sequence
 from copy import copy
 from datetime import datetime
@@ -14,8 +13,6 @@ from gaby.kernel.ids import Random
 from gaby.kernel.log import get_log
 from gaby.mcp.definitions import ServerDefinitions
 from gaby.mcp.errors import (
-    ConnectorAuthExpired,
-    ConnectorDegraded,
     ConnectorError,
     ConnectorShutDown,
     ConnectorStartFailed,
@@ -23,6 +20,7 @@ from gaby.mcp.errors import (
     ConnectorTimedOut,
     ConnectorUnavailable,
 )
+from gaby.mcp.failures import Failures
 from gaby.mcp.launch import HttpLaunch, Launch, ServerKey
 from gaby.mcp.limits import HostLimits
 from gaby.mcp.listeners import Listeners
@@ -64,7 +62,6 @@ class Server:
         self.limits = limits
         self.definitions: ServerDefinitions | None = None
         self._clock = clock
-        self._random = random
         self._listeners = listeners
         self._life = Lifecycle(clock, limits.kept_moves, lambda move: listeners.moved(key, move))
         self._owner: asyncio.Task[None] | None = None
@@ -72,9 +69,7 @@ class Server:
         self._last_link: Link | None = None
         self._attempt: asyncio.Future[Link | GabyError] | None = None
         self._waiting = 0
-        self._failures: deque[float] = deque(maxlen=limits.max_failures)
-        self._last_error: ConnectorError | None = None
-        self._degraded_at = 0.0
+        self._failures = Failures(key.connector, clock, random, limits)
         self._used_at = clock.monotonic()
         self._pinged_at = clock.monotonic()
         self._refusing = False
@@ -93,7 +88,7 @@ class Server:
             self._life.since,
             history[-1].reason if history else "",
             link.in_flight if link else 0,
-            len(self._recent_failures()),
+            self._failures.recent,
             stdio.pid if stdio and self._life.running else None,
             stdio.bad_lines if stdio else 0,
             self.definitions.fingerprint if self.definitions else None,
@@ -201,12 +196,7 @@ class Server:
         if self._owner is not None and not self._owner.done():
             return
         if self._life.state is State.DEGRADED:
-            now = self._clock.monotonic()
-            if now - self._degraded_at < self.limits.cool_down:
-                raise self._why_degraded()
-            # One try: the next failure leads straight back.
-            self._failures.clear()
-            self._failures.extend([now] * (self.limits.max_failures - 1))
+            self._failures.another_try()
             self._life.move(State.RESTARTING, "used again after a pause")
         else:
             self._life.move(State.LAUNCHING, "used")
@@ -217,8 +207,8 @@ class Server:
         """Whatever ended the owner, nobody waits for what will not come."""
         if not owner.cancelled() and (error := owner.exception()) is not None:
             _log.error("connector.owner_failed", connector=self.key.connector, exc_info=error)
-        if self._attempt is not None and owner is self._owner:
-            self._answer(ConnectorUnavailable(connector=self.key.connector))
+        kind = ConnectorShutDown if self._stopping else ConnectorUnavailable
+        self._answer(kind(connector=self.key.connector))
 
     async def _own(self) -> None:
         while True:
@@ -230,14 +220,14 @@ class Server:
                 if not self._waiting:
                     return
                 self._life.move(State.LAUNCHING, "used")
-            elif self._hopeless(failure):
-                self._degraded_at = self._clock.monotonic()
+            elif self._failures.hopeless(failure):
+                self._failures.give_up()
                 self._life.move(State.DEGRADED, failure.message)
-                self._answer(self._why_degraded())
+                self._answer(self._failures.why())
                 return
             else:
                 self._life.move(State.RESTARTING, failure.message)
-                await asyncio.sleep(self._pause())
+                await asyncio.sleep(self._failures.pause())
 
     async def _live(self) -> ConnectorError | None:
         """From the start of the server to its end: why it failed, or nothing when it was asked to end."""
@@ -305,8 +295,7 @@ class Server:
     def _note(self, failure: ConnectorError | None) -> None:
         if failure is None or self._stopping or self._life.state in (State.CRASHED, State.TIMEOUT):
             return
-        self._last_error = failure
-        self._failures.append(self._clock.monotonic())
+        self._failures.note(failure)
         slow = isinstance(failure, ConnectorTimedOut | ConnectorStartTimedOut)
         self._life.move(State.TIMEOUT if slow else State.CRASHED, failure.message)
 
@@ -314,25 +303,3 @@ class Server:
         attempt, self._attempt = self._attempt, None
         if attempt is not None and not attempt.done():
             attempt.set_result(outcome)
-
-    def _recent_failures(self) -> Sequence[float]:
-        oldest = self._clock.monotonic() - self.limits.failure_window
-        return [at for at in self._failures if at > oldest]
-
-    def _hopeless(self, failure: ConnectorError) -> bool:
-        return failure.hopeless or len(self._recent_failures()) >= self.limits.max_failures
-
-    def _pause(self) -> float:
-        """Longer each time, and never quite the same, so that many servers do not start at one moment."""
-        longest = self.limits.backoff_base * 2.0 ** (len(self._recent_failures()) - 1)
-        share = int.from_bytes(self._random(2), "big") / 0xFFFF
-        return min(longest, self.limits.backoff_cap) * (0.5 + share / 2)
-
-    def _why_degraded(self) -> ConnectorError:
-        name, last = self.key.connector, self._last_error
-        if isinstance(last, ConnectorAuthExpired):
-            return ConnectorAuthExpired(last.message, connector=name)
-        left = max(0, self.limits.cool_down - (self._clock.monotonic() - self._degraded_at))
-        why = last.message if last else ""
-        message = f"{name} is not used for another {left:.0f} seconds, since it failed: {why}"
-        return ConnectorDegraded(message, connector=name)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.kernel.ids import ApprovalId, ConnectorId, RunId
 from gaby.kernel.text import Clean, CleanStr
@@ -36,6 +36,12 @@ class PolicyIn(_In):
     scopes: Scopes | None = None
     reads_per_minute: Limit | None = None
     writes_per_minute: Limit | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("say what to change")
+        return self
 
     def change(self) -> PolicyChange:
         return PolicyChange(self.autonomy, self.scopes, self.reads_per_minute, self.writes_per_minute)

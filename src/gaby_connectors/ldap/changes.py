@@ -5,12 +5,18 @@ import secrets
 from pathlib import Path
 from typing import Literal
 
-from ldap3 import MODIFY_ADD, MODIFY_DELETE, MODIFY_REPLACE, Connection
-from ldap3.core.exceptions import LDAPAttributeOrValueExistsResult, LDAPNoSuchAttributeResult
 from pydantic import BaseModel
 
 from gaby_connectors.ldap.dialect import encoded_password, first, texts
 from gaby_connectors.ldap.directory import Changes, Directory, Found
+from gaby_connectors.ldap.library import (
+    MODIFY_ADD,
+    MODIFY_DELETE,
+    MODIFY_REPLACE,
+    Connection,
+    LDAPAttributeOrValueExistsResult,
+    LDAPNoSuchAttributeResult,
+)
 from gaby_connectors.ldap.names import GroupName, UserId
 from gaby_connectors.sdk.connector import Toolbox
 from gaby_connectors.sdk.manifest import ToolManifest

@@ -6,8 +6,14 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ldap3 import AUTO_BIND_NO_TLS, AUTO_BIND_TLS_BEFORE_BIND, NONE, SUBTREE, Connection, Server, Tls
-from ldap3.core.exceptions import (
+from gaby_connectors.ldap.config import LdapConfig
+from gaby_connectors.ldap.dialect import Attributes, dialect_of
+from gaby_connectors.ldap.library import (
+    AUTO_BIND_NO_TLS,
+    AUTO_BIND_TLS_BEFORE_BIND,
+    NONE,
+    SUBTREE,
+    Connection,
     LDAPBindError,
     LDAPCommunicationError,
     LDAPException,
@@ -15,11 +21,10 @@ from ldap3.core.exceptions import (
     LDAPInvalidCredentialsResult,
     LDAPSizeLimitExceededResult,
     LDAPSocketOpenError,
+    Server,
+    Tls,
+    escape_filter_chars,
 )
-from ldap3.utils.conv import escape_filter_chars
-
-from gaby_connectors.ldap.config import LdapConfig
-from gaby_connectors.ldap.dialect import Attributes, dialect_of
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, conflict, denied, invalid, not_found, transient
 from gaby_connectors.sdk.manifest import ErrorKind

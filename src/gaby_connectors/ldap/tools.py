@@ -2,14 +2,16 @@
 
 from typing import Annotated
 
-from ldap3 import Connection
-from ldap3.utils.conv import escape_filter_chars
 from pydantic import BaseModel, Field
 
 from gaby_connectors.ldap.changes import changes
 from gaby_connectors.ldap.config import LdapConfig
 from gaby_connectors.ldap.dialect import Dialect, first, texts
 from gaby_connectors.ldap.directory import Directory, Found
+from gaby_connectors.ldap.library import (
+    Connection,
+    escape_filter_chars,
+)
 from gaby_connectors.ldap.names import UserId
 from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest

@@ -1,6 +1,7 @@
 """Payment cards: a brand's prefix, one of its lengths, and the Luhn check."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from gaby.safety.redaction.sight import Run, Sight
 from gaby.safety.redaction.spans import Certainty, Span
@@ -74,6 +75,7 @@ def _card_at(sight: Sight, run: Run, places: list[int], first: int) -> int:
     return 0
 
 
+@lru_cache(maxsize=10_000)
 def _lengths(prefix: str) -> tuple[int, ...]:
     for low, high, lengths in _BRANDS:
         if low <= prefix[: len(low)] <= high:

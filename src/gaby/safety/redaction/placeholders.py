@@ -138,7 +138,7 @@ class Placeholders:
 
 def _identity(kind: str, original: Original) -> str:
     """What makes two spellings the same value."""
-    plain = canonical(str(original))
+    plain = canonical(str(int(original) if isinstance(original, float) else original))
     return _BETWEEN.sub("", plain) if kind in _SEPARATED else plain
 
 

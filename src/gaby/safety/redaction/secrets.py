@@ -31,7 +31,8 @@ _ASSIGNED = re.compile(
 )
 _TOLD = re.compile(r"(?: (?:is|was|ist|lautet|es|est)(?: now)?:? | )[\"'`]?([^\s\"'`,;\x1e]{4,256})")
 _AUTHORIZATION = re.compile(
-    r"authorization[\"']? {0,3}[:=] {0,3}[\"']?((?:bearer|basic|token|apikey|digest) {1,3})?([a-z0-9._~+/\-]{8,4096}+=*)"
+    r"authorization[\"']? {0,3}[:=] {0,3}[\"']?((?:bearer|basic|token|apikey|digest) {1,3})?"
+    r"([a-z0-9._~+/\-]{8,4096}+=*)"
 )
 _BEARER = re.compile(r"bearer {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
 _WORD_END = re.compile(r"[a-z0-9_\-]{0,32}+")
@@ -58,9 +59,10 @@ def find_secrets(sight: Sight) -> Iterator[Span]:
 
 def is_random(text: str) -> bool:
     """Long, of many different characters, with letters and digits: no word, no date, no identifier."""
-    if len(text) < _LONG or len(set(text)) < _VARIETY:
+    characters = set(text)
+    if len(text) < _LONG or len(characters) < _VARIETY:
         return False
-    return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
+    return any(map(str.isdigit, characters)) and any(map(str.isalpha, characters))
 
 
 def _private_keys(sight: Sight) -> Iterator[Span]:

@@ -1,0 +1,205 @@
+"""An approval is for exactly one call, once, and is checked again when it is used."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.errors import Invalid, NotFound
+from gaby.kernel.ids import ApprovalId
+from gaby.safety import LaneRules, Scopes
+from gaby.tools import Asked, Denied, Done, Run
+from gaby.tools.connectors import PolicyChange
+from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
+from gaby_connectors.sdk.manifest import Autonomy
+from tests.tools.scenes import EVERYTHING, Scene
+
+pytestmark = pytest.mark.promise("S6")
+
+
+async def ask(desk: Scene, run: Run, tool: str = "unlock", **arguments: str) -> ApprovalId:
+    outcome = await desk.invoke(run, tool, **(arguments or {"account_id": "acc-2002"}))
+    assert isinstance(outcome, Asked)
+    return outcome.approval_id
+
+
+async def test_nothing_happens_until_somebody_approves_and_then_exactly_what_was_shown(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    assert desk.effects == []
+    await desk.decide(approval_id)
+    assert isinstance(await desk.apply(run, approval_id), Done)
+    assert desk.effects == ["unlock acc-2002"]
+    events = [event for event in await desk.audited() if event.startswith("approval.")]
+    assert events == ["approval.requested", "approval.approved", "approval.used"]
+
+
+async def test_the_person_sees_a_rehearsal(desk: Scene) -> None:
+    approval_id = await ask(desk, desk.run())
+    async with desk.gaby.database.read(desk.workspace_id) as session:
+        (row,) = await desk.gaby.tools.approvals.list(session)
+        assert row.typed_id == approval_id
+        assert row.preview == {"shown": {"done": "unlock acc-2002, which is locked", "dry_run": True}}
+        assert row.concerns[0]["rule"] == "provenance"
+    assert desk.effects == []
+
+
+async def test_an_approval_works_once(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    await desk.apply(run, approval_id)
+    again = await desk.apply(run, approval_id)
+    assert isinstance(again, Denied)
+    assert again.verdict.rule == "approval.unusable"
+    assert desk.effects == ["unlock acc-2002"]
+
+
+async def test_two_who_apply_at_once_get_one_effect(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    outcomes = await asyncio.gather(*(desk.apply(run, approval_id) for _ in range(4)), return_exceptions=True)
+    assert sum(isinstance(outcome, Done) for outcome in outcomes) == 1
+    assert all(isinstance(each, Done | Denied | ApprovalClosed) for each in outcomes), outcomes
+    assert desk.effects == ["unlock acc-2002"]
+
+
+async def test_of_two_who_decide_at_once_one_is_told_the_name_of_the_other(desk: Scene) -> None:
+    approval_id = await ask(desk, desk.run())
+    answers = await asyncio.gather(
+        desk.decide(approval_id), desk.decide(approval_id, "refuse", reason="no"), return_exceptions=True
+    )
+    (lost,) = [each for each in answers if isinstance(each, BaseException)]
+    assert isinstance(lost, ApprovalClosed)
+    assert lost.status == 409
+    assert lost.message.startswith("agent has decided this already: it is ")
+
+
+async def test_what_was_refused_or_never_decided_cannot_be_used(desk: Scene) -> None:
+    run = desk.run()
+    waiting, refused, escalated = [await ask(desk, run) for _ in range(3)]
+    with pytest.raises(ReasonMissing):
+        await desk.decide(refused, "refuse")
+    await desk.decide(refused, "refuse", reason="Not their account.")
+    await desk.decide(escalated, "escalate", reason="Ask the lead.")
+    for approval_id in (waiting, refused, escalated):
+        outcome = await desk.apply(run, approval_id)
+        assert isinstance(outcome, Denied)
+        assert outcome.verdict.rule == "approval.unusable"
+    assert desk.effects == []
+
+
+async def test_an_approval_expires(desk: Scene, clock: HeldClock) -> None:
+    run = desk.run()
+    late, in_time = await ask(desk, run), await ask(desk, run)
+    await desk.decide(in_time)
+    clock.advance(timedelta(hours=24))
+    outcome = await desk.apply(run, in_time)
+    assert isinstance(outcome, Denied)
+    assert outcome.verdict.rule == "approval.expired"
+    with pytest.raises(ApprovalExpired):
+        await desk.decide(late)
+    assert await desk.gaby.tools.expire_approvals() == 2
+    assert await desk.gaby.tools.expire_approvals() == 0
+    assert (await desk.audited()).count("approval.expired") == 2
+    assert desk.effects == []
+
+
+async def test_another_run_cannot_use_it(desk: Scene) -> None:
+    approval_id = await ask(desk, desk.run())
+    await desk.decide(approval_id)
+    outcome = await desk.apply(desk.run(), approval_id)
+    assert isinstance(outcome, Denied)
+    assert outcome.verdict.rule == "approval.altered"
+    assert desk.effects == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        PolicyChange(scopes=Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("accounts/**",)))),
+        PolicyChange(autonomy=Autonomy.PROPOSE),
+        PolicyChange(writes_per_minute=5),
+    ],
+)
+async def test_a_change_of_policy_after_the_approval_voids_it(desk: Scene, change: PolicyChange) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    await desk.limit("desk", change)
+    outcome = await desk.apply(run, approval_id)
+    assert isinstance(outcome, Denied)
+    assert outcome.verdict.rule == "approval.altered"
+    assert desk.effects == []
+
+
+async def test_a_rule_that_forbids_it_meanwhile_beats_the_approval(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    denied = Scopes(read=EVERYTHING.read, write=LaneRules(allow=("**",), deny=("accounts/*/unlock",)))
+    await desk.limit("desk", PolicyChange(scopes=denied))
+    outcome = await desk.apply(run, approval_id)
+    assert isinstance(outcome, Denied)
+    assert outcome.verdict.rule == "scope.denied"
+
+
+async def test_a_target_that_changed_since_it_was_shown_is_not_touched(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    (desk.folder / "state").write_text("already unlocked by somebody")
+    outcome = await desk.apply(run, approval_id)
+    assert isinstance(outcome, Denied)
+    assert outcome.verdict.rule == "approval.target_changed"
+    assert desk.effects == []
+
+
+async def test_an_altered_row_is_not_honoured(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    async with desk.gaby.database.write(desk.workspace_id) as session:
+        row = await desk.gaby.tools.approvals.get(session, approval_id)
+        row.expires_at += timedelta(days=300)
+    outcome = await desk.apply(run, approval_id)
+    assert isinstance(outcome, Denied)
+    assert outcome.verdict.rule == "approval.altered"
+
+
+async def test_a_person_may_approve_other_arguments_instead(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    with pytest.raises(Invalid, match="do not fit"):
+        await desk.decide(approval_id, arguments={"account": "acc-1001"})
+    row = await desk.decide(approval_id, arguments={"account_id": "acc-1001"})
+    assert row.modified
+    assert isinstance(await desk.apply(run, approval_id), Done)
+    assert desk.effects == ["unlock acc-1001"]
+
+
+async def test_what_was_approved_counts_as_an_operators_word_for_the_rest_of_the_run(desk: Scene) -> None:
+    run = desk.run()
+    approval_id = await ask(desk, run)
+    await desk.decide(approval_id)
+    await desk.apply(run, approval_id)
+    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Done)
+
+
+async def test_the_arguments_are_sealed_and_only_a_redacted_copy_is_in_clear(desk: Scene) -> None:
+    approval_id = await ask(desk, desk.run(), "send_mail", to="eve@evil.example", body="hello")
+    async with desk.gaby.database.read(desk.workspace_id) as session:
+        row = await desk.gaby.tools.approvals.get(session, approval_id)
+        assert "eve@evil.example" not in f"{row.shown}{row.sealed_call}{row.concerns}"
+        sealed = await desk.gaby.tools.approvals.call_of(session, row)
+        assert sealed.arguments == {"to": "eve@evil.example", "body": "hello"}
+
+
+async def test_an_approval_of_another_workspace_does_not_exist(desk: Scene) -> None:
+    approval_id = await ask(desk, desk.run())
+    from_elsewhere = ApprovalId(desk.gaby.ids.new())
+    with pytest.raises(NotFound):
+        await desk.decide(from_elsewhere)
+    assert (await desk.decide(approval_id)).state == "approved"
