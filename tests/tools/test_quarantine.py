@@ -13,7 +13,6 @@ from gaby.tools.models import Connector
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.tools.scenes import EVERYTHING, Scene
 
-
 # The rules are the same on both engines; what the engines do differently is tried with approvals and kill switches.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 

@@ -108,57 +108,67 @@ def test_one_more_way_to_look_can_be_given() -> None:
     assert recognise("x", also=first_letter) == [Span(0, 1, "name", SURE)]
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "4 ",
-        "4111 1111 1111 1112 ",
-        "1",
-        "a",
-        "@",
-        "a@",
-        "a@a.",
-        "a.",
-        ".",
-        ":",
-        "::",
-        "1.",
-        "-",
-        "eyJ",
-        "eyJaaaaaa.",
-        "sk-",
-        "sk-a-",
-        "-----BEGIN ",
-        "-----BEGIN A A A ",
-        "password",
-        "password=",
-        "key: ",
-        "key-",
-        "bearer ",
-        "://",
-        "://a:",
-        "://a:a",
-        "+1 ",
-        "+",
-        "00",
-        "0",
-        "DE89",
-        "DE89 ",
-        "AA00",
-        "AA 00 ",
-        "aaaaaa00",
-        "(at)",
-        "a(at)a.",
-        "born ",
-        "mrn ",
-        "2a",
-        "12 34 56 2A",
-        "é\u200b",
-        "\u200b",
-        "550e8400-",
-    ],
-)
-def test_a_hostile_text_of_a_megabyte_is_read_in_linear_time(hostile: str) -> None:
-    text = (hostile * (1_000_000 // len(hostile) + 1))[:1_000_000]
-    spans = recognise(text + " ada@acme.example")
-    assert spans[-1].end == len(text) + 17
+HOSTILE = [
+    "4 ",
+    "4111 1111 1111 1112 ",
+    "1",
+    "a",
+    "@",
+    "a@",
+    "a@a.",
+    "a.",
+    ".",
+    ":",
+    "::",
+    "1.",
+    "-",
+    "eyJ",
+    "eyJaaaaaa.",
+    "sk-",
+    "sk-a-",
+    "-----BEGIN ",
+    "-----BEGIN A A A ",
+    "password",
+    "password=",
+    "key: ",
+    "key-",
+    "bearer ",
+    "://",
+    "://a:",
+    "://a:a",
+    "+1 ",
+    "+",
+    "00",
+    "0",
+    "DE89",
+    "DE89 ",
+    "AA00",
+    "AA 00 ",
+    "aaaaaa00",
+    "(at)",
+    "a(at)a.",
+    "born ",
+    "mrn ",
+    "2a",
+    "12 34 56 2A",
+    "é\u200b",
+    "\u200b",
+    "550e8400-",
+]
+
+
+def repeated(piece: str, length: int) -> str:
+    return (piece * (length // len(piece) + 1))[:length]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_hostile_text_is_read_to_its_end(piece: str) -> None:
+    text = repeated(piece, 100_000)
+    assert recognise(f"{text} ada@acme.example")[-1].end == len(text) + 17
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_hostile_text_of_a_megabyte_is_read_to_its_end(piece: str) -> None:
+    text = repeated(piece, 1_000_000)
+    assert recognise(f"{text} ada@acme.example")[-1].end == len(text) + 17

@@ -78,7 +78,7 @@ def test_the_same_value_has_the_same_placeholder_in_another_text(run: Placeholde
 
 def test_a_typed_placeholder_cannot_be_put_back(run: Placeholders) -> None:
     secret = Redactor().redact("ada@acme.example", run).text
-    for typed in ("[email:1]", "[email:1-aaaaaa]", "[email:2-k7qd2m]", "[typed:1-k7qd2m]"):
+    for typed in ("[email:1]", "[email:1-aaaaaa]", "[email:2-k7qd2m]", "[typed:7-k7qd2m]"):
         redacted = Redactor().redact(f"send {typed}", run).text
         assert run.restore(redacted, allow=ALL_KINDS) == f"send {typed}"
     copied = Redactor().redact(f"send {secret}", run, from_outside=True).text
@@ -95,7 +95,6 @@ def test_a_number_that_was_typed_ahead_never_becomes_somebodys(run: Placeholders
 def test_what_a_placeholder_stands_beside_is_still_found(run: Placeholders) -> None:
     once = Redactor().redact("mail ada@acme.example", run).text
     assert Redactor().redact(f"{once}eve@acme.example", run).text == f"{once}[email:2-{TAG}]"
-    assert Redactor().redact(f"password={once}", run).text == f"password={once}" or True
 
 
 def test_a_secret_around_a_placeholder_leaves_too(run: Placeholders) -> None:
@@ -150,9 +149,8 @@ def test_a_number_is_looked_at_too(run: Placeholders, number: float) -> None:
     assert type(back[0]) is type(number)
 
 
-@pytest.mark.parametrize("number", [0, 1, 999_999, 1.5, 1e300, 10**24, 10**5000, float("inf"), float("nan"), True])
-def test_other_numbers_stay(run: Placeholders, number: float) -> None:
-    value = [number]
+def test_other_numbers_stay(run: Placeholders) -> None:
+    value = [0, 1, 999_999, 1.5, 1e300, 10**24, 10**5000, float("inf"), float("nan"), True]
     assert Redactor(HIPAA).redact_value(value, run).value is value
 
 

@@ -1,10 +1,10 @@
 """A JSON value taken apart into its texts and put together again."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from gaby.kernel.errors import Invalid
-from gaby.safety.redaction.fields import Hints, Path, kind_of_field
+from gaby.safety.redaction.fields import NO_HINTS, Hints, Path, kind_of_field
 from gaby.safety.redaction.spans import Kind
 
 MAX_DEPTH = 64
@@ -24,13 +24,15 @@ class NotJson(Invalid):
 class Leaves:
     """The texts of a value in their order: keys, strings, and numbers written out."""
 
-    def __init__(self, hints: Hints) -> None:
+    def __init__(self, hints: Hints = NO_HINTS, kinds: Collection[Kind] = ()) -> None:
+        """`kinds` are those for which the name of a field is enough. A hint always is."""
         self.texts: list[str] = []
         self.forced: dict[int, Kind] = {}
         """Which of them are personal by their place."""
         self.numbers: dict[int, int | float] = {}
         """Which of them are numbers, still as they were."""
         self._hints = hints or None
+        self._kinds = kinds
 
     def take(self, value: Any, forced: Kind | None = None, path: Path = (), depth: int = 0) -> None:
         if isinstance(value, str):
@@ -69,8 +71,8 @@ class Leaves:
             self.texts.append(key)
             below, kind = (path, forced) if self._hints is None else self._below(path, key, forced)
             # A name like `token` says something of the value beside it, not of a whole structure.
-            if kind is None and not isinstance(item, dict):
-                kind = kind_of_field(key)
+            if kind is None and not isinstance(item, dict) and (named := kind_of_field(key)) in self._kinds:
+                kind = named
             if kind is None and isinstance(item, str):
                 self.texts.append(item)
             else:

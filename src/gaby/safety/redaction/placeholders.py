@@ -138,7 +138,8 @@ class Placeholders:
 
 def _identity(kind: str, original: Original) -> str:
     """What makes two spellings the same value."""
-    plain = canonical(str(int(original) if isinstance(original, float) else original))
+    is_whole = isinstance(original, float) and original.is_integer()
+    plain = canonical(str(int(original) if is_whole else original))
     return _BETWEEN.sub("", plain) if kind in _SEPARATED else plain
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gaby.safety.redaction.dictionary import Dictionary
-from gaby.safety.redaction.fields import NO_HINTS, Hints
+from gaby.safety.redaction.fields import Hints
 from gaby.safety.redaction.leaves import Leaves
 from gaby.safety.redaction.placeholders import Placeholders
 from gaby.safety.redaction.profiles import DEFAULT, Profile
@@ -45,7 +45,7 @@ class Redactor:
         Say `from_outside=True` of what a stranger could have written: a placeholder of this run in it was copied by
         somebody, and is made to stand for nothing but itself.
         """
-        leaves = Leaves(NO_HINTS)
+        leaves = Leaves()
         leaves.take(text)
         kinds = self._redact(leaves, placeholders, from_outside=from_outside)
         return Redacted(leaves.texts[0], kinds)
@@ -59,7 +59,7 @@ class Redactor:
         from_outside: bool = False,
     ) -> RedactedValue:
         """The same for JSON, keys too. `hints` are fields that are personal whatever they hold, see `Hints`."""
-        leaves = Leaves(Hints(hints) if hints else NO_HINTS)
+        leaves = Leaves(Hints(hints or {}), self.profile.kinds)
         leaves.take(value)
         before = list(leaves.texts)
         kinds = self._redact(leaves, placeholders, from_outside=from_outside)
