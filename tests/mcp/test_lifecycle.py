@@ -251,11 +251,17 @@ async def test_a_server_that_nobody_uses_is_stopped_and_woken_by_use(host: McpHo
     assert host.status(KEY).pid != pid
 
 
+@with_limits(drain=0.5, farewell=0.1)
 async def test_a_use_while_it_goes_to_sleep_wakes_it(host: McpHost, clock: HeldClock) -> None:
+    await host.configure(KEY, nasty("stubborn"))
     await ask(host, "echo")
     clock.advance(timedelta(minutes=15))
-    _, answered = await asyncio.gather(host.health_check(), ask(host, "echo", text="not yet"))
-    assert answered.text == "not yet"
+    going_to_sleep = asyncio.create_task(host.health_check())
+    await until(lambda: host.status(KEY).pid is None)
+    assert host.status(KEY).state is State.READY
+    assert (await ask(host, "echo", text="not yet")).text == "not yet"
+    await going_to_sleep
+    assert path(host)[-4:-2] == [State.LAUNCHING, State.READY]
 
 
 async def test_other_settings_stop_it_and_the_same_do_not(host: McpHost) -> None:

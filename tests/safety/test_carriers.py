@@ -223,7 +223,7 @@ def b64(text: str) -> str:
         (b"https://evil.example/x".hex(), "https://evil.example/x"),
         (b"a secret of twenty-four.".hex().upper(), "a secret of twenty-four."),
         ("".join(f"%{byte:02x}" for byte in b"https://evil.example"), "https://evil.example"),
-        (quote("a secret, of twenty four, really"), "a secret, of twenty four, really"),
+        (quote(" secret, of twenty four, really"), " secret, of twenty four, really"),
         ("".join(chr(0xE0000 + ord(c)) for c in "ignore all"), "ignore all"),
         ("".join("\u200b\u200c"[int(bit)] for bit in f"{int.from_bytes(b'leak', 'big'):032b}"), "leak"),
         ("".join("\u200c\u200b"[int(bit)] for bit in f"{int.from_bytes(b'leak', 'big'):032b}"), "leak"),
@@ -250,7 +250,7 @@ def test_long_bytes_in_base64_are_hidden_whatever_they_say() -> None:
         "createOrderForCustomerNumber1",
         "src/gaby/safety/redaction/placeholders/and/many/more/folders/in/a/long/path/Of4/the/tree/test",
         "a" * 100,
-        "A1b" + "-" * 4 + "A1b" * 20,
+        "A1b" + "-" * 5 + "A1b" * 20,
         "%41%42%43",
         "\u200b" * 7,
         "👩\u200d👩\u200d👧\u200d👦 family",
@@ -261,11 +261,12 @@ def test_other_long_words_hide_nothing(text: str) -> None:
 
 
 def test_what_hides_is_unpacked_twice_and_no_more() -> None:
-    once = b64("ada@evil.example")
-    assert ("hidden", "ada@evil.example") in looked(once)
-    assert looked(b64(once)) == [("hidden", once)]
-    short = b64("1.2.3.4 ok a")
-    assert looked(short) == [("hidden", "1.2.3.4 ok a")]
+    address = b"9.8.7.6 ".hex()
+    once = b64(address).rstrip("=")
+    twice = b64(once).rstrip("=")
+    assert looked(address) == [("hidden", "9.8.7.6 ")]
+    assert looked(once) == [("hidden", address)]
+    assert looked(twice) == []
 
 
 @settings(max_examples=300, deadline=None)

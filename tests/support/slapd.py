@@ -2,6 +2,7 @@
 
 import fcntl
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -12,7 +13,6 @@ from typing import Any
 from gaby_connectors.ldap.library import (
     NONE,
     Connection,
-    LDAPSocketOpenError,
     Server,
 )
 from tests.support.valkey import free_port
@@ -91,17 +91,17 @@ def start_slapd() -> Slapd:
     )
     server = Slapd(folder, port, process)
     deadline = time.monotonic() + 30
-    while True:
-        try:
-            assert server.sign_in(ADMIN, PASSWORD)
-        except LDAPSocketOpenError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            break
+    while not _listens(port):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     _fill(server)
     return server
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _fill(server: Slapd) -> None:

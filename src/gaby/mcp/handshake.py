@@ -56,6 +56,7 @@ async def open_link(link: Link, launch: Launch, limits: HostLimits) -> AsyncGene
         link.end(ConnectorCrashed(f"{link.connector} failed: {link.explain(error)}", connector=link.connector))
     finally:
         link.end(None)
+        link.closed.set()
         TRACE.reset(token)
     if failed is not None:
         raise failed

@@ -60,6 +60,8 @@ class Link:
         self.stirred = asyncio.Event()
         """Set when the owner has to look: the connection ended, or the tools changed."""
         self.ended = False
+        self.closed = asyncio.Event()
+        """Set when nothing of it is left."""
         self.failure: ConnectorError | None = None
         self.tools_changed = False
         self.stdio = StdioTransport(launch, limits, connector) if isinstance(launch, StdioLaunch) else None
@@ -81,13 +83,14 @@ class Link:
             raise Lost(ConnectorCrashed(connector=self.connector), sent=False)
         return self._client.session
 
-    def end(self, failure: ConnectorError | None) -> None:
+    def end(self, failure: ConnectorError | None, *, grace: float | None = None) -> None:
         """Tell the owner to close this connection: because of a failure, or since it is not needed."""
         if not self.ended:
             self.ended, self.failure = True, failure
             if self.stdio is not None:
                 # One that let a deadline pass does not listen; no need to ask it first.
                 self.stdio.hurry = isinstance(failure, ConnectorTimedOut)
+                self.stdio.grace = self._limits.drain if grace is None else grace
             self.stirred.set()
 
     async def ask(self, tool: str, arguments: Mapping[str, Any]) -> Reply:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from datetime import datetime
 from importlib import import_module
@@ -89,7 +90,7 @@ class Server:
             history[-1].reason if history else "",
             link.in_flight if link else 0,
             self._failures.recent,
-            stdio.pid if stdio and self._life.running else None,
+            stdio.pid if stdio and self.live_link() else None,
             stdio.bad_lines if stdio else 0,
             self.definitions.fingerprint if self.definitions else None,
             history,
@@ -150,7 +151,8 @@ class Server:
             return
         if link.in_flight == 0 and now - self._used_at >= self.limits.idle_stop:
             link.end(None)
-            await self._settled()
+            # Not for the owner to leave: a use in the meantime makes it stay.
+            await link.closed.wait()
         elif isinstance(self.launch, HttpLaunch) and now - self._pinged_at >= self.limits.ping_every:
             self._pinged_at = now
             try:
@@ -173,12 +175,12 @@ class Server:
         self._stopping = True
         link = self._link
         if link is not None:
-            try:
-                async with asyncio.timeout(self.limits.drain):
+            loop = asyncio.get_running_loop()
+            ends_at = loop.time() + self.limits.drain
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(ends_at):
                     await link.quiet.wait()
-            except TimeoutError:
-                pass
-            link.end(None)
+            link.end(None, grace=ends_at - loop.time())
         elif self._owner is not None:
             # Starting, or waiting to start again: there is nothing to finish.
             self._owner.cancel()
@@ -207,8 +209,10 @@ class Server:
         """Whatever ended the owner, nobody waits for what will not come."""
         if not owner.cancelled() and (error := owner.exception()) is not None:
             _log.error("connector.owner_failed", connector=self.key.connector, exc_info=error)
-        kind = ConnectorShutDown if self._stopping else ConnectorUnavailable
-        self._answer(kind(connector=self.key.connector))
+        # A use may have brought a new owner already.
+        if owner is self._owner:
+            kind = ConnectorShutDown if self._stopping else ConnectorUnavailable
+            self._answer(kind(connector=self.key.connector))
 
     async def _own(self) -> None:
         while True:

@@ -60,10 +60,6 @@ class Lifecycle:
     def history(self) -> Sequence[Move]:
         return tuple(self._moves)
 
-    @property
-    def running(self) -> bool:
-        return self.state in (State.READY, State.BUSY)
-
     def move(self, after: State, reason: str = "") -> None:
         before = self.state
         if after not in MOVES[before]:

@@ -47,6 +47,8 @@ class StdioTransport:
         self.bad_lines = 0
         self.hurry = False
         """Whether to leave out the wait for a server that has shown that it does not listen."""
+        self.grace = limits.drain
+        """How long it may take to end by itself when told to."""
         self._launch = launch
         self._limits = limits
         self._connector = connector
@@ -100,7 +102,7 @@ class StdioTransport:
         # Also when the server is gone already: something of its group may be left.
         farewell = 0 if self.hurry else self._limits.farewell
         with anyio.CancelScope(shield=True):
-            await self._child.stop(self._limits.drain, farewell)
+            await self._child.stop(self.grace, farewell)
 
     def on_end(self) -> None:
         """Told when no message will come any more. To be replaced by whoever wants to know."""

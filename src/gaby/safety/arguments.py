@@ -39,31 +39,28 @@ _PLACE_FORMATS = frozenset(
 
 def roles(manifest: ToolManifest, schema: Schema) -> dict[str, Role]:
     """The role of every argument that the tool takes, except those that Gaby fills."""
-    properties = _mapping(schema.get("properties"))
-    return {
-        name: _role(manifest, name, _mapping(declared))
-        for name, declared in properties.items()
-        if name not in GABY_ARGUMENTS
-    }
+    return {name: _role(manifest, name, declared) for name, declared in _declared(schema) if name not in GABY_ARGUMENTS}
 
 
 def _role(manifest: ToolManifest, name: str, declared: Schema) -> Role:
-    if name in manifest.destinations:
-        return Role.DESTINATION
-    if name in manifest.lookups:
-        return Role.LOOKUP
-    if name in manifest.steering:
-        return Role.STEERING
-    if name in manifest.content:
-        return Role.CONTENT
+    said = {
+        Role.DESTINATION: manifest.destinations,
+        Role.LOOKUP: manifest.lookups,
+        Role.STEERING: manifest.steering,
+        Role.CONTENT: manifest.content,
+        Role.PLAIN: manifest.plain,
+    }
+    for role, names in said.items():
+        if name in names:
+            return role
     if _is_place(name, declared):
         return Role.DESTINATION
     return Role.PLAIN if is_bounded(name, declared) else Role.STEERING
 
 
 def lane(manifest: ToolManifest, of_arguments: Mapping[str, Role]) -> Lane:
-    """A tool that lets its caller choose where data goes is a write, whatever it calls itself."""
-    return "write" if manifest.scope == "write" or Role.DESTINATION in of_arguments.values() else "read"
+    """What the manifest says, or a write if the schema shows a destination that the manifest is silent about."""
+    return "write" if manifest.lane == "write" or Role.DESTINATION in of_arguments.values() else "read"
 
 
 def is_bounded(name: str, declared: Schema) -> bool:
@@ -84,8 +81,7 @@ def is_bounded(name: str, declared: Schema) -> bool:
 
 def looks_outward(schema: Schema) -> bool:
     """Whether a tool without a manifest takes something that looks like a place to send data to."""
-    properties = _mapping(schema.get("properties"))
-    return any(_is_place(name, _mapping(declared)) for name, declared in properties.items())
+    return any(_is_place(name, declared) for name, declared in _declared(schema))
 
 
 def _is_place(name: str, declared: Schema) -> bool:
@@ -123,6 +119,14 @@ def leaves(argument: str, value: Any) -> Iterator[Leaf]:
 def canonical_number(value: float) -> str:
     """`10.0` and `10` are one number."""
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(value)
+
+
+def _declared(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """The arguments, each with its own schema; one that is written elsewhere in the file is looked up there."""
+    shared = _mapping(schema.get("$defs"))
+    for name, declared in _mapping(schema.get("properties")).items():
+        place = str(_mapping(declared).get("$ref", "")).removeprefix("#/$defs/")
+        yield name, _mapping(shared.get(place, declared))
 
 
 def _mapping(value: object) -> Schema:

@@ -36,6 +36,11 @@ class _Disguise(NamedTuple):
 
 # In this order: what one undoes may be what another needs.
 _DISGUISES = (
+    _Disguise(
+        ("hxxp", "h**p", "htxp", "hxtp"),
+        re.compile(r"\bh[x*t]{2}p(s?)(?=\s{0,3}:)", re.IGNORECASE),
+        r"http\1",
+    ),
     _Disguise(("<", "*", "`", "\\", "__", "~~"), _MARKUP, ""),
     _Disguise(
         ("dot", "[.", "(.", "{.", "[ .", "( .", "punkt"),
@@ -48,11 +53,6 @@ _DISGUISES = (
         "@",
     ),
     _Disguise(("[:", "[/", "(:", "(/"), re.compile(r"[\[({](:(?://)?|/{1,2})[\])}]"), r"\1"),
-    _Disguise(
-        ("hxxp", "h**p", "htxp", "hxtp"),
-        re.compile(r"\bh[x*t]{2}p(s?)(?=\s{0,3}:)", re.IGNORECASE),
-        r"http\1",
-    ),
     _Disguise(
         ("http",),
         re.compile(r"(https?)(?!://\S)\s{0,3}:\s{0,3}/\s{0,3}/\s{0,3}(?=\S)", re.IGNORECASE),

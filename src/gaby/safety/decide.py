@@ -140,8 +140,9 @@ def _concerns(facts: Facts, policy: Policy) -> Iterator[Concern]:
 
 
 def _provenance(facts: Facts, trace: Trace) -> Concern | None:
-    dangerous = facts.tool.manifest.dangerous
-    if trace.has(*(_AUTHORITY if dangerous else _TRUSTED)):
+    # A quantity names nobody, so that no one need stand behind it; but somebody trusted must have given it.
+    identity_matters = facts.tool.manifest.dangerous and not trace.leaf.quantity
+    if trace.has(*(_AUTHORITY if identity_matters else _TRUSTED)):
         return None
     value = trace.leaf.value[:200]
     if trace.has(Label.SYSTEM):

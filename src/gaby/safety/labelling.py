@@ -8,6 +8,7 @@ from gaby.safety.arguments import Leaf, leaves
 from gaby.safety.provenance import Label, Ledger, Origin
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 
+Path = tuple[str, ...]
 _DEEPEST = 40
 _MOST_VALUES = 50_000
 
@@ -27,36 +28,42 @@ class ResultContext:
 
 def learn_result(ledger: Ledger, result: Any, context: ResultContext) -> None:
     """Enter the trusted values of a structured result into the ledger. The rest stays EXTERNAL by not being entered."""
-    for count, (leaf, label) in enumerate(_labelled(result, context)):
+    rules = _Rules(context.manifest)
+    start: Label | None = None if context.chosen_outside else Label.SYSTEM
+    for count, (path, leaf, label) in enumerate(_walk(result, (), rules, context, start)):
         if count >= _MOST_VALUES:
             return
-        connector = context.connector if label is Label.SYSTEM else None
-        ledger.learn(leaf.value, Origin(label, context.source, connector))
-
-
-def _labelled(result: Any, context: ResultContext) -> Iterator[tuple[Leaf, Label]]:
-    rules = _Rules(context.manifest)
-    theirs: Label | None = None if context.chosen_outside else Label.SYSTEM
-    yield from _walk(result, (), rules, context, theirs)
+        if label is Label.SYSTEM:
+            ledger.learn(leaf.value, Origin(label, context.source, context.connector, rules.kind(path)))
+        else:
+            ledger.learn(leaf.value, Origin(label, context.source))
 
 
 class _Rules:
     def __init__(self, manifest: ToolManifest) -> None:
         self._vouched = [_steps(path) for path, label in manifest.results.items() if label is ResultLabel.SYSTEM]
+        self._created = [_steps(path) for path, label in manifest.results.items() if label is ResultLabel.CREATED]
         self._external = [_steps(path) for path, label in manifest.results.items() if label is ResultLabel.EXTERNAL]
+        self._kinds = [(_steps(path), kind) for path, kind in manifest.result_kinds.items()]
         self._owners = [(_steps(path), owner) for path, owner in manifest.owner.items()]
 
     def vouches(self, path: Sequence[str]) -> bool:
         """A rule that says external beats one that says system, as with scopes."""
         return _covers(self._vouched, path) and not _covers(self._external, path)
 
+    def created(self, path: Sequence[str]) -> bool:
+        return _covers(self._created, path)
+
+    def kind(self, path: Sequence[str]) -> str | None:
+        return next((kind for rule, kind in self._kinds if _matches(rule, path)), None)
+
     def owner_field(self, path: Sequence[str]) -> str | None:
         return next((owner for rule, owner in self._owners if _matches(rule, path)), None)
 
 
 def _walk(
-    value: Any, path: tuple[str, ...], rules: _Rules, context: ResultContext, label: Label | None
-) -> Iterator[tuple[Leaf, Label]]:
+    value: Any, path: Path, rules: _Rules, context: ResultContext, label: Label | None
+) -> Iterator[tuple[Path, Leaf, Label]]:
     """`label` is what a vouched-for value gets here; a row with an owner changes it for everything below."""
     if len(path) > _DEEPEST:
         return
@@ -69,9 +76,12 @@ def _walk(
     elif isinstance(value, list):
         for inner in cast("list[Any]", value):
             yield from _walk(inner, (*path, "[]"), rules, context, label)
+    elif rules.created(path):
+        for leaf in leaves("", value):
+            yield path, leaf, Label.OPERATOR
     elif label is not None and rules.vouches(path):
         for leaf in leaves("", value):
-            yield leaf, label
+            yield path, leaf, label
 
 
 def _of_owner(owner: Any, context: ResultContext, label: Label | None) -> Label | None:

@@ -28,6 +28,8 @@ class Origin:
     """In a person's words: `the playbook Refunds`, `result of directory.find_user`."""
     connector: str | None = None
     """Who vouches for a SYSTEM value. It counts only for that connector's own tools."""
+    kind: str | None = None
+    """What a SYSTEM value names. A channel's name vouches for a channel, and not for a web address."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,11 @@ class Ledger:
         """What identifies the verified requester."""
         self.learn_all(values, Origin(Label.PRINCIPAL, "the verified requester"))
 
-    def trace(self, leaf: Leaf, connector: str) -> Trace:
+    def trace(self, leaf: Leaf, connector: str, kind: str | None = None) -> Trace:
         """Trusted origins first; only if there is none, where outside the value was seen."""
         known = self._values.get(leaf.value.strip(), ())
-        mine = tuple(o for o in known if o.label is not Label.SYSTEM or o.connector == connector)
+        wanted = (connector, kind)
+        mine = tuple(o for o in known if o.label is not Label.SYSTEM or (o.connector, o.kind) == wanted)
         spoken = says_quantity if leaf.quantity else says
         said = tuple(Origin(Label.OPERATOR, w.source) for w in self._operator if spoken(w, leaf.value))
         if mine or said:

@@ -90,8 +90,9 @@ def _traced(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, wanted: tu
     for name, value in arguments.items():
         # An argument that the schema does not know is refused anyway; until then nobody vouches for it.
         if entry.facts.roles.get(name, Role.STEERING) in wanted:
+            kind = entry.facts.manifest.argument_kinds.get(name)
             for leaf in leaves(name, value):
-                yield run.ledger.trace(leaf, entry.connector.key.connector)
+                yield run.ledger.trace(leaf, entry.connector.key.connector, kind)
 
 
 def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:

@@ -143,8 +143,11 @@ class SurvivesGarbage(ProcessRule):
 
 class Stops(ProcessRule):
     id: ClassVar[str] = "stops"
-    title: ClassVar[str] = "Ends within 10 s when its input closes, and on SIGTERM"
+    title: ClassVar[str] = "Ends in time when its input closes, and on SIGTERM"
     fix: ClassVar[str] = "End when stdin is closed, and do not ignore SIGTERM; finish what is under way within 8 s."
+
+    def __init__(self, within: float = STOP_SECONDS) -> None:
+        self._within = within
 
     async def check(self, target: StdioTarget, heard: Heard, secrets: Sequence[str]) -> Seen:
         try:
@@ -153,7 +156,7 @@ class Stops(ProcessRule):
             return failed(f"it does not start a second time ({type(error).__name__})")
         told = ("its input closed", "SIGTERM")
         late = [
-            f"it still runs {STOP_SECONDS:g} s after {how}" for how, ended in zip(told, seen, strict=True) if not ended
+            f"it still runs {self._within:g} s after {how}" for how, ended in zip(told, seen, strict=True) if not ended
         ]
         return judged(late, "both")
 
@@ -161,7 +164,7 @@ class Stops(ProcessRule):
         async with started(target) as process:
             await process.greet()
             how(process)
-            return await process.ends_within(STOP_SECONDS)
+            return await process.ends_within(self._within)
 
 
 class CleanStdout(ProcessRule):

@@ -35,6 +35,7 @@ async def check(
     writes: bool = False,
     secrets: Iterable[str] = (),
     start_within: float = 2.0,
+    stop_within: float = 10.0,
     only: Collection[str] | None = None,
 ) -> ReportCard:
     """Checks a server. Writes are only called as dry runs, unless `writes` is true and there are samples for them.
@@ -44,7 +45,7 @@ async def check(
     environment = target.env if isinstance(target, StdioTarget) else target.headers
     known = [*secrets, *secrets_in_environment(environment)]
     canary = new_canary()
-    start, rules, process_rules = StartsQuickly(start_within), _rules(canary, known), _process_rules()
+    start, rules, process_rules = StartsQuickly(start_within), _rules(canary, known), _process_rules(stop_within)
     wanted = set(only) if only is not None else {rule.id for rule in (start, *rules, *process_rules)}
     heard = Heard()
     findings: list[Finding] = []
@@ -75,8 +76,8 @@ def _rules(canary: str, secrets: Sequence[str]) -> list[Rule]:
     ]
 
 
-def _process_rules() -> list[ProcessRule]:
-    return [CleanStdout(), QuietOnStderr(), SurvivesGarbage(), Stops()]
+def _process_rules(stop_within: float) -> list[ProcessRule]:
+    return [CleanStdout(), QuietOnStderr(), SurvivesGarbage(), Stops(stop_within)]
 
 
 async def _examine(

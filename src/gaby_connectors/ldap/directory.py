@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 from gaby_connectors.ldap.config import LdapConfig
 from gaby_connectors.ldap.dialect import Attributes, dialect_of
 from gaby_connectors.ldap.library import (
-    AUTO_BIND_NO_TLS,
-    AUTO_BIND_TLS_BEFORE_BIND,
     NONE,
     SUBTREE,
     Connection,
@@ -118,20 +116,31 @@ class Directory(Backend):
             server,
             config.bind_dn,
             config.bind_password.get_secret_value(),
-            auto_bind=AUTO_BIND_TLS_BEFORE_BIND if config.start_tls else AUTO_BIND_NO_TLS,
             auto_referrals=False,
             receive_timeout=config.seconds,
             raise_exceptions=True,
         )
         try:
+            if config.start_tls:
+                _library(connection).start_tls()
+            _library(connection).bind()
             yield connection
         finally:
-            connection.unbind()
+            _close(connection)
 
 
 def _library(connection: Connection) -> Any:
     """The library's own types leave most arguments out."""
     return connection
+
+
+def _close(connection: Connection) -> None:
+    """Also after a connection that failed half-way, whose socket the library would leave open."""
+    socket = _library(connection).socket
+    with suppress(LDAPException):
+        _library(connection).unbind()
+    if socket is not None:
+        socket.close()
 
 
 def _only(found: list[Found], what: str) -> Found:

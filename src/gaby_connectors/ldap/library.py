@@ -5,8 +5,6 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from ldap3 import (
-        AUTO_BIND_NO_TLS,
-        AUTO_BIND_TLS_BEFORE_BIND,
         MODIFY_ADD,
         MODIFY_DELETE,
         MODIFY_REPLACE,
@@ -30,8 +28,6 @@ with warnings.catch_warnings():
     from ldap3.utils.conv import escape_filter_chars
 
 __all__ = [
-    "AUTO_BIND_NO_TLS",
-    "AUTO_BIND_TLS_BEFORE_BIND",
     "MODIFY_ADD",
     "MODIFY_DELETE",
     "MODIFY_REPLACE",

@@ -5,6 +5,7 @@ second statement that could end the transaction.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, cast
@@ -21,6 +22,12 @@ from gaby_connectors.sdk.manifest import ErrorKind
 
 _BATCH = 50
 _MOST_BYTES = 400_000
+_ACTING = re.compile(
+    r"\b(pg_terminate_backend|pg_cancel_backend|pg_notify|pg_(try_)?advisory\w*|pg_reload_conf|pg_rotate_logfile"
+    r"|pg_logical_emit_message|pg_switch_wal|set_config|dblink\w*|(query|cursor)_to_xml\w*)\b|\bU&\s*[\"']",
+    re.IGNORECASE,
+)
+"""Functions that act although they do not write, and the ways to call a function without spelling its name."""
 _AS_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz", "interval", "numeric", "money")
 
 
@@ -146,6 +153,8 @@ def _bytes(query: str) -> bytes:
     text = query.strip().removesuffix(";")
     if not text or "\0" in text:
         raise invalid("Bad arguments: `sql` must be one SELECT.")
+    if acting := _ACTING.search(text):
+        raise denied(f"{acting[0]} is not allowed: it does something to the server.")
     return text.encode("utf-8", "replace")
 
 

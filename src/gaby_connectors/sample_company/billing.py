@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from gaby_connectors.sample_company.base import AccountId, connector, minted, written
 from gaby_connectors.sample_company.company import Company, done_before
 from gaby_connectors.sdk.errors import conflict, invalid
-from gaby_connectors.sdk.manifest import ToolManifest
+from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
 _CHARGES = """
@@ -117,7 +117,7 @@ async def list_charges(company: Company, account_id: AccountId) -> Charges:
         content=("reason",),
         supports_dry_run=True,
         idempotent=True,
-        results=minted("", "refund_id", "charge_id", "amount_cents", "currency", "left_cents"),
+        results={"refund_id": ResultLabel.CREATED} | minted("", "charge_id", "amount_cents", "currency", "left_cents"),
     ),
     lookup=done_before(Refunded),
 )

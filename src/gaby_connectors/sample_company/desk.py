@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import Limit, TicketId, connector, minted, written
 from gaby_connectors.sample_company.company import Company, done_before
-from gaby_connectors.sdk.manifest import ToolManifest
+from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
 _TICKET = minted("tickets[]", "id", "account_id", "status", "created_at") | written(
@@ -91,6 +91,7 @@ async def get_ticket(company: Company, ticket_id: TicketId) -> TicketDetail:
         content=("text",),
         supports_dry_run=True,
         idempotent=True,
+        results={"note_id": ResultLabel.CREATED},
     ),
     lookup=done_before(Noted),
 )
@@ -119,6 +120,7 @@ async def add_note(
         content=("subject", "body"),
         supports_dry_run=True,
         idempotent=True,
+        results={"email_id": ResultLabel.CREATED},
     ),
     lookup=done_before(Sent),
 )

@@ -27,6 +27,9 @@ FieldPath = Annotated[
 """Where in a structured result: `id`, `users[].email`, `[].id` for a list at the top; `*` is any one name."""
 
 
+KindName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+
+
 class Autonomy(StrEnum):
     """How much a connector may do by itself, from nothing to everything its manifest allows."""
 
@@ -45,6 +48,8 @@ class ResultLabel(StrEnum):
 
     SYSTEM = "system"
     """Minted by the connector's own backend; nobody outside can choose it: a primary key, a status."""
+    CREATED = "created"
+    """Names what this very call has made, so whoever had it made may also change it: the id of a new file."""
     EXTERNAL = "external"
     """Somebody outside can choose it: names, texts, headers, addresses that customers typed in."""
 
@@ -79,7 +84,17 @@ class ToolManifest(BaseModel):
     lookups: tuple[ArgumentName, ...] = Field(
         default=(), description="Arguments that look like destinations but are only keys to find something by."
     )
+    plain: tuple[ArgumentName, ...] = Field(
+        default=(), description="Texts that cannot name anybody: dates, codes, choices that the schema does not list."
+    )
     results: dict[FieldPath, ResultLabel] = Field(default_factory=dict, description="Labels of result fields.")
+    result_kinds: dict[FieldPath, KindName] = Field(
+        default_factory=dict,
+        description="What a vouched-for field names: `{'channels[]': 'channel'}`. It vouches for that kind alone.",
+    )
+    argument_kinds: dict[ArgumentName, KindName] = Field(
+        default_factory=dict, description="What an argument names: `{'channel': 'channel'}`."
+    )
     owner: dict[FieldPath, ArgumentName] = Field(
         default_factory=dict,
         description="Whose a row is: `{'orders[]': 'customer_email'}`. A row of the requester is theirs to act on.",
@@ -91,9 +106,9 @@ class ToolManifest(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        roles = [*self.steering, *self.content]
+        roles = [*self.steering, *self.content, *self.plain]
         if doubled := sorted({name for name in roles if roles.count(name) > 1}):
-            raise ValueError(f"an argument has one role: {', '.join(doubled)} is both steering and content")
+            raise ValueError(f"an argument has one role, and {', '.join(doubled)} has several")
         if both := sorted(set(self.destinations) & set(self.lookups)):
             raise ValueError(f"{', '.join(both)} cannot be a destination and a mere lookup")
         if taken := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
@@ -102,6 +117,8 @@ class ToolManifest(BaseModel):
             self.dangerous or self.forbidden_in_autonomy or self.requires_approval_above_autonomy
         ):
             raise ValueError("a read cannot be dangerous, forbidden or in need of approval; make it a write")
+        if self.scope == "read" and ResultLabel.CREATED in self.results.values():
+            raise ValueError("a read creates nothing; label its results system or external")
         return self
 
     @property
@@ -117,7 +134,7 @@ class ToolManifest(BaseModel):
 
     def unknown_arguments(self, known: Iterable[str]) -> list[str]:
         """Arguments that the manifest speaks of and the tool does not have."""
-        named = {*self.steering, *self.content, *self.destinations, *self.lookups}
+        named = {*self.steering, *self.content, *self.plain, *self.destinations, *self.lookups, *self.argument_kinds}
         return sorted(named - set(known))
 
 

@@ -46,7 +46,7 @@ async def test_sigterm_lets_the_call_under_way_finish_and_answer(tmp_path: Path)
     async with running(tmp_path) as (process, talk):
         await talk.greet()
         asking = asyncio.create_task(talk.ask("tools/call", call("act_slowly", text="a")))
-        await until(lambda: (tmp_path / "effects").exists())
+        await until((tmp_path / "effects").exists)
         process.send_signal(signal.SIGTERM)
         (tmp_path / "go").touch()
         answer = await asking
@@ -60,7 +60,7 @@ async def test_closing_the_input_lets_the_call_under_way_finish_too(tmp_path: Pa
     async with running(tmp_path) as (process, talk):
         await talk.greet()
         asking = asyncio.create_task(talk.ask("tools/call", call("act_slowly", text="a")))
-        await until(lambda: (tmp_path / "effects").exists())
+        await until((tmp_path / "effects").exists)
         talk.hang_up()
         (tmp_path / "go").touch()
         assert (await asking)["result"]["structuredContent"]["text"] == "a"

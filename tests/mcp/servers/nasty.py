@@ -198,6 +198,9 @@ def main() -> None:
     nasty = Nasty()
     for line in sys.stdin:
         nasty.handle(json.loads(line))
+    if "stubborn" in sys.argv:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(600)
 
 
 if __name__ == "__main__":

@@ -167,6 +167,31 @@ def test_groups_do_not_hide_a_card(written: str) -> None:
     assert found(find_cards, f"paid with {written}, thanks") == [written]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "separators", "answer"),
+    [
+        ((4, 4, 4, 4), " - ", True),
+        ((4, 6, 6), " -", True),
+        ((2,) * 8, " -. -. ", True),
+        ((3, 3, 4, 6), "----", True),
+        ((3, 3, 4, 6), "-- -", False),
+        ((5, 4, 4, 3), "....", True),
+        ((5, 4, 4, 3), ". ..", False),
+        ((3, 3, 4, 3), "----", False),
+        ((3, 3, 4, 4), "----", True),
+        ((4, 3, 3, 3), "----", True),
+        ((13,), "", True),
+    ],
+)
+def test_a_card_is_grouped_like_one(sizes: tuple[int, ...], separators: str, answer: bool) -> None:
+    number = completed(("36" if sum(sizes) == 14 else "4").ljust(sum(sizes) - 1, "7"))
+    text = ""
+    for place, size in enumerate(sizes):
+        done = sum(sizes[:place])
+        text += (separators[place - 1] if place else "") + number[done : done + size]
+    assert found(find_cards, text) == ([text] if answer else [])
+
+
 def test_what_stands_beside_a_card_is_not_taken_for_a_part_of_it() -> None:
     assert found(find_cards, "4111 1111 1111 1111 12/26 123") == ["4111 1111 1111 1111"]
     assert found(find_cards, "2 4111 1111 1111 1111") == ["4111 1111 1111 1111"]

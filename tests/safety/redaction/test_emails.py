@@ -56,6 +56,14 @@ def test_what_stands_around_an_address_is_left(text: str, address: str) -> None:
     assert found(find_emails, text)[0] == address
 
 
+def test_a_colon_before_an_address_is_not_always_a_password() -> None:
+    assert found(find_emails, "http://x:y.example/z :ada@acme.example") == ["ada@acme.example"]
+    assert found(find_emails, "to:ada@acme.example") == ["ada@acme.example"]
+    assert found(find_emails, "x://" + "u" * 60 + ":p@db.acme.example") == []
+    assert found(find_emails, "x://" + "u" * 61 + ":p@db.acme.example") == []
+    assert found(find_emails, "x://" + "u" * 62 + ":p@db.acme.example") == ["p@db.acme.example"]
+
+
 def test_several_addresses_are_all_found() -> None:
     text = "ada@acme.example,eve@acme.example; bob@byte.example"
     assert found(find_emails, text) == ["ada@acme.example", "eve@acme.example", "bob@byte.example"]
@@ -95,6 +103,7 @@ def test_an_address_with_its_signs_spelled_out_is_found(address: str) -> None:
         "look (at) this",
         "look (at it)",
         "'@acme.example",
+        "postgres://gaby:hunter2@db.acme.example/x",
         "=@acme.example",
     ],
 )

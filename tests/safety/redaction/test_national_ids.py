@@ -125,6 +125,17 @@ def test_an_id_before_another_number_is_found() -> None:
     assert looked("111 222 333 2026") == []
 
 
+def test_every_id_in_a_row_is_found() -> None:
+    assert found(find_national_ids, "123-45-6789 123-45-6780 111222333 12345678Z") == [
+        "123-45-6789",
+        "123-45-6780",
+        "111222333",
+        "12345678Z",
+    ]
+    assert found(find_national_ids, "12-345-67-8901") == []
+    assert found(find_national_ids, "9 12345678Z") == ["12345678Z"]
+
+
 def test_a_corsican_number_is_found() -> None:
     number = f"18001 2A 004 005 {97 - 1800119004005 % 97:02}"
     written = f"1 80 01 2A 004 005 {number[-2:]}"

@@ -124,6 +124,13 @@ def test_the_longest_and_shortest_national_numbers() -> None:
     assert found(find_phones, "03012 12345678") == []
 
 
+def test_every_number_in_a_row_is_found() -> None:
+    numbers = [f"415-555-{n:04}" for n in range(30)]
+    assert found(find_phones, " ".join(numbers)) == numbers
+    assert found(find_phones, "5 (415) 555-0100") == ["(415) 555-0100"]
+    assert found(find_phones, "5-415-555-0100") == []
+
+
 def test_a_word_far_before_digits_says_nothing_of_them() -> None:
     assert found(find_phones, "call" + " " * 16 + "5550100") == ["5550100"]
     assert found(find_phones, "call" + " " * 17 + "5550100") == []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.safety.redaction.placeholders import Placeholders, PlaceholdersUnreadable, tag_from
-from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS
+from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, Kind
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -46,8 +46,8 @@ def test_another_spelling_has_the_same_number(run: Placeholders) -> None:
         ("email", "ada@acme.example", "ada\u200b@acme.example"),
     ],
 )
-def test_separators_do_not_make_another_value(run: Placeholders, kind: str, one: str, other: str) -> None:
-    made = [run._put(kind, text) for text in (one, other)]
+def test_separators_do_not_make_another_value(run: Placeholders, kind: Kind, one: str, other: str) -> None:
+    made = [run.put(kind, text) for text in (one, other)]
     assert made == [f"[{kind}:1-{TAG}]", f"[{kind}:1.2-{TAG}]"]
 
 

@@ -112,6 +112,13 @@ def test_what_one_finding_uncovers_is_found_too(run: Placeholders) -> None:
     assert Redactor().redact(redacted, run).text == redacted
 
 
+def test_a_long_list_of_numbers_leaves_altogether(run: Placeholders) -> None:
+    text = " ".join(f"415-555-{n:04} 123-45-{n + 1000:04}" for n in range(500))
+    redacted = Redactor().redact(text, run)
+    assert redacted.kinds == {"phone": 500, "national_id": 500}
+    assert run.restore(redacted.text, allow=ALL_KINDS) == text
+
+
 def test_a_separator_in_a_text_hides_nothing(run: Placeholders) -> None:
     text = "4111\x1e1111\x1e1111\x1e1111"
     assert Redactor().redact(text, run).text == f"[card:1-{TAG}]"

@@ -91,6 +91,10 @@ def test_a_token_of_three_parts_is_found() -> None:
     assert looked(f"x {unsigned} y") == [(unsigned, "token", Certainty.SURE)]
 
 
+def test_every_token_in_a_row_is_found() -> None:
+    assert found(find_secrets, f"{JWT}={JWT}/x") == [JWT, JWT]
+
+
 @pytest.mark.parametrize("name", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "])
 def test_a_private_key_is_found_whole(name: str) -> None:
     block = " BLOCK" if name == "PGP " else ""
@@ -127,6 +131,14 @@ def test_what_is_public_is_no_secret() -> None:
 )
 def test_a_password_in_an_address_is_found(text: str, secret: str) -> None:
     assert looked(text) == [(secret, "password", Certainty.SURE)]
+
+
+def test_a_password_on_a_command_line_is_found() -> None:
+    assert looked("curl -u admin:hunter2 https://x.example") == [("hunter2", "password", Certainty.LIKELY)]
+    assert looked("curl -u 'admin:hunter2' x") == [("hunter2", "password", Certainty.LIKELY)]
+    assert looked("curl -uadmin:abc") == [("abc", "password", Certainty.LIKELY)]
+    assert looked("curl -u admin:ab") == []
+    assert looked("curl -u admin") == []
 
 
 @pytest.mark.parametrize(
@@ -171,6 +183,11 @@ def test_other_addresses_have_no_password(text: str) -> None:
         ("refresh-token: abc", "abc"),
         ("id_token=abc", "abc"),
         ("session_token=abc", "abc"),
+        ("api_token=abc", "abc"),
+        ("X-Api-Key: abc", "abc"),
+        ("mypassword=abc", "abc"),
+        ("pw=abc", "abc"),
+        ("PW: abc", "abc"),
     ],
 )
 def test_a_value_after_a_strong_word_is_a_password(text: str, secret: str) -> None:
@@ -260,6 +277,7 @@ def test_what_authorizes_is_a_token(text: str, secret: str) -> None:
         "bearer short1",
         "basic dXNlcjpwYXNz",
         "Bearer abcdefghijklmno",
+        "authorization: required",
         "authorization: pending",
         "authorization error4011",
     ],

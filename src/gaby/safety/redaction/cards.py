@@ -1,5 +1,6 @@
 """Payment cards: a brand's prefix, one of its lengths, and the Luhn check."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -7,6 +8,9 @@ from gaby.safety.redaction.sight import Run, Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
 _SHORTEST = 12
+_LONG = 14
+_GROUP = re.compile(r"[0-9]+")
+_BETWEEN = re.compile(r"[^0-9]")
 _DOUBLED = bytes.maketrans(b"0123456789", b"0246813579")
 
 # First number, last number (as many digits as the prefix has), lengths.
@@ -64,15 +68,23 @@ def _card_at(sight: Sight, run: Run, places: list[int], first: int) -> int:
         if last >= len(places):
             continue
         start, end = places[first], places[last] + 1
-        # A plus or parentheses make it a telephone number, and one in ten of those passes the Luhn check.
         if (
             sight.is_apart(start, end)
             and has_luhn(run.digits[first : last + 1])
-            and sight.text[start - 1 : start] != "+"
-            and set(sight.text[start:end]).isdisjoint("/()")
+            and _is_grouped(sight.text, start, end)
         ):
             return length
     return 0
+
+
+def _is_grouped(text: str, start: int, end: int) -> bool:
+    """Written as one writes a card, not as telephone numbers in a row: one in ten of those passes the Luhn check."""
+    groups = _GROUP.findall(text, start, end)
+    separators = set(_BETWEEN.findall(text, start, end))
+    if text[start - 1 : start] == "+" or not separators.isdisjoint("/()"):
+        return False
+    is_even = len(set(map(len, groups))) == 1 or len(groups[0]) == 4
+    return is_even or (len(separators) == 1 and sum(map(len, groups)) >= _LONG)
 
 
 @lru_cache(maxsize=10_000)

@@ -14,13 +14,15 @@ _SPELLED_OUT = re.compile(
 )
 _MARKS = ("at)", "at]")
 _WIDEST_NAME = 65
+_USER = re.compile(r"://[^\s/@]*:\Z")
 _LONGEST_TOP = 24
 
 
 def find_emails(sight: Sight) -> Iterator[Span]:
     at = sight.text.find("@")
     while at >= 0:
-        if (start := _local_start(sight.text, at)) < at and (end := domain_end(sight.text, at + 1)):
+        start = _local_start(sight.text, at)
+        if start < at and not _is_password(sight.text, start) and (end := domain_end(sight.text, at + 1)):
             yield Span(start, end, "email", Certainty.SURE)
         at = sight.text.find("@", at + 1)
     if any(mark in sight.low for mark in _MARKS):
@@ -37,6 +39,11 @@ def domain_end(text: str, start: int) -> int:
     top = name.rpartition(".")[2]
     is_top = len(top) >= 2 and ((top.isalpha() and len(top) <= _LONGEST_TOP) or top.lower().startswith("xn--"))
     return start + len(name) if is_top else 0
+
+
+def _is_password(text: str, start: int) -> bool:
+    """`scheme://user:password@host` is no address of anybody."""
+    return text[start - 1 : start] == ":" and _USER.search(text[max(0, start - _WIDEST_NAME) : start]) is not None
 
 
 def _local_start(text: str, at: int) -> int:

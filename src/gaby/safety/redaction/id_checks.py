@@ -74,8 +74,6 @@ def has_valid_dni(text: str) -> bool:
 def has_valid_fiscal_code(text: str) -> bool:
     """Italy: the letter that the other fifteen characters add up to."""
     code = text.upper()
-    if not code.isalnum():
-        return False
     odd = sum(_FISCAL_ODD[character] for character in code[:15:2])
     even = sum(int(character, 36) if character.isdigit() else int(character, 36) - 10 for character in code[1:15:2])
     return code[15] == chr(ord("A") + (odd + even) % 26)

@@ -65,7 +65,8 @@ def _with_scheme(text: str) -> Iterator[Link]:
     for found in _AFTER_SCHEME.finditer(text):
         scheme = _match(_SCHEME_BACKWARDS, text[max(0, found.start() - 16) : found.start()][::-1])[::-1].lstrip("+.-_")
         is_web = scheme.lower() in {"http", "https"}
-        if not scheme or not (is_web or len(found[0]) > 2) or scheme.isdigit():
+        # One letter is a drive, and one slash leads somewhere only on the web.
+        if len(scheme) < 2 or scheme.isdigit() or not (is_web or len(found[0]) > 2):
             continue
         rest = trimmed(_match(_REST, text, found.end()))
         if rest.strip("/\\"):

@@ -93,13 +93,11 @@ _DNI = re.compile(r"(?:[0-9]{8}|[XYZxyz]-?[0-9]{7})-?[A-Za-z]")
 
 def find_national_ids(sight: Sight) -> Iterator[Span]:
     for run in sight.runs:
-        yield from _numbers_in(sight, run)
+        for part in run.parts():
+            yield from _numbers_at(sight, part)
     for at in sight.letters_first:
         yield from _matching(sight, at, _NINO, has_valid_nino, Certainty.LIKELY)
         yield from _matching(sight, at, _FISCAL_CODE, has_valid_fiscal_code, Certainty.SURE)
-    for run in sight.runs:
-        for at in range(max(0, run.start - 2), run.start + 1):
-            yield from _matching(sight, at, _DNI, has_valid_dni, Certainty.LIKELY)
     if "2a" in sight.low or "2b" in sight.low:
         for found in _CORSICAN.finditer(sight.text):
             yield from _matching(sight, found.start(), _CORSICAN, has_valid_nir, Certainty.SURE)
@@ -113,7 +111,9 @@ def _matching(
         yield Span(at, found.end(), "national_id", certainty)
 
 
-def _numbers_in(sight: Sight, run: Run) -> Iterator[Span]:
+def _numbers_at(sight: Sight, run: Run) -> Iterator[Span]:
+    for at in range(max(0, run.start - 2), run.start + 1):
+        yield from _matching(sight, at, _DNI, has_valid_dni, Certainty.LIKELY)
     for number in _NUMBERS:
         if len(run.digits) >= number.digits and (end := _end(sight, run, number)):
             digits = run.digits[: number.digits]

@@ -13,13 +13,15 @@ _TRUNK_ZERO = re.compile(r"0[1-9][0-9]{0,4}(?:\) ?| ?[/\-] ?|[ .])[0-9]{2,8}(?:[
 _ONE_GROUP = re.compile(r"[0-9]{7,15}(?![0-9])")
 _SAYS_PHONE = re.compile(
     r"(?:\b(?:phone|tel|telephone|telefono|telefon|telefonnummer|telephon|mobile|mobil|movil|cell|cellphone|handy|call|"
-    r"called|ring|dial|sms|text|whatsapp|fax|rufnummer|portable|celular|phone_number|mobile_number)\b)[^0-9\n]{0,16}\Z"
+    r"called|reach me|reached|my number|number is|ring|dial|sms|text|whatsapp|fax|rufnummer|portable|celular|"
+    r"phone_number|mobile_number)\b)[^0-9\n]{0,16}\Z"
 )
 _SAYS_NUMBER = re.compile(
     r"(?:\b(?:order|invoice|ticket|ref|reference|case|id|number|no|nr|tracking|sku|po|serial|part|account|acct|"
     r"transaction|trx|request|build|version|bestellung|rechnung|commande|facture|pedido|factura|parcel|article|item)"
     r"|#)[ :.#=\"']{0,4}\Z"
 )
+_ANY_GROUPS = re.compile(r"[0-9 \-./()]+")
 _CONTEXT = 28
 
 
@@ -27,8 +29,11 @@ def find_phones(sight: Sight) -> Iterator[Span]:
     for found in _INTERNATIONAL.finditer(sight.text):
         yield Span(found.start(), found.end(), "phone", Certainty.SURE)
     for run in sight.runs:
-        if span := _national(sight, run):
-            yield span
+        end = run.start
+        for part in run.parts():
+            if part.start >= end and (span := _national(sight, part)):
+                end = span.end
+                yield span
 
 
 def _national(sight: Sight, run: Run) -> Span | None:
@@ -50,9 +55,6 @@ def _grouped(text: str) -> re.Match[str] | None:
         found = _TRUNK_ZERO.match(text)
         return found if found and 9 <= _count(found[0]) <= 12 else None
     return _NORTH_AMERICA.match(text)
-
-
-_ANY_GROUPS = re.compile(r"[0-9 \-./()]+")
 
 
 def _loosely_grouped(run: Run) -> re.Match[str] | None:

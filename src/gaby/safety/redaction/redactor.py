@@ -17,8 +17,6 @@ from gaby.safety.redaction.spans import Kind, Span
 
 # As long as the separator, and as good as nothing for who reads it.
 _INVISIBLE = "\u200b"
-# Each pass finds what the one before uncovered. Real texts need one or two.
-_PASSES = 20
 
 
 class Redacted(NamedTuple):
@@ -70,10 +68,8 @@ class Redactor:
         _defuse(leaves, placeholders, from_outside=from_outside)
         for place, kind in leaves.forced.items():
             kinds[kind] += self._force(leaves, place, kind, placeholders)
-        for _ in range(_PASSES):
-            found = self._find(leaves.texts, placeholders)
-            if not found:
-                break
+        # Each pass finds what the one before uncovered. Texts need one or two, and what is taken out never comes back.
+        while found := self._find(leaves.texts, placeholders):
             for place, spans in found.items():
                 _replace(leaves, place, spans, placeholders)
                 kinds.update(span.kind for span in spans)

@@ -115,7 +115,7 @@ def _without_deceit(text: str, links: list[str]) -> str:
         if real is None:
             return whole
         links.append(real)
-        return shown if _leads_nowhere(real) else real
+        return shown if _runs(real) else real
 
     text = _LINK.sub(lambda found: honest(found[0], found[1], found[2]), text)
     text = _REFERENCE_LINK.sub(
@@ -127,6 +127,8 @@ def _without_deceit(text: str, links: list[str]) -> str:
 def _real_target(shown: str, target: str) -> str | None:
     """Where a link leads, when what it shows is another address."""
     target = html.unescape(target)
+    if _runs(target):
+        return target
     text = Reading(html.unescape(shown)).without(INVISIBLE).translated(COMPATIBLE).without(_MARKUP).text
     if target.lower().startswith("mailto:"):
         real = target[7:].partition("?")[0]
@@ -139,11 +141,11 @@ def _real_target(shown: str, target: str) -> str | None:
     honest = {real, host, real.partition("://")[2]}
     shown_links = [link.value for link in find_links(text)]
     others = [value for value in shown_links if value.removesuffix("/") not in honest and f"{value}/" not in honest]
-    return real if others or _leads_nowhere(real) or recognise(text, {"email"}) else None
+    return real if others or recognise(text, {"email"}) else None
 
 
-def _leads_nowhere(address: str) -> bool:
-    """It runs instead of leading somewhere."""
+def _runs(address: str) -> bool:
+    """It does something instead of leading somewhere."""
     return address.lower().startswith(("javascript:", "vbscript:", "data:"))
 
 

@@ -18,12 +18,12 @@ _JWT = re.compile(r"eyJ(?<![A-Za-z0-9_\-]eyJ)[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]{
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,70}-----")
 _URL_PASSWORD = re.compile(r"://[^\s/?#:@\x1e]{0,128}:([^\s/?#\x1e]{1,256})@(?=[\w\[])")
+_CURL_USER = re.compile(r" -u ?[\"']?[^\s:\"'\x1e]{1,64}:([^\s\"'\x1e]{3,128})")
 
 # What makes a value one: after these words with a colon or an equals sign anything is a secret.
 _STRONG = re.compile(
-    r"(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd|contrasena|secret|secret[_\-]?key|client[_\-]?secret|"
-    r"api[_\-]?key|access[_\-]?key|private[_\-]?key|auth[_\-]?token|access[_\-]?token|refresh[_\-]?token|id[_\-]?token|"
-    r"session[_\-]?token|[a-z0-9_\-]{0,32}(?:password|passwd|secret|secret[_\-]access[_\-]key))$"
+    r"[a-z0-9_\-]{0,32}(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd|pw|contrasena|secret|"
+    r"(?:secret|api|access|private)[_\-]?key|(?:auth|access|refresh|id|session|api)[_\-]?token)"
 )
 _ASSIGNED = re.compile(
     r"\\?[\"']?[ \t]{0,4}(?::=|=>|=|:)[ \t]{0,4}"
@@ -37,7 +37,7 @@ _AUTHORIZATION = re.compile(
 _BEARER = re.compile(r"bearer {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
 _WORD_END = re.compile(r"[a-z0-9_\-]{0,32}+")
 _WORD_START = re.compile(r"[a-z0-9_\-]{0,32}+")
-_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase")
+_WORDS = ("pass", "pwd", "pw=", "pw:", "secret", "token", "key", "credential", "kennwort", "contrase")
 _NOT_A_SECRET = re.compile(
     r"[*x•.]+|<[^>]*>?|\$?\{.*|\[.*|%\w+%?|null|none|nil|true|false|undefined|required|optional|string|redacted|empty|"
     r"yes|no|not|missing|invalid|incorrect|wrong|expired|reset|forgotten|unknown"
@@ -53,6 +53,9 @@ def find_secrets(sight: Sight) -> Iterator[Span]:
     if "://" in sight.text:
         for found in _URL_PASSWORD.finditer(sight.text):
             yield Span(found.start(1), found.end(1), "password", Certainty.SURE)
+    if " -u" in sight.text:
+        for found in _CURL_USER.finditer(sight.text):
+            yield Span(found.start(1), found.end(1), "password", Certainty.LIKELY)
     yield from _announced(sight)
     yield from _authorized(sight)
 
@@ -81,7 +84,7 @@ def _tokens(sight: Sight, start: int, end: int) -> Iterator[Span]:
     stretch = sight.text[start:end]
     for found in _KNOWN_KEY.finditer(stretch):
         yield Span(start + found.start(), start + found.end(), "api_key", Certainty.SURE)
-    if "eyJ" in stretch and (found := _JWT.search(stretch)):
+    for found in _JWT.finditer(stretch):
         yield Span(start + found.start(), start + found.end(), "token", Certainty.SURE)
 
 
@@ -89,15 +92,14 @@ def _announced(sight: Sight) -> Iterator[Span]:
     for word in _WORDS:
         at = sight.low.find(word)
         while at >= 0:
-            after = _WORD_END.match(sight.low, at)
-            end = after.end() if after else at
+            end = at + len(_match(_WORD_END, sight.low, at))
             yield from _value_after(sight, at, end)
             at = sight.low.find(word, end)
 
 
 def _value_after(sight: Sight, at: int, end: int) -> Iterator[Span]:
     start = at - len(_match(_WORD_START, sight.low[max(0, at - 32) : at][::-1]))
-    is_strong = _STRONG.match(sight.low[start:end]) is not None
+    is_strong = _STRONG.fullmatch(sight.low[start:end]) is not None
     if assigned := _ASSIGNED.match(sight.text, end):
         group = assigned.lastindex or 0
         value = assigned[group]
@@ -127,6 +129,6 @@ def _looks_made_up(value: str) -> bool:
     return len(value) >= 6 and not value.isdigit() and not value.replace("-", "").replace("'", "").isalpha()
 
 
-def _match(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.match(text)
+def _match(pattern: re.Pattern[str], text: str, at: int = 0) -> str:
+    found = pattern.match(text, at)
     return found[0] if found else ""

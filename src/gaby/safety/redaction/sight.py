@@ -38,6 +38,8 @@ _UUID_LENGTH = 36
 _NOT_DIGITS = {ord(character): None for character in " -./()"}
 _LONG = 16
 _SHORTEST_RUN = 7
+_LONGEST_NUMBER = 48
+_BEGINNING = re.compile(r"[0-9](?:(?<![^ (][0-9]))")
 _LETTERS_FIRST = (
     re.compile(rb"a00(?:(?<= aa00)|(?<= aaaaaa00)(?=a00a000a ))"),
     re.compile(rb"a 00(?<= aa 00)(?= ?00 ?00 ?a )"),
@@ -64,6 +66,16 @@ class Run(NamedTuple):
     @property
     def end(self) -> int:
         return self.start + len(self.text)
+
+    def parts(self) -> Iterator["Run"]:
+        """The run from each place where a number can begin: its start, and after every blank in it."""
+        for found in _BEGINNING.finditer(self.text):
+            at = found.start()
+            # No single number is longer, and all of the rest for each of them would be too much to look at.
+            text = self.text[at : at + _LONGEST_NUMBER]
+            digits = text.translate(_NOT_DIGITS)
+            if len(digits) >= _SHORTEST_RUN:
+                yield Run(self.start + at, text, digits)
 
 
 class Sight:

@@ -1,0 +1,1 @@
+"""Servers that benchmarks start, and those who call them."""

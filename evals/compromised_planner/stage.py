@@ -1,0 +1,85 @@
+"""A Gaby with AgentDojo's suites as its connectors, each a real process, and a door to set their scenes."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gaby.app import Gaby, build
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.database import Across
+from gaby.kernel.ids import WorkspaceId
+from gaby.migrations import upgrade
+from gaby.safety import LaneRules, Scopes
+from gaby.settings import load
+from gaby.tools.connectors import NewConnector, PolicyChange
+from gaby.tools.launches import Command
+from gaby.tools.manifests import parse_manifest
+from gaby_connectors.sdk.manifest import Autonomy
+
+SUITES = ("workspace", "travel", "banking", "slack")
+_HERE = Path(__file__).parent
+_EVERYTHING = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",)))
+
+
+@dataclass
+class Door:
+    """Sets a suite's scene, and asks the benchmark for its own verdict."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        self.writer.write(json.dumps({"do": do, **arguments}).encode() + b"\n")
+        await self.writer.drain()
+        answer = await self.reader.readline()
+        if not answer:
+            raise RuntimeError(f"the suite ended while it was asked to {do}")
+        return json.loads(answer)
+
+
+@dataclass
+class Stage:
+    gaby: Gaby
+    clock: HeldClock
+    actor: Actor
+    doors: dict[str, Door]
+
+
+@asynccontextmanager
+async def open_stage(home: Path, python: Path, suites: tuple[str, ...] = SUITES) -> AsyncGenerator[Stage]:
+    clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
+    gaby = build(load({"GABY_HOME": str(home / "gaby")}, env_file=None).settings, clock=clock)
+    upgrade(gaby.database)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(gaby.running(background=False))
+        async with gaby.database.write(Across("an evaluation sets the scene")) as session:
+            made = await gaby.identity.workspaces.create(session, system_actor("eval"), slug="dojo", name="Dojo")
+        actor = system_actor("compromised planner", WorkspaceId(made.id))
+        doors = {name: await _connect(gaby, actor, name, home, python) for name in suites}
+        for door in doors.values():
+            stack.callback(door.writer.close)
+        yield Stage(gaby, clock, actor, doors)
+
+
+async def _connect(gaby: Gaby, actor: Actor, name: str, home: Path, python: Path) -> Door:
+    tools, place = gaby.tools, str(home / f"{name}.door")
+    env = {"DOJO_SUITE": name, "DOJO_DOOR": place}
+    way = Command(command=str(python), args=(str(_HERE / "dojo" / "suite_server.py"),), env=env)
+    manifest = parse_manifest((_HERE / "manifests" / f"{name}.yaml").read_text(encoding="utf-8"))
+    async with gaby.database.write(actor.workspace_id) as session:
+        await tools.connectors.add(session, actor, NewConnector(name, "command", way, manifest=manifest))
+    shown = await tools.look(actor, name)
+    async with gaby.database.write(actor.workspace_id) as session:
+        await tools.connectors.accept(session, actor, name, shown.fingerprint)
+        policy = PolicyChange(Autonomy.ACT, _EVERYTHING, reads_per_minute=100_000, writes_per_minute=100_000)
+        await tools.connectors.limit(session, actor, name, policy)
+    # A new policy may have the process started anew; its door is open once it shows its tools again.
+    await tools.look(actor, name)
+    reader, writer = await asyncio.open_unix_connection(place, limit=64_000_000)
+    return Door(reader, writer)

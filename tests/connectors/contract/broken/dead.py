@@ -1,0 +1,5 @@
+"""Ends before it begins."""
+
+import sys
+
+sys.exit(3)
