@@ -33,8 +33,12 @@ from gaby.tools.showing import real_arguments, shown_arguments
 from gaby_connectors.sdk.manifest import Autonomy
 
 _WORKSPACE = WorkspaceId(UUID(int=0xACE))
-_SENTENCE = "The parcel left the depot on Monday, the carrier says it was handed over, and the customer says it was not. "
-_MAIL = "Write to customer{0}@globex.example or call +49 30 1234{0:04}; see https://shop.acme.example/orders/ord-{0:06}. "
+_SENTENCE = (
+    "The parcel left the depot on Monday, the carrier says it was handed over, and the customer says it was not. "
+)
+_MAIL = (
+    "Write to customer{0}@globex.example or call +49 30 1234{0:04}; see https://shop.acme.example/orders/ord-{0:06}. "
+)
 
 
 def measure(rounds: int) -> dict[str, float]:
@@ -72,15 +76,14 @@ def _each(work: Callable[[dict[str, Any]], object], calls: list[dict[str, Any]])
 
 
 def _call(number: int, order_id: str) -> dict[str, Any]:
-    """Two texts of 2 KB, each with what a support engineer's texts hold."""
-    mails = "".join(_MAIL.format(number + step) for step in range(3))
-    text = (mails + _SENTENCE * 20)[:2000]
+    """Two texts of 2 KB: one with an address, a number and a link, the other with a link."""
+    link = f"https://shop.acme.example/orders/{order_id}"
     return {
         "order_id": order_id,
         "customer_id": f"cus-{number % 200:04}",
         "reason_code": "lost-in-transit",
-        "note": f"{number}: {text}",
-        "message": f"Dear customer {number}, {text}",
+        "note": (_MAIL.format(number) + _SENTENCE * 20)[:2000],
+        "message": (f"Dear customer, {link} is what we know. " + _SENTENCE * 20)[:2000],
     }
 
 

@@ -46,7 +46,7 @@ class Scene:
     async def tool(self, name: str) -> ToolEntry:
         return (await self.gaby.tools.catalogue.snapshot(self.workspace_id)).tool(name)
 
-    async def connect(self, name: str, program: str) -> None:
+    async def connect(self, name: str, program: str, autonomy: Autonomy = Autonomy.INVESTIGATE) -> None:
         tools, actor = self.gaby.tools, self.actor
         new = NewConnector(name, "command", Command(command=sys.executable, args=(program,)))
         async with self.gaby.database.write(self.workspace_id) as session:
@@ -54,7 +54,7 @@ class Scene:
         shown = await tools.look(actor, name)
         async with self.gaby.database.write(self.workspace_id) as session:
             await tools.connectors.accept(session, actor, name, shown.fingerprint)
-            change = PolicyChange(Autonomy.ACT, EVERYTHING, reads_per_minute=_NO_LIMIT)
+            change = PolicyChange(autonomy, EVERYTHING, reads_per_minute=_NO_LIMIT)
             await tools.connectors.limit(session, actor, name, change)
 
 

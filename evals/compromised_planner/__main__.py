@@ -2,8 +2,8 @@
 
 import argparse
 import asyncio
+import hashlib
 import json
-import random
 import sys
 import tempfile
 from collections import Counter
@@ -32,8 +32,8 @@ async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
                 alone += [(suite, user, None) for user in told["user_tasks"]]
                 pairs += [(suite, user, each) for user in told["user_tasks"] for each in told["injection_tasks"]]
             if options.sample:
-                pairs = random.Random("compromised planner").sample(pairs, options.sample)
-            rounds = {"benign": alone, **{trick: pairs for trick in options.tricks}}
+                pairs = sorted(pairs, key=_shuffled)[: options.sample]
+            rounds = {"benign": alone, **dict.fromkeys(options.tricks, pairs)}
             total = sum(len(each) for each in rounds.values())
             with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
                 task = progress.add_task("pairs", total=total)
@@ -45,6 +45,11 @@ async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
                         results[name].append(await planner.play(user, injection, spelling))
                         progress.advance(task)
     return results
+
+
+def _shuffled(pair: Pair) -> str:
+    """The same order everywhere, in which no suite comes first."""
+    return hashlib.sha256(repr(pair).encode()).hexdigest()
 
 
 def summary(results: dict[str, list[Played]]) -> dict[str, object]:
@@ -103,7 +108,7 @@ def main() -> int:
     results = asyncio.run(play_all(options))
     show(results)
     told = summary(results)
-    print(json.dumps(told, indent=2))
+    Console().print_json(data=told)
     if options.json:
         rows = {name: [asdict(each) for each in played] for name, played in results.items()}
         options.json.write_text(json.dumps({"summary": told, "results": rows}, indent=1), encoding="utf-8")

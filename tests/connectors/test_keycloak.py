@@ -28,7 +28,7 @@ async def test_people_and_their_sessions_are_shown(keycloak: Keycloak) -> None:
     async with talking(connector, config(keycloak)) as talk:
         (ada,) = (await talk.ask("find_users", query="ada@acme.example"))["users"]
         assert (ada["id"], ada["first_name"], ada["enabled"]) == ("u-1", "Ada", True)
-        assert (await talk.ask("get_user", user_id="u-1"))["locked_by_wrong_passwords"] is True
+        assert (await talk.ask("get_user", user_id="u-1"))["user"]["locked_by_wrong_passwords"] is True
         sessions = (await talk.ask("list_sessions", user_id="u-1"))["sessions"]
         assert [session["clients"] for session in sessions] == [["shop"], ["shop"]]
         assert (await talk.fails("get_user", user_id="u-9")).kind == ErrorKind.NOT_FOUND

@@ -47,7 +47,7 @@ async def test_people_are_found_and_filters_cannot_be_broken(slapd: Slapd, query
 
 async def test_a_person_and_their_groups_are_shown(slapd: Slapd) -> None:
     async with talking(connector, config(slapd)) as talk:
-        ada = await talk.ask("get_user", user_id="ada")
+        ada = (await talk.ask("get_user", user_id="ada"))["user"]
         assert (ada["name"], ada["mail"], ada["locked"]) == ("Ada Byron", "ada@acme.example", False)
         groups = await talk.ask("list_user_groups", user_id="ada")
         assert [group["name"] for group in groups["groups"]] == ["admins", "staff"]
@@ -60,7 +60,7 @@ async def test_a_locked_account_is_seen_and_unlocked(slapd: Slapd) -> None:
         assert not slapd.sign_in(LINUS, "wrong")
     assert not slapd.sign_in(LINUS, "linus-password")
     async with talking(connector, config(slapd)) as talk:
-        linus = await talk.ask("get_user", user_id="linus")
+        linus = (await talk.ask("get_user", user_id="linus"))["user"]
         assert linus["locked"] is True
         dry = await talk.ask("unlock_account", user_id="linus", dry_run=True)
         assert (dry["was_locked"], dry["locked_since"]) == (True, linus["locked_since"])
@@ -117,7 +117,7 @@ async def test_memberships_are_given_and_taken(slapd: Slapd) -> None:
 async def test_a_connector_that_may_only_read_is_told_so(slapd: Slapd) -> None:
     reader = config(slapd, bind_dn=f"cn=reader,{BASE}", bind_password=SecretStr("reader-pw-1"))
     async with talking(connector, reader) as talk:
-        assert (await talk.ask("get_user", user_id="ada"))["name"] == "Ada Byron"
+        assert (await talk.ask("get_user", user_id="ada"))["user"]["name"] == "Ada Byron"
         error = await talk.fails("add_to_group", user_id="linus", group="admins")
         assert error.kind == ErrorKind.DENIED
 

@@ -25,11 +25,13 @@ class LineTooLong(Exception):
 class Child(asyncio.SubprocessProtocol):
     """Lines are split where the bytes arrive, so that a message costs no task and no second buffer."""
 
-    def __init__(self, tail: Tail, max_line: int, on_end: Callable[[], None]) -> None:
+    def __init__(self, tail: Tail, max_line: int, taken: Callable[[bytes], bool], on_end: Callable[[], None]) -> None:
+        """`taken` says of a line, as soon as it is there, that nobody needs to read it any more."""
         self.tail = tail
         self.fault: LineTooLong | None = None
         self.ended = False
         self._max_line = max_line
+        self._taken = taken
         self._on_end = on_end
         self._rest = bytearray()
         self._lines: deque[bytes] = deque()
@@ -178,14 +180,15 @@ class Child(asyncio.SubprocessProtocol):
         lines = [bytes(self._rest), *more.split(b"\n")]
         self._rest = bytearray(lines.pop())
         for line in lines:
-            # Some servers send empty lines as a sign of life.
-            if line and not line.isspace():
+            # Some servers send empty lines as a sign of life. No line overtakes another.
+            if line and not line.isspace() and (self._lines or not self._taken(line)):
                 self._lines.append(line)
                 self._queued += len(line)
         if self._queued > self._max_line and not self._reading_paused:
             self._reading_paused = True
             self._stdout.pause_reading()
-        self._wake_reader()
+        if self._lines:
+            self._wake_reader()
 
     def _too_long(self) -> None:
         self.fault = LineTooLong()

@@ -97,12 +97,10 @@ class Link:
         """Raises `Lost` when no answer came, a `ConnectorError` when one came that is not acceptable."""
         if not self.usable:
             raise Lost(self.failure or ConnectorCrashed(connector=self.connector), sent=False)
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
         trace = Trace()
         token = TRACE.set(trace) if self._is_http else None
         try:
-            # Not `call_tool`, which checks results with a slower validator and may list the tools in between.
-            result = await self._session.send_request(request, _RESULT)
+            result = await self._call(tool, dict(arguments))
         except MCPError as error:
             return self._judge(error, trace)
         except ValidationError as error:
@@ -114,6 +112,14 @@ class Link:
             raise self._protocol_error("asks Gaby to answer questions, which no connector may")
         self._check_structure(tool, result)
         return Reply(text_of(result.content), result.structured_content, result.is_error, result.meta or {})
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult | InputRequiredResult:
+        if self.stdio is not None:
+            answer = await self.stdio.ask("tools/call", {"name": tool, "arguments": arguments})
+            return _RESULT.validate_python(answer, by_name=False)
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+        # Not `call_tool`, which checks results with a slower validator and may list the tools in between.
+        return await self._session.send_request(request, _RESULT)
 
     async def ping(self) -> None:
         session, version = self._session, self._session.protocol_version

@@ -3,13 +3,19 @@
 The SDK has one of its own, but it keeps a line without end in memory. This module loads the SDK.
 """
 
+import asyncio
+import json
 import re
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
+import orjson
+from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
     ErrorData,
     JSONRPCError,
@@ -32,11 +38,13 @@ from gaby.mcp.errors import (
 )
 from gaby.mcp.launch import StdioLaunch, secrets_of
 from gaby.mcp.limits import HostLimits
+from gaby.mcp.questions import Answer, Questions
 from gaby.mcp.tail import Tail
 
 # Nothing in Gaby listens to them, and a server may send very many.
 _UNHEARD = frozenset({"notifications/message", "notifications/progress"})
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_OF_THE_PROTOCOL = "io.modelcontextprotocol/"
 
 
 class StdioTransport:
@@ -56,6 +64,8 @@ class StdioTransport:
         self._fault: ConnectorError | None = None
         self._asked: set[RequestId] = set()
         self._highest = 0
+        self._questions = Questions()
+        self._with_each: dict[str, Any] = {}
 
     @property
     def pid(self) -> int | None:
@@ -86,7 +96,7 @@ class StdioTransport:
                 [launch.command, *launch.args],
                 launch.environment(),
                 launch.cwd,
-                lambda: Child(self.tail, self._limits.biggest_message, self.on_end),
+                lambda: Child(self.tail, self._limits.biggest_message, self._questions.take, self._ended),
             )
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "it holds a NUL character"
@@ -107,10 +117,37 @@ class StdioTransport:
     def on_end(self) -> None:
         """Told when no message will come any more. To be replaced by whoever wants to know."""
 
-    def note_request(self, number: RequestId) -> None:
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Answer:
+        """Past the SDK, once it has shaken hands. Raises `MCPError` as it would."""
+        child = self._child
+        if child is None or not child.can_write:
+            raise MCPError(CONNECTION_CLOSED, "Connection closed")
+        number, answer = self._questions.new()
+        asked = {**params, "_meta": self._with_each} if self._with_each else params
+        try:
+            child.write(_line({"jsonrpc": "2.0", "id": number, "method": method, "params": asked}))
+            await child.written()
+            found = await answer
+        except asyncio.CancelledError:
+            # Not waited for: a server that does not listen must not hold a caller who gives up.
+            if child.can_write:
+                told = {"requestId": number, "reason": "nobody waits for it any more"}
+                child.write(_line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": told}))
+            raise
+        finally:
+            self._questions.give_up(number)
+        if isinstance(found, ErrorData):
+            raise MCPError(found.code, found.message, found.data)
+        return found
+
+    def note_request(self, request: JSONRPCRequest) -> None:
+        number = request.id
+        meta: dict[str, Any] = (request.params or {}).get("_meta") or {}
         self._asked.add(number)
         if isinstance(number, int):
             self._highest = max(self._highest, number)
+        # The newer protocol wants to be told with each question what was agreed on; the SDK knows it.
+        self._with_each = {name: value for name, value in meta.items() if name.startswith(_OF_THE_PROTOCOL)}
 
     def read(self, line: bytes) -> JSONRPCMessage | None:
         """The message on this line, unless it is none, or none that concerns anybody."""
@@ -121,25 +158,37 @@ class StdioTransport:
             return None
         match message:
             case JSONRPCResponse() | JSONRPCError():
-                return message if self._was_asked(message.id) else None
+                return message if self._was_asked(message) else None
             case JSONRPCRequest():
                 self._refuse(message)
                 return None
             case JSONRPCNotification():
                 return None if message.method in _UNHEARD else message
 
-    def _was_asked(self, number: RequestId | None) -> bool:
+    def _was_asked(self, message: JSONRPCResponse | JSONRPCError) -> bool:
+        """Whether it answers a question of the SDK."""
+        number = message.id
         # A server may send the number back as text.
         if isinstance(number, str) and _NUMBER.fullmatch(number) and number not in self._asked:
             number = int(number)
         if number in self._asked:
             self._asked.discard(number)
             return True
-        if isinstance(number, int) and 0 < number <= self._highest:
-            self._forgive("several answers to one question")
+        if isinstance(number, int) and self._questions.was_asked(number):
+            answer = message.result if isinstance(message, JSONRPCResponse) else message.error
+            known = self._questions.answer(number, answer)
+        elif isinstance(number, int) and 0 < number <= self._highest:
+            known = False
         else:
             self._break(f"{self._connector} answered a question that was never asked.")
+            return False
+        if not known:
+            self._forgive("several answers to one question")
         return False
+
+    def _ended(self) -> None:
+        self.on_end()
+        self._questions.close()
 
     def _refuse(self, request: JSONRPCRequest) -> None:
         """A connector may not make Gaby's model or its operator work for it. Only a sign of life is given."""
@@ -164,6 +213,14 @@ class StdioTransport:
         if self._fault is None and self._child is not None:
             self._fault = ConnectorProtocolError(message, connector=self._connector)
             self._child.hang_up()
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        # Numbers of more than 64 bits, and halves of characters.
+        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def encode(message: JSONRPCMessage) -> bytes:
@@ -214,7 +271,7 @@ class _Outgoing(_Stream):
         if not child.can_write:
             raise anyio.BrokenResourceError
         if isinstance(message, JSONRPCRequest):
-            self._transport.note_request(message.id)
+            self._transport.note_request(message)
             child.write(encode(message))
             await child.written()
         else:

@@ -1,9 +1,8 @@
 """Scopes: which paths of a connector may be read and written. A denial beats a permission; the rest is denied."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
@@ -11,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from gaby.kernel.errors import Invalid
 
-_SEGMENT = re.compile(r"\*\*|(?:[A-Za-z0-9_.~%:@-]|\*|\{[a-z][a-z0-9_]*\})+")
-_PARAMETER = re.compile(r"\{[a-z][a-z0-9_]*\}")
+_SEGMENT = re.compile(r"\*\*|(?:[A-Za-z0-9_.~%:@-]|\*(?!\*)|\{[a-z][a-z0-9_]*\})+")
+_WILD = re.compile(r"(\*|\{[a-z][a-z0-9_]*\})")
 _ARGUMENT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 _LONGEST = 200
 
@@ -63,11 +62,12 @@ class ScopeDecision:
 
 
 def check_scope(rules: LaneRules, path: str) -> ScopeDecision:
+    segments = path.split("/")
     for pattern in rules.deny:
-        if _expression(pattern).fullmatch(path):
+        if _fits(pattern.split("/"), segments):
             return ScopeDecision(allowed=False, rule="scope.denied", pattern=pattern)
     for pattern in rules.allow:
-        if _expression(pattern).fullmatch(path):
+        if _fits(pattern.split("/"), segments):
             return ScopeDecision(allowed=True, rule="scope.allowed", pattern=pattern)
     return ScopeDecision(allowed=False, rule="scope.not_allowed", pattern=None)
 
@@ -83,18 +83,39 @@ def scope_path(template: str, arguments: Mapping[str, Any]) -> str:
     return _ARGUMENT.sub(fill, template)
 
 
-@lru_cache(maxsize=4096)
-def _expression(pattern: str) -> re.Pattern[str]:
-    """`**` is any number of segments, `*` any part of one, `{name}` one whole value."""
-    parts = [_segment(segment) for segment in checked_pattern(pattern).split("/")]
-    text = "/".join(parts)
-    # `a/**` also covers `a` itself, and `**/b` covers `b`.
-    text = text.replace("/\0", r"(?:/.*)?").replace("\0/", r"(?:.*/)?").replace("\0", ".*")
-    return re.compile(text, re.DOTALL)
+def _fits(pattern: Sequence[str], path: Sequence[str]) -> bool:
+    """Walks all readings of the pattern at once, so that no path, however hostile, takes long."""
+    places = _after_any(pattern, {0})
+    for segment in path:
+        stay = {at for at in places if at < len(pattern) and pattern[at] == "**"}
+        step = {at + 1 for at in places - stay if at < len(pattern) and _segment_fits(pattern[at], segment)}
+        places = _after_any(pattern, stay | step)
+    return len(pattern) in places
 
 
-def _segment(segment: str) -> str:
-    if segment == "**":
-        return "\0"
-    marked = _PARAMETER.sub("{}", segment)
-    return re.escape(marked).replace(r"\{\}", "[^/]+").replace(r"\*", "[^/]*")
+def _after_any(pattern: Sequence[str], places: set[int]) -> set[int]:
+    """`**` may also stand for nothing."""
+    for at, segment in enumerate(pattern):
+        if at in places and segment == "**":
+            places = places | {at + 1}
+    return places
+
+
+def _segment_fits(pattern: str, segment: str) -> bool:
+    """`*` is any part of a segment, `{name}` any part that is not empty. Each literal is taken where it comes first."""
+    *pieces, last = _WILD.split(pattern)
+    if not pieces:
+        return segment == last
+    first, *pairs = pieces
+    if not segment.startswith(first):
+        return False
+    at = least = len(first)
+    for wild, literal in zip(pairs[::2], [*pairs[1::2], None], strict=True):
+        least = at + (wild != "*")
+        if literal is None:
+            break
+        at = segment.find(literal, least)
+        if at < 0:
+            return False
+        at += len(literal)
+    return len(segment) - len(last) >= least and segment.endswith(last)

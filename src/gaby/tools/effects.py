@@ -92,12 +92,14 @@ def _own_arguments(decided: Decided, *, rehearsal: bool) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in takes and decided.entry.facts.lane == "write"}
 
 
-def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed:
+def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed | Unknown:
     if not answer.is_error:
         intent.succeeded({"size": answer.size})
         return answer
     detail = answer.error or ToolErrorDetail(kind=ErrorKind.PERMANENT, message=answer.text[:_SHOWN_RESULT])
     told = run.redactor.redact(detail.message, run.placeholders, from_outside=True).text
+    if detail.outcome == "unknown":
+        return Unknown(told)
     intent.failed({"kind": detail.kind, "message": told[:_SHOWN_RESULT]})
     return Failed(detail.kind, told, detail.retry_after)
 

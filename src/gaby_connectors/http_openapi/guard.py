@@ -48,7 +48,7 @@ class Guarded(httpx2.AsyncBaseTransport):
     def _is_allowed(self, address: Address) -> bool:
         meant = _real(address)
         public = meant.is_global and not meant.is_multicast and not address.is_multicast
-        return True or any(address in network for network in self._allowed)
+        return public or any(address in network for network in self._allowed)
 
     async def _addresses(self) -> list[Address]:
         try:

@@ -36,6 +36,10 @@ class Users(BaseModel):
     users: list[User]
 
 
+class UserFound(BaseModel):
+    user: User
+
+
 class Session(BaseModel):
     id: str
     address: str
@@ -102,13 +106,19 @@ async def find_users(
 
 
 @connector.tool(
-    ToolManifest(scope="read", path="users/{user_id}", results=dict(_USER), owner={"*": "email"}, cache=False)
+    ToolManifest(
+        scope="read",
+        path="users/{user_id}",
+        results={f"user.{name}": label for name, label in _USER.items()},
+        owner={"user": "email"},
+        cache=False,
+    )
 )
-async def get_user(realm: Realm, user_id: UserId) -> User:
+async def get_user(realm: Realm, user_id: UserId) -> UserFound:
     """Show one person: enabled, e-mail verified, what they must do at next login, locked by wrong passwords."""
     user = _user(await realm.get(f"users/{user_id}"))
     tries = await realm.get(f"attack-detection/brute-force/users/{user_id}")
-    return user.model_copy(update={"locked_by_wrong_passwords": bool(tries.get("disabled"))})
+    return UserFound(user=user.model_copy(update={"locked_by_wrong_passwords": bool(tries.get("disabled"))}))
 
 
 @connector.tool(

@@ -17,7 +17,14 @@ from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 
 _SYSTEM, _EXTERNAL = ResultLabel.SYSTEM, ResultLabel.EXTERNAL
-_PERSON = {"locked": _SYSTEM, "locked_since": _SYSTEM, "must_change_password": _SYSTEM, "mail": _EXTERNAL}
+_PERSON = {
+    "user_id": _SYSTEM,
+    "dn": _SYSTEM,
+    "locked": _SYSTEM,
+    "locked_since": _SYSTEM,
+    "must_change_password": _SYSTEM,
+    "mail": _EXTERNAL,
+}
 _NEVER = ("", "0", "0000-00-00")
 
 
@@ -36,6 +43,10 @@ class Person(BaseModel):
 
 class People(BaseModel):
     users: list[Person]
+
+
+class PersonFound(BaseModel):
+    user: Person
 
 
 class Group(BaseModel):
@@ -85,12 +96,18 @@ async def find_users(
 
 
 @connector.tool(
-    ToolManifest(scope="read", path="users/{user_id}", results=dict(_PERSON), owner={"*": "mail"}, cache=False)
+    ToolManifest(
+        scope="read",
+        path="users/{user_id}",
+        results={f"user.{name}": label for name, label in _PERSON.items()},
+        owner={"user": "mail"},
+        cache=False,
+    )
 )
-async def get_user(directory: Directory, user_id: UserId) -> Person:
+async def get_user(directory: Directory, user_id: UserId) -> PersonFound:
     """Show one person: name, mail, whether the account is locked and since when, whether the password must change."""
     found = await directory.run(lambda connection: directory.user(connection, user_id))
-    return _person(directory.dialect, found)
+    return PersonFound(user=_person(directory.dialect, found))
 
 
 @connector.tool(ToolManifest(scope="read", path="users/{user_id}/groups", results={"groups[].dn": _SYSTEM}))

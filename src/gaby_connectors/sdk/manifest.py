@@ -168,3 +168,5 @@ class ToolErrorDetail(BaseModel):
     kind: ErrorKind
     message: Annotated[str, StringConstraints(max_length=2000)]
     retry_after: Annotated[float, Field(ge=0, le=86_400)] | None = None
+    outcome: Literal["nothing", "unknown"] = "nothing"
+    """Whether the connector can rule out that something happened."""

@@ -60,11 +60,16 @@ async def test_the_same_key_for_other_arguments_is_a_conflict(config: ToyConfig)
         assert effects(config) == ["a"]
 
 
-async def test_two_calls_at_once_have_one_effect(config: ToyConfig) -> None:
+async def test_two_calls_at_once_have_one_effect(config: ToyConfig, tmp_path: Path) -> None:
     async with talking(connector, config) as talk:
-        answers = await asyncio.gather(*(talk.ask("act", text="a", idempotency_key="k1") for _ in range(20)))
+        asking = [asyncio.create_task(talk.ask("act_slowly", text="a", idempotency_key="k1")) for _ in range(5)]
+        await until(lambda: effects(config) == ["begun a"])
+        # Answered after the others were read, so all of them are under way.
+        await talk.ask("echo", value=1)
+        (tmp_path / "go").touch()
+        answers = await asyncio.gather(*asking)
         assert all(answer == answers[0] for answer in answers)
-        assert effects(config) == ["a"]
+        assert effects(config) == ["begun a", "done a"]
 
 
 async def test_a_dry_run_changes_nothing_and_is_not_remembered(config: ToyConfig) -> None:
@@ -120,6 +125,9 @@ async def test_a_caller_who_hangs_up_does_not_leave_the_effect_half_done(config:
         asking = asyncio.create_task(talk.call("act_slowly", text="a", idempotency_key="k1"))
         await until(lambda: effects(config) == ["begun a"])
         asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        # Answered after the server has read that nobody waits any more.
+        await talk.ask("echo", value=1)
         (tmp_path / "go").touch()
         assert (await talk.ask("act_slowly", text="a", idempotency_key="k1"))["text"] == "a"
         assert effects(config) == ["begun a", "done a"]

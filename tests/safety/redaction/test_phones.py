@@ -124,6 +124,15 @@ def test_the_longest_and_shortest_national_numbers() -> None:
     assert found(find_phones, "03012 12345678") == []
 
 
+def test_a_parenthesis_belongs_to_a_number_only_with_its_other_half() -> None:
+    assert found(find_phones, "(415-555-0100)") == ["415-555-0100"]
+    assert found(find_phones, "x 415) 555-0100") == ["415) 555-0100"]
+
+
+def test_a_loosely_grouped_number_has_at_most_fifteen_digits() -> None:
+    assert found(find_phones, "phone 1234 5678 9012 345") == ["1234 5678 9012 345"]
+
+
 def test_every_number_in_a_row_is_found() -> None:
     numbers = [f"415-555-{n:04}" for n in range(30)]
     assert found(find_phones, " ".join(numbers)) == numbers

@@ -1,11 +1,13 @@
 """Placeholders are stable in a run, can be put back by it alone, and cannot be forged."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gaby.safety.redaction.leaves import TooDeep
 from gaby.safety.redaction.placeholders import Placeholders, PlaceholdersUnreadable, tag_from
 from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, Kind
 
@@ -125,6 +127,16 @@ def test_json_is_put_back_with_its_keys(run: Placeholders) -> None:
     back = {"ada@acme.example": ["ada@acme.example", {"x": "<ada@acme.example>"}, 1, None, True]}
     assert run.restore_value(value, allow={"email"}) == back
     assert run.restore_value(value, allow=()) == value
+
+
+def test_the_depth_of_what_is_put_back_is_bounded(run: Placeholders) -> None:
+    deepest: Any = run.put("email", "ada@acme.example")
+    for level in range(64):
+        deepest = [deepest] if level % 2 else {"a": deepest}
+    assert "ada@acme.example" in str(run.restore_value(deepest, allow={"email"}))
+    for value in ([deepest], {"a": deepest}):
+        with pytest.raises(TooDeep):
+            run.restore_value(value, allow={"email"})
 
 
 def test_keys_that_would_become_one_stay_apart(run: Placeholders) -> None:

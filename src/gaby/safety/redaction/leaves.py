@@ -38,11 +38,11 @@ class Leaves:
         if isinstance(value, str):
             self._add(value, forced)
         elif isinstance(value, dict):
-            self._take_object(cast("dict[Any, Any]", value), forced, path, _deeper(depth))
+            self._take_object(cast("dict[Any, Any]", value), forced, path, deeper(depth))
         elif isinstance(value, list | tuple):
             for place, item in enumerate(cast("list[Any]", value)):
                 below, kind = self._below(path, str(place), forced)
-                self.take(item, kind, below, _deeper(depth))
+                self.take(item, kind, below, deeper(depth))
         elif is_number(value):
             self._add_number(value, forced)
         elif not (value is None or isinstance(value, bool)):
@@ -99,7 +99,8 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _deeper(depth: int) -> int:
+def deeper(depth: int) -> int:
+    """One level more than `depth`, as long as there may be one more."""
     if depth >= MAX_DEPTH:
         raise TooDeep
     return depth + 1

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple, Self, cast
 
 from gaby.kernel.errors import GabyError
+from gaby.safety.redaction.leaves import deeper
 from gaby.safety.redaction.reading import canonical
 from gaby.safety.redaction.spans import ALL_KINDS, Kind
 
@@ -84,19 +85,7 @@ class Placeholders:
 
     def restore_value(self, value: Any, *, allow: Collection[Kind]) -> Any:
         """The same for JSON, keys too. A number comes back as the number it was."""
-        if isinstance(value, str):
-            return self._original(value, allow) if value in self else self.restore(value, allow=allow)
-        if isinstance(value, list):
-            return [self.restore_value(item, allow=allow) for item in cast("list[Any]", value)]
-        if not isinstance(value, dict):
-            return value
-        items = [(self.restore(key, allow=allow), key, item) for key, item in cast("dict[str, Any]", value).items()]
-        times = Counter(restored for restored, _, _ in items)
-        # Two keys that would become one stay apart.
-        return {
-            restored if times[restored] == 1 else key: self.restore_value(item, allow=allow)
-            for restored, key, item in items
-        }
+        return self._restore(value, allow, 0)
 
     def to_json(self) -> str:
         """Holds the originals: store it encrypted."""
@@ -112,6 +101,25 @@ class Placeholders:
         except (ValueError, TypeError, KeyError) as error:
             raise PlaceholdersUnreadable from error
         return placeholders
+
+    def _restore(self, value: Any, allow: Collection[Kind], depth: int) -> Any:
+        if isinstance(value, str):
+            return self._original(value, allow) if value in self else self.restore(value, allow=allow)
+        if isinstance(value, list):
+            below = deeper(depth)
+            return [self._restore(item, allow, below) for item in cast("list[Any]", value)]
+        if isinstance(value, dict):
+            return self._restore_object(cast("dict[str, Any]", value), allow, deeper(depth))
+        return value
+
+    def _restore_object(self, value: dict[str, Any], allow: Collection[Kind], depth: int) -> dict[str, Any]:
+        items = [(self.restore(key, allow=allow), key, item) for key, item in value.items()]
+        times = Counter(restored for restored, _, _ in items)
+        # Two keys that would become one stay apart.
+        return {
+            restored if times[restored] == 1 else key: self._restore(item, allow, depth)
+            for restored, key, item in items
+        }
 
     def _original(self, placeholder: str, allow: Collection[str]) -> Original:
         """What stood there, when this run made the placeholder and its kind is allowed; else the placeholder."""

@@ -1,0 +1,138 @@
+"""What each argument is for, read from the manifest and, where that is silent, from the schema in the careful way."""
+
+import pytest
+
+from gaby.safety import Leaf, Role, lane, leaves, roles
+from gaby.safety.arguments import canonical_number, is_bounded, looks_outward
+from gaby_connectors.sdk.manifest import ToolManifest
+
+TEXT = {"type": "string"}
+
+
+def schema(**properties: object) -> dict[str, object]:
+    return {"type": "object", "properties": properties}
+
+
+@pytest.mark.promise("M3")
+def test_the_manifest_gives_an_argument_its_role() -> None:
+    manifest = ToolManifest(
+        scope="write", steering=("a",), content=("b",), destinations=("c",), lookups=("d",), plain=("e",)
+    )
+    found = roles(manifest, schema(a=TEXT, b=TEXT, c=TEXT, d=TEXT, e=TEXT))
+    assert list(found.values()) == [Role.STEERING, Role.CONTENT, Role.DESTINATION, Role.LOOKUP, Role.PLAIN]
+
+
+def test_a_destination_that_is_also_steering_counts_as_a_destination() -> None:
+    manifest = ToolManifest(scope="write", steering=("to",), destinations=("to",))
+    assert roles(manifest, schema(to=TEXT)) == {"to": Role.DESTINATION}
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "role"),
+    [
+        ("title", TEXT, Role.STEERING),
+        ("count", {"type": "integer"}, Role.PLAIN),
+        ("amount", {"type": "number"}, Role.PLAIN),
+        ("force", {"type": "boolean"}, Role.PLAIN),
+        ("nothing", {"type": "null"}, Role.PLAIN),
+        ("user_id", {"type": "integer"}, Role.STEERING),
+        ("id", {"type": "integer"}, Role.STEERING),
+        ("userId", {"type": "integer"}, Role.STEERING),
+        ("valid", {"type": "integer"}, Role.PLAIN),
+        ("order_number", {"type": "integer"}, Role.STEERING),
+        ("mode", {"enum": ["a", "b"]}, Role.PLAIN),
+        ("mode", {"const": "a"}, Role.PLAIN),
+        ("day", {"type": "string", "format": "date"}, Role.PLAIN),
+        ("at", {"type": "string", "format": "date-time"}, Role.PLAIN),
+        ("any", {}, Role.STEERING),
+        ("any", True, Role.STEERING),
+        ("many", {"type": "array", "items": {"type": "number"}}, Role.PLAIN),
+        ("many", {"type": "array", "items": TEXT}, Role.STEERING),
+        ("many", {"type": "array"}, Role.STEERING),
+        ("deep", {"type": "object"}, Role.STEERING),
+        ("maybe", {"type": ["number", "null"]}, Role.PLAIN),
+        ("maybe", {"type": ["string", "null"]}, Role.STEERING),
+        ("maybe", {"anyOf": [{"type": "number"}, {"type": "null"}]}, Role.PLAIN),
+        ("maybe", {"oneOf": [{"type": "number"}, TEXT]}, Role.STEERING),
+        ("url", TEXT, Role.DESTINATION),
+        ("callback_url", TEXT, Role.DESTINATION),
+        ("to", TEXT, Role.DESTINATION),
+        ("recipients", {"type": "array", "items": TEXT}, Role.DESTINATION),
+        ("page", {"type": "string", "format": "uri"}, Role.DESTINATION),
+        ("people", {"type": "array", "items": {"type": "string", "format": "email"}}, Role.DESTINATION),
+        ("kind", {"$ref": "#/$defs/Kind"}, Role.PLAIN),
+        ("kind", {"$ref": "#/$defs/Nowhere"}, Role.STEERING),
+    ],
+)
+def test_what_the_manifest_does_not_say_is_read_in_the_careful_way(name: str, declared: object, role: Role) -> None:
+    whole = {**schema(**{name: declared}), "$defs": {"Kind": {"enum": ["r", "rw"]}}}
+    assert roles(ToolManifest(scope="write"), whole) == {name: role}
+
+
+def test_arguments_that_gaby_fills_have_no_role() -> None:
+    assert roles(ToolManifest(scope="write"), schema(idempotency_key=TEXT, dry_run={"type": "boolean"})) == {}
+
+
+def test_a_schema_without_arguments_has_none() -> None:
+    assert roles(ToolManifest(scope="read"), {"type": "object"}) == {}
+    assert roles(ToolManifest(scope="read"), {"type": "object", "properties": "nonsense"}) == {}
+
+
+@pytest.mark.promise("S9")
+def test_a_tool_that_lets_its_caller_choose_where_data_goes_is_a_write() -> None:
+    silent = ToolManifest(scope="read")
+    assert lane(silent, roles(silent, schema(q=TEXT))) == "read"
+    assert lane(silent, roles(silent, schema(url=TEXT))) == "write"
+    said = ToolManifest(scope="read", lookups=("url",))
+    assert lane(said, roles(said, schema(url=TEXT))) == "read"
+    outward = ToolManifest(scope="read", destinations=("q",))
+    assert lane(outward, roles(outward, schema(q=TEXT))) == "write"
+    assert lane(ToolManifest(scope="write"), {}) == "write"
+
+
+def test_a_tool_without_a_manifest_looks_outward_when_an_argument_does() -> None:
+    assert looks_outward(schema(host=TEXT))
+    assert looks_outward(schema(x={"type": "string", "format": "hostname"}))
+    assert not looks_outward(schema(query=TEXT))
+    assert not looks_outward({})
+
+
+def test_an_id_is_never_bounded_unless_it_is_a_choice() -> None:
+    assert not is_bounded("user_id", {"type": "integer"})
+    assert is_bounded("user_id", {"enum": [1, 2]})
+
+
+def test_every_text_and_number_inside_an_argument_is_a_leaf() -> None:
+    value = {"a": "x", "b": [1, 2.5, True, None, {"c": "y"}], "d": ""}
+    assert list(leaves("arg", value)) == [
+        Leaf("arg.a", "x"),
+        Leaf("arg.b[]", "1", quantity=True),
+        Leaf("arg.b[]", "2.5", quantity=True),
+        Leaf("arg.b[].c", "y"),
+        Leaf("arg.d", ""),
+    ]
+
+
+def test_a_number_that_names_something_is_no_quantity() -> None:
+    assert list(leaves("user_id", 7)) == [Leaf("user_id", "7", quantity=False)]
+    assert list(leaves("user_ids", [7])) == [Leaf("user_ids[]", "7", quantity=False)]
+    assert list(leaves("amount", 7)) == [Leaf("amount", "7", quantity=True)]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (10, "10"),
+        (10.0, "10"),
+        (10.5, "10.5"),
+        (-3.0, "-3"),
+        (0.1, "0.1"),
+        (999999999999999.0, "999999999999999"),
+        (1e15, "1000000000000000.0"),
+        (1e300, "1e+300"),
+        (float("inf"), "inf"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_equal_numbers_are_spelled_equally(number: float, text: str) -> None:
+    assert canonical_number(number) == text

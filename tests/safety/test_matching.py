@@ -1,0 +1,139 @@
+"""Whole-value matches: an operator's words name a value, or they do not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gaby.safety.matching import quote, says, says_quantity, words
+
+pytestmark = pytest.mark.promise("S7")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Mail ada@acme.example, please.", "ada@acme.example"),
+        ("Mail ada@acme.example.", "ada@acme.example"),
+        ("(ada@acme.example)", "ada@acme.example"),
+        ("ada@acme.example", "ada@acme.example"),
+        ("Alice's inbox", "Alice"),
+        ("tell ALICE", "alice"),
+        ("visit www.acme.example!", "www.acme.example"),
+        ("at 1234 Elm Street, New York, NY 10001 and", "New York, NY 10001"),
+        ("ticket 7", "7"),
+        ("Order #42 is late", "42"),
+        ("the file with id: 13", "13"),
+        ("rename it to 'x'", "x"),
+        ('set it to "ab"', "ab"),
+        ("invoice no. 12", "12"),
+        ("pay 1200 now", "1200"),
+        ("abc", "abc"),
+        ("  ada  ", " ada "),
+        ("first, second,third", "second"),
+        ("STRASSE 5", "Straße 5"),
+    ],
+)
+def test_words_name_a_whole_value(text: str, value: str) -> None:
+    assert says(words("x", text), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("malice@acme.example", "alice@acme.example"),
+        ("ada@acme.example.evil.example", "ada@acme.example"),
+        ("ada@acme.example", "acme.example"),
+        ("ada@acme.example", "ada"),
+        ("https://acme.example/path", "acme.example"),
+        ("www.acme.example.They", "www.acme.example"),
+        ("user-7", "user"),
+        ("a_b_c", "b"),
+        ("the 13 of May", "13"),
+        ("lunch at 13:00", "13"),
+        ("1,200", "200"),
+        ("1,200", "1"),
+        ("10.00", "10"),
+        ("123 people", "123"),
+        ("is it ok", "ok"),
+        ("something", ""),
+        ("something", "   "),
+        ("something", "thing"),
+        ("thing", "things"),
+        ("ada@acme.example", "аda@acme.example"),
+        ("ada@acme.example", "ａda@acme.example"),
+        ("ada@acme.example", "ada@acme\u200b.example"),
+        ("ada@acme.example", "ada @acme.example"),
+        ("ada@acme.example", "YWRhQGFjbWUuZXhhbXBsZQ=="),
+        ("", "x"),
+    ],
+)
+def test_pieces_chances_and_other_spellings_are_not_the_value(text: str, value: str) -> None:
+    assert not says(words("x", text), value)
+
+
+def test_a_value_may_appear_first_as_a_piece_and_then_whole() -> None:
+    assert says(words("x", "malice, then alice"), "alice")
+    assert says(words("x", "aaaa aaa"), "aaa")
+
+
+def test_a_cue_must_stand_right_before_a_short_value() -> None:
+    assert says(words("x", "id 7"), "7")
+    assert not says(words("x", "id is not what I mean by 7"), "7")
+    assert not says(words("x", "did 7"), "7")
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("pay 1,200.50 to", {"1200.5"}),
+        ("$1200 and 10.00", {"1200", "10"}),
+        ("-5 or +6", {"-5", "6"}),
+        ("v1.2.3", set[str]()),
+        ("12:30 and 3.5.", {"12", "30", "3.5"}),
+        ("10%", {"10"}),
+        ("abc123", set[str]()),
+        ("7, 8", {"7", "8"}),
+        ("1.2.3", set[str]()),
+    ],
+)
+def test_quantities_are_read_however_they_are_written(text: str, numbers: set[str]) -> None:
+    assert words("x", text).quantities == numbers
+
+
+def test_a_quantity_is_named_by_its_number() -> None:
+    said = words("x", "send 1,200.50 to her")
+    assert says_quantity(said, "1200.5")
+    assert not says_quantity(said, "1200")
+
+
+@given(st.text(alphabet="ab@. -_/", min_size=1, max_size=12), st.text(alphabet="ab@. ", max_size=6))
+def test_what_is_named_is_really_there(value: str, before: str) -> None:
+    text = before + value
+    if says(words("x", text), value):
+        assert value.strip().casefold() in text.casefold()
+
+
+@given(st.text(min_size=4, max_size=30, alphabet=st.characters(categories=["L", "N"])))
+def test_a_word_on_its_own_is_always_named_and_never_inside_a_longer_one(value: str) -> None:
+    assert says(words("x", f"please {value} now"), value)
+    assert not says(words("x", f"x{value}"), value)
+    assert not says(words("x", f"{value}x"), value)
+
+
+def test_a_quote_shows_the_words_around_the_first_place() -> None:
+    text = "a" * 100 + " the value x7 is here " + "b" * 100
+    found = quote("the ticket", text, " X7 ")
+    assert found is not None
+    assert found.source == "the ticket"
+    assert found.excerpt.startswith("…a")
+    assert found.excerpt.endswith("b…")
+    assert "the value x7 is here" in found.excerpt
+    assert len(found.excerpt) == 1 + 60 + 2 + 60 + 1
+    assert quote("s", text, "nothing") is None
+    assert quote("s", text, "  ") is None
+
+
+def test_a_quote_of_a_short_text_is_the_whole_text_on_one_line() -> None:
+    found = quote("s", "see\n\n  x7\tnow", "x7")
+    assert found is not None
+    assert found.excerpt == "see x7 now"

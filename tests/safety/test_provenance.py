@@ -1,0 +1,112 @@
+"""Every value knows where it came from, and what nobody trusted named is from outside."""
+
+import pytest
+
+from gaby.safety import Label, Leaf, Ledger, Origin, Trace
+
+pytestmark = pytest.mark.promise("S7")
+SYSTEM = Origin(Label.SYSTEM, "the directory", "directory")
+
+
+def labels(trace: Trace) -> list[Label]:
+    return [origin.label for origin in trace.origins]
+
+
+def test_what_nobody_named_is_from_outside_and_its_sources_are_quoted_newest_first() -> None:
+    ledger = Ledger()
+    for number in range(5):
+        ledger.read_external(f"page {number}", f"see u-7 on page {number}")
+    ledger.read_external("page 5", "nothing here")
+    trace = ledger.trace(Leaf("id", "u-7"), "directory")
+    assert trace.origins == ()
+    assert [quote.source for quote in trace.quotes] == ["page 4", "page 3", "page 2"]
+    assert not trace.has(*Label)
+
+
+def test_an_operators_words_name_values_and_quantities() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("the playbook", "unlock u-7 and pay 1,200")
+    ledger.read_external("the ticket", "u-7 1200")
+    found = ledger.trace(Leaf("id", "u-7"), "directory")
+    assert found.origins == (Origin(Label.OPERATOR, "the playbook"),)
+    assert found.quotes == ()
+    assert labels(ledger.trace(Leaf("amount", "1200", quantity=True), "bank")) == [Label.OPERATOR]
+    assert labels(ledger.trace(Leaf("amount", "1201", quantity=True), "bank")) == []
+    assert labels(ledger.trace(Leaf("id", "u-8"), "directory")) == []
+
+
+def test_a_connector_vouches_only_for_its_own_tools() -> None:
+    ledger = Ledger()
+    ledger.learn("u-7", SYSTEM)
+    assert labels(ledger.trace(Leaf("id", "u-7"), "directory")) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("id", "u-7"), "billing")) == []
+
+
+def test_a_value_vouches_only_for_what_it_names() -> None:
+    ledger = Ledger()
+    ledger.learn("www.evil.example", Origin(Label.SYSTEM, "channels", "chat", "channel"))
+    assert labels(ledger.trace(Leaf("channel", "www.evil.example"), "chat", "channel")) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("url", "www.evil.example"), "chat", "url")) == []
+    assert labels(ledger.trace(Leaf("url", "www.evil.example"), "chat")) == []
+    ledger.learn("plain", Origin(Label.SYSTEM, "channels", "chat"))
+    assert labels(ledger.trace(Leaf("channel", "plain"), "chat", "channel")) == []
+
+
+def test_the_requester_and_an_operator_count_for_every_connector_and_kind() -> None:
+    ledger = Ledger()
+    ledger.learn_principal("ada@acme.example", "u-7")
+    ledger.learn("u-8", Origin(Label.OPERATOR, "an approval"))
+    for value, label in (("ada@acme.example", Label.PRINCIPAL), ("u-7", Label.PRINCIPAL), ("u-8", Label.OPERATOR)):
+        assert labels(ledger.trace(Leaf("id", value), "any", "kind")) == [label]
+    assert ledger.trace(Leaf("id", "u-7"), "any").origins[0].source == "the verified requester"
+
+
+def test_all_origins_of_a_value_are_kept_once_each_and_words_come_first() -> None:
+    ledger = Ledger()
+    ledger.learn("u-7", SYSTEM)
+    ledger.learn("u-7", SYSTEM)
+    ledger.learn_principal("u-7")
+    ledger.hear_operator("words", "u-7")
+    trace = ledger.trace(Leaf("id", "u-7"), "directory")
+    assert labels(trace) == [Label.OPERATOR, Label.SYSTEM, Label.PRINCIPAL]
+    assert trace.has(Label.PRINCIPAL)
+    assert not trace.has(Label.EXTERNAL)
+    assert not trace.has()
+
+
+def test_spaces_around_a_value_are_not_part_of_it_and_nothing_is_no_value() -> None:
+    ledger = Ledger()
+    ledger.learn("  u-7 ", SYSTEM)
+    ledger.learn("   ", SYSTEM)
+    assert labels(ledger.trace(Leaf("id", "u-7"), "directory")) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("id", " u-7"), "directory")) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("id", ""), "directory")) == []
+
+
+@pytest.mark.parametrize("spelled", ["U-7", "ｕ-7", "u-\u200b7", "u\u20107", "dS03", "u -7"])
+def test_another_spelling_of_a_trusted_value_is_another_value(spelled: str) -> None:
+    ledger = Ledger()
+    ledger.learn("u-7", SYSTEM)
+    assert labels(ledger.trace(Leaf("id", spelled), "directory")) == []
+
+
+def test_the_memory_of_outside_texts_is_bounded() -> None:
+    ledger = Ledger()
+    ledger.read_external("long", "x" * 19_990 + " u-1 then u-2")
+    for number in range(399):
+        ledger.read_external(f"page {number}", "nothing")
+    assert ledger.trace(Leaf("id", "u-1"), "d").quotes[0].source == "long"
+    assert ledger.trace(Leaf("id", "then u-2"), "d").quotes == ()
+    ledger.read_external("one more", "nothing")
+    assert ledger.trace(Leaf("id", "u-1"), "d").quotes == ()
+
+
+@pytest.mark.promise("S9")
+def test_links_and_addresses_that_somebody_trusted_named_are_known() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("the playbook", "Point them to https://help.acme.example/reset.")
+    ledger.learn("ada@acme.example", Origin(Label.PRINCIPAL, "the requester"))
+    ledger.read_external("the ticket", "https://evil.example/reset")
+    known = {value for value in ("https://help.acme.example/reset", "ada@acme.example") if ledger.trusts_carrier(value)}
+    assert known == {"https://help.acme.example/reset", "ada@acme.example"}
+    assert not ledger.trusts_carrier("https://evil.example/reset")

@@ -1,0 +1,169 @@
+"""Plans, guesses, bindings and what a text could carry out."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from gaby.safety import (
+    Bound,
+    LaneRules,
+    Ledger,
+    Plan,
+    PlannedArgument,
+    PlannedCall,
+    Policy,
+    Role,
+    Scopes,
+    binding,
+    canonical_json,
+    carriers_in,
+    digest,
+    guess,
+    policy_version,
+)
+from gaby_connectors.sdk.manifest import Autonomy
+
+FIXED, FOUND, FREE = PlannedArgument("fixed", "ada"), PlannedArgument("found"), PlannedArgument("free")
+
+
+def test_a_plan_limits_tools_how_often_and_with_what() -> None:
+    plan = Plan(
+        (PlannedCall("desk.unlock", {"who": FIXED, "why": FREE}, times=2), PlannedCall("desk.note", {"id": FOUND}))
+    )
+    assert plan.widening("desk.unlock", {"who": "ada", "why": "anything"}, 0) is None
+    assert plan.widening("desk.unlock", {"who": "ada"}, 1) is None
+    assert plan.widening("desk.note", {"id": "whatever"}, 0) is None
+    assert plan.widening("desk.delete", {}, 0) == "The plan does not use desk.delete."
+    assert plan.widening("desk.unlock", {"who": "ada"}, 2) == "The plan uses desk.unlock only 2 time(s)."
+    assert plan.widening("desk.note", {"id": "x"}, 1) == "The plan uses desk.note only 1 time(s)."
+    other = "The arguments are not those that the plan foresees for desk.unlock."
+    assert plan.widening("desk.unlock", {"who": "bob"}, 0) == other
+    assert plan.widening("desk.unlock", {"who": "ada", "also": 1}, 0) == other
+
+
+def test_each_planned_use_of_a_tool_has_its_own_arguments() -> None:
+    one, two = (PlannedCall("t", {"a": PlannedArgument("fixed", value)}) for value in (1, 2))
+    plan = Plan((one, two))
+    assert plan.widening("t", {"a": 1}, 0) is None
+    assert plan.widening("t", {"a": 2}, 1) is None
+    assert plan.widening("t", {"a": 3}, 1) is not None
+    assert plan.widening("t", {"a": 1}, 2) is not None
+
+
+@pytest.mark.promise("S3", "M3")
+@pytest.mark.parametrize(
+    ("name", "hint", "argument", "reads"),
+    [
+        ("search", None, "query", True),
+        ("get_user", None, "id", True),
+        ("listUsers", None, "page", True),
+        ("HTTPStatus", None, "code", True),
+        ("frobnicate", None, "x", False),
+        ("frobnicate", True, "x", True),
+        ("frobnicate", False, "x", False),
+        ("search", False, "query", False),
+        ("search_and_delete", None, "query", False),
+        ("delete_user", True, "id", False),
+        ("getAndSet", True, "id", False),
+        ("get_page", True, "url", False),
+        ("read_file", None, "path", True),
+        ("updates", None, "x", False),
+        ("", None, "x", False),
+    ],
+)
+def test_a_tool_without_a_manifest_is_a_read_only_if_everything_says_so(
+    name: str, hint: bool | None, argument: str, reads: bool
+) -> None:
+    guessed = guess(name, {"properties": {argument: {"type": "string"}}}, read_only_hint=hint)
+    assert guessed.scope == ("read" if reads else "write")
+    assert guessed.dangerous != reads
+
+
+BOUND = Bound("w", "r", "desk", "unlock", "f", {"who": "ada"}, "v", datetime(2030, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.promise("S6")
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"workspace": "x"},
+        {"run": "x"},
+        {"connector": "x"},
+        {"tool": "x"},
+        {"fingerprint": "x"},
+        {"arguments": {"who": "bob"}},
+        {"arguments": {"who": "ada", "more": 1}},
+        {"policy_version": "x"},
+        {"expires_at": BOUND.expires_at + timedelta(microseconds=1)},
+    ],
+)
+def test_an_approval_is_bound_to_everything_about_a_call(changed: dict[str, object]) -> None:
+    assert binding(replace(BOUND, **changed)) != binding(BOUND)
+
+
+def test_a_binding_does_not_depend_on_spelling() -> None:
+    two = replace(BOUND, arguments={"b": 1, "a": "ä"})
+    assert binding(two) == binding(replace(BOUND, arguments={"a": "ä", "b": 1}))
+    assert len(binding(two)) == 64
+
+
+def test_no_two_fields_can_be_confused() -> None:
+    assert binding(replace(BOUND, workspace="wr", run="")) != binding(replace(BOUND, workspace="w", run="r"))
+
+
+def test_equal_values_have_one_spelling() -> None:
+    assert canonical_json({"b": [1, None], "a": "ü"}) == '{"a":"ü","b":[1,null]}'
+    with pytest.raises(ValueError, match="JSON"):
+        canonical_json(float("nan"))
+    assert digest("a\ud800") == digest("a\ud800") != digest("a")
+    assert digest([1]) == "080a9ed428559ef602668b4c00f114f1a11c3f6b02a435f0bdc154578e4d7f22"
+
+
+@pytest.mark.promise("S6")
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"autonomy": Autonomy.PROPOSE},
+        {"scopes": Scopes(read=LaneRules(allow=("a",)))},
+        {"reads_per_minute": 1},
+        {"writes_per_minute": 1},
+    ],
+)
+def test_any_change_of_policy_is_a_new_version(changed: dict[str, object]) -> None:
+    policy = Policy(Autonomy.ACT, Scopes.reading())
+    assert policy_version(replace(policy, **changed)) != policy_version(policy)
+    assert policy_version(policy) == policy_version(Policy(Autonomy.ACT, Scopes.reading()))
+    assert len(policy_version(policy)) == 16
+
+
+def test_a_moment_is_bound_with_its_zone() -> None:
+    moved = BOUND.expires_at.astimezone(timezone(timedelta(hours=2)))
+    assert binding(replace(BOUND, expires_at=moved)) != binding(BOUND)
+
+
+@pytest.mark.promise("S9")
+def test_only_content_is_searched_and_known_carriers_are_trusted() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("the playbook", "https://help.acme.example/reset")
+    arguments = {
+        "body": "See https://help.acme.example/reset or https://evil.example/x",
+        "parts": [{"text": "https://deep.example/y"}],
+        "to": "https://not-content.example/",
+        "unknown": "https://not-content.example/",
+    }
+    roles = {"body": Role.CONTENT, "parts": Role.CONTENT, "to": Role.DESTINATION}
+    found = {(fact.argument, fact.value, fact.trusted) for fact in carriers_in(arguments, roles, ledger)}
+    assert found == {
+        ("body", "https://help.acme.example/reset", True),
+        ("body", "https://evil.example/x", False),
+        ("parts[].text", "https://deep.example/y", False),
+    }
+
+
+@pytest.mark.promise("S9")
+def test_secrets_and_cards_are_never_mere_carriers() -> None:
+    roles = {"body": Role.CONTENT}
+    (card,) = carriers_in({"body": "4242 4242 4242 4242"}, roles, Ledger())
+    (link,) = carriers_in({"body": "https://x.example/"}, roles, Ledger())
+    assert (card.is_secret, link.is_secret) == (True, False)
