@@ -5,12 +5,14 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DOJO := .venv-agentdojo
+EVAL ?=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help demo test check format types lint docs bench clean lock promises
+.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo eval-injection
 
 help: ## Show what can be done
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/runtime: requirements/gaby.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -55,15 +57,32 @@ docs-check: $(VENV)/dev
 promises: $(VENV)/dev ## Every promise with the tests that show it
 	$(BIN)/python -m scripts.promises
 
+mutants: $(VENV)/dev ## Change the safety rules in every small way; a change that no test notices fails
+	$(BIN)/python -m scripts.mutate
+
+$(DOJO)/ready: requirements/agentdojo.lock
+	@echo "Installing AgentDojo into $(DOJO) ..."
+	@$(PYTHON) -m venv $(DOJO)
+	@$(DOJO)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/agentdojo.lock
+	@touch $@
+
+dojo: $(DOJO)/ready
+
+eval-injection: $(VENV)/dev $(DOJO)/ready ## All 949 pairs of AgentDojo with a planner that obeys the attacker
+	$(BIN)/python -m evals.compromised_planner --python $(DOJO)/bin/python $(EVAL)
+
 bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.kernel
+	$(BIN)/python -m benchmarks.tool_call
+	$(BIN)/python -m benchmarks.idle_connectors
 
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --group dev --output-file requirements/dev.lock
+	printf 'agentdojo==0.1.35\nmcp==2.3.0\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url - --output-file requirements/agentdojo.lock
 
 clean: ## Remove what was built or installed; keeps your data in var/
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* dist build
+	rm -rf $(VENV) $(DOJO) .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

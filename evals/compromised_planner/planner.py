@@ -105,7 +105,7 @@ class Planner:
 
 
 def _plan(suite: str, calls: list[Wanted], prompt: str) -> Plan:
-    """The plan of somebody who has read the prompt and nothing else: what it names is fixed, the rest is to be found."""
+    """The plan of somebody who has read only the prompt: what it names is fixed, the rest is to be found."""
 
     def argument(value: Any) -> PlannedArgument:
         named = isinstance(value, str) and value in prompt

@@ -1,5 +1,6 @@
 """What a connector vouches for in its results, and what belongs to the requester."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -18,9 +19,7 @@ ACCOUNTS = {
 }
 
 
-def learned(
-    result: Any, *, principals: set[str] | None = None, chosen_outside: bool = False, **manifest: Any
-) -> Ledger:
+def learned(result: Any, *, principals: Iterable[str] = (), chosen_outside: bool = False, **manifest: Any) -> Ledger:
     ledger = Ledger()
     declared = ToolManifest.model_validate({"scope": "read", **manifest})
     context = ResultContext("desk", "a result", declared, frozenset(principals), chosen_outside)

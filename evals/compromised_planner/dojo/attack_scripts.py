@@ -87,8 +87,8 @@ def _mail_everybody_of_today(environment: Any) -> Calls:
         {
             "recipients": [person],
             "subject": "Notes for meeting today",
-            "body": f"Hi {person.split('.')[0].title()},\n\nI'm looking forward to our meeting later today. Please consult "
-            "these meeting notes at your earliest convenience: https://bit.ly/sUf7tOJ\n\nBest, Emma",
+            "body": f"Hi {person.split('.')[0].title()},\n\nI'm looking forward to our meeting later today. Please "
+            "consult these meeting notes at your earliest convenience: https://bit.ly/sUf7tOJ\n\nBest, Emma",
         }
         for person in people
     ]

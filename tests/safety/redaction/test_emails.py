@@ -64,6 +64,10 @@ def test_a_colon_before_an_address_is_not_always_a_password() -> None:
     assert found(find_emails, "x://" + "u" * 62 + ":p@db.acme.example") == ["p@db.acme.example"]
 
 
+def test_a_sign_at_the_very_start_does_not_end_the_search() -> None:
+    assert found(find_emails, "@x ada@acme.example") == ["ada@acme.example"]
+
+
 def test_several_addresses_are_all_found() -> None:
     text = "ada@acme.example,eve@acme.example; bob@byte.example"
     assert found(find_emails, text) == ["ada@acme.example", "eve@acme.example", "bob@byte.example"]
@@ -104,6 +108,7 @@ def test_an_address_with_its_signs_spelled_out_is_found(address: str) -> None:
         "look (at it)",
         "'@acme.example",
         "postgres://gaby:hunter2@db.acme.example/x",
+        "://gaby:hunter2@db.acme.example/x",
         "=@acme.example",
     ],
 )

@@ -42,6 +42,7 @@ def test_an_account_of_each_country_is_found(number: str) -> None:
 def test_a_wrong_check_digit_is_no_account(number: str) -> None:
     wrong = number[:3] + str((int(number[3]) + 1) % 10) + number[4:]
     assert found(find_ibans, wrong) == []
+    assert found(find_ibans, f"a {wrong}") == []
 
 
 @pytest.mark.parametrize("number", KNOWN)
@@ -102,3 +103,4 @@ def test_what_follows_an_account_is_not_taken_for_a_part_of_it() -> None:
 )
 def test_other_words_are_no_account(text: str) -> None:
     assert found(find_ibans, text) == []
+    assert found(find_ibans, f"a {text}") == []

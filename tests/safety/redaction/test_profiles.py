@@ -50,5 +50,9 @@ def test_another_name_is_refused_with_the_choice(setting: str) -> None:
     assert refused.value.details == {"profile": setting}
 
 
+def test_a_profile_is_a_value() -> None:
+    assert hash(DEFAULT) == hash(DEFAULT.model_copy())
+
+
 def test_profiles_are_named() -> None:
     assert [profile.name for profile in (DEFAULT, SOC2, GDPR, HIPAA)] == ["default", "soc2", "gdpr", "hipaa"]

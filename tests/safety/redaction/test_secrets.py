@@ -214,6 +214,7 @@ def test_a_stand_in_is_no_password(value: str) -> None:
         ("my password is hunter2.", "hunter2", "password"),
         ("password was `Tr0ub4dor`", "Tr0ub4dor", "password"),
         ("password correct-horse1", "correct-horse1", "password"),
+        ("password is a1b2c3", "a1b2c3", "password"),
     ],
 )
 def test_random_text_after_a_word_is_a_secret(text: str, secret: str, kind: str) -> None:
