@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that follow from the code: settings, commands, API. `--check` only compares."""
+"""Writes the pages of docs/reference that follow from the code: settings, commands, API, manifests. `--check` only compares."""
 
 import argparse
 import json
@@ -16,6 +16,7 @@ from gaby.app import build
 from gaby.cli.config import reference_page
 from gaby.settings import load
 from scripts import promises
+from scripts.connector_pages import connectors_page, manifest_page
 
 FOLDER = Path(__file__).parents[1] / "docs/reference"
 
@@ -25,6 +26,8 @@ def pages() -> dict[Path, str]:
         FOLDER / "settings.md": reference_page(),
         FOLDER / "commands.md": commands_page(),
         FOLDER / "openapi.json": openapi(),
+        FOLDER / "manifest.md": manifest_page(),
+        FOLDER / "connectors.md": connectors_page(),
     }
 
 

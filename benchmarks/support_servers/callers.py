@@ -22,7 +22,8 @@ CallOnce = Callable[[int], Awaitable[None]]
 
 # A connected client, which is the fastest of its ways: by default it shakes hands anew for each request.
 _PROXY = """
-import asyncio, sys
+import asyncio, os, sys
+os.environ["FASTMCP_LOG_LEVEL"] = "ERROR"
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
