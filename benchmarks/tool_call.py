@@ -25,7 +25,13 @@ AT_ONCE = (1, 16)
 TIMES_SDK = 1.6
 TIMES_PROXY = 0.5
 DECIDE_MS = 0.5
-NAMES = {"gaby": "Gaby, the whole path", "sdk": "bare MCP SDK", "fastmcp": "FastMCP proxy"}
+NAMES = {
+    "gaby": "Gaby, the whole path",
+    "sdk": "bare MCP SDK",
+    "sdk_and_disk": "the same, two rows on disk",
+    "fastmcp": "FastMCP proxy",
+}
+PEERS = ("sdk", "sdk_and_disk", "fastmcp")
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ class _Caller:
 def _figures(costs: dict[tuple[str, int], list[Cost]]) -> list[dict[str, Any]]:
     figures: list[dict[str, Any]] = []
     for (way, at_once), found in costs.items():
-        peers = {peer: costs[peer, at_once] for peer in ("sdk", "fastmcp") if (peer, at_once) in costs}
+        peers = {peer: costs[peer, at_once] for peer in PEERS if (peer, at_once) in costs}
         # Compared round by round, so that a slow moment of the machine hits both.
         times = {
             f"times_{peer}": round(median(a.both / b.both for a, b in zip(found, theirs, strict=True)), 2)

@@ -2,7 +2,6 @@
 
 from pydantic import BaseModel
 
-from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 from gaby_connectors.sdk.serve import main
@@ -25,7 +24,7 @@ connector = Connector("orders", version="1.0.0", instructions="For benchmarks.")
 
 
 @connector.tool(ToolManifest(scope="read", path="orders", lookups=("order_id", "about"), results=_FOUND, cache=False))
-async def read_order(backend: Backend, order_id: str, about: str) -> Order:
+async def read_order(order_id: str, about: str) -> Order:
     """Read an order: where it is, and what was written about it."""
     note = f"About {about[:40]}: handed to the carrier, the customer was told, and nobody has signed for it yet."
     return Order(order_id=order_id, state="shipped", note=note)
@@ -41,10 +40,11 @@ async def read_order(backend: Backend, order_id: str, about: str) -> Order:
     )
 )
 async def refund(
-    backend: Backend, order_id: str, customer_id: str, reason_code: str, note: str, message: str, call: WriteCall
+    order_id: str, customer_id: str, reason_code: str, note: str, message: str, call: WriteCall
 ) -> Changed:
     """Refund an order, with a note for colleagues and a message for the customer."""
-    return Changed(done=order_id)
+    told = f"{order_id} of {customer_id}, {reason_code}: {note} {message}"
+    return Changed(done=f"would refund {told}" if call.dry_run else f"refunded {told}")
 
 
 if __name__ == "__main__":

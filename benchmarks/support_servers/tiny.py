@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-TOOL = {"name": "look", "description": "Look.", "inputSchema": {"type": "object", "properties": {}}}
+TOOL: dict[str, Any] = {"name": "look", "description": "Look.", "inputSchema": {"type": "object", "properties": {}}}
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:

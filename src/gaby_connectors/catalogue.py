@@ -13,14 +13,20 @@ class Bundle(NamedTuple):
     module: str
     config: str
     """The name of its settings' class, in its `config` module."""
+    local: bool = False
+    """Its settings name files of the machine that it runs on."""
 
 
 BUNDLED: Mapping[str, Bundle] = {
     "filesystem": Bundle(
-        "Files", "List, read and search the files of one folder.", "gaby_connectors.filesystem", "FilesystemConfig"
+        "Files",
+        "List, read and search the files of one folder.",
+        "gaby_connectors.filesystem",
+        "FilesystemConfig",
+        local=True,
     ),
     "http-openapi": Bundle(
-        "HTTP API", "Tools made from an OpenAPI file.", "gaby_connectors.http_openapi", "OpenApiConfig"
+        "HTTP API", "Tools made from an OpenAPI file.", "gaby_connectors.http_openapi", "OpenApiConfig", local=True
     ),
     "keycloak": Bundle(
         "Keycloak", "Users, their sessions, resets and locks.", "gaby_connectors.keycloak", "KeycloakConfig"
@@ -36,6 +42,7 @@ BUNDLED: Mapping[str, Bundle] = {
         "A small fictional company to try Gaby on.",
         "gaby_connectors.sample_company",
         "SampleCompanyConfig",
+        local=True,
     ),
     "time": Bundle("Time", "The time here and elsewhere.", "gaby_connectors.time", "TimeConfig"),
 }

@@ -141,16 +141,21 @@ def test_numbers_are_values_too_and_true_or_nothing_are_not() -> None:
     assert label(ledger, "None") is None
 
 
-def test_depth_and_number_of_values_are_bounded() -> None:
-    deep: Any = "bottom"
-    for _ in range(41):
-        deep = [deep]
-    path = "[]" + ".*" * 40
-    assert label(learned({"a": deep}, results={path: "system"}), "bottom") is None
-    many = {"v": [f"v-{number}" for number in range(50_001)]}
-    ledger = learned(many, results={"v[]": "system"})
-    assert label(ledger, "v-49999") is Label.SYSTEM
-    assert label(ledger, "v-50000") is None
+def test_values_forty_levels_down_are_the_last_to_be_seen() -> None:
+    def nested(levels: int) -> Ledger:
+        found: Any = "bottom"
+        for _ in range(levels):
+            found = [found]
+        return learned(found, results={".".join(["*"] * levels): "system"})
+
+    assert label(nested(40), "bottom") is Label.SYSTEM
+    assert label(nested(41), "bottom") is None
+
+
+def test_the_fifty_thousandth_value_is_the_last_to_be_seen() -> None:
+    ledger = learned({"v": [*["same"] * 49_999, "last", "beyond"]}, results={"v[]": "system"})
+    assert label(ledger, "last") is Label.SYSTEM
+    assert label(ledger, "beyond") is None
 
 
 @pytest.mark.parametrize("result", [None, "text", 7, True, [], {}])

@@ -1,64 +1,90 @@
 """The decision against a second opinion: a small model written only from the rules as a person would tell them."""
 
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gaby.safety import CarrierFact, Facts, Label, LaneRules, Leaf, Origin, Policy, Scopes, Trace, decide
+from gaby.safety import ApprovalFact, CarrierFact, Facts, Label, LaneRules, Leaf, Origin, Policy, Scopes, Trace, decide
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import NOW, approval, facts, tool
 
 pytestmark = pytest.mark.promise("S13")
 
-LEVELS = st.sampled_from(list(Autonomy))
+SITUATIONS = 8_000
+LABELS = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM)
+ALLOWING, SILENT, DENYING = LaneRules(allow=("**",)), LaneRules(), LaneRules(allow=("**",), deny=("unlock",))
+
+Choice = TypeVar("Choice")
 
 
-def _trace(labels: list[Label], quantity: bool) -> Trace:
-    return Trace(Leaf("who", "x", quantity), tuple(Origin(label, "s", "desk") for label in labels))
+class Draws:
+    """Choices that follow from a number, so that a situation can be looked at again by its number."""
+
+    def __init__(self, number: int) -> None:
+        self._rest = int.from_bytes(hashlib.sha512(str(number).encode()).digest())
+
+    def pick(self, *options: Choice) -> Choice:
+        self._rest, chosen = divmod(self._rest, len(options))
+        return options[chosen]
+
+    def rarely(self, spoiled: Choice, good: Choice) -> Choice:
+        """One time in twelve, so that most situations are good enough for the later rules to matter."""
+        return self.pick(spoiled, *[good] * 11)
 
 
-_LABELS = st.lists(st.sampled_from([Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM]), max_size=2)
-TRACES = st.lists(st.builds(_trace, _LABELS, st.booleans()), max_size=3)
-CARRIERS = st.lists(
-    st.builds(CarrierFact, st.just("body"), st.sampled_from(["link", "secret", "card"]), st.just("v"), st.booleans()),
-    max_size=2,
-)
-
-
-@st.composite
-def situations(draw: st.DrawFn) -> tuple[Facts, Policy]:
-    writes = draw(st.booleans())
-    manifest: dict[str, object] = {"scope": "write" if writes else "read", "supports_dry_run": draw(st.booleans())}
-    if writes:
-        manifest["dangerous"] = draw(st.booleans())
-        manifest["requires_approval_above_autonomy"] = draw(st.sampled_from([None, "investigate", "propose", "act"]))
-        manifest["forbidden_in_autonomy"] = draw(st.lists(LEVELS, max_size=2))
-        manifest["destinations"] = draw(st.sampled_from([(), ("to",)]))
-    of_tool = replace(tool(**manifest), unsafe=draw(st.booleans()))
-    approvals = st.builds(
-        approval,
-        state=st.sampled_from(["approved", "waiting", "used"]),
-        binding=st.sampled_from(["bound", "other"]),
-        expires_at=st.sampled_from([NOW, approval().expires_at]),
-    )
+def situation(number: int) -> tuple[Facts, Policy]:
+    draw = Draws(number)
+    manifest: dict[str, Any] = {"scope": "read", "supports_dry_run": draw.pick(True, False)}
+    if draw.pick(True, True, True, False):
+        manifest |= {
+            "scope": "write",
+            "dangerous": draw.pick(True, False),
+            "requires_approval_above_autonomy": draw.pick(None, "investigate", "propose", "act"),
+            "forbidden_in_autonomy": draw.rarely((draw.pick(*Autonomy),), ()),
+            "destinations": draw.pick((), ("to",)),
+        }
     found = facts(
-        tool=of_tool,
-        traces=tuple(draw(TRACES)),
-        carriers=tuple(draw(CARRIERS)),
-        killed=draw(st.sampled_from([None, None, None, "x"])),
-        quarantined=draw(st.sampled_from([False, False, True])),
-        argument_errors=draw(st.sampled_from([(), (), ("x",)])),
-        calls_last_minute=draw(st.sampled_from([0, 0, 30, 300])),
-        widening=draw(st.sampled_from([None, "wider"])),
-        rehearsal_wanted=draw(st.booleans()),
-        approved_before=draw(st.booleans()),
-        approval=draw(st.none() | approvals),
+        tool=replace(tool(**manifest), unsafe=draw.rarely(True, False)),
+        traces=tuple(_trace(draw) for _ in range(draw.pick(0, 1, 2))),
+        carriers=tuple(_carrier(draw) for _ in range(draw.pick(0, 0, 1, 2))),
+        killed=draw.rarely("x", None),
+        quarantined=draw.rarely(True, False),
+        argument_errors=draw.rarely(("x",), ()),
+        calls_last_minute=draw.rarely(draw.pick(30, 299, 300), draw.pick(0, 29)),
+        widening=draw.pick("wider", None, None, None),
+        rehearsal_wanted=draw.pick(True, False, False),
+        approved_before=draw.pick(True, False),
+        approval=draw.pick(None, None, _approval(draw)),
         binding="bound",
     )
-    lanes = st.sampled_from([LaneRules(allow=("**",)), LaneRules(), LaneRules(allow=("**",), deny=("unlock",))])
-    return found, Policy(draw(LEVELS), Scopes(read=draw(lanes), write=draw(lanes)))
+    read, write = (draw.rarely(draw.pick(SILENT, DENYING), ALLOWING) for _ in range(2))
+    return found, Policy(draw.pick(*Autonomy, Autonomy.ACT, Autonomy.PROPOSE), Scopes(read=read, write=write))
+
+
+def _trace(draw: Draws) -> Trace:
+    labels = [draw.pick(*LABELS) for _ in range(draw.rarely(0, draw.pick(1, 2)))]
+    return Trace(Leaf("who", "x", draw.pick(True, False)), tuple(Origin(label, "s", "desk") for label in labels))
+
+
+def _carrier(draw: Draws) -> CarrierFact:
+    return CarrierFact("body", draw.pick("link", "link", "link", "secret", "card"), "v", draw.pick(True, True, False))
+
+
+def _approval(draw: Draws) -> ApprovalFact:
+    return approval(
+        state=draw.pick("approved", "approved", "approved", "waiting", "used"),
+        binding=draw.pick("bound", "bound", "bound", "other"),
+        expires_at=draw.pick(NOW, *[approval().expires_at] * 3),
+    )
+
+
+def situations() -> Iterator[tuple[int, Facts, Policy]]:
+    for number in range(SITUATIONS):
+        yield number, *situation(number)
 
 
 def may_run(found: Facts, policy: Policy) -> bool:
@@ -109,23 +135,25 @@ def expected(found: Facts, policy: Policy) -> str:
     return "ask" if needs_a_person(found, policy) else "allow"
 
 
-@settings(max_examples=1500)
-@given(situations())
-def test_every_decision_agrees_with_the_second_opinion(situation: tuple[Facts, Policy]) -> None:
-    found, policy = situation
-    verdict = decide(found, policy)
-    assert verdict.outcome == expected(found, policy), verdict
-    assert verdict.rule
-    assert verdict.reason
-    assert bool(verdict.concerns) == (verdict.outcome == "ask")
+def test_every_decision_agrees_with_the_second_opinion() -> None:
+    seen: Counter[str] = Counter()
+    for number, found, policy in situations():
+        verdict = decide(found, policy)
+        assert verdict.outcome == expected(found, policy), (number, verdict)
+        assert verdict.rule
+        assert verdict.reason
+        assert bool(verdict.concerns) == (verdict.outcome == "ask")
+        seen[verdict.outcome] += 1
+    assert all(seen[outcome] > SITUATIONS // 50 for outcome in ("allow", "ask", "simulate", "deny")), seen
 
 
-@settings(max_examples=500)
-@given(situations())
-def test_content_never_raises_authority(situation: tuple[Facts, Policy]) -> None:
+def test_content_never_raises_authority() -> None:
     """Taking trusted origins away never turns a question or a denial into a permission."""
-    found, policy = situation
-    before = decide(found, policy).outcome
-    stripped = tuple(replace(trace, origins=()) for trace in found.traces)
-    after = decide(replace(found, traces=stripped), policy).outcome
-    assert (before, after) in {(before, before), ("allow", "ask")}
+    changed = 0
+    for number, found, policy in situations():
+        before = decide(found, policy).outcome
+        stripped = tuple(replace(trace, origins=()) for trace in found.traces)
+        after = decide(replace(found, traces=stripped), policy).outcome
+        assert (before, after) in {(before, before), ("allow", "ask")}, number
+        changed += before != after
+    assert changed

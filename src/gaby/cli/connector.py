@@ -227,12 +227,24 @@ def remove(name: str, yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
     typer.echo(f"{name} is removed.", err=True)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}, add_help_option=False)
-def check(context: typer.Context) -> None:
+@app.command()
+def check(
+    command: Annotated[list[str], typer.Argument(help="After `--`: the command that starts the server, or its URL.")],
+    samples: Annotated[Path | None, typer.Option(help="A JSON file with arguments that work.")] = None,
+    writes: Annotated[bool, typer.Option("--writes", help="Really call the writes that have samples.")] = False,
+    secret: Annotated[
+        list[str] | None, typer.Option(help="A variable that holds a secret, which must not leak.")
+    ] = None,
+    start_within: Annotated[float, typer.Option(help="Seconds that it may take to start.")] = 2.0,
+    as_json: AsJson = False,
+) -> None:
     """Put any MCP server through the contract checks: `gaby connector check -- COMMAND ARGUMENTS`."""
+    options = ["--start-within", str(start_within), *(["--json"] if as_json else []), *(["--writes"] if writes else [])]
+    options += ["--samples", str(samples)] if samples is not None else []
+    options += [part for name in secret or [] for part in ("--secret", name)]
     # In a process of its own, so that other commands need not load all of MCP.
-    checked = subprocess.run([sys.executable, "-m", "gaby_connectors.contract", *context.args], check=False)
-    raise typer.Exit(checked.returncode)
+    program = [sys.executable, "-m", "gaby_connectors.contract", *options, "--", *command]
+    raise typer.Exit(subprocess.run(program, check=False).returncode)
 
 
 @app.command()

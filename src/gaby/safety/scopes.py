@@ -103,19 +103,17 @@ def _after_any(pattern: Sequence[str], places: set[int]) -> set[int]:
 
 def _segment_fits(pattern: str, segment: str) -> bool:
     """`*` is any part of a segment, `{name}` any part that is not empty. Each literal is taken where it comes first."""
-    *pieces, last = _WILD.split(pattern)
-    if not pieces:
-        return segment == last
-    first, *pairs = pieces
+    first, *rest = _WILD.split(pattern)
+    if not rest:
+        return segment == first
     if not segment.startswith(first):
         return False
-    at = least = len(first)
-    for wild, literal in zip(pairs[::2], [*pairs[1::2], None], strict=True):
-        least = at + (wild != "*")
-        if literal is None:
-            break
-        at = segment.find(literal, least)
+    *wilds, open_end = rest[::2]
+    *literals, last = rest[1::2]
+    at = len(first)
+    for wild, literal in zip(wilds, literals, strict=True):
+        at = segment.find(literal, at + (wild != "*"))
         if at < 0:
             return False
         at += len(literal)
-    return len(segment) - len(last) >= least and segment.endswith(last)
+    return segment.endswith(last) and len(segment) - len(last) >= at + (open_end != "*")

@@ -37,6 +37,8 @@ class NewConnector:
     manifest: ConnectorManifest | None = None
     reads_per_minute: int = 300
     writes_per_minute: int = 30
+    local: bool = False
+    """It touches files of this machine."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,7 @@ class Connectors:
             raise Invalid("A connector's name has small letters, digits and dashes, and begins with a letter.")
         if await self._find(session, new.name) is not None:
             raise ConnectorExists
-        if not isinstance(new.way, Bundled) and not actor.may(Permission.INSTALLATION_MANAGE):
-            raise Forbidden("Programs and addresses of your own are set up by whoever manages the installation.")
+        _check_setter(actor, new)
         if new.autonomy.rank > Autonomy.INVESTIGATE.rank:
             raise TooMuchAutonomy("A new connector investigates at most. Raise it once its tools are accepted.")
         row_id = self._ids.new()
@@ -128,6 +129,7 @@ class Connectors:
 
     async def sign_in(self, session: WriteSession, actor: Actor, name: str, fresh: NewConnector) -> Connector:
         """New settings and credentials. What waited for them may go on."""
+        _check_setter(actor, fresh)
         row = await self.get(session, name)
         row.launch = fresh.way.model_dump(mode="json")
         row.secrets = await seal_secrets(session, self._vault, row.id, fresh.secrets)
@@ -187,6 +189,15 @@ class Connectors:
         await epochs.move_on(session)
         payload = {"connector": row.name, **detail}
         session.emit(Event(f"connector.{what}", session.workspace_id, actor, payload))
+
+
+def _check_setter(actor: Actor, new: NewConnector) -> None:
+    """Whoever manages one workspace has no business in the files, programs and networks of the machine itself."""
+    if (new.local or not isinstance(new.way, Bundled)) and not actor.may(Permission.INSTALLATION_MANAGE):
+        raise Forbidden(
+            "Programs and addresses of your own, and connectors that touch files of this machine, are set up by "
+            "whoever manages the installation: `gaby connector add` on that machine."
+        )
 
 
 def is_unsafe(row: Connector) -> bool:

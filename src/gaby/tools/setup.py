@@ -22,7 +22,9 @@ def bundled(name: str, kind: str, settings: Mapping[str, str]) -> NewConnector:
         raise Invalid(f"{kind} needs {wanted}")
     secret = {name: value for name, value in settings.items() if declared[name].secret}
     plain = {name: value for name, value in settings.items() if not declared[name].secret}
-    return NewConnector(name=name, kind=kind, way=Bundled(module=found.module, env=plain), secrets=secret)
+    return NewConnector(
+        name=name, kind=kind, way=Bundled(module=found.module, env=plain), secrets=secret, local=found.local
+    )
 
 
 def declared_settings(kind: str) -> tuple[Setting, ...]:

@@ -213,6 +213,12 @@ def test_a_german_tax_id_repeats_one_digit_twice_or_three_times(first_ten: str, 
     assert has_valid_tax_id(tax_id(first_ten)) is is_valid
 
 
+def test_the_check_digit_is_not_one_of_the_digits_that_may_repeat() -> None:
+    for shift in range(10):
+        first_ten = "".join(str((int(digit) + shift) % 10) for digit in "1112345678")
+        assert has_valid_tax_id(tax_id(first_ten)) is (first_ten[0] != "0")
+
+
 def nir(first: str) -> str:
     return f"{first}{97 - int(first.replace('2A', '19').replace('2B', '18')) % 97:02}"
 
@@ -253,6 +259,18 @@ def test_italian_codes(text: str) -> None:
     assert has_valid_fiscal_code(text.lower())
 
 
+def fiscal_value(character: str) -> int:
+    """The same table in the compact form in which it is often printed."""
+    letter = character if character.isalpha() else chr(ord("A") + int(character))
+    return "BAKPLCQDREVOSFTGUHMINJWZYX".index(letter)
+
+
+@pytest.mark.parametrize("character", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+def test_the_italian_table(character: str) -> None:
+    total = fiscal_value(character) + 7 * fiscal_value("A")
+    assert has_valid_fiscal_code(f"{character}{'A' * 14}{chr(ord('A') + total % 26)}")
+
+
 @pytest.mark.parametrize("digits", ["111222333", "123456782", "999999990"])
 def test_dutch_numbers(digits: str) -> None:
     assert has_valid_bsn(digits)
@@ -286,6 +304,14 @@ def test_polish_numbers(first_ten: str, is_valid: bool) -> None:
     assert not has_valid_pesel(wrong)
 
 
+def test_a_polish_number_notices_every_single_wrong_digit() -> None:
+    for place in range(6, 11):
+        for change in range(1, 10):
+            digits = "44051401359"
+            wrong = digits[:place] + str((int(digits[place]) + change) % 10) + digits[place + 1 :]
+            assert not has_valid_pesel(wrong)
+
+
 @pytest.mark.parametrize("digits", ["52998224725", "11144477735", "12345678909"])
 def test_brazilian_numbers(digits: str) -> None:
     assert has_valid_cpf(digits)
@@ -304,6 +330,6 @@ def test_indian_numbers(digits: str) -> None:
     assert not has_valid_aadhaar(swapped) or digits[1] == digits[2]
 
 
-def test_an_indian_number_begins_with_two_or_more() -> None:
-    valid = [number for number in ("012345678901", "112345678901") for _ in [0]]
-    assert not any(has_valid_aadhaar(number[:11] + last) for number in valid for last in "0123456789")
+@pytest.mark.parametrize(("first", "valid"), [("2", 1), ("9", 1), ("0", 0), ("1", 0)])
+def test_an_indian_number_begins_with_two_or_more(first: str, valid: int) -> None:
+    assert sum(has_valid_aadhaar(f"{first}0345678901{last}") for last in "0123456789") == valid

@@ -139,6 +139,17 @@ def test_what_folds_into_itself_again_and_again_ends() -> None:
     assert "<" not in cleaned
 
 
+def test_images_are_found_where_they_stand() -> None:
+    text = "a ![x](https://evil.example/1) <img src=//evil.example/2> ![y][z]\n[z]: //evil.example/3"
+    places = [(text[start:end], value) for start, end, value in find_images(text)]
+    assert places == [
+        ("![x](https://evil.example/1)", "https://evil.example/1"),
+        ("![y][z]", "https://evil.example/3"),
+        ("<img src=//evil.example/2>", "https://evil.example/2"),
+    ]
+    assert list(find_images("![x](local.png) <img src=local.png> ![y]")) == []
+
+
 @pytest.mark.parametrize(
     ("address", "value"),
     [

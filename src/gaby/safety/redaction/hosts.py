@@ -2,7 +2,7 @@
 
 A name without `https://` counts when it ends in a known top-level domain. Some of those are also endings of files or
 fields (`setup.py`, `deploy.sh`, `notes.md`, `backup.zip`, `user.id`): such a name with one dot is taken for a file,
-and for a host only with `www.`, a second dot, a port or a path: `docs.evil.sh`, `evil.zip/login`.
+and for a host only with a second dot, a port or a path: `docs.evil.sh`, `evil.zip/login`.
 """
 
 import ipaddress
@@ -74,7 +74,7 @@ def _punycode(label: str) -> str:
 def _as_address(host: str) -> str | None:
     """Browsers understand `0x7f.1` and `2130706433` as 127.0.0.1."""
     parts = host.split(".")
-    if len(parts) > 4 or not all(_NUMBER.fullmatch(part) and len(part) <= 12 for part in parts):
+    if len(parts) > 4 or not all(map(_NUMBER.fullmatch, parts)):
         return None
     numbers = [_number(part) for part in parts]
     if None in numbers:

@@ -100,7 +100,7 @@ def _bare(text: str) -> Iterator[Link]:
             continue
         full = name + found[0]
         after = trimmed(_match(_PORT_AND_PATH, text, found.end()))
-        if is_host(full, more=after not in {"", "/"} or full.lower().startswith("www.")):
+        if is_host(full, more=after not in {"", "/"}):
             value, host = canonical_link("https", full + after)
             is_bare = after in {"", "/"}
             yield Link(start, found.end() + len(after), host if is_bare else value, host, is_bare)
