@@ -338,7 +338,9 @@ def test_a_hostile_text_is_read_to_its_end(piece: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize(
+    "piece", ["http://", "<img ", "![a](", "[a](", "a.com ", "aB3/", "%41", "(at)", "&#1;", "a b "]
+)
 def test_a_hostile_text_of_a_megabyte_is_read_to_its_end(piece: str) -> None:
     text = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
     assert ("card", "4111111111111111") in looked(f"{text} | 4111 1111 1111 1111")

@@ -41,11 +41,12 @@ def kinds(as_json: AsJson = False) -> None:
     print_rows(rows, as_json=as_json, empty="There are none.")
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command()
 def add(
-    context: typer.Context,
     name: str,
-    kind: Annotated[str | None, typer.Argument(help="One of `gaby connector kinds`.")] = None,
+    what: Annotated[
+        list[str] | None, typer.Argument(help="A kind, see `gaby connector kinds`; or, after `--`, a command.")
+    ] = None,
     settings: Settings = None,
     stdin: FromStdin = False,
     url: Annotated[str | None, typer.Option(help="A server over Streamable HTTP; settings become headers.")] = None,
@@ -57,7 +58,7 @@ def add(
 
     A server of your own: `gaby connector add NAME -- COMMAND ARGUMENTS`.
     """
-    given = Given(name, kind, tuple(settings or ()), url, tuple(context.args), stdin=stdin, manifest=manifest)
+    given = Given(name, tuple(what or ()), tuple(settings or ()), url, stdin=stdin, manifest=manifest)
     new = new_connector(given)
 
     async def work(gaby: Gaby) -> None:
@@ -190,7 +191,7 @@ def sign_in(name: str, settings: Settings = None, stdin: FromStdin = False, work
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await gaby.tools.connectors.get(session, name)
-        fresh = new_connector(Given(name, row.kind, tuple(settings or ()), None, (), stdin=stdin))
+        fresh = new_connector(Given(name, (row.kind,), tuple(settings or ()), None, stdin=stdin))
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tools.connectors.sign_in(session, actor, name, fresh)
         await gaby.tools.look(actor, name)

@@ -5,43 +5,49 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from pydantic import ValidationError
 
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector
 from gaby.tools.launches import Command, Remote
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.setup import bundled, declared_settings
+from gaby_connectors.catalogue import BUNDLED
 from gaby_connectors.sdk.manifest import ConnectorManifest
 
 
 @dataclass(frozen=True)
 class Given:
     name: str
-    kind: str | None
+    what: tuple[str, ...]
+    """A kind, or a command with its arguments."""
     settings: tuple[str, ...]
     url: str | None
-    command: tuple[str, ...]
     stdin: bool = False
     manifest: Path | None = None
 
 
 def new_connector(given: Given) -> NewConnector:
     """Exactly one of a kind, an address or a command. Required settings that are missing are asked for."""
-    if sum((given.kind is not None, given.url is not None, bool(given.command))) != 1:
+    if bool(given.what) == (given.url is not None):
         raise BadRequest("Give a kind, or --url, or a command after `--`. `gaby connector kinds` lists the kinds.")
     settings = _settings(given)
     manifest = _manifest(given.manifest)
-    if given.url is not None:
-        return NewConnector(given.name, "http", Remote(url=given.url), secrets=settings, manifest=manifest)
-    if given.command:
-        way = Command(command=given.command[0], args=given.command[1:])
-        return NewConnector(given.name, "command", way, secrets=settings, manifest=manifest)
-    kind = given.kind or ""
-    return bundled(given.name, kind, {**_asked(kind, settings), **settings})
+    try:
+        if given.url is not None:
+            return NewConnector(given.name, "http", Remote(url=given.url), secrets=settings, manifest=manifest)
+        if len(given.what) == 1 and (given.what[0] in BUNDLED or "/" not in given.what[0]):
+            kind = given.what[0]
+            return bundled(given.name, kind, {**_asked(kind, settings), **settings})
+        way = Command(command=given.what[0], args=given.what[1:])
+    except ValidationError as error:
+        raise BadRequest(f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}") from None
+    return NewConnector(given.name, "command", way, secrets=settings, manifest=manifest)
 
 
 def _settings(given: Given) -> dict[str, str]:
-    lines = [*given.settings, *(sys.stdin.read().splitlines() if given.stdin else ())]
+    typed = [line.rstrip("\n") for line in iter(sys.stdin.readline, "")] if given.stdin else []
+    lines = [*given.settings, *(line for line in typed if line.strip())]
     found: dict[str, str] = {}
     for line in lines:
         name, separator, value = line.partition("=")

@@ -181,7 +181,7 @@ class Child(asyncio.SubprocessProtocol):
         self._rest = bytearray(lines.pop())
         for line in lines:
             # Some servers send empty lines as a sign of life. No line overtakes another.
-            if line and not line.isspace() and not self._taken(line) and False:
+            if line and not line.isspace() and (self._lines or not self._taken(line)):
                 self._lines.append(line)
                 self._queued += len(line)
         if self._queued > self._max_line and not self._reading_paused:

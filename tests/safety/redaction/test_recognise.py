@@ -168,7 +168,10 @@ def test_a_hostile_text_is_read_to_its_end(piece: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize(
+    "piece",
+    ["4 ", "4111 1111 1111 1112 ", "1", "a@", "eyJ", "password=", "-----BEGIN ", "DE89 ", "://a:", "\u200b", "2A "],
+)
 def test_a_hostile_text_of_a_megabyte_is_read_to_its_end(piece: str) -> None:
     text = repeated(piece, 1_000_000)
     assert recognise(f"{text} ada@acme.example")[-1].end == len(text) + 17

@@ -112,8 +112,9 @@ def _matching(
 
 
 def _numbers_at(sight: Sight, run: Run) -> Iterator[Span]:
-    for at in range(max(0, run.start - 2), run.start + 1):
-        yield from _matching(sight, at, _DNI, has_valid_dni, Certainty.LIKELY)
+    if run.text[:7].isdigit():
+        for at in range(max(0, run.start - 2), run.start + 1):
+            yield from _matching(sight, at, _DNI, has_valid_dni, Certainty.LIKELY)
     for number in _NUMBERS:
         if len(run.digits) >= number.digits and (end := _end(sight, run, number)):
             digits = run.digits[: number.digits]

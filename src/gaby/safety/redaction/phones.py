@@ -37,13 +37,12 @@ def find_phones(sight: Sight) -> Iterator[Span]:
 
 
 def _national(sight: Sight, run: Run) -> Span | None:
-    before = sight.before(run.start, _CONTEXT)
-    said = _SAYS_PHONE.search(before) is not None
-    if not said and _SAYS_NUMBER.search(before):
+    grouped = _grouped(run.text)
+    found = grouped or _ONE_GROUP.match(run.text) or _loosely_grouped(run)
+    if found is None:
         return None
-    if found := _grouped(run.text):
-        return _span(sight, run.start, found)
-    if said and (found := _ONE_GROUP.match(run.text) or _loosely_grouped(run)):
+    before = sight.before(run.start, _CONTEXT)
+    if _SAYS_PHONE.search(before) or (grouped and not _SAYS_NUMBER.search(before)):
         return _span(sight, run.start, found)
     return None
 
