@@ -242,6 +242,13 @@ def test_long_bytes_in_base64_are_hidden_whatever_they_say() -> None:
     assert "hidden" not in [kind for kind, _ in looked(shorter)]
 
 
+def test_a_word_with_many_separators_is_a_path() -> None:
+    text = "Ab3/Ab3dEf6hIj9l" * 4
+    assert looked(text) == [("hidden", text)]
+    path = f"Ab3/Ab3d/f6hIj9l{text[16:]}"
+    assert looked(path) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

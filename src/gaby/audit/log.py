@@ -1,12 +1,12 @@
 """The audit log as the rest of Gaby sees it: append a row, record events, and state an intent before an effect."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
+from prometheus_client import Counter
 from sqlalchemy import Connection, select
 
 from gaby.audit.errors import AuditUnavailable, NotCanonical, OutcomeNotWritten, PayloadTooLarge
@@ -43,6 +43,7 @@ class AuditLog:
         self._metrics = metrics
         self._writer = GroupCommit(db, appender)
         self._listeners: list[OnRows] = []
+        self._counters: dict[WorkspaceId, Counter] = {}
 
     def on_rows(self, listener: OnRows) -> None:
         self._listeners.append(listener)
@@ -181,8 +182,16 @@ class AuditLog:
             across_workspaces(driver, scope=scope)
 
     def _tell(self, drafts: Sequence[Draft]) -> None:
-        if self._metrics is not None:
-            for workspace_id, count in Counter(draft.workspace_id for draft in drafts).items():
-                self._metrics.audit_rows.labels(workspace=str(workspace_id)).inc(count)
+        for draft in drafts:
+            self._count(draft.workspace_id)
         for listener in self._listeners:
             listener(len(drafts))
+
+    def _count(self, workspace_id: WorkspaceId) -> None:
+        if self._metrics is None:
+            return
+        counter = self._counters.get(workspace_id)
+        if counter is None:
+            # Finding the counter by its labels costs more than counting.
+            counter = self._counters[workspace_id] = self._metrics.audit_rows.labels(workspace=str(workspace_id))
+        counter.inc()

@@ -1,9 +1,10 @@
 """Group commit: many tasks append, one thread writes, one fsync serves them all."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import Context
+from functools import partial
 from typing import Any
 
 from gaby.audit.errors import AuditUnavailable, AuditWouldWaitForItself, FenceBroken
@@ -20,13 +21,16 @@ from gaby.kernel.log import get_log
 _log = get_log(__name__)
 
 
+Waiter = asyncio.Future[AuditRow]
+
+
 class GroupCommit:
     def __init__(self, db: Database, appender: Appender, *, max_batch: int = 512) -> None:
         self._db = db
         self._appender = appender
         self._max_batch = max_batch
         self._drafts: list[Draft] = []
-        self._waiters: list[asyncio.Future[AuditRow]] = []
+        self._waiters: list[Waiter] = []
         self._wake = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._stopping = False
@@ -73,24 +77,34 @@ class GroupCommit:
         async with gate(self._db):
             drafts, self._drafts = self._drafts[: self._max_batch], self._drafts[self._max_batch :]
             waiters, self._waiters = self._waiters[: self._max_batch], self._waiters[self._max_batch :]
-            writing = asyncio.get_running_loop().run_in_executor(self._thread, self._write, drafts)
-            await asyncio.wait((writing,))
+            loop = asyncio.get_running_loop()
+            written: asyncio.Future[None] = loop.create_future()
+            writing = self._thread.submit(self._write, drafts)
+            # One message from the thread wakes everybody; awaiting the write itself would take more turns of the loop.
+            writing.add_done_callback(partial(loop.call_soon_threadsafe, self._told, waiters, written))
+            await written
+
+    def _told(
+        self, waiters: list[Waiter], written: asyncio.Future[None], writing: Future[list[AuditRow | None]]
+    ) -> None:
         error = writing.exception()
+        if not written.done():
+            written.set_result(None)
         self.trouble = None if error is None else AuditUnavailable().message
         if error is not None:
             expected = isinstance(error, (*self._db.engine.driver_errors, GabyError))
-            _log.error("audit.unavailable", rows=len(drafts), error=repr(error), exc_info=None if expected else error)
-            for written in waiters:
-                if not written.done():
-                    written.set_exception(AuditUnavailable())
+            _log.error("audit.unavailable", rows=len(waiters), error=repr(error), exc_info=None if expected else error)
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_exception(AuditUnavailable())
             return
-        for written, row in zip(waiters, writing.result(), strict=True):
-            if written.done():
+        for waiter, row in zip(waiters, writing.result(), strict=True):
+            if waiter.done():
                 continue
             if row is None:
-                written.set_exception(FenceBroken())
+                waiter.set_exception(FenceBroken())
             else:
-                written.set_result(row)
+                waiter.set_result(row)
 
     def _write(self, drafts: list[Draft]) -> list[AuditRow | None]:
         was_open = self._connection is not None

@@ -102,10 +102,10 @@ class Leaf:
 
 def leaves(argument: str, value: Any) -> Iterator[Leaf]:
     """Every text and number inside an argument, names of nested fields too. Nothing is told by null, true or false."""
+    if value is None or isinstance(value, bool):
+        return
     if isinstance(value, str):
         yield Leaf(argument, value)
-    elif isinstance(value, bool) or value is None:
-        return
     elif isinstance(value, int | float):
         yield Leaf(argument, canonical_number(value), quantity=not _ID_NAME.search(argument.removesuffix("[]")))
     elif isinstance(value, Mapping):
@@ -123,9 +123,9 @@ def canonical_number(value: float) -> str:
 
 def _declared(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """The arguments, each with its own schema; one that is written elsewhere in the file is looked up there."""
-    shared = _mapping(schema.get("$defs"))
+    shared = {f"#/$defs/{name}": declared for name, declared in _mapping(schema.get("$defs")).items()}
     for name, declared in _mapping(schema.get("properties")).items():
-        place = str(_mapping(declared).get("$ref", "")).removeprefix("#/$defs/")
+        place = str(_mapping(declared).get("$ref"))
         yield name, _mapping(shared.get(place, declared))
 
 

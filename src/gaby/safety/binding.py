@@ -28,7 +28,7 @@ def binding(bound: Bound) -> str:
 
 def policy_version(policy: Policy) -> str:
     """Changes whenever an operator changes anything about what the connector may do."""
-    said = asdict(policy) | {"scopes": policy.scopes.model_dump(mode="json")}
+    said = asdict(policy) | {"scopes": policy.scopes.model_dump()}
     return digest(said)[:16]
 
 

@@ -30,9 +30,8 @@ def decide(facts: Facts, policy: Policy) -> Verdict:
 
 def autonomy_of(facts: Facts, policy: Policy) -> Autonomy:
     """A connector without a complete manifest only investigates, whatever it was set to."""
-    if facts.tool.unsafe and policy.autonomy.rank > Autonomy.INVESTIGATE.rank:
-        return Autonomy.INVESTIGATE
-    return policy.autonomy
+    most = Autonomy.INVESTIGATE if facts.tool.unsafe else Autonomy.ACT
+    return min(policy.autonomy, most, key=lambda level: level.rank)
 
 
 def _refusals(facts: Facts, policy: Policy) -> Iterator[Verdict | None]:

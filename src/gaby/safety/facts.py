@@ -1,7 +1,7 @@
 """What a decision rests on: the facts of one call, and the policy that its operators set. Plain data, all of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -74,5 +74,5 @@ class Facts:
     approved_before: bool = False
     """An operator agreed to this kind of action earlier in the same sitting."""
     approval: ApprovalFact | None = None
-    binding: str = field(default="")
+    binding: str = ""
     """What an approval of this call must be bound to."""

@@ -45,8 +45,8 @@ def says_quantity(said: Words, value: str) -> bool:
 def quote(source: str, text: str, value: str) -> Quote | None:
     """The words around the first place where the value appears, whole or not."""
     wanted = value.strip().casefold()
-    start = text.casefold().find(wanted) if wanted else -1
-    if start < 0:
+    start = text.casefold().find(wanted)
+    if not wanted or start < 0:
         return None
     # Folding can make a text longer (ß becomes ss), so positions in the original may be off by a few letters.
     before, after = max(0, start - _EXCERPT), min(len(text), start + len(wanted) + _EXCERPT)

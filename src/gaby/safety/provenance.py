@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 
 from gaby.safety.arguments import Leaf
 from gaby.safety.carriers import find_carriers
@@ -83,17 +84,22 @@ class Ledger:
         """What identifies the verified requester."""
         self.learn_all(values, Origin(Label.PRINCIPAL, "the verified requester"))
 
-    def trace(self, leaf: Leaf, connector: str, kind: str | None = None) -> Trace:
-        """Trusted origins first; only if there is none, where outside the value was seen."""
+    def origins(self, leaf: Leaf, connector: str, kind: str | None = None) -> tuple[Origin, ...]:
+        """Everybody trusted who named the value; an operator's words first. Nobody means that it is EXTERNAL."""
         known = self._values.get(leaf.value.strip(), ())
         wanted = (connector, kind)
         mine = tuple(o for o in known if o.label is not Label.SYSTEM or (o.connector, o.kind) == wanted)
         spoken = says_quantity if leaf.quantity else says
         said = tuple(Origin(Label.OPERATOR, w.source) for w in self._operator if spoken(w, leaf.value))
-        if mine or said:
-            return Trace(leaf, (*said, *mine))
-        seen = (quote(source, text, leaf.value) for source, text in reversed(self._external))
-        return Trace(leaf, (), tuple(q for q in seen if q is not None)[:_QUOTES])
+        return (*said, *mine)
+
+    def trace(self, leaf: Leaf, connector: str, kind: str | None = None) -> Trace:
+        """The origins of a value; if it has none, where outside it was seen, for the person who is asked."""
+        found = self.origins(leaf, connector, kind)
+        if found:
+            return Trace(leaf, found)
+        quotes = (quote(source, text, leaf.value) for source, text in reversed(self._external))
+        return Trace(leaf, (), tuple(islice(filter(None, quotes), _QUOTES)))
 
     def trusts_carrier(self, value: str) -> bool:
         """Whether a link, an address or an account number inside a text is one that somebody trusted has named."""

@@ -88,7 +88,7 @@ def _fits(pattern: Sequence[str], path: Sequence[str]) -> bool:
     places = _after_any(pattern, {0})
     for segment in path:
         stay = {at for at in places if at < len(pattern) and pattern[at] == "**"}
-        step = {at + 1 for at in places - stay if at < len(pattern) and _segment_fits(pattern[at], segment)}
+        step = {at + 1 for at in places if at < len(pattern) and _segment_fits(pattern[at], segment)}
         places = _after_any(pattern, stay | step)
     return len(pattern) in places
 

@@ -9,7 +9,7 @@ from gaby.safety import (
     ApprovalFact,
     Bound,
     Facts,
-    Label,
+    Leaf,
     Role,
     Trace,
     binding,
@@ -77,22 +77,25 @@ def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: d
 
 def chosen_outside(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
     """Whether content from outside had a say in what a call looked up."""
-    asked = (Role.LOOKUP, Role.STEERING, Role.DESTINATION, Role.CONTENT)
-    found = _traced(entry, arguments, run, asked)
-    return any(not trace.has(Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM) for trace in found)
+    asked = frozenset(Role) - {Role.PLAIN}
+    found = _leaves(entry, arguments, asked)
+    return any(not run.ledger.origins(leaf, entry.facts.connector, kind) for leaf, kind in found)
 
 
 def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterator[Trace]:
-    return _traced(entry, arguments, run, (Role.STEERING, Role.DESTINATION))
+    for leaf, kind in _leaves(entry, arguments, frozenset({Role.STEERING, Role.DESTINATION})):
+        yield run.ledger.trace(leaf, entry.facts.connector, kind)
 
 
-def _traced(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, wanted: tuple[Role, ...]) -> Iterator[Trace]:
+def _leaves(
+    entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[Role]
+) -> Iterator[tuple[Leaf, str | None]]:
+    """The values in arguments of these roles, each with the kind of thing that it names."""
     for name, value in arguments.items():
         # An argument that the schema does not know is refused anyway; until then nobody vouches for it.
         if entry.facts.roles.get(name, Role.STEERING) in wanted:
-            kind = entry.facts.manifest.argument_kinds.get(name)
             for leaf in leaves(name, value):
-                yield run.ledger.trace(leaf, entry.connector.key.connector, kind)
+                yield leaf, entry.facts.manifest.argument_kinds.get(name)
 
 
 def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:

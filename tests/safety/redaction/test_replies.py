@@ -130,6 +130,10 @@ def test_a_cleaned_reply_is_clean(reply: str) -> None:
     assert list(find_images(once)) == []
 
 
+def test_an_image_that_is_here_already_is_told_as_it_was_written() -> None:
+    assert clean_reply("![a][b] ![c](d.png)\n\n[b]: e.png").images == ("d.png", "e.png")
+
+
 def test_what_folds_into_itself_again_and_again_ends() -> None:
     reply = "x"
     for _ in range(40):
