@@ -8,6 +8,7 @@ import importlib.abc
 import importlib.util
 import json
 import os
+import re
 import resource
 import sys
 import time
@@ -39,7 +40,7 @@ TESTS: dict[str, tuple[str, ...]] = {
 """Each module with the test files that speak of it, the likeliest to notice first."""
 EQUIVALENT: dict[tuple[str, str, str], str] = {}
 """Module, what stood there and what was put there instead, and why no test can tell them apart."""
-CPU_SECONDS = 20
+CPU_SECONDS = 8
 """Processor time, not time on the clock, so that a busy machine kills nothing."""
 
 
@@ -92,6 +93,10 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 _TWINS = {"any": "all", "all": "any", "min": "max", "max": "min"}
 _TIDYING = frozenset({"strip", "casefold", "replace", "removeprefix", "removesuffix"})
+_GENERIC = frozenset({"Literal", "Annotated", "Mapping", "dict", "list", "set", "tuple"})
+_LISTS = {"re.compile": re.compile(r"(?<=[(:|])\w+\||\|\w+(?=\))"), "_words": re.compile(r"\w+ ?")}
+"""Calls that take a list of words in one text, and how one of the words is found."""
+_WIDE = 100
 _REMOVABLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Return, ast.Delete)
 
 
@@ -107,12 +112,21 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
             if text not in seen:
                 seen.add(text)
                 code = compile(ast.fix_missing_locations(copy.deepcopy(tree)), f"<{module}>", "exec")
-                yield Mutant(module, place.node.lineno, _shown(place.node), _shown(other), code)
+                yield Mutant(module, place.node.lineno, *_difference(_shown(place.node), _shown(other)), code)
             place.put(place.node)
 
 
 def _shown(node: ast.AST) -> str:
     return "(nothing)" if isinstance(node, ast.Pass) else " ".join(ast.unparse(node).split("\n")[0].split())
+
+
+def _difference(was: str, became: str) -> tuple[str, str]:
+    """Both from a little before the first letter in which they differ."""
+    alike = len(os.path.commonprefix([was, became]))
+    if len(was) <= _WIDE or alike <= _WIDE // 4:
+        return was[:_WIDE], became[:_WIDE]
+    start = alike - _WIDE // 4
+    return f"…{was[start : start + _WIDE]}", f"…{became[start : start + _WIDE]}"
 
 
 @dataclass(frozen=True)
@@ -154,7 +168,9 @@ def _is_only_said(parent: ast.AST, child: ast.AST) -> bool:
         case ast.Constant():
             typed = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "cast"
             return typed or isinstance(parent, ast.JoinedStr)
-        case ast.Subscript(value=ast.Name(id="Literal" | "Annotated")):
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name in _GENERIC
+        case ast.keyword(arg="strict"):
             return True
         case _:
             return isinstance(child, ast.Import | ast.ImportFrom)
@@ -168,6 +184,7 @@ def _changes(place: Place) -> Iterator[ast.AST]:
         yield from _changed_value(node)
         yield from _changed_operation(node)
         yield from _changed_collection(node)
+        yield from _changed_list(place.parent, node)
     if place.name == "test" or (place.name == "ifs" and isinstance(place.parent, ast.comprehension)):
         yield from _negated(place.node)
 
@@ -189,7 +206,7 @@ def _changed_value(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Constant(value=int(value) | float(value)):
             yield ast.Constant(value + 1)
         case ast.Constant(value=str(value)):
-            yield ast.Constant("other" if value else "x")
+            yield ast.Constant("/other*")
         case ast.Call(func=ast.Name(id=name)) if name in _TWINS:
             yield ast.Call(ast.Name(_TWINS[name], ast.Load()), node.args, node.keywords)
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _TIDYING:
@@ -235,6 +252,14 @@ def _changed_collection(node: ast.AST) -> Iterator[ast.AST]:
             return
 
 
+def _changed_list(parent: ast.AST, node: ast.expr) -> Iterator[ast.AST]:
+    """A text that lists words, without each of them."""
+    if isinstance(parent, ast.Call) and isinstance(node, ast.Constant) and isinstance(node.value, str):
+        pattern = _LISTS.get(ast.unparse(parent.func))
+        for found in pattern.finditer(node.value) if pattern else ():
+            yield ast.Constant(node.value[: found.start()] + node.value[found.end() :])
+
+
 def _negated(test: ast.AST) -> Iterator[ast.AST]:
     """A single comparison is negated where it stands."""
     if isinstance(test, ast.expr) and not (isinstance(test, ast.Compare) and len(test.ops) == 1):
@@ -276,11 +301,11 @@ def _start(module: str, code: CodeType) -> int:
         return child
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        silence = os.open(os.environ.get("MUTLOG", os.devnull), os.O_WRONLY)
+        silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
         sys.meta_path.insert(0, _Shadow(f"{PACKAGE}.{module}", code))
-        code_=_run_tests(module); sys.stdout.flush(); os._exit(code_)
+        os._exit(_run_tests(module))
     finally:
         os._exit(99)
 

@@ -7,6 +7,7 @@ from gaby.safety.arguments import canonical_number, is_bounded, looks_outward
 from gaby_connectors.sdk.manifest import ToolManifest
 
 TEXT = {"type": "string"}
+PLACES = ("uri", "uri-reference", "iri", "hostname", "idn-hostname", "ipv4", "ipv6", "email", "idn-email")
 
 
 def schema(**properties: object) -> dict[str, object]:
@@ -27,6 +28,16 @@ def test_a_destination_that_is_also_steering_counts_as_a_destination() -> None:
     assert roles(manifest, schema(to=TEXT)) == {"to": Role.DESTINATION}
 
 
+def test_the_manifest_is_believed_even_about_what_looks_harmless() -> None:
+    manifest = ToolManifest(scope="write", steering=("count",), lookups=("url",))
+    found = roles(manifest, schema(count={"type": "integer"}, url=TEXT))
+    assert found == {"count": Role.STEERING, "url": Role.LOOKUP}
+
+
+def test_roles_are_called_as_people_see_them() -> None:
+    assert list(Role) == ["steering", "destination", "content", "lookup", "plain"]
+
+
 @pytest.mark.parametrize(
     ("name", "declared", "role"),
     [
@@ -44,6 +55,8 @@ def test_a_destination_that_is_also_steering_counts_as_a_destination() -> None:
         ("mode", {"const": "a"}, Role.PLAIN),
         ("day", {"type": "string", "format": "date"}, Role.PLAIN),
         ("at", {"type": "string", "format": "date-time"}, Role.PLAIN),
+        ("at", {"type": "string", "format": "time"}, Role.PLAIN),
+        ("wait", {"type": "string", "format": "duration"}, Role.PLAIN),
         ("any", {}, Role.STEERING),
         ("any", True, Role.STEERING),
         ("many", {"type": "array", "items": {"type": "number"}}, Role.PLAIN),
@@ -53,15 +66,18 @@ def test_a_destination_that_is_also_steering_counts_as_a_destination() -> None:
         ("maybe", {"type": ["number", "null"]}, Role.PLAIN),
         ("maybe", {"type": ["string", "null"]}, Role.STEERING),
         ("maybe", {"anyOf": [{"type": "number"}, {"type": "null"}]}, Role.PLAIN),
+        ("maybe", {"type": ("number", "null")}, Role.PLAIN),
         ("maybe", {"oneOf": [{"type": "number"}, TEXT]}, Role.STEERING),
+        ("maybe", {"oneOf": [{"type": "number"}, {"type": "null"}]}, Role.PLAIN),
         ("url", TEXT, Role.DESTINATION),
         ("callback_url", TEXT, Role.DESTINATION),
         ("to", TEXT, Role.DESTINATION),
         ("recipients", {"type": "array", "items": TEXT}, Role.DESTINATION),
-        ("page", {"type": "string", "format": "uri"}, Role.DESTINATION),
+        *[("page", {"type": "string", "format": kind}, Role.DESTINATION) for kind in PLACES],
         ("people", {"type": "array", "items": {"type": "string", "format": "email"}}, Role.DESTINATION),
         ("kind", {"$ref": "#/$defs/Kind"}, Role.PLAIN),
         ("kind", {"$ref": "#/$defs/Nowhere"}, Role.STEERING),
+        ("kind", {"$ref": "Kind"}, Role.STEERING),
     ],
 )
 def test_what_the_manifest_does_not_say_is_read_in_the_careful_way(name: str, declared: object, role: Role) -> None:
@@ -90,6 +106,27 @@ def test_a_tool_that_lets_its_caller_choose_where_data_goes_is_a_write() -> None
     assert lane(ToolManifest(scope="write"), {}) == "write"
 
 
+@pytest.mark.promise("S9")
+def test_whatever_is_named_like_a_place_is_a_destination() -> None:
+    places = """url urls uri link href host hostname domain endpoint webhook callback server
+        recipient recipients to cc bcc email emails phone channel iban"""
+    for name in places.split():
+        assert looks_outward(schema(**{name: TEXT})), name
+        assert looks_outward(schema(**{f"reply-{name.upper()}": TEXT})), name
+        assert not looks_outward(schema(**{f"{name}less": TEXT})), name
+        assert not looks_outward(schema(**{f"x{name}": TEXT})), name
+
+
+def test_whatever_is_named_like_an_id_names_something_even_as_a_number() -> None:
+    for name in ("id", "ids", "key", "uuid", "ref", "number", "no"):
+        assert not is_bounded(name, {"type": "integer"}), name
+        assert not is_bounded(f"user.{name}", {"type": "integer"}), name
+    for name in ("userId", "userID", "userIds"):
+        assert not is_bounded(name, {"type": "integer"}), name
+    for name in ("valid", "casino", "keys_held", "Identity"):
+        assert is_bounded(name, {"type": "integer"}), name
+
+
 def test_a_tool_without_a_manifest_looks_outward_when_an_argument_does() -> None:
     assert looks_outward(schema(host=TEXT))
     assert looks_outward(schema(x={"type": "string", "format": "hostname"}))
@@ -114,6 +151,7 @@ def test_every_text_and_number_inside_an_argument_is_a_leaf() -> None:
 
 
 def test_a_number_that_names_something_is_no_quantity() -> None:
+    assert not Leaf("amount", "seven").quantity
     assert list(leaves("user_id", 7)) == [Leaf("user_id", "7", quantity=False)]
     assert list(leaves("user_ids", [7])) == [Leaf("user_ids[]", "7", quantity=False)]
     assert list(leaves("amount", 7)) == [Leaf("amount", "7", quantity=True)]

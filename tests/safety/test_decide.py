@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gaby.safety import CarrierFact, Facts, LaneRules, Policy, Quote, Scopes, Verdict, decide
+from gaby.safety.decide import autonomy_of
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import ACTING, EVERYTHING, NOW, OPERATOR, SYSTEM, approval, facts, tool, traced
 
@@ -118,6 +119,15 @@ def test_reads_and_writes_have_their_own_limits() -> None:
     assert decide(facts(calls_last_minute=3), policy).rule == "rate_limit"
 
 
+def test_without_a_word_about_limits_a_connector_is_read_300_times_a_minute_and_changed_30_times() -> None:
+    reading = tool(scope="read")
+    assert decide(facts(tool=reading, calls_last_minute=299), ACTING).outcome == "allow"
+    assert decide(facts(tool=reading, calls_last_minute=300), ACTING).rule == "rate_limit"
+    assert decide(facts(calls_last_minute=29), ACTING).outcome == "allow"
+    assert decide(facts(calls_last_minute=30), ACTING).rule == "rate_limit"
+    assert decide(facts(), at(Autonomy.ACT, writes_per_minute=1)).outcome == "allow"
+
+
 @pytest.mark.promise("S3")
 def test_a_read_is_allowed_at_every_level_but_off_whatever_it_looks_for() -> None:
     reading = facts(tool=tool(scope="read"), traces=(traced(),))
@@ -135,6 +145,9 @@ def test_a_connector_without_a_manifest_only_investigates_whatever_it_was_set_to
         assert decide(facts(tool=unsafe), at(level)).rule == "read"
         assert decide(facts(tool=forbidden), at(level)).rule == "autonomy.forbidden"
     assert decide(facts(tool=unsafe), at(Autonomy.OFF)).rule == "autonomy.off"
+    levels = [autonomy_of(facts(tool=unsafe), at(level)) for level in Autonomy]
+    assert levels == [Autonomy.OFF, *[Autonomy.INVESTIGATE] * 3]
+    assert [autonomy_of(facts(), at(level)) for level in Autonomy] == list(Autonomy)
 
 
 @pytest.mark.promise("S4")
@@ -291,6 +304,15 @@ def test_an_approval_counts_only_when_given_in_time_for_exactly_this() -> None:
     assert verdict(expires_at=NOW) == ("deny", "approval.expired")
     assert verdict(expires_at=NOW + timedelta(microseconds=1)) == ("allow", "approval")
     assert verdict(binding="other") == ("deny", "approval.altered")
+
+
+def test_a_call_is_bound_to_nothing_until_it_is_said_to_what() -> None:
+    assert facts().binding == ""
+    assert decide(facts(approval=approval()), ACTING).rule == "approval.altered"
+
+
+def test_a_tool_is_called_by_its_connector_and_its_own_name() -> None:
+    assert tool().full_name == "desk.unlock"
 
 
 def test_what_is_wrong_with_an_approval_is_said() -> None:

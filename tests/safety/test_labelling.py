@@ -29,7 +29,7 @@ def learned(result: Any, *, principals: Iterable[str] = (), chosen_outside: bool
 
 def label(ledger: Ledger, value: str, kind: str | None = None) -> Label | None:
     origins = ledger.trace(Leaf("x", value), "desk", kind).origins
-    return origins[0].label if origins else None
+    return Label(origins[0].label) if origins else None
 
 
 def test_only_what_the_manifest_vouches_for_is_believed() -> None:

@@ -29,6 +29,12 @@ pytestmark = pytest.mark.promise("S7")
         ("pay 1200 now", "1200"),
         ("abc", "abc"),
         ("  ada  ", " ada "),
+        ("Mail ada.", "  ada "),
+        ("'x' is the name", "x"),
+        ("x!!!!", "!!!"),
+        ("x1 abcd,5", "abcd"),
+        ("1234,abc", "1234"),
+        ("ticket      7", "7"),
         ("first, second,third", "second"),
         ("STRASSE 5", "Straße 5"),
     ],
@@ -50,6 +56,13 @@ def test_words_name_a_whole_value(text: str, value: str) -> None:
         ("a_b_c", "b"),
         ("the 13 of May", "13"),
         ("lunch at 13:00", "13"),
+        ("7 men said 'hello'", "7"),
+        ("12,3456", "3456"),
+        ("3456,12", "3456"),
+        ("_ada", "ada"),
+        ("ada_", "ada"),
+        ("a.bcde", "bcde"),
+        ("ticket       7", "7"),
         ("1,200", "200"),
         ("1,200", "1"),
         ("10.00", "10"),
@@ -74,6 +87,13 @@ def test_pieces_chances_and_other_spellings_are_not_the_value(text: str, value: 
 def test_a_value_may_appear_first_as_a_piece_and_then_whole() -> None:
     assert says(words("x", "malice, then alice"), "alice")
     assert says(words("x", "aaaa aaa"), "aaa")
+
+
+@pytest.mark.parametrize("cue", "id ids number no nr ticket order invoice charge case".split())
+def test_a_short_value_is_named_after_a_word_for_it(cue: str) -> None:
+    for text in (f"{cue} 7", f"see {cue.upper()}: 7.", f"{cue}#7"):
+        assert says(words("x", text), "7"), text
+    assert not says(words("x", f"{cue}s 7"), "7") or cue == "id"
 
 
 def test_a_cue_must_stand_right_before_a_short_value() -> None:
@@ -134,6 +154,7 @@ def test_a_quote_shows_the_words_around_the_first_place() -> None:
 
 
 def test_a_quote_of_a_short_text_is_the_whole_text_on_one_line() -> None:
-    found = quote("s", "see\n\n  x7\tnow", "x7")
-    assert found is not None
-    assert found.excerpt == "see x7 now"
+    for text in ("see\n\n  x7\tnow", "X7 now", "x7"):
+        found = quote("s", text, "x7")
+        assert found is not None
+        assert found.excerpt == " ".join(text.split())

@@ -83,6 +83,17 @@ def test_spaces_around_a_value_are_not_part_of_it_and_nothing_is_no_value() -> N
     assert labels(ledger.trace(Leaf("id", ""), "directory")) == []
 
 
+def test_a_value_learned_again_with_spaces_keeps_what_was_known_of_it() -> None:
+    ledger = Ledger()
+    ledger.learn("u-7", SYSTEM)
+    ledger.learn_principal(" u-7 ")
+    assert labels(ledger.trace(Leaf("id", "u-7"), "directory")) == [Label.SYSTEM, Label.PRINCIPAL]
+
+
+def test_labels_are_called_as_people_see_them() -> None:
+    assert list(Label) == ["operator", "system", "principal", "external"]
+
+
 @pytest.mark.parametrize("spelled", ["U-7", "ｕ-7", "u-\u200b7", "u\u20107", "dS03", "u -7"])
 def test_another_spelling_of_a_trusted_value_is_another_value(spelled: str) -> None:
     ledger = Ledger()
@@ -92,11 +103,13 @@ def test_another_spelling_of_a_trusted_value_is_another_value(spelled: str) -> N
 
 def test_the_memory_of_outside_texts_is_bounded() -> None:
     ledger = Ledger()
-    ledger.read_external("long", "x" * 19_990 + " u-1 then u-2")
+    ledger.read_external("long", "x" * 19_996 + " u-1 then u-2")
     for number in range(399):
         ledger.read_external(f"page {number}", "nothing")
     assert ledger.trace(Leaf("id", "u-1"), "d").quotes[0].source == "long"
-    assert ledger.trace(Leaf("id", "then u-2"), "d").quotes == ()
+    assert ledger.trace(Leaf("id", "u-1 "), "d").quotes[0].excerpt.endswith(" u-1")
+    assert ledger.trace(Leaf("id", "u-1 t"), "d").quotes == ()
+    assert ledger.trace(Leaf("id", "u-2"), "d").quotes == ()
     ledger.read_external("one more", "nothing")
     assert ledger.trace(Leaf("id", "u-1"), "d").quotes == ()
 

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.promise("S2")
         ("a*b*c", ["abc", "axbxc", "abbc", "abcbc"], ["ac", "abcx", "acb", "xabc"]),
         ("{x}b{y}", ["abc", "bbb", "abbb"], ["b", "bc", "ab", "bb"]),
         ("a*a", ["aa", "aba", "aaa"], ["a", "ab"]),
+        ("a*a*a", ["aaa", "abaca"], ["a", "aa", "aba"]),
         ("{x}{y}", ["ab", "abc"], ["a", ""]),
         ("*a", ["a", "ba", "aa"], ["b", "ab", ""]),
         ("{x}a", ["aa", "ba"], ["a", ""]),
@@ -55,8 +56,16 @@ def test_a_malformed_pattern_is_refused_with_an_example(pattern: str) -> None:
         LaneRules(allow=(pattern,))
 
 
-def test_the_longest_pattern_is_two_hundred_characters() -> None:
+def test_the_longest_pattern_is_two_hundred_characters_and_a_longer_one_is_shown_by_its_beginning() -> None:
     assert checked_pattern("x" * 200) == "x" * 200
+    with pytest.raises(MalformedScope, match=f"^'{'x' * 80}' is not a scope pattern"):
+        checked_pattern("x" * 201)
+
+
+def test_rules_cannot_be_changed_behind_an_operators_back() -> None:
+    for rules, name in ((LaneRules(), "allow"), (Scopes(), "write")):
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(rules, name, ())
 
 
 def test_unknown_lanes_are_refused() -> None:

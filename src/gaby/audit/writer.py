@@ -81,7 +81,8 @@ class GroupCommit:
             written: asyncio.Future[None] = loop.create_future()
             writing = self._thread.submit(self._write, drafts)
             # One message from the thread wakes everybody; awaiting the write itself would take more turns of the loop.
-            writing.add_done_callback(partial(loop.call_soon_threadsafe, self._told, waiters, written))
+            tell = partial(self._told, waiters, written)
+            writing.add_done_callback(lambda done: loop.call_soon_threadsafe(tell, done))
             await written
 
     def _told(

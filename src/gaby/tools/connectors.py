@@ -18,9 +18,10 @@ from gaby.mcp import Change, ServerDefinitions, difference
 from gaby.safety import Scopes
 from gaby.tools import epochs
 from gaby.tools.errors import ConnectorExists, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
-from gaby.tools.launches import Bundled, Way, seal_secrets
+from gaby.tools.launches import Bundled, Way
 from gaby.tools.manifests import read_manifests
 from gaby.tools.models import Connector
+from gaby.tools.tokens import Grant, check_place, open_secrets, seal_secrets
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,38}")
@@ -137,12 +138,28 @@ class Connectors:
         await self._changed(session, actor, row, "signed_in", {"secrets": sorted(fresh.secrets)})
         return row
 
+    async def take_token(self, session: WriteSession, actor: Actor, name: str, grant: Grant) -> Connector:
+        """Signed in by OAuth: the token joins the other secrets. What waited for it may go on."""
+        if not actor.may(Permission.INSTALLATION_MANAGE):
+            # To renew it, this machine sends requests to addresses that somebody gave.
+            raise Forbidden("Signing in by OAuth is for whoever manages the installation: `gaby connector sign-in`.")
+        row = await self.get(session, name)
+        check_place(row, grant.variable)
+        opened = await open_secrets(session, self._vault, row)
+        row.secrets = await seal_secrets(session, self._vault, row.id, opened.secrets, grant)
+        row.auth_expired_at = None
+        await self._changed(session, actor, row, "signed_in", {"secrets": sorted(opened.secrets), "by": "device code"})
+        return row
+
     async def auth_expired(self, session: WriteSession, actor: Actor, name: str) -> None:
         """Told once; until somebody signs in again it stays so."""
         row = await self.get(session, name)
         if row.auth_expired_at is None:
             row.auth_expired_at = self._clock.now()
-            await self._changed(session, actor, row, "auth_expired", {})
+            by_device = (await open_secrets(session, self._vault, row)).grant is not None
+            command = f"gaby connector sign-in {row.name} {'--device' if by_device else '--stdin'}"
+            how = {"sign_in": command, "path": f"/connectors/{row.name}/sign-in"}
+            await self._changed(session, actor, row, "auth_expired", how)
 
     async def observe(self, session: WriteSession, actor: Actor, name: str, now: ServerDefinitions) -> None:
         """What the server shows of itself. If that is not what was accepted, it goes into quarantine."""

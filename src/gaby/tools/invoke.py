@@ -32,6 +32,7 @@ from gaby.tools.models import Approval
 from gaby.tools.rates import RateKey, Rates
 from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown
 from gaby.tools.showing import real_arguments, shown_result
+from gaby.tools.tokens import Grant
 from gaby_connectors.sdk.manifest import ErrorKind
 
 _log = get_log(__name__)
@@ -157,28 +158,47 @@ class Invoker:
             self._parts.cache.put(key, outcome)
         return self._done(decided, run, outcome, cached=False)
 
-    async def _perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | Unknown | Denied:
+    async def _perform(
+        self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True
+    ) -> Answered | Failed | Unknown | Denied:
         """Only a server that shows exactly the accepted tools is called."""
         parts, entry = self._parts, decided.entry
         key = entry.connector.key
+        grant: Grant | None = None
         try:
-            await parts.launcher.ready(key, decided.snapshot.epoch)
+            grant = await parts.launcher.ready(key, decided.snapshot.epoch)
             shown = await parts.host.definitions(key)
         except ConnectorError as error:
-            return await self._after_failure(decided, run, failure_of(error))
+            failed = failure_of(error)
+            return await self._after_failure(decided, run, failed, grant, rehearsal=rehearsal, again=again)
         if shown.fingerprint != entry.connector.fingerprint:
             async with parts.database.write(run.workspace_id) as session:
                 await parts.connectors.observe(session, _host_actor(run), key.connector, shown)
             return await self._deny(decided, run, _CHANGED)
         parts.rates.used(RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane))
         outcome = await self._effects.perform(decided, run, rehearsal=rehearsal)
-        return await self._after_failure(decided, run, outcome) if isinstance(outcome, Failed) else outcome
+        if not isinstance(outcome, Failed):
+            return outcome
+        return await self._after_failure(decided, run, outcome, grant, rehearsal=rehearsal, again=again)
 
-    async def _after_failure(self, decided: Decided, run: Run, failed: Failed) -> Failed:
-        if failed.kind is ErrorKind.AUTH_EXPIRED:
-            async with self._parts.database.write(run.workspace_id) as session:
-                name = decided.entry.facts.connector
-                await self._parts.connectors.auth_expired(session, _host_actor(run), name)
+    async def _after_failure(
+        self, decided: Decided, run: Run, failed: Failed, grant: Grant | None, *, rehearsal: bool, again: bool
+    ) -> Answered | Failed | Unknown | Denied:
+        """A token that ran out is renewed, and what does no harm is tried once more. Else somebody has to sign in."""
+        if failed.kind is not ErrorKind.AUTH_EXPIRED:
+            return failed
+        facts = decided.entry.facts
+        try:
+            renewed = again and await self._parts.launcher.renew(decided.entry.connector.key, grant)
+        except ConnectorError as error:
+            return failure_of(error)
+        if renewed and (rehearsal or facts.lane == "read"):
+            return await self._perform(decided, run, rehearsal=rehearsal, again=False)
+        if renewed:
+            told = f"{facts.connector} had to be signed in anew, which is done. Nothing was changed; try again."
+            return Failed(ErrorKind.TRANSIENT, told)
+        async with self._parts.database.write(run.workspace_id) as session:
+            await self._parts.connectors.auth_expired(session, _host_actor(run), facts.connector)
         return failed
 
     async def _preview(self, decided: Decided, run: Run) -> Preview | None:

@@ -1,8 +1,8 @@
 """How a stored connector becomes a server that can be started: its command or address, with its secrets opened."""
 
-import json
+import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from sqlalchemy import select
 
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import Database, ReadSession, WriteSession
+from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import WorkspaceId
 from gaby.mcp import HttpLaunch, InProcessLaunch, Launch, McpHost, ServerKey, StdioLaunch
 from gaby.tools import builtin
 from gaby.tools.models import Connector
+from gaby.tools.tokens import Grant, Tokens, open_secrets
 
-_PURPOSE = "connector"
 STATE_VARIABLE = "GABY_CONNECTOR_STATE"
 
 
@@ -54,12 +54,6 @@ Way: TypeAlias = Annotated[Bundled | Command | Remote, Field(discriminator="tran
 WAY: TypeAdapter[Way] = TypeAdapter(Way)
 
 
-async def seal_secrets(session: WriteSession, vault: Vault, row_id: object, secrets: Mapping[str, str]) -> str | None:
-    if not secrets:
-        return None
-    return await vault.seal(session, f"connector:{row_id}", json.dumps(dict(secrets)), _PURPOSE)
-
-
 class Launcher:
     """Keeps the host's idea of each connector in step with the database."""
 
@@ -71,19 +65,51 @@ class Launcher:
         self._host = host
         self._folder = folder
         self._built_in = built_in
+        self._tokens: Tokens | None = None
         self._known: dict[ServerKey, int] = {}
+        self._grants: dict[ServerKey, Grant] = {}
+        self._locks: dict[ServerKey, asyncio.Lock] = {}
 
-    async def ready(self, key: ServerKey, epoch: int) -> None:
-        """The host knows the connector as it was at this epoch, or later."""
-        if self._known.get(key) == epoch:
-            return
+    def renewed_by(self, tokens: Tokens) -> None:
+        """From now on tokens are renewed. Without this they are used until they are refused."""
+        self._tokens = tokens
+
+    async def ready(self, key: ServerKey, epoch: int) -> Grant | None:
+        """The host knows the connector as it was at this epoch, or later, with a token that has not run out."""
+        if not self._is_ready(key, epoch):
+            # One at a time, so that nobody puts an old token in the place of a new one.
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                if not self._is_ready(key, epoch):
+                    await self._prepare(key, epoch)
+        return self._grants.get(key)
+
+    def _is_ready(self, key: ServerKey, epoch: int) -> bool:
+        grant = self._grants.get(key)
+        due = grant is not None and self._tokens is not None and self._tokens.is_due(grant)
+        return self._known.get(key) == epoch and not due
+
+    async def _prepare(self, key: ServerKey, epoch: int) -> None:
         if key.connector == builtin.NAME:
             await self._host.configure(key, InProcessLaunch(partial(self._built_in, key.workspace_id)))
         else:
-            await self._host.configure(key, await self._stored(key))
+            if self._tokens is not None:
+                await self._tokens.keep_fresh(key)
+            launch, grant = await self._stored(key)
+            await self._host.configure(key, launch)
+            self._grants.pop(key, None)
+            if grant is not None:
+                self._grants[key] = grant
         self._known[key] = epoch
 
-    async def _stored(self, key: ServerKey) -> Launch:
+    async def renew(self, key: ServerKey, refused: Grant | None) -> bool:
+        """Whether there is a newer token than the one that was refused. The connector gets it at its next use."""
+        if refused is None or self._tokens is None or not await self._tokens.renew(key, refused):
+            return False
+        if self._grants.get(key) == refused:
+            self._known.pop(key, None)
+        return True
+
+    async def _stored(self, key: ServerKey) -> tuple[Launch, Grant | None]:
         async with self._database.read(key.workspace_id) as session:
             query = select(Connector).where(
                 Connector.workspace_id == session.workspace_id, Connector.name == key.connector
@@ -95,20 +121,20 @@ class Launcher:
 
     async def gone(self, key: ServerKey) -> None:
         self._known.pop(key, None)
+        self._grants.pop(key, None)
         await self._host.remove(key)
 
-    async def _launch(self, session: ReadSession, row: Connector) -> Launch:
-        secrets: dict[str, str] = {}
-        if row.secrets is not None:
-            secrets = json.loads(await self._vault.open(session, f"connector:{row.id}", row.secrets, _PURPOSE))
+    async def _launch(self, session: ReadSession, row: Connector) -> tuple[Launch, Grant | None]:
+        opened = await open_secrets(session, self._vault, row)
         match WAY.validate_python(row.launch):
             case Bundled(module=module, env=env):
                 state = {STATE_VARIABLE: str(self._state(row))}
-                return StdioLaunch(sys.executable, ("-m", module), {**state, **env, **secrets})
+                launch = StdioLaunch(sys.executable, ("-m", module), {**state, **env, **opened.environment})
             case Command(command=command, args=args, env=env):
-                return StdioLaunch(command, args, {**env, **secrets})
+                launch = StdioLaunch(command, args, {**env, **opened.environment})
             case Remote(url=url):
-                return HttpLaunch(url, secrets)
+                launch = HttpLaunch(url, opened.headers)
+        return launch, opened.grant
 
     def _state(self, row: Connector) -> Path:
         """Where the connector remembers which calls it has carried out."""

@@ -1,0 +1,164 @@
+"""`gaby connector sign-in`: new credentials for a connector, typed in or by a device code."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+
+from gaby.app import Gaby
+from gaby.cli.connector_setup import Given, new_connector
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.user import InWorkspace
+from gaby.kernel.actors import Actor
+from gaby.kernel.errors import BadRequest
+from gaby.tools.connectors import NewConnector
+from gaby.tools.device_code import Client, Code, Sleep, Wire, ask, check_address, discover, wait
+from gaby.tools.launches import WAY, Bundled
+from gaby.tools.models import Connector
+from gaby.tools.tokens import Grant, check_place, open_secrets
+
+Settings = Annotated[list[str] | None, typer.Option("--set", "-s", help="A setting as NAME=VALUE; repeat for more.")]
+FromStdin = Annotated[bool, typer.Option("--stdin", help="Read more NAME=VALUE lines from standard input.")]
+
+Waiting = Callable[[Code], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class DeviceOptions:
+    """What somebody typed about the sign-in server. Left out altogether, the last sign-in is repeated."""
+
+    issuer: str | None = None
+    client_id: str | None = None
+    scope: str | None = None
+    device_endpoint: str | None = None
+    token_endpoint: str | None = None
+    variable: str | None = None
+    secret: str | None = field(default=None, repr=False)
+
+
+def sign_in(
+    name: str,
+    settings: Settings = None,
+    stdin: FromStdin = False,
+    device: Annotated[bool, typer.Option("--device", help="Sign in with a code, in a browser anywhere.")] = False,
+    issuer: Annotated[str | None, typer.Option(help="The sign-in server, which tells its endpoints.")] = None,
+    client_id: Annotated[str | None, typer.Option(help="How the sign-in server knows Gaby.")] = None,
+    client_secret: Annotated[bool, typer.Option("--client-secret", help="Ask for the client's secret.")] = False,
+    scope: Annotated[str | None, typer.Option(help="What the token is for, in the server's words.")] = None,
+    device_endpoint: Annotated[str | None, typer.Option(help="With --token-endpoint, in place of --issuer.")] = None,
+    token_endpoint: Annotated[str | None, typer.Option(help="With --device-endpoint, in place of --issuer.")] = None,
+    variable: Annotated[str | None, typer.Option("--as", help="The variable in which a program gets it.")] = None,
+    workspace: InWorkspace = None,
+) -> None:
+    """Give a connector new credentials, for instance after they expired.
+
+    By a device code: `gaby connector sign-in NAME --device --issuer URL --client-id ID`. Later `--device` is enough.
+    """
+    options = DeviceOptions(issuer, client_id, scope, device_endpoint, token_endpoint, variable)
+    if not device and options != DeviceOptions():
+        raise BadRequest("These options belong to a sign-in by a device code. Add --device.")
+    if device and client_secret:
+        options = DeviceOptions(issuer, client_id, scope, device_endpoint, token_endpoint, variable, _secret())
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        if device:
+            await sign_in_by_device(gaby, actor, name, options)
+        else:
+            await _sign_in_by_settings(gaby, actor, name, Given(name, None, tuple(settings or ()), None, (), stdin))
+        await gaby.tools.look(actor, name)
+
+    run(work)
+    typer.echo(f"{name} is signed in.", err=True)
+
+
+@contextmanager
+def told_in_the_terminal(code: Code) -> Generator[None]:
+    """The code and the address were checked: nothing in them can move a cursor."""
+    typer.echo(f"Open {code.address} in any browser and enter this code: {code.user_code}", err=True)
+    if code.whole_address is not None:
+        typer.echo(f"Or open {code.whole_address} and compare the code.", err=True)
+    minutes = max(1, round(code.lifetime / 60))
+    waiting = f"Waiting for you; the code is good for {minutes} minute{'s' if minutes > 1 else ''}."
+    if not sys.stderr.isatty():
+        typer.echo(waiting, err=True)
+        yield
+        return
+    with Console(stderr=True).status(waiting):
+        yield
+
+
+async def sign_in_by_device(
+    gaby: Gaby,
+    actor: Actor,
+    name: str,
+    options: DeviceOptions,
+    *,
+    waiting: Waiting = told_in_the_terminal,
+    sleep: Sleep = asyncio.sleep,
+) -> None:
+    """Ask for a code, wait until somebody entered it, and seal the token with the connector's other secrets."""
+    wire = Wire(gaby.http)
+    async with gaby.database.read(actor.workspace_id) as session:
+        row = await gaby.tools.connectors.get(session, name)
+        before = (await open_secrets(session, gaby.vault, row)).grant
+    variable = options.variable or (before.variable if before is not None else None)
+    check_place(row, variable)
+    client = await _client(wire, options, before)
+    code = await ask(wire, client)
+    with waiting(code):
+        issued = await wait(wire, client, code, gaby.clock, sleep)
+    grant = Grant.of(client, issued, gaby.clock.now(), variable)
+    async with gaby.database.write(actor.workspace_id) as session:
+        await gaby.tools.connectors.take_token(session, actor, name, grant)
+
+
+async def _sign_in_by_settings(gaby: Gaby, actor: Actor, name: str, given: Given) -> None:
+    async with gaby.database.read(actor.workspace_id) as session:
+        fresh = _fresh(await gaby.tools.connectors.get(session, name), given)
+    async with gaby.database.write(actor.workspace_id) as session:
+        await gaby.tools.connectors.sign_in(session, actor, name, fresh)
+
+
+def _fresh(row: Connector, given: Given) -> NewConnector:
+    return new_connector(Given(row.name, row.kind, given.settings, None, (), stdin=given.stdin))
+
+
+async def _client(wire: Wire, options: DeviceOptions, before: Grant | None) -> Client:
+    endpoints = (options.device_endpoint, options.token_endpoint)
+    if options.client_id is None and options.issuer is None and endpoints == (None, None):
+        if before is None:
+            raise BadRequest("Say where to sign in: --issuer URL --client-id ID.")
+        changed = {"scope": options.scope, "secret": options.secret}
+        return before.client.model_copy(update={name: value for name, value in changed.items() if value is not None})
+    make = partial(_checked, id=options.client_id, scope=options.scope, secret=options.secret)
+    if options.client_id is None:
+        raise BadRequest("Say how the sign-in server knows Gaby: --client-id ID.")
+    if options.issuer is not None and endpoints == (None, None):
+        return await discover(wire, options.issuer, make)
+    if options.issuer is not None or options.device_endpoint is None or options.token_endpoint is None:
+        raise BadRequest("Give either --issuer, or both --device-endpoint and --token-endpoint.")
+    for address in (options.device_endpoint, options.token_endpoint):
+        check_address(address)
+    return make(device_endpoint=options.device_endpoint, token_endpoint=options.token_endpoint)
+
+
+def _checked(**values: object) -> Client:
+    try:
+        return Client.model_validate(values)
+    except ValidationError:
+        raise BadRequest("The client id, its secret and the scope are plain text in one line.") from None
+
+
+def _secret() -> str:
+    if sys.stdin.isatty():
+        return typer.prompt("The secret of the client", hide_input=True, err=True)
+    return sys.stdin.readline().rstrip("\n")
