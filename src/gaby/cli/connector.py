@@ -10,6 +10,7 @@ import typer
 
 from gaby.app import Gaby
 from gaby.cli.connector_setup import Given, new_connector
+from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, print_json, print_rows
@@ -30,8 +31,6 @@ from gaby_connectors.sdk.manifest import Autonomy
 app = typer.Typer(help="The systems that Gaby can look into and act on.", no_args_is_help=True)
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Accept the tools without asking.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", "-s", help="A setting as NAME=VALUE; repeat for more.")]
-FromStdin = Annotated[bool, typer.Option("--stdin", help="Read more NAME=VALUE lines from standard input.")]
 
 
 @app.command()
@@ -183,21 +182,7 @@ def manifest(
     typer.echo(f"The manifest of {name} is {'stored' if text is not None else 'removed'}.", err=True)
 
 
-@app.command("sign-in")
-def sign_in(name: str, settings: Settings = None, stdin: FromStdin = False, workspace: InWorkspace = None) -> None:
-    """Give a connector new settings and credentials, for instance after they expired."""
-
-    async def work(gaby: Gaby) -> None:
-        actor = await operator_in(gaby, workspace)
-        async with gaby.database.read(actor.workspace_id) as session:
-            row = await gaby.tools.connectors.get(session, name)
-        fresh = new_connector(Given(name, (row.kind,), tuple(settings or ()), None, stdin=stdin))
-        async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.tools.connectors.sign_in(session, actor, name, fresh)
-        await gaby.tools.look(actor, name)
-
-    run(work)
-    typer.echo(f"{name} is signed in.", err=True)
+app.command("sign-in")(sign_in)
 
 
 @app.command()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from pydantic import ValidationError
@@ -21,7 +21,7 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector
 from gaby.tools.device_code import Client, Code, Sleep, Wire, ask, check_address, discover, wait
-from gaby.tools.launches import WAY, Bundled
+from gaby.tools.launches import WAY, Bundled, Remote
 from gaby.tools.models import Connector
 from gaby.tools.tokens import Grant, check_place, open_secrets
 
@@ -29,6 +29,12 @@ Settings = Annotated[list[str] | None, typer.Option("--set", "-s", help="A setti
 FromStdin = Annotated[bool, typer.Option("--stdin", help="Read more NAME=VALUE lines from standard input.")]
 
 Waiting = Callable[[Code], AbstractContextManager[None]]
+_NOWHERE = "https://nowhere.invalid"
+
+
+class Typed(NamedTuple):
+    settings: tuple[str, ...]
+    stdin: bool
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def sign_in(
         if device:
             await sign_in_by_device(gaby, actor, name, options)
         else:
-            await _sign_in_by_settings(gaby, actor, name, Given(name, None, tuple(settings or ()), None, (), stdin))
+            await _sign_in_by_settings(gaby, actor, name, Typed(tuple(settings or ()), stdin))
         await gaby.tools.look(actor, name)
 
     run(work)
@@ -121,15 +127,21 @@ async def sign_in_by_device(
         await gaby.tools.connectors.take_token(session, actor, name, grant)
 
 
-async def _sign_in_by_settings(gaby: Gaby, actor: Actor, name: str, given: Given) -> None:
+async def _sign_in_by_settings(gaby: Gaby, actor: Actor, name: str, typed: Typed) -> None:
     async with gaby.database.read(actor.workspace_id) as session:
-        fresh = _fresh(await gaby.tools.connectors.get(session, name), given)
+        fresh = _fresh(await gaby.tools.connectors.get(session, name), typed)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.sign_in(session, actor, name, fresh)
 
 
-def _fresh(row: Connector, given: Given) -> NewConnector:
-    return new_connector(Given(row.name, row.kind, given.settings, None, (), stdin=given.stdin))
+def _fresh(row: Connector, typed: Typed) -> NewConnector:
+    way = WAY.validate_python(row.launch)
+    if isinstance(way, Bundled):
+        return new_connector(Given(row.name, (row.kind,), typed.settings, None, stdin=typed.stdin))
+    url = way.url if isinstance(way, Remote) else _NOWHERE
+    read = new_connector(Given(row.name, (), typed.settings, url, stdin=typed.stdin))
+    # Of a program or an address of one's own all settings are secret, and the rest stays as it was.
+    return NewConnector(row.name, row.kind, way, secrets=read.secrets)
 
 
 async def _client(wire: Wire, options: DeviceOptions, before: Grant | None) -> Client:

@@ -91,6 +91,7 @@ _DEMO = """
     export GABY_HOME=var/demo PATH="$PWD/.venv/bin:$PATH"
     gaby doctor          is everything well?
     gaby audit verify    does the log hold?
+    gaby connector kinds what it can be connected to; the sample company is one of them
   Ctrl-C stops; `rm -r var/demo` forgets.
 """
 

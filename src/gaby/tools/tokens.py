@@ -200,7 +200,9 @@ class Tokens:
     async def _asked_for(self, key: ServerKey, stored: Grant, refresh_token: str) -> Grant | ConnectorError:
         name = key.connector
         if self._clock.monotonic() < self._not_before.get(key, 0.0):
-            told = f"The sign-in of {name} could not be renewed a moment ago. Nothing was sent to it; try again shortly."
+            told = (
+                f"The sign-in of {name} could not be renewed a moment ago. Nothing was sent to it; try again shortly."
+            )
             return ConnectorUnavailable(told, connector=name)
         try:
             issued = await refresh(self._wire, stored.client, refresh_token)
