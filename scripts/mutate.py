@@ -12,11 +12,12 @@ import re
 import resource
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import cast
 
 import hypothesis
 import pytest
@@ -122,7 +123,8 @@ def _shown(node: ast.AST) -> str:
 
 def _difference(was: str, became: str) -> tuple[str, str]:
     """Both from a little before the first letter in which they differ."""
-    alike = len(os.path.commonprefix([was, became]))
+    pairs = enumerate(zip(was, became, strict=False))
+    alike = next((at for at, (one, other) in pairs if one != other), min(len(was), len(became)))
     if len(was) <= _WIDE or alike <= _WIDE // 4:
         return was[:_WIDE], became[:_WIDE]
     start = alike - _WIDE // 4
@@ -153,12 +155,13 @@ def _places(parent: ast.AST) -> Iterator[Place]:
     for name, value in ast.iter_fields(parent):
         if name in _TYPES:
             continue
-        children: list[object] = value if isinstance(value, list) else [value]
-        for index, child in enumerate(children):
-            if isinstance(child, ast.expr | ast.stmt) and not _is_only_said(parent, child):
-                yield Place(parent, name, index if isinstance(value, list) else None, child)
-            if isinstance(child, ast.AST) and not _is_only_said(parent, child):
-                yield from _places(child)
+        listed = isinstance(value, list)
+        for index, child in enumerate(cast("list[object]", value) if listed else [value]):
+            if not isinstance(child, ast.AST) or _is_only_said(parent, child):
+                continue
+            if isinstance(child, ast.expr | ast.stmt):
+                yield Place(parent, name, index if listed else None, child)
+            yield from _places(child)
 
 
 def _is_only_said(parent: ast.AST, child: ast.AST) -> bool:
@@ -269,7 +272,7 @@ def _negated(test: ast.AST) -> Iterator[ast.AST]:
 # --- running the tests against them ---
 
 
-class _Shadow(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _Shadow(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Loads one module from the mutant instead of its file. Nothing is written anywhere."""
 
     def __init__(self, name: str, code: CodeType) -> None:
@@ -280,8 +283,11 @@ class _Shadow(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> ModuleSpec | None:
         return importlib.util.spec_from_loader(fullname, self) if fullname == self._name else None
 
-    def exec_module(self, module: ModuleType) -> None:
-        exec(self._code, module.__dict__)
+    def get_code(self, fullname: str) -> CodeType:
+        return self._code
+
+    def get_source(self, fullname: str) -> None:
+        """A mutant has no source, only its code."""
 
 
 def _warm_up() -> None:
@@ -316,16 +322,11 @@ def _run_tests(module: str) -> int:
     return pytest.main(["-xq", "-pno:cacheprovider", "--assert=plain", "--tb=no", *bare, *files])
 
 
-def _is_noticed(status: int) -> bool:
-    return status != 0
-
-
 def score(module: str, *, workers: int) -> Score:
     started = time.monotonic()
     source = (ROOT / f"src/gaby/safety/{module}.py").read_text()
     whole = compile(source, f"<{module}>", "exec")
-    child = _start(module, whole)
-    if _is_noticed(os.waitpid(child, 0)[1]):
+    if os.waitpid(_start(module, whole), 0)[1]:
         raise SystemExit(f"The tests of {module} fail without any change. Mend that first: pytest tests/safety")
     found = Score(module)
     running: dict[int, Mutant] = {}
@@ -344,7 +345,7 @@ def _finish_one(running: dict[int, Mutant], found: Score) -> None:
     child, status = os.wait()
     mutant = running.pop(child)
     found.mutants += 1
-    if _is_noticed(status):
+    if status:
         found.killed += 1
     elif mutant.excuse is None:
         found.survivors.append(mutant)
@@ -352,16 +353,9 @@ def _finish_one(running: dict[int, Mutant], found: Score) -> None:
         found.equivalent += 1
 
 
-def _as_json(scores: Sequence[Score]) -> str:
-    def plain(mutant: Mutant) -> Mapping[str, object]:
-        return {"line": mutant.line, "was": mutant.was, "became": mutant.became}
-
-    rows = [asdict_without_code(found) | {"survivors": [plain(m) for m in found.survivors]} for found in scores]
-    return json.dumps(rows, indent=1)
-
-
-def asdict_without_code(found: Score) -> dict[str, object]:
-    return {name: value for name, value in asdict(found).items() if name != "survivors"}
+def _row(found: Score) -> dict[str, object]:
+    survivors = [{"line": mutant.line, "was": mutant.was, "became": mutant.became} for mutant in found.survivors]
+    return vars(found) | {"survivors": survivors}
 
 
 def main() -> int:
@@ -381,7 +375,7 @@ def main() -> int:
         counts = f"{found.mutants:4} mutants, {found.killed:4} noticed, {found.equivalent:2} equivalent"
         print(f"{module:12}{counts}, {len(found.survivors):2} survive, {found.seconds:5} s", file=sys.stderr)
     if asked.json:
-        print(_as_json(scores))
+        print(json.dumps([_row(found) for found in scores], indent=1))
     return 1 if any(found.survivors for found in scores) else 0
 
 

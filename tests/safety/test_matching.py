@@ -89,11 +89,11 @@ def test_a_value_may_appear_first_as_a_piece_and_then_whole() -> None:
     assert says(words("x", "aaaa aaa"), "aaa")
 
 
-@pytest.mark.parametrize("cue", "id ids number no nr ticket order invoice charge case".split())
+@pytest.mark.parametrize("cue", ["id", "ids", "number", "no", "nr", "ticket", "order", "invoice", "charge", "case"])
 def test_a_short_value_is_named_after_a_word_for_it(cue: str) -> None:
-    for text in (f"{cue} 7", f"see {cue.upper()}: 7.", f"{cue}#7"):
+    for text in (f"{cue} 7", f"see {cue.upper()}: 7.", f"{cue}.\n7"):
         assert says(words("x", text), "7"), text
-    assert not says(words("x", f"{cue}s 7"), "7") or cue == "id"
+    assert not says(words("x", f"{cue}less 7"), "7")
 
 
 def test_a_cue_must_stand_right_before_a_short_value() -> None:

@@ -84,7 +84,7 @@ def test_a_tool_without_a_manifest_is_a_read_only_if_everything_says_so(
 LOOKING = """
     check count describe diff download fetch find get inspect list lookup ping query read search show stat status
     summarize tail tree view whoami
-""".split()
+"""
 CHANGING = """
     abort accept activate add append apply approve archive assign attach ban block book buy call cancel change charge
     clear clone close commit confirm copy create deactivate delete deny deploy destroy detach disable dispatch drop
@@ -92,14 +92,18 @@ CHANGING = """
     mark merge modify move mute open order overwrite pay post publish purge push put reboot refund reject remove
     rename replace reply reset resolve restart restore revoke rotate run save schedule send set share sign start stop
     submit subscribe suspend sync terminate transfer trigger truncate unlock unset update upload upsert write
-""".split()
+"""
 
 
 @pytest.mark.promise("S3")
 def test_no_tool_that_is_named_after_a_change_is_taken_for_a_read_whatever_it_says_of_itself() -> None:
     schema = {"properties": {"name": {"type": "string"}}}
-    assert [verb for verb in LOOKING if guess(f"{verb}_thing", schema, read_only_hint=None).scope != "read"] == []
-    assert [verb for verb in CHANGING if guess(f"{verb}_thing", schema, read_only_hint=True).scope != "write"] == []
+    assert [
+        verb for verb in LOOKING.split() if guess(f"{verb}_thing", schema, read_only_hint=None).scope != "read"
+    ] == []
+    assert [
+        verb for verb in CHANGING.split() if guess(f"{verb}_thing", schema, read_only_hint=True).scope != "write"
+    ] == []
 
 
 BOUND = Bound("w", "r", "desk", "unlock", "f", {"who": "ada"}, "v", datetime(2030, 1, 1, tzinfo=UTC))

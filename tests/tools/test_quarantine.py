@@ -6,7 +6,7 @@ from gaby.kernel.errors import Conflict, Forbidden
 from gaby.mcp import ChangeKind, ServerKey
 from gaby.tools import Call, Denied, Done, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange, changes_of
-from gaby.tools.errors import DefinitionsMoved, ManifestInvalid, NothingToAccept, TooMuchAutonomy
+from gaby.tools.errors import DefinitionsMoved, NothingToAccept, TooMuchAutonomy
 from gaby.tools.launches import Command
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.models import Connector
@@ -68,28 +68,6 @@ async def test_an_operators_manifest_makes_more_of_it(scene: Scene) -> None:
     async with scene.gaby.database.write(scene.workspace_id) as session:
         await scene.gaby.tools.connectors.describe(session, scene.actor, "archive", None)
     assert (await stored(scene)).autonomy == "investigate"
-
-
-@pytest.mark.promise("M3")
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("tools: {}", "errors"),
-        ("manifest_version: 1.0.0\ntools: {a: {scope: both}}", "errors"),
-        ("manifest_version: 1.0.0\ntools: {a: {scope: read, colour: red}}", "errors"),
-        ("manifest_version: 1.0.0\ntools: {a: {scope: read, dangerous: true}}", "errors"),
-        ("manifest_version: 1.0.0\ntools: {a: {scope: write, steering: [x], content: [x]}}", "errors"),
-        ("a: &a [1]\nb: [*a, *a]", "aliases"),
-        ("]", "not YAML"),
-        ("!!python/object/apply:os.system ['true']", "not YAML"),
-        ("[" * 3000, "not YAML"),
-        ("x" * 300_000, "at most"),
-    ],
-)
-def test_a_manifest_that_cannot_be_used_is_refused_with_the_place(text: str, complaint: str) -> None:
-    with pytest.raises(ManifestInvalid) as refused:
-        parse_manifest(text)
-    assert complaint in refused.value.message or complaint in refused.value.details
 
 
 @pytest.mark.promise("S10")

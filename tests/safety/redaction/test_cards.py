@@ -227,6 +227,24 @@ def test_a_card_after_a_uuid_is_found() -> None:
     assert found(find_cards, text) == ["4111111111111111"]
 
 
+MAESTRO = completed("67597777777")
+
+
+@pytest.mark.parametrize("first", ["550e8400-e29b-41d4-a716-", "12345678-1234-1234-1234-", "12345678-1a34-1a34-1a34-"])
+@pytest.mark.parametrize("before", ["", "x ", "id:", "a" * 40 + " "])
+def test_the_digits_of_a_uuid_are_no_card(first: str, before: str) -> None:
+    assert found(find_cards, f"{before}{MAESTRO}") == [MAESTRO]
+    assert found(find_cards, f"{before}{first}{MAESTRO}") == []
+    assert found(find_cards, f"{before}{first}{MAESTRO} {MAESTRO}") == [MAESTRO]
+
+
+def test_a_card_near_a_uuid_is_found() -> None:
+    for uuid in ("550e8400-e29b-41d4-a716-44665544000a", "550e8400-e29b-41d4-a716-446655440000"):
+        for between in (" ", " x ", ", "):
+            assert found(find_cards, f"{uuid}{between}{MAESTRO}") == [MAESTRO]
+            assert found(find_cards, f"{MAESTRO}{between}{uuid}") == [MAESTRO]
+
+
 def test_a_card_after_a_date_is_found() -> None:
     assert found(find_cards, "2026-11-15 4111111111111111") == ["4111111111111111"]
     assert found(find_cards, "15.11.2026 4111111111111111") == ["4111111111111111"]

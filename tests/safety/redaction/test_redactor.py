@@ -124,6 +124,7 @@ def test_a_separator_in_a_text_hides_nothing(run: Placeholders) -> None:
     assert Redactor().redact(text, run).text == f"[card:1-{TAG}]"
     assert run.restore(f"[card:1-{TAG}]", allow=ALL_KINDS) == text
     assert Redactor().redact_value([text, "x"], run).value == [f"[card:1-{TAG}]", "x"]
+    assert Redactor().redact("41111111\x1e11111111", run).text == f"[card:1.2-{TAG}]"
 
 
 def test_json_is_redacted_in_depth(run: Placeholders) -> None:
@@ -140,6 +141,11 @@ def test_json_is_redacted_in_depth(run: Placeholders) -> None:
     }
     assert redacted.kinds == {"email": 2, "phone": 1, "card": 1}
     assert run.restore_value(redacted.value, allow=ALL_KINDS) == value
+
+
+def test_what_stands_around_a_finding_stays(run: Placeholders) -> None:
+    value = ["before", "to ada@acme.example today", "after"]
+    assert Redactor().redact_value(value, run).value == ["before", f"to [email:1-{TAG}] today", "after"]
 
 
 def test_json_without_anything_personal_is_given_back_itself(run: Placeholders) -> None:

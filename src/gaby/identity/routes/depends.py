@@ -16,7 +16,7 @@ from gaby.kernel.http.access import SESSION_COOKIE, SignedIn, doorway
 from gaby.kernel.ids import SYSTEM
 
 
-def _identity(request: Request) -> Identity:
+async def _identity(request: Request) -> Identity:
     return request.app.state.identity
 
 

@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 from gaby.tools.service import Tools
 
 
-def _tools(request: Request) -> Tools:
+async def _tools(request: Request) -> Tools:
     return request.app.state.tools
 
 
