@@ -54,7 +54,7 @@ def try_operation(
     operation: Any, mode: Any, url: str, headers: dict[str, str], checks: list[Any], seen: set[int]
 ) -> None:
     @settings(
-        max_examples=3 if operation.label in SLOW else 15,
+        max_examples=3 if operation.label in SLOW else 10,
         deadline=None,
         database=None,
         derandomize=True,
@@ -69,6 +69,7 @@ def try_operation(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.promise("P3")
 async def test_every_operation_keeps_to_its_description(world: World) -> None:
     acme = await world.workspace("acme")

@@ -103,13 +103,11 @@ def test_another_spelling_of_a_trusted_value_is_another_value(spelled: str) -> N
 
 def test_the_memory_of_outside_texts_is_bounded() -> None:
     ledger = Ledger()
-    ledger.read_external("long", "x" * 19_996 + " u-1 then u-2")
+    ledger.read_external("long", "x" * 19_996 + " u-19")
     for number in range(399):
         ledger.read_external(f"page {number}", "nothing")
     assert ledger.trace(Leaf("id", "u-1"), "d").quotes[0].source == "long"
-    assert ledger.trace(Leaf("id", "u-1 "), "d").quotes[0].excerpt.endswith(" u-1")
-    assert ledger.trace(Leaf("id", "u-1 t"), "d").quotes == ()
-    assert ledger.trace(Leaf("id", "u-2"), "d").quotes == ()
+    assert ledger.trace(Leaf("id", "u-19"), "d").quotes == ()
     ledger.read_external("one more", "nothing")
     assert ledger.trace(Leaf("id", "u-1"), "d").quotes == ()
 

@@ -1,9 +1,11 @@
 """A small OAuth server on loopback that signs in by device code, renews tokens, and can be told to misbehave."""
 
 import asyncio
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Event
 from typing import Any
 
 from starlette.applications import Starlette
@@ -11,10 +13,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from gaby.kernel.clock import HeldClock
+from gaby.tools.device_code import Code
 from tests.support.keycloak import serving
 
 CLIENT_SECRET = "client-secret-of-gaby-7741"
 Form = dict[str, str]
+
+
+def _set() -> Event:
+    event = Event()
+    event.set()
+    return event
 
 
 @dataclass
@@ -40,8 +50,8 @@ class OAuth:
     """By path: answered in place of the right answer."""
     errors: list[str] = field(default_factory=list[str])
     """Answered to the next polls."""
-    holding: bool = False
-    """Refreshes wait until this is over."""
+    go_on: Event = field(default_factory=_set)
+    """Refreshes wait until this is set."""
     told: Callable[[str], None] = lambda _token: None
     """Hears of every new access token."""
 
@@ -85,8 +95,7 @@ class OAuth:
     async def _token(self, form: Form) -> Response:
         if form.get("grant_type") == "refresh_token":
             self.refreshes += 1
-            while self.holding:
-                await asyncio.sleep(0.01)
+            await asyncio.to_thread(self.go_on.wait, 30)
             if form["refresh_token"] not in self.good:
                 return JSONResponse({"error": "invalid_grant", "error_description": form["refresh_token"]}, 400)
             if self.rotates:
@@ -108,12 +117,32 @@ class OAuth:
         return JSONResponse(body | ({"refresh_token": f"refresh-{token}"} if self.rotates else {}))
 
 
+@dataclass
+class Person:
+    """Waits without waiting, and looks at the code on the screen."""
+
+    clock: HeldClock
+    oauth: OAuth
+    agrees_after: int = 1
+    pauses: list[float] = field(default_factory=list[float])
+    codes: list[Code] = field(default_factory=list[Code])
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.clock.advance(timedelta(seconds=seconds))
+        self.oauth.approved = len(self.pauses) >= self.agrees_after
+
+    def look(self, code: Code) -> AbstractContextManager[None]:
+        self.codes.append(code)
+        return nullcontext()
+
+
 def huge() -> Response:
     return Response(b'{"a":"' + b"x" * 200_000 + b'"}', media_type="application/json")
 
 
 def dripping() -> Response:
-    async def drops() -> Any:
+    async def drops() -> AsyncGenerator[bytes]:
         while True:
             yield b" "
             await asyncio.sleep(0.02)

@@ -1,30 +1,18 @@
 """Signing in by device code: a person enters a code elsewhere, and the token is sealed, used and renewed."""
 
-import asyncio
-import sys
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from datetime import timedelta
+import gzip
+from collections.abc import AsyncGenerator, Generator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from gaby.app import Gaby
-from gaby.cli.connector_sign_in import DeviceOptions, sign_in_by_device
-from gaby.kernel.actors import Actor
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.errors import Forbidden, GabyError, Invalid
-from gaby.mcp import ServerKey
-from gaby.tools import Call, Done, Failed, ToolOutcome
-from gaby.tools.connectors import NewConnector, PolicyChange
+from gaby.kernel.errors import GabyError, Invalid
 from gaby.tools.device_code import (
     Client,
-    Code,
     Issued,
     SignInCodeExpired,
     SignInDenied,
@@ -38,27 +26,11 @@ from gaby.tools.device_code import (
     refresh,
     wait,
 )
-from gaby.tools.launches import Command, Remote
-from gaby.tools.tokens import Grant, Tokens, open_secrets
-from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest, ErrorKind
-from tests.mcp.over_http import Gate, free_port, serving
-from tests.mcp.scenes import ROOT, until
-from tests.support.command import Shell
+from gaby.tools.tokens import Grant
+from tests.mcp.over_http import free_port
 from tests.support.oauth import CLIENT_SECRET, OAuth, dripping, elsewhere, huge, oauth_server
-from tests.tools.scenes import EVERYTHING, Scene
 
 pytestmark = pytest.mark.promise("M9")
-only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
-MANIFEST = ConnectorManifest.model_validate(
-    {
-        "manifest_version": "1.0.0",
-        "tools": {
-            **{name: {"scope": "read"} for name in ("add", "whoami", "wait", "big", "fail")},
-            "echo": {"scope": "write"},
-        },
-    }
-)
 
 
 @pytest.fixture
@@ -73,26 +45,6 @@ async def wire() -> AsyncGenerator[Wire]:
         yield Wire(http)
 
 
-@dataclass
-class Person:
-    """Waits without waiting, and looks at the code on the screen."""
-
-    clock: HeldClock
-    oauth: OAuth
-    agrees_after: int = 1
-    pauses: list[float] = field(default_factory=list[float])
-    codes: list[Code] = field(default_factory=list[Code])
-
-    async def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.clock.advance(timedelta(seconds=seconds))
-        self.oauth.approved = len(self.pauses) >= self.agrees_after
-
-    def look(self, code: Code) -> AbstractContextManager[None]:
-        self.codes.append(code)
-        return nullcontext()
-
-
 @pytest.fixture
 def person(clock: HeldClock, oauth: OAuth) -> Person:
     return Person(clock, oauth)
@@ -105,9 +57,6 @@ def client_of(oauth: OAuth, **more: Any) -> Client:
 async def signed_in(wire: Wire, oauth: OAuth, person: Person) -> Issued:
     client = client_of(oauth, secret=CLIENT_SECRET)
     return await wait(wire, client, await ask(wire, client), person.clock, person.sleep)
-
-
-# The wire.
 
 
 async def test_polling_keeps_to_the_pause_and_slows_down_when_told(wire: Wire, oauth: OAuth, person: Person) -> None:
@@ -158,12 +107,179 @@ async def test_a_code_that_nobody_enters_runs_out(wire: Wire, oauth: OAuth, pers
     assert oauth.polls == 4
 
 
-@pytest.mark.parametrize("interval", [-5, 0, 10**400, 1e300, "soon", None, True, [1], 0.001])
-async def test_no_interval_makes_gaby_hurry_or_sleep_for_ever(wire: Wire, oauth: OAuth, interval: object) -> None:
-    text = f'{{"interval": {"1e400" if interval == 10**400 else __import__("json").dumps(interval)}}}'
-    assert text
-    oauth.device_answer = {"interval": interval}
+@pytest.mark.parametrize("interval", [b"-5", b"0", b"1e300", b'"soon"', b"null", b"true", b"[1]", b"0.001", b'"7"'])
+async def test_no_interval_makes_gaby_hurry_or_sleep_for_ever(wire: Wire, oauth: OAuth, interval: bytes) -> None:
+    oauth.instead["/device"] = raw(DEVICE % interval)
     assert 1 <= (await ask(wire, client_of(oauth))).pause <= 60
+
+
+@pytest.mark.parametrize("lifetime", [-1, 0, "soon", None, True, 1e300, [60], {}])
+async def test_a_token_with_an_absurd_lifetime_is_used_until_it_is_refused(
+    wire: Wire, oauth: OAuth, person: Person, lifetime: object
+) -> None:
+    oauth.lifetime = lifetime
+    issued = await signed_in(wire, oauth, person)
+    assert issued.lifetime is None
+    assert not Grant.of(client_of(oauth), issued, person.clock.now()).is_due(person.clock.now())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"user_code": "A\x1b]0;owned\x07"},
+        {"user_code": "line\nline"},
+        {"user_code": "\u202eTHJM"},
+        {"user_code": ""},
+        {"user_code": "x" * 65},
+        {"user_code": 7},
+        {"user_code": ...},
+        {"verification_uri": "https://a.example/\x1b[2J"},
+        {"verification_uri": "https://good.example@evil.example/"},
+        {"verification_uri": "http://evil.example/"},
+        {"verification_uri": "javascript:alert(1)"},
+        {"verification_uri": "https://\u0430pple.example/"},
+        {"verification_uri": ...},
+        {"device_code": "a b"},
+        {"device_code": ...},
+        {"expires_in": 0},
+        {"expires_in": -900},
+        {"expires_in": 1e300},
+        {"expires_in": ...},
+        {"error": {"deep": "er"}},
+    ],
+)
+async def test_a_code_that_could_fool_a_terminal_or_a_person_is_never_shown(
+    wire: Wire, oauth: OAuth, change: dict[str, Any]
+) -> None:
+    oauth.device_answer = change
+    with pytest.raises(SignInFailed) as told:
+        await ask(wire, client_of(oauth))
+    assert_clean(told.value, oauth)
+
+
+async def test_an_address_with_the_code_is_shown_only_if_it_leads_to_the_same_place(wire: Wire, oauth: OAuth) -> None:
+    for whole, expected in (
+        (f"{oauth.url}/enter?code=WDJB-MJHT", f"{oauth.url}/enter?code=WDJB-MJHT"),
+        ("https://evil.example/enter?code=WDJB-MJHT", None),
+        ("\x1b[2J", None),
+        (7, None),
+    ):
+        oauth.device_answer = {"verification_uri_complete": whole}
+        assert (await ask(wire, client_of(oauth))).whole_address == expected
+
+
+def hostile(oauth: OAuth) -> list[tuple[Response, type[GabyError]]]:
+    token = '"access_token": "stolen-access", "token_type": "bearer"'
+    return [
+        (huge(), SignInFailed),
+        (dripping(), SignInUnavailable),
+        (elsewhere("http://127.0.0.1:9/token"), SignInFailed),
+        (Response("<html>sign in here</html>", media_type="text/html"), SignInFailed),
+        (Response(f"{{{token}}}", media_type="text/plain"), SignInFailed),
+        (Response(GZIPPED, media_type="application/json", headers={"content-encoding": "gzip"}), SignInFailed),
+        (raw(b"["), SignInFailed),
+        (raw(b"[]"), SignInFailed),
+        (raw(b"\xff\xfe"), SignInFailed),
+        (raw(b"[" * 50_000), SignInFailed),
+        (raw(b"{}"), SignInFailed),
+        (raw(b'{"access_token": 7}'), SignInFailed),
+        (raw(b'{"access_token": "a\\r\\nX-Evil: 1"}'), SignInFailed),
+        (raw(b'{"access_token": "a", "token_type": "mac"}'), SignInFailed),
+        (raw(b'{"access_token": "a", "refresh_token": "\\u0000"}'), SignInFailed),
+        (JSONResponse({"error": "invalid_grant", "error_description": oauth.secrets[0]}, 400), SignInRefused),
+        (JSONResponse({"error": oauth.secrets[0]}, 400), SignInFailed),
+        (Response("busy", 429), SignInUnavailable),
+        (Response("<html>", 502, media_type="text/html"), SignInUnavailable),
+    ]
+
+
+async def test_no_answer_to_a_renewal_is_believed_waited_for_or_repeated(oauth: OAuth) -> None:
+    async with httpx2.AsyncClient() as http:
+        for answer, expected in hostile(oauth):
+            oauth.instead["/token"] = answer
+            with pytest.raises(expected) as told:
+                await refresh(Wire(http, seconds=0.5), client_of(oauth, secret=CLIENT_SECRET), "refresh-me-1234")
+            assert type(told.value) is expected
+            assert "refresh-me-1234" not in str(told.value)
+            assert_clean(told.value, oauth)
+
+
+async def test_nobody_there_is_a_passing_fault(wire: Wire) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    client = Client(id="gaby", device_endpoint=nowhere, token_endpoint=nowhere)
+    with pytest.raises(SignInUnavailable):
+        await ask(wire, client)
+
+
+@pytest.mark.parametrize("path", ["", "/", "/realm"])
+async def test_the_endpoints_are_discovered(wire: Wire, oauth: OAuth, path: str) -> None:
+    oauth.metadata = {"issuer": f"{oauth.url}{path}", "token_endpoint_auth_methods_supported": ["client_secret_basic"]}
+    client = await discover(wire, f"{oauth.url}{path}", partial(Client, id="gaby", secret=CLIENT_SECRET))
+    assert (client.device_endpoint, client.token_endpoint) == (f"{oauth.url}/device", f"{oauth.url}/token")
+    await ask(wire, client)
+    assert oauth.headers[-1]["authorization"].startswith("Basic ")
+    assert "client_secret" not in oauth.forms[-1]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"token_endpoint": "https://evil.example/token"},
+        {"device_authorization_endpoint": "http://127.0.0.1:9/device"},
+        {"token_endpoint": "file:///etc/passwd"},
+        {"token_endpoint": None},
+        {"device_authorization_endpoint": None},
+        {"issuer": "https://evil.example"},
+        {"issuer": ["x"]},
+    ],
+)
+async def test_a_description_that_leads_elsewhere_is_refused(
+    wire: Wire, oauth: OAuth, metadata: dict[str, Any]
+) -> None:
+    oauth.metadata = metadata
+    with pytest.raises(SignInFailed):
+        await discover(wire, oauth.url, partial(Client, id="gaby"))
+
+
+async def test_a_description_is_not_fetched_from_where_a_redirect_points(wire: Wire, oauth: OAuth) -> None:
+    for path in ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"):
+        oauth.instead[path] = elsewhere(f"{oauth.url}/realm/.well-known/openid-configuration")
+    with pytest.raises(SignInFailed, match="elsewhere"):
+        await discover(wire, oauth.url, partial(Client, id="gaby"))
+    assert len(oauth.headers) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://sso.example",
+        "ftp://sso.example",
+        "https://",
+        "https://a@sso.example",
+        "https://sso.example/#x",
+        "sso",
+        "https://sso.example/\n",
+        "https://sso.example\\@evil.example",
+        "http://127.0.0.1.evil.example",
+        "https://[::1",
+    ],
+)
+def test_secrets_go_only_to_clear_addresses_over_https_or_on_this_machine(address: str) -> None:
+    with pytest.raises(Invalid):
+        check_address(address)
+    assert check_address("https://sso.example:8443/realm?x=1").port == 8443
+    assert check_address("http://[::1]:8080/").host == "::1"
+
+
+GZIPPED = gzip.compress(b'{"access_token": "a", "pad": "' + b"x" * 50_000_000 + b'"}', 1)
+DEVICE = (
+    b'{"device_code": "d", "user_code": "A-B", "verification_uri": "https://a.example/", "expires_in": 9, '
+    b'"interval": %s}'
+)
+
+
+def raw(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
 
 
 def assert_clean(error: BaseException, oauth: OAuth) -> None:

@@ -37,7 +37,7 @@ _AUTHORIZATION = re.compile(
 _BEARER = re.compile(r"bearer {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
 _WORD_END = re.compile(r"[a-z0-9_\-]{0,32}+")
 _WORD_START = re.compile(r"[a-z0-9_\-]{0,32}+")
-_WORDS = ("pass", "pwd", "pw=", "pw:", "secret", "token", "key", "credential", "kennwort", "contrase")
+_WORDS = ("pass", "pw", "secret", "token", "key", "credential", "kennwort", "contrase")
 _NOT_A_SECRET = re.compile(
     r"[*x•.]+|<[^>]*>?|\$?\{.*|\[.*|%\w+%?|null|none|nil|true|false|undefined|required|optional|string|redacted|empty|"
     r"yes|no|not|missing|invalid|incorrect|wrong|expired|reset|forgotten|unknown"
