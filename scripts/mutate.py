@@ -191,8 +191,11 @@ def _changes(place: Place) -> Iterator[ast.AST]:
         yield from _changed_operation(node)
         yield from _changed_collection(node)
         yield from _changed_list(place.parent, node)
-    if place.name == "test" or (place.name == "ifs" and isinstance(place.parent, ast.comprehension)):
-        yield from _negated(place.node)
+    if place.name == "test" and not isinstance(place.parent, ast.IfExp):
+        yield from _negated(node)
+    if place.name == "ifs":
+        yield ast.Constant(True)
+        yield from _negated(node)
 
 
 def _changed_statement(place: Place, node: ast.stmt) -> Iterator[ast.AST]:
@@ -251,6 +254,10 @@ def _changed_collection(node: ast.AST) -> Iterator[ast.AST]:
             for at, member in enumerate(elts):
                 if not isinstance(member, ast.Constant):
                     yield type(node)(elts[:at] + elts[at + 1 :], ast.Load())
+        case ast.Set(elts):
+            for at, member in enumerate(elts):
+                if not isinstance(member, ast.Constant):
+                    yield ast.Set(elts[:at] + elts[at + 1 :])
         case ast.Dict(keys, values):
             for at in range(len(keys)):
                 yield ast.Dict(keys[:at] + keys[at + 1 :], values[:at] + values[at + 1 :])
@@ -310,6 +317,7 @@ def _start(module: str, code: CodeType) -> int:
     if child:
         return child
     try:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)

@@ -28,7 +28,7 @@ from gaby.tools.device_code import (
 )
 from gaby.tools.tokens import Grant
 from tests.mcp.over_http import free_port
-from tests.support.oauth import CLIENT_SECRET, OAuth, dripping, elsewhere, huge, oauth_server
+from tests.support.oauth import CLIENT_SECRET, OAuth, Person, dripping, elsewhere, huge, oauth_server
 
 pytestmark = pytest.mark.promise("M9")
 

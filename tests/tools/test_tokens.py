@@ -4,10 +4,11 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from starlette.responses import Response
@@ -16,13 +17,14 @@ from gaby.app import Gaby
 from gaby.cli.connector_sign_in import DeviceOptions, sign_in_by_device
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.errors import Forbidden, Invalid
+from gaby.kernel.errors import Forbidden, GabyError, Invalid
 from gaby.mcp import ServerKey
 from gaby.tools import Call, Done, Failed, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange
 from gaby.tools.device_code import Wire
 from gaby.tools.launches import Command, Remote
-from gaby.tools.tokens import Grant, Tokens, open_secrets
+from gaby.tools.models import Connector
+from gaby.tools.tokens import Grant, Tokens, check_place, open_secrets
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest, ErrorKind
 from tests.mcp.over_http import Gate, free_port, serving
 from tests.mcp.scenes import ROOT, until
@@ -84,7 +86,7 @@ class Crm:
         gaby = self.scene.gaby
         # Never the same twice, since answers are remembered for a minute.
         call = Call(tool, arguments or {"a": next(self.numbers), "b": 1}, gaby.ids.new())
-        return await gaby.tools.invoker.invoke(call, self.scene.run())
+        return await gaby.tools.invoker.invoke(call, self.scene.run(words="hello"))
 
     async def events(self, name: str) -> list[dict[str, Any]]:
         return [payload for event, payload in await self.scene.rows() if event == name]
@@ -286,6 +288,52 @@ async def test_who_does_not_manage_the_installation_cannot_send_it_to_addresses(
 
 
 @only_sqlite
+@pytest.mark.slow
+async def test_a_new_token_that_could_not_be_stored_is_stored_later(crm: Crm) -> None:
+    old, tokens, key = await crm.grant(), tokens_of(crm.scene.gaby), ServerKey(crm.scene.workspace_id, "crm")
+    other = crm.scene.gaby.database.raw_connection()
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(GabyError):
+        await tokens.renew(key, old)
+    assert (await crm.grant()).access_token == old.access_token
+    other.execute("ROLLBACK")
+    other.close()
+    assert await tokens.renew(key, old)
+    assert (crm.oauth.refreshes, (await crm.grant()).access_token) == (1, crm.oauth.issued[1])
+
+
+def row_of(transport: str, kind: str) -> Connector:
+    return Connector(
+        workspace_id=UUID(int=1),
+        id=UUID(int=2),
+        name="crm",
+        kind=kind,
+        launch={"transport": transport},
+        autonomy=Autonomy.INVESTIGATE,
+        scopes={},
+        reads_per_minute=1,
+        writes_per_minute=1,
+        created_at=datetime(2030, 1, 2, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("transport", "kind", "variable"),
+    [
+        ("http", "http", "CRM_TOKEN"),
+        ("stdio", "command", None),
+        ("bundled", "prometheus", "PYTHONPATH"),
+        ("bundled", "prometheus", "PROMETHEUS_URL"),
+        ("bundled", "time", "TOKEN"),
+    ],
+)
+def test_a_token_goes_only_where_it_belongs(transport: str, kind: str, variable: str | None) -> None:
+    with pytest.raises(Invalid):
+        check_place(row_of(transport, kind), variable)
+    check_place(row_of("bundled", "prometheus"), "PROMETHEUS_TOKEN")
+
+
+@only_sqlite
 async def test_settings_cannot_pretend_to_be_a_token(bare: Crm) -> None:
     new = NewConnector("crm", "http", Remote(url=bare.url), secrets={"gaby:oauth": "{}"})
     with pytest.raises(Invalid):
@@ -302,6 +350,7 @@ def shell(
 
 
 @only_sqlite
+@pytest.mark.slow
 def test_the_command_shows_the_code_waits_and_signs_in(shell: Shell, oauth: OAuth) -> None:
     assert shell("workspace", "create", "acme", "--name", "Acme").code == 0
     own = ("--", sys.executable, "-m", "tests.mcp.servers.good")

@@ -58,11 +58,13 @@ class Ledger:
     _operator: list[Words] = field(default_factory=list[Words])
     _external: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _carriers: set[str] = field(default_factory=set[str])
+    _unread: list[str] = field(default_factory=list[str])
+    """Trusted texts that have not been searched for links and addresses yet."""
 
     def hear_operator(self, source: str, text: str) -> None:
         """An operator's own words. Whatever they name as a whole, they have chosen."""
         self._operator.append(words(source, text))
-        self._carriers.update(carrier.value for carrier in find_carriers(text))
+        self._unread.append(text)
 
     def read_external(self, source: str, text: str) -> None:
         """Remembered only so that a person can be shown where a value came from."""
@@ -74,7 +76,7 @@ class Ledger:
         known = self._values.get(value.strip(), ())
         if value.strip() and origin not in known:
             self._values[value.strip()] = (*known, origin)
-            self._carriers.update(carrier.value for carrier in find_carriers(value))
+            self._unread.append(value)
 
     def learn_all(self, values: Iterable[str], origin: Origin) -> None:
         for value in values:
@@ -103,4 +105,8 @@ class Ledger:
 
     def trusts_carrier(self, value: str) -> bool:
         """Whether a link, an address or an account number inside a text is one that somebody trusted has named."""
+        # Most runs never ask, and searching every value that a system returned would cost more than all the rest.
+        for text in self._unread:
+            self._carriers.update(carrier.value for carrier in find_carriers(text))
+        self._unread.clear()
         return value in self._carriers
