@@ -77,6 +77,18 @@ def test_a_vouched_for_value_has_the_kind_that_the_manifest_gives_it() -> None:
     assert label(ledger, "a-1") is None
 
 
+def test_each_path_has_its_own_kind_or_none() -> None:
+    ledger = learned(
+        ACCOUNTS,
+        results={"accounts[].*": "system", "accounts[].deep.key": "system"},
+        result_kinds={"accounts[].id": "account", "accounts[].deep.key": "key"},
+    )
+    assert label(ledger, "k-1", "key") is Label.SYSTEM
+    assert label(ledger, "k-1", "account") is None
+    assert label(ledger, "Ada") is Label.SYSTEM
+    assert label(ledger, "Ada", "account") is None
+
+
 @pytest.mark.promise("S8")
 def test_what_content_had_looked_up_is_not_vouched_for() -> None:
     assert label(learned(ACCOUNTS, results={"accounts[].id": "system"}, chosen_outside=True), "a-1") is None

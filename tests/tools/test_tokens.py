@@ -91,6 +91,13 @@ class Crm:
     async def events(self, name: str) -> list[dict[str, Any]]:
         return [payload for event, payload in await self.scene.rows() if event == name]
 
+    async def answered(self, count: int) -> None:
+        for _ in range(2000):
+            if len(await self.events("tool.call.outcome")) >= count:
+                return
+            await asyncio.sleep(0.01)
+        pytest.fail("the calls were not answered in time")
+
     async def grant(self) -> Grant:
         gaby = self.scene.gaby
         async with gaby.database.read(self.scene.workspace_id) as session:
@@ -112,11 +119,10 @@ async def bare(scene: Scene, oauth: OAuth, person: Person) -> AsyncGenerator[Crm
         gate.token = token
 
     oauth.told = now_only
-    tokens = tokens_of(scene.gaby)
-    scene.gaby.tools.launcher.renewed_by(tokens)
+    scene.gaby.tools.launcher.renewed_by(tokens_of(scene.gaby))
     async with serving(gate, free_port(), json_response=True) as url:
         yield Crm(scene, oauth, person, gate, url)
-        await tokens.finish()
+        await scene.gaby.tools.launcher.finish()
         await scene.gaby.tools.launcher.gone(ServerKey(scene.workspace_id, "crm"))
 
 
@@ -188,7 +194,13 @@ async def test_many_calls_at_once_renew_once(crm: Crm, early: bool) -> None:
         crm.gate.token = "somebody else's"
     else:
         crm.person.clock.advance(timedelta(hours=2))
-    outcomes = await asyncio.gather(*(crm.call() for _ in range(12)))
+    crm.oauth.go_on.clear()
+    calls = asyncio.gather(*(crm.call() for _ in range(12)))
+    await until(lambda: crm.oauth.refreshes > 0)
+    # All of them were refused before the first has a new token.
+    await crm.answered(13 if early else 1)
+    crm.oauth.go_on.set()
+    outcomes = await calls
     assert [type(each) for each in outcomes] == [Done] * 12
     assert crm.oauth.refreshes == 1
 

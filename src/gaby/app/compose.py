@@ -43,6 +43,8 @@ from gaby.mcp import HostLimits, McpHost, SpillFolder
 from gaby.safety import parse_profile
 from gaby.settings import Settings
 from gaby.tools import Ground, Tools, ToolSettings, build_tools
+from gaby.tools.device_code import Wire
+from gaby.tools.tokens import Tokens
 
 _MINUTE = timedelta(minutes=1)
 _SWEEP = timedelta(hours=1)
@@ -77,6 +79,7 @@ class Gaby:
             stack.push_async_callback(self.http.aclose)
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
+            stack.push_async_callback(self.tools.launcher.finish)
             stack.push_async_callback(self.host.aclose)
             stack.push_async_callback(self.tools.keep_logs)
             if background:
@@ -182,6 +185,7 @@ def build(
     tools = build_tools(
         Ground(database, audit, vault, clock, ids, random, metrics), host, spill, _tool_settings(settings)
     )
+    tools.launcher.renewed_by(Tokens(database, vault, clock, Wire(http)))
     return Gaby(
         settings=settings,
         clock=clock,

@@ -74,16 +74,19 @@ def sign_in(
     if device and client_secret:
         options = DeviceOptions(issuer, client_id, scope, device_endpoint, token_endpoint, variable, _secret())
 
-    async def work(gaby: Gaby) -> None:
+    async def work(gaby: Gaby) -> Connector:
         actor = await operator_in(gaby, workspace)
         if device:
             await sign_in_by_device(gaby, actor, name, options)
         else:
             await _sign_in_by_settings(gaby, actor, name, Typed(tuple(settings or ()), stdin))
         await gaby.tools.look(actor, name)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return await gaby.tools.connectors.get(session, name)
 
-    run(work)
-    typer.echo(f"{name} is signed in.", err=True)
+    row = run(work)
+    next_step = f" Look at its tools and accept them: `gaby connector accept {name}`." if row.seen is not None else ""
+    typer.echo(f"{name} is signed in.{next_step}", err=True)
 
 
 @contextmanager

@@ -109,6 +109,11 @@ class Launcher:
             self._known.pop(key, None)
         return True
 
+    async def finish(self) -> None:
+        """Before Gaby stops: tokens that are being renewed are also stored."""
+        if self._tokens is not None:
+            await self._tokens.finish()
+
     async def _stored(self, key: ServerKey) -> tuple[Launch, Grant | None]:
         async with self._database.read(key.workspace_id) as session:
             query = select(Connector).where(

@@ -21,7 +21,7 @@ Level = Literal["debug", "info", "warning", "error", "critical"]
 Style = Literal["auto", "json", "console"]
 
 # Clients log each request with its address, which can carry a secret; the others tell of their own inner life.
-_CHATTY = ("httpx2", "httpcore2", "urllib3", "asyncio", "alembic", "uvicorn.error")
+_CHATTY = ("httpx2", "httpcore2", "urllib3", "asyncio", "alembic", "mcp", "uvicorn.error")
 
 
 def get_log(name: str) -> Log:
