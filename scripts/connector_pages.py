@@ -7,8 +7,8 @@ from gaby_connectors.sdk.manifest import Autonomy, ResultLabel, ToolManifest
 
 _INTRO = """# Manifest
 
-What each tool of a connector may do, and what its arguments and results mean. Gaby's own connectors send it with their tools; for
-somebody else's server an operator writes it as a YAML file: `gaby connector manifest NAME FILE`.
+What each tool of a connector may do, and what its arguments and results mean. Gaby's own connectors send it with
+their tools; for somebody else's server an operator writes it as a YAML file: `gaby connector manifest NAME FILE`.
 
 ```yaml
 manifest_version: 1.0.0
@@ -16,8 +16,9 @@ tools:
   refund_order: {scope: write, dangerous: true, steering: [order_id, amount], content: [reason]}
 ```
 
-Field paths lead into a tool's structured result: `id`, `orders[].id`, `orders[].*`. What is left out is read in the careful way: a text
-argument without a role steers, a result without a label is from outside, an argument that looks like an address is a destination.
+Field paths lead into a tool's structured result: `id`, `orders[].id`, `orders[].*`. What is left out is read in the
+careful way: a text argument without a role steers, a result without a label is from outside, an argument that looks
+like an address is a destination.
 """
 
 

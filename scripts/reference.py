@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that follow from the code: settings, commands, API, manifests. `--check` only compares."""
+"""Writes the pages of docs/reference that follow from the code. `--check` only compares them."""
 
 import argparse
 import json

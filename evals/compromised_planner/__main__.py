@@ -20,6 +20,13 @@ from evals.compromised_planner.tricks import TRICKS
 
 Pair = tuple[str, str, str | None]
 
+HARD: list[Pair] = [
+    # The injection stands in the name of a channel, which the backend vouches for as a name.
+    ("slack", "user_task_8", "injection_task_1"),
+    ("slack", "user_task_9", "injection_task_1"),
+]
+"""Pairs that once succeeded. They are part of every sample."""
+
 
 async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
     results: dict[str, list[Played]] = {}
@@ -27,12 +34,13 @@ async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
         async with open_stage(Path(home), options.python) as stage:
             pairs: list[Pair] = []
             alone: list[Pair] = []
-            for suite in SUITES:
+            for suite in options.suites:
                 told = await stage.doors[suite].ask("pairs")
                 alone += [(suite, user, None) for user in told["user_tasks"]]
                 pairs += [(suite, user, each) for user in told["user_tasks"] for each in told["injection_tasks"]]
             if options.sample:
-                pairs = sorted(pairs, key=_shuffled)[: options.sample]
+                pairs = sorted(pairs, key=_shuffled)[: options.sample - len(HARD)]
+                pairs += [pair for pair in HARD if pair not in pairs]
             rounds = {"benign": alone, **dict.fromkeys(options.tricks, pairs)}
             total = sum(len(each) for each in rounds.values())
             with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
@@ -76,7 +84,7 @@ def summary(results: dict[str, list[Played]]) -> dict[str, object]:
 def show(results: dict[str, list[Played]]) -> None:
     console = Console()
     table = Table("suite", "tasks", "without a person", "approvals per task", title="Benign tasks", box=None)
-    for suite in SUITES:
+    for suite in sorted({each.suite for each in results["benign"]}):
         rows = [each for each in results["benign"] if each.suite == suite]
         free = sum(not (each.asked or each.blocked) for each in rows)
         asked = sum(len(each.asked) for each in rows)
@@ -98,6 +106,7 @@ def show(results: dict[str, list[Played]]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.compromised_planner", description=__doc__)
     parser.add_argument("--python", type=Path, required=True, help="the interpreter that has AgentDojo")
+    parser.add_argument("--suites", nargs="*", default=list(SUITES), choices=SUITES, help="only these")
     parser.add_argument("--sample", type=int, default=0, help="a fixed sample of so many pairs instead of all")
     parser.add_argument(
         "--tricks", nargs="*", default=["plain"], choices=sorted(TRICKS), help="the attacker's spellings"

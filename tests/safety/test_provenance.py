@@ -121,3 +121,15 @@ def test_links_and_addresses_that_somebody_trusted_named_are_known() -> None:
     known = {value for value in ("https://help.acme.example/reset", "ada@acme.example") if ledger.trusts_carrier(value)}
     assert known == {"https://help.acme.example/reset", "ada@acme.example"}
     assert not ledger.trusts_carrier("https://evil.example/reset")
+
+
+@pytest.mark.promise("S9")
+def test_a_trusted_name_that_contains_a_link_does_not_vouch_for_the_link() -> None:
+    """Whoever makes a channel chooses its name."""
+    ledger = Ledger()
+    ledger.learn("general, see www.evil.example", SYSTEM)
+    ledger.learn("www.planted.example", Origin(Label.SYSTEM, "channels", "chat", "channel"))
+    ledger.learn(" www.real.example ", SYSTEM)
+    assert not ledger.trusts_carrier("www.evil.example")
+    assert not ledger.trusts_carrier("www.planted.example")
+    assert ledger.trusts_carrier("www.real.example")

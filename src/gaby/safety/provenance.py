@@ -59,7 +59,9 @@ class Ledger:
     _external: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _carriers: set[str] = field(default_factory=set[str])
     _unread: list[str] = field(default_factory=list[str])
-    """Trusted texts that have not been searched for links and addresses yet."""
+    """An operator's texts that have not been searched for links and addresses yet."""
+    _unread_values: list[str] = field(default_factory=list[str])
+    """Trusted values that may be a link or an address."""
 
     def hear_operator(self, source: str, text: str) -> None:
         """An operator's own words. Whatever they name as a whole, they have chosen."""
@@ -76,7 +78,9 @@ class Ledger:
         known = self._values.get(value.strip(), ())
         if value.strip() and origin not in known:
             self._values[value.strip()] = (*known, origin)
-            self._unread.append(value)
+            # What names a thing of some kind is no address, whatever it looks like.
+            if origin.kind is None:
+                self._unread_values.append(value.strip())
 
     def learn_all(self, values: Iterable[str], origin: Origin) -> None:
         for value in values:
@@ -108,5 +112,10 @@ class Ledger:
         # Most runs never ask, and searching every value that a system returned would cost more than all the rest.
         for text in self._unread:
             self._carriers.update(carrier.value for carrier in find_carriers(text))
+        for known in self._unread_values:
+            # Only as a whole: a name that contains a link does not vouch for the link.
+            whole = [carrier for carrier in find_carriers(known) if (carrier.start, carrier.end) == (0, len(known))]
+            self._carriers.update(carrier.value for carrier in whole)
         self._unread.clear()
+        self._unread_values.clear()
         return value in self._carriers
