@@ -24,11 +24,18 @@ async def ask(desk: Scene, run: Run, tool: str = "unlock", **arguments: str) -> 
     return outcome.approval_id
 
 
+def pending(desk: Scene) -> float | None:
+    labels = {"workspace": str(desk.workspace_id)}
+    return desk.gaby.metrics.registry.get_sample_value("gaby_approvals_pending", labels)
+
+
 async def test_nothing_happens_until_somebody_approves_and_then_exactly_what_was_shown(desk: Scene) -> None:
     run = desk.run()
     approval_id = await ask(desk, run)
     assert desk.effects == []
+    assert pending(desk) == 1
     await desk.decide(approval_id)
+    assert pending(desk) == 0
     assert isinstance(await desk.apply(run, approval_id), Done)
     assert desk.effects == ["unlock acc-2002"]
     events = [event for event in await desk.audited() if event.startswith("approval.")]

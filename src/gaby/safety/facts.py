@@ -74,5 +74,5 @@ class Facts:
     approved_before: bool = False
     """An operator agreed to this kind of action earlier in the same sitting."""
     approval: ApprovalFact | None = None
-    binding: str = ""
+    binding: str | None = None
     """What an approval of this call must be bound to."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Literal, cast
 from uuid import UUID
 
-from sqlalchemy import CursorResult, delete, select, update
+from sqlalchemy import CursorResult, delete, func, select, update
 
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
@@ -107,6 +107,10 @@ class Approvals:
         if state is not None:
             query = query.where(Approval.state == state)
         return (await session.scalars(query.order_by(Approval.id.desc()).limit(most))).all()
+
+    async def count_waiting(self, session: ReadSession) -> int:
+        mine = (Approval.workspace_id == session.workspace_id, Approval.state == "waiting")
+        return (await session.scalars(select(func.count()).select_from(Approval).where(*mine))).one()
 
     async def get(self, session: ReadSession, approval_id: ApprovalId) -> Approval:
         found = await session.get(Approval, (session.workspace_id, approval_id))

@@ -55,7 +55,7 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         rehearsal_wanted=around.rehearsal_wanted,
         approved_before=around.approved_before,
         approval=around.approval,
-        binding=bind(entry, arguments, run, around.approval.expires_at) if around.approval is not None else "",
+        binding=bind(entry, arguments, run, around.approval.expires_at) if around.approval is not None else None,
     )
 
 

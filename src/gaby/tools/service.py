@@ -44,6 +44,7 @@ class Tools:
     database: Database
     ids: Ids
     random: Random
+    metrics: Metrics
     settings: ToolSettings
     host: McpHost
     catalogue: Catalogue
@@ -136,11 +137,18 @@ class Tools:
         """Whatever changes the policy is forgotten here at once; other processes notice at their next intent."""
         if event.name.startswith(("connector.", "kill_switch.")):
             self.catalogue.forget(event.workspace_id)
+        if event.name.startswith("approval."):
+            await self._count_waiting(event.workspace_id)
         if event.name.startswith("sign_in.ended") and event.actor.person_id is not None:
             async with self.database.write(Across("a sitting ends in all of a person's workspaces")) as session:
                 await self.approvals.forget_sitting(session, event.actor.person_id)
         if event.name == "connector.removed":
             await self.launcher.gone(ServerKey(WorkspaceId(event.workspace_id), str(event.payload["connector"])))
+
+    async def _count_waiting(self, workspace_id: WorkspaceId) -> None:
+        async with self.database.read(workspace_id) as session:
+            waiting = await self.approvals.count_waiting(session)
+        self.metrics.approvals_pending.labels(workspace=str(workspace_id)).set(waiting)
 
 
 @dataclass(frozen=True)
@@ -179,6 +187,7 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
         database=database,
         ids=ids,
         random=ground.random,
+        metrics=ground.metrics,
         settings=settings,
         host=host,
         catalogue=catalogue,
