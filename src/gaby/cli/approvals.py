@@ -63,7 +63,7 @@ def list_approvals(
 @app.command()
 def show(approval_id: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show exactly what would be sent, and why Gaby asks."""
-    chosen = _id(approval_id)
+    chosen = approval_id_of(approval_id)
 
     async def work(gaby: Gaby) -> ApprovalDetailOut:
         actor = await operator_in(gaby, workspace)
@@ -100,7 +100,7 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Approve, refuse or escalate. The first answer counts."""
-    chosen = _id(approval_id)
+    chosen = approval_id_of(approval_id)
     answer = Answer(decision.value, reason, _object(arguments))
 
     async def work(gaby: Gaby) -> ApprovalOut:
@@ -125,7 +125,7 @@ def _first(row: ApprovalOut) -> str:
     return row.concerns[0].reason if row.concerns else row.why
 
 
-def _id(text: str) -> ApprovalId:
+def approval_id_of(text: str) -> ApprovalId:
     try:
         return ApprovalId(UUID(text))
     except ValueError:

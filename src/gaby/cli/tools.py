@@ -3,17 +3,17 @@
 import json
 from dataclasses import asdict
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
 from gaby.app import Gaby
+from gaby.cli.approvals import approval_id_of
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
-from gaby.kernel.ids import ApprovalId, RunId
+from gaby.kernel.ids import RunId
 from gaby.safety import Label, Origin, Verdict, leaves
 from gaby.tools import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome
 from gaby.tools.schemas import ToolOut, VerdictOut
@@ -84,7 +84,7 @@ def call(
     if (tool is None) == (approval is None):
         raise BadRequest("Give a tool, or --approval with the id of an approval.")
     arguments = _arguments(arg)
-    approval_id = _approval_id(approval)
+    approval_id = approval_id_of(approval) if approval is not None else None
 
     async def work(gaby: Gaby) -> ToolOutcome:
         actor = await operator_in(gaby, workspace)
@@ -123,15 +123,6 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _approval_id(text: str | None) -> ApprovalId | None:
-    if text is None:
-        return None
-    try:
-        return ApprovalId(UUID(text))
-    except ValueError:
-        raise BadRequest("That is not an approval's id. `gaby approvals list` shows the ids.") from None
 
 
 def _print_outcome(outcome: ToolOutcome, *, as_json: bool) -> None:
