@@ -39,5 +39,9 @@ class ApprovalExpired(Conflict):
     """This request is too old to be decided. Ask for the action again."""
 
 
+class ArgumentsNotJson(Invalid):
+    """Arguments are JSON: text keys, finite numbers of at most 64 bit, whole characters, at most 256 KB in all."""
+
+
 class ReasonMissing(Invalid):
     """Refusing or escalating needs a reason, for those who read it later."""

@@ -1,20 +1,41 @@
 """What others than the tool may see: arguments and results with personal data taken out."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from gaby.mcp import Answered
-from gaby.safety import ALL_KINDS, SECRET_KINDS, Kind
+from gaby.safety import ALL_KINDS, SECRET_KINDS, Kind, canonical_json
+from gaby.tools.errors import ArgumentsNotJson
 from gaby.tools.runs import Run
 from gaby_connectors.sdk.manifest import ToolManifest
 
+_MOST_BYTES = 256_000
 _FOR_THE_CALL = ALL_KINDS - SECRET_KINDS
 """A planner that was shown a placeholder for a secret has no business sending the secret anywhere."""
 
 
 def real_arguments(arguments: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """The arguments as the tool needs them: a model saw placeholders and wrote placeholders."""
-    return run.placeholders.restore_value(dict(arguments), allow=_FOR_THE_CALL)
+    return run.placeholders.restore_value(_as_json(arguments), allow=_FOR_THE_CALL)
+
+
+def _as_json(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that nobody else can change, of what every later step can read."""
+    try:
+        text = canonical_json(dict(arguments))
+        if len(text.encode()) > _MOST_BYTES:
+            raise ArgumentsNotJson
+        return json.loads(text, parse_int=_short)
+    except (TypeError, ValueError, RecursionError):
+        raise ArgumentsNotJson from None
+
+
+def _short(digits: str) -> int:
+    number = int(digits)
+    if not -(2**63) <= number < 2**63:
+        raise ArgumentsNotJson
+    return number
 
 
 def shown_arguments(arguments: Mapping[str, Any], run: Run) -> dict[str, Any]:
