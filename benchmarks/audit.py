@@ -20,7 +20,7 @@ from gaby.audit import Appender, CheckpointTaker, KeyFile, check_inclusion, expo
 from gaby.audit.canonical import canonical_payload
 from gaby.audit.rows import Draft
 from gaby.audit.source import snapshot
-from gaby.audit.writer import GroupCommit
+from gaby.audit.writer import AuditWriter
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.database import Database, open_database
 from gaby.kernel.ids import Ids, WorkspaceId
@@ -73,7 +73,7 @@ def measure_appends(folder: Path, seconds: float) -> dict[str, float]:
 async def _append(path: Path, seconds: float, *, max_batch: int) -> float:
     db = _new_database(path)
     clock = SystemClock()
-    writer = GroupCommit(db, Appender(clock, Ids(clock)), max_batch=max_batch)
+    writer = AuditWriter(db, Appender(clock, Ids(clock)), max_batch=max_batch)
     await writer.append(DRAFT)
     begin = time.perf_counter()
     done = 0

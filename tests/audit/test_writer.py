@@ -10,14 +10,14 @@ import pytest
 from gaby.audit import AuditLog, AuditUnavailable, AuditWouldWaitForItself
 from gaby.audit.rows import AuditRow, Draft
 from gaby.audit.source import snapshot
-from gaby.audit.sql import Connection, Dialect
 from gaby.audit.store import Appender
 from gaby.audit.transactions import transaction
-from gaby.audit.writer import GroupCommit
+from gaby.audit.writer import AuditWriter
 from gaby.kernel import failpoints
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Database, open_database
+from gaby.kernel.database.raw import Connection, Dialect
 from gaby.kernel.database.sqlite import SqliteEngine
 from gaby.kernel.errors import Unavailable
 from gaby.kernel.ids import Ids, WorkspaceId
@@ -62,7 +62,7 @@ class CountingAppender(Appender):
 
 async def test_waiting_rows_share_a_transaction(db: Database, clock: HeldClock) -> None:
     appender = CountingAppender(clock)
-    writer = GroupCommit(db, appender)
+    writer = AuditWriter(db, appender)
     draft = Draft(ACME, "system", "test", "test.row", "{}")
     await asyncio.gather(*(writer.append(draft) for _ in range(40)))
     await writer.stop()
@@ -71,7 +71,7 @@ async def test_waiting_rows_share_a_transaction(db: Database, clock: HeldClock) 
 
 
 async def test_two_writers_never_give_the_same_number(db: Database, clock: HeldClock) -> None:
-    writers = [GroupCommit(db, Appender(clock, Ids(clock)), max_batch=3) for _ in range(3)]
+    writers = [AuditWriter(db, Appender(clock, Ids(clock)), max_batch=3) for _ in range(3)]
     draft = Draft(ACME, "system", "test", "test.row", "{}")
     other = Draft(BYTE, "system", "test", "test.row", "{}")
     await asyncio.gather(*(writers[n % 3].append(other if n % 2 else draft) for n in range(60)))

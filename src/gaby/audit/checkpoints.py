@@ -10,12 +10,12 @@ from gaby.audit.merkle import root
 from gaby.audit.rows import FIRST_PREV_HASH, Draft, row_hash, timestamp
 from gaby.audit.signing import SigningKey
 from gaby.audit.source import DatabaseSource
-from gaby.audit.sql import Connection, Dialect, Sql
 from gaby.audit.statements import Anchor, Checkpoint, sign_checkpoint
 from gaby.audit.store import Appender
 from gaby.audit.tiles import Grower, TileAt, Tiles, edge, has_root
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
+from gaby.kernel.database.raw import Connection, Dialect, Sql
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 

@@ -7,7 +7,7 @@ that was committed before it, on whatever machine, stops the effect.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gaby.audit.sql import Sql
+from gaby.kernel.database.raw import Sql
 
 
 class Fence(NamedTuple):

@@ -8,13 +8,13 @@ from gaby.audit.errors import SigningKeyUnusable
 from gaby.audit.rows import Draft, timestamp
 from gaby.audit.signing import SigningKey, load, load_or_create, sync_folder
 from gaby.audit.source import DatabaseSource
-from gaby.audit.sql import Connection, Dialect, Sql
 from gaby.audit.statements import KeyRotation, sign_rotation
 from gaby.audit.store import Appender, lock_number
 from gaby.audit.transactions import in_transaction
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
+from gaby.kernel.database.raw import Connection, Dialect, Sql
 from gaby.kernel.ids import SYSTEM
 
 ROTATION_EVENT = "audit.key_rotated"

@@ -15,11 +15,11 @@ from gaby.audit.intents import Intent, Outcome, PendingIntent, make_intent
 from gaby.audit.models import AuditIntentRecord, AuditRowRecord
 from gaby.audit.rows import AuditRow, Draft, check_draft
 from gaby.audit.sealing import Payloads, Sealer
-from gaby.audit.sql import across_workspaces
 from gaby.audit.store import Appender
-from gaby.audit.writer import GroupCommit
+from gaby.audit.writer import AuditWriter
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.database.raw import across_workspaces
 from gaby.kernel.database.scope import scope_setting
 from gaby.kernel.errors import GabyError
 from gaby.kernel.events import Event
@@ -41,7 +41,7 @@ class AuditLog:
         self._appender = appender
         self._payloads = Payloads(sealer)
         self._metrics = metrics
-        self._writer = GroupCommit(db, appender)
+        self._writer = AuditWriter(db, appender)
         self._listeners: list[OnRows] = []
         self._counters: dict[WorkspaceId, Counter] = {}
 

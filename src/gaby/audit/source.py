@@ -9,12 +9,12 @@ import orjson
 
 from gaby.audit.export import LogSize
 from gaby.audit.rows import AuditRow
-from gaby.audit.sql import Connection, Dialect, Sql, across_workspaces, digits_of
 from gaby.audit.statements import Checkpoint, KeyEntry, KeyRotation, understand
 from gaby.audit.store import row_of
 from gaby.audit.tiles import TileAt
 from gaby.kernel.database import Database
 from gaby.kernel.database.faults import translate_driver_error
+from gaby.kernel.database.raw import Connection, Dialect, Sql, across_workspaces, digits_of
 from gaby.kernel.ids import AuditRowId, WorkspaceId
 
 _ROWS = (

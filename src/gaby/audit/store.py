@@ -5,8 +5,8 @@ from hashlib import sha256
 from typing import Any
 
 from gaby.audit.rows import AuditRow, Draft, Head, chain, timestamp
-from gaby.audit.sql import Connection, Dialect, Sql, digits_of
 from gaby.kernel.clock import Clock
+from gaby.kernel.database.raw import Connection, Dialect, Sql, digits_of
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.ids import Ids, WorkspaceId
 

@@ -2,26 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Generator
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from gaby.audit.errors import AuditWouldWaitForItself
-from gaby.audit.sql import Connection, across_workspaces
 from gaby.kernel.database import Database
+from gaby.kernel.database.raw import Connection, begin, gate
 
 T = TypeVar("T")
-
-
-def gate(db: Database) -> AbstractAsyncContextManager[Any]:
-    """On SQLite the process has one writer at a time; on Postgres the logs have locks of their own."""
-    return db.gate if db.dialect == "sqlite" else nullcontext()
-
-
-def begin(db: Database, connection: Any) -> None:
-    if db.dialect == "sqlite":
-        connection.execute("BEGIN IMMEDIATE")
-    else:
-        across_workspaces(connection)
 
 
 @contextmanager

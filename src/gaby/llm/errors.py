@@ -17,7 +17,12 @@ class ModelError(GabyError):
     """Whether the vendor may have charged for it without telling us."""
 
     def __init__(
-        self, message: str | None = None, *, usage: Usage | None = None, retry_after: float | None = None, **details: Any
+        self,
+        message: str | None = None,
+        *,
+        usage: Usage | None = None,
+        retry_after: float | None = None,
+        **details: Any,
     ) -> None:
         super().__init__(message, **details)
         self.usage = usage

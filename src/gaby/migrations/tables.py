@@ -5,11 +5,20 @@ from typing import Any
 import gaby.audit.models
 import gaby.identity.models
 import gaby.kernel.crypto.models
+import gaby.llm.models
 import gaby.tools.models
+import gaby.usage.models
 from gaby.kernel.database import Base
 from gaby.migrations.inspect import VERSION_TABLE
 
-ROOMS = (gaby.audit.models, gaby.identity.models, gaby.kernel.crypto.models, gaby.tools.models)
+ROOMS = (
+    gaby.audit.models,
+    gaby.identity.models,
+    gaby.kernel.crypto.models,
+    gaby.llm.models,
+    gaby.tools.models,
+    gaby.usage.models,
+)
 
 
 def ours(_item: Any, name: str | None, kind: str, *_rest: Any) -> bool:

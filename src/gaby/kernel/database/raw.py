@@ -1,10 +1,14 @@
-"""The audit log's statements, which bypass the ORM, in the two spellings of the two engines."""
+"""Statements that bypass the ORM where it would cost too much, in the two spellings of the two engines."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, Protocol
+from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import UTC, datetime
+from typing import Any, Protocol
 from uuid import UUID
 
-Dialect = Literal["sqlite", "postgresql"]
+from gaby.kernel.database.database import Database
+from gaby.kernel.database.engines import Dialect
+
 _BATCH = 1000
 
 
@@ -48,7 +52,7 @@ class Sql:
 
     def stream(self, statement: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
         """Row after row with little memory. Postgres needs a named cursor for that."""
-        named = {"name": "gaby_audit"} if self.dialect == "postgresql" else {}
+        named = {"name": "gaby_stream"} if self.dialect == "postgresql" else {}
         cursor: Cursor = self._connection.cursor(**named)
         try:
             cursor.execute(self._spelled(statement), parameters)
@@ -69,8 +73,26 @@ def digits_of(value: object) -> str:
     return value.hex if isinstance(value, UUID) else str(value)
 
 
+def moment_for(dialect: Dialect, moment: datetime) -> object:
+    """A time in UTC as the ORM would have stored it."""
+    moment = moment.astimezone(UTC)
+    return moment if dialect == "postgresql" else moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
 def across_workspaces(connection: Connection, *, scope: str = "*") -> None:
-    """Postgres: lets the transaction see all logs, or with a scope only that workspace's again."""
+    """Postgres: lets the transaction see every workspace, or with a scope only that one again."""
     cursor: Cursor = connection.cursor()
     cursor.execute("SELECT set_config('gaby.workspace_id', %s, true)", (scope,))
     cursor.close()
+
+
+def gate(db: Database) -> AbstractAsyncContextManager[Any]:
+    """On SQLite the process has one writer at a time; on Postgres rows have locks of their own."""
+    return db.gate if db.dialect == "sqlite" else nullcontext()
+
+
+def begin(db: Database, connection: Any) -> None:
+    if db.dialect == "sqlite":
+        connection.execute("BEGIN IMMEDIATE")
+    else:
+        across_workspaces(connection)

@@ -1,0 +1,87 @@
+"""Turning a model's answer into the skill's output, or saying why it cannot be used. Nothing half passes."""
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import jsonschema_rs
+from pydantic import BaseModel, ValidationError
+
+from gaby.llm.messages import Answer, OutputShape, ToolSpec, ToolUse
+from gaby.llm.skill import Skill, Unacceptable
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+_FENCES = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_MOST_USES = 16
+_MOST_WORDS = 1000
+
+
+class Refused(Unacceptable):
+    """The model refused to answer. Answer the question that was asked, in the form that was asked for."""
+
+
+def shape_of(skill: Skill[Any, Any]) -> OutputShape | None:
+    return OutputShape(skill.name, _schema(skill.gives)) if skill.form == "json" else None
+
+
+@lru_cache(maxsize=256)
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
+def accept(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...]) -> Out:
+    if answer.stop == "refusal":
+        raise Refused(Refused.__doc__)
+    if answer.stop == "length":
+        raise Unacceptable("The answer was cut off because it was too long. Answer again, shorter.")
+    if skill.read is None:
+        return _from_json(skill.gives, answer.text)
+    if skill.form == "tools":
+        uses = _checked(answer.uses, {tool.name: tool for tool in tools})
+        answer = Answer(answer.text, answer.stop, answer.usage, answer.model, uses)
+    try:
+        return skill.read(given, answer)
+    except ValidationError as error:
+        raise Unacceptable(_told(error)) from None
+
+
+def _from_json(model: type[Out], text: str) -> Out:
+    found = _FENCES.match(text)
+    try:
+        return model.model_validate_json(found[1] if found else text)
+    except ValidationError as error:
+        raise Unacceptable(_told(error)) from None
+
+
+def _told(error: ValidationError) -> str:
+    """What is wrong, without repeating what the model said."""
+    lines = [
+        f"{'.'.join(str(part) for part in each['loc']) or 'the answer'}: {each['msg']}"
+        for each in error.errors(include_input=False, include_url=False, include_context=False)[:8]
+    ]
+    return "; ".join(lines)[:_MOST_WORDS]
+
+
+def _checked(uses: tuple[ToolUse, ...], tools: dict[str, ToolSpec]) -> tuple[ToolUse, ...]:
+    """The calls, each once. One that does not fit its tool spoils them all: who is wrong in one is asked again."""
+    kept: dict[str, ToolUse] = {}
+    for use in uses:
+        if use.name not in tools:
+            raise Unacceptable(f"There is no tool {use.name[:100]!r}. Use only the tools that were given.")
+        if wrong := misfits(tools[use.name], use.arguments):
+            raise Unacceptable(f"The arguments do not fit {use.name}: {wrong}")
+        kept.setdefault(f"{use.name} {json.dumps(use.arguments, sort_keys=True)}", use)
+    if len(kept) > _MOST_USES:
+        raise Unacceptable(f"Too many calls at once. Make at most {_MOST_USES}.")
+    return tuple(kept.values())
+
+
+def misfits(tool: ToolSpec, arguments: Any) -> str:
+    try:
+        validator = jsonschema_rs.validator_for(dict(tool.schema), offline=True)
+        return "; ".join(error.message for error in validator.iter_errors(dict(arguments)))[:_MOST_WORDS]
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        return str(error)[:_MOST_WORDS]

@@ -1,0 +1,99 @@
+"""What is set up for a workspace: its own accounts and routes over those of the installation, read when they change."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.events import Event
+from gaby.kernel.ids import SYSTEM, WorkspaceId
+from gaby.llm.accounts import Accounts
+from gaby.llm.books import Books
+from gaby.llm.prices import Price, listed_price
+from gaby.llm.provider import Provider
+from gaby.llm.providers.config import ProviderConfig
+from gaby.llm.providers.factory import make_provider
+from gaby.llm.setups import Chain, Link, ModelRef, Setup
+
+FRESH = 5.0
+"""Seconds that a change on another machine may take to be noticed here."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What the settings give to every workspace."""
+
+    accounts: Mapping[str, ProviderConfig] = field(default_factory=dict[str, ProviderConfig])
+    chains: Mapping[str, Chain] = field(default_factory=dict[str, Chain])
+
+
+@dataclass(frozen=True)
+class _Account:
+    owner: WorkspaceId
+    config: ProviderConfig
+    since: datetime | None
+
+
+class ConfiguredSetups:
+    def __init__(
+        self, database: Database, clock: Clock, accounts: Accounts, books: Books, installed: Installed
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._accounts = accounts
+        self._books = books
+        self._installed = installed
+        self._known: dict[WorkspaceId, tuple[float, Setup]] = {}
+        self._providers: dict[tuple[WorkspaceId, str], tuple[datetime | None, Provider]] = {}
+        self._retired: list[Provider] = []
+
+    async def of(self, workspace_id: WorkspaceId) -> Setup:
+        known = self._known.get(workspace_id)
+        now = self._clock.monotonic()
+        if known is not None and now - known[0] < FRESH:
+            return known[1]
+        setup = await self._read(workspace_id)
+        self._known[workspace_id] = (now, setup)
+        return setup
+
+    async def heard(self, event: Event) -> None:
+        """What changes here is known here at once."""
+        if event.name.startswith(("model.", "usage.")):
+            self._known.pop(event.workspace_id, None)
+
+    async def close(self) -> None:
+        for provider in [*self._retired, *(provider for _, provider in self._providers.values())]:
+            await provider.close()
+        self._providers.clear()
+        self._retired.clear()
+
+    async def _read(self, workspace_id: WorkspaceId) -> Setup:
+        accounts = {name: _Account(SYSTEM, config, None) for name, config in self._installed.accounts.items()}
+        async with self._database.read(workspace_id) as session:
+            for row in await self._accounts.list(session):
+                config = await self._accounts.config(session, row)
+                accounts[row.name] = _Account(workspace_id, config, row.changed_at)
+            chains = {**self._installed.chains, **await self._accounts.routes(session)}
+            prices = await self._accounts.prices(session)
+        refs = {ref for chain in chains.values() for ref in chain if ref.provider in accounts}
+        providers = {name: await self._provider(name, accounts[name]) for name in {ref.provider for ref in refs}}
+        links = {ref: _link(ref, accounts[ref.provider], providers[ref.provider], prices.get(ref)) for ref in refs}
+        return Setup(await self._books.tiers(workspace_id), chains, links)
+
+    async def _provider(self, name: str, account: _Account) -> Provider:
+        key = (account.owner, name)
+        since, provider = self._providers.get(key, (None, None))
+        if provider is None or since != account.since:
+            if provider is not None:
+                # Somebody may be in the middle of a call with it; it is closed at the end.
+                self._retired.append(provider)
+            # The first of its kind loads the vendor's package, which takes a second.
+            provider = await asyncio.to_thread(make_provider, account.config)
+            self._providers[key] = (account.since, provider)
+        return provider
+
+
+def _link(ref: ModelRef, account: _Account, provider: Provider, agreed: Price | None) -> Link:
+    return Link(ref, (account.owner, ref.provider), provider, agreed or listed_price(account.config.kind, ref.model))

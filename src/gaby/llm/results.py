@@ -1,0 +1,82 @@
+"""What a skill gives back: the value, who answered, and everything that happened on the way."""
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from gaby.kernel.ids import ModelCallId, RunId, WorkspaceId
+from gaby.llm.books import OFFLINE
+from gaby.llm.messages import Usage
+from gaby.llm.outside import Conceal
+from gaby.llm.prompts import PromptId
+from gaby.llm.tiers import Tier
+
+Out = TypeVar("Out", bound=BaseModel)
+
+Trouble = Literal["unavailable", "garbage", "refusal"]
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """For whom and within which run a skill is used."""
+
+    workspace_id: WorkspaceId
+    run_id: RunId
+    conceal: Conceal = _as_it_is
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One try with one model, or the reason why it was not asked."""
+
+    model: str
+    outcome: str
+    """`answered`, `unacceptable`, `refusal`, `resting`, or the code of the error."""
+    call_id: ModelCallId | None = None
+    milliseconds: int = 0
+
+
+@dataclass(frozen=True)
+class Result(Generic[Out]):
+    value: Out
+    source: str
+    """The model that answered, or `offline`."""
+    prompt: PromptId
+    tier: Tier
+    hops: tuple[Hop, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    nano_usd: int | None = 0
+    trouble: Trouble | None = None
+    """Why Gaby answered by itself although it has a model."""
+
+    @property
+    def offline(self) -> bool:
+        return self.source == OFFLINE
+
+    @property
+    def degraded(self) -> bool:
+        return self.trouble is not None
+
+
+@dataclass(frozen=True)
+class Token:
+    """A bit of an answer that is being written."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Again:
+    """Forget the tokens so far: the answer begins anew."""
+
+    because: str
+
+
+def new_occasion(workspace_id: WorkspaceId, run_id: UUID, conceal: Conceal = _as_it_is) -> Occasion:
+    return Occasion(workspace_id, RunId(run_id), conceal)

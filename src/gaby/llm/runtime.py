@@ -1,0 +1,140 @@
+"""The skill runtime: render, ask along the chain, check, ask once more if need be, and else answer by itself."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from gaby.kernel.errors import Unavailable
+from gaby.kernel.log import get_log
+from gaby.llm.answers import shape_of
+from gaby.llm.asking import Question
+from gaby.llm.books import OFFLINE, Settled, Wanted
+from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.messages import Message, Request, ToolSpec, Usage
+from gaby.llm.outside import dressed, from_inside
+from gaby.llm.prompts import Prompt, PromptId, Rendered
+from gaby.llm.results import Again, Occasion, Result, Token
+from gaby.llm.setups import Setups
+from gaby.llm.skill import Skill
+from gaby.llm.tiers import Tier
+from gaby.llm.tokens import FRAME, estimate
+from gaby.llm.walk import Road, Walk
+
+log = get_log(__name__)
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class SkillRunner:
+    setups: Setups
+    road: Road
+    embed: Embed
+    """For the answers without a model; local, blocking, used off the event loop."""
+    timeout: timedelta
+
+    async def run(
+        self, skill: Skill[In, Out], given: In, occasion: Occasion, *, prompt: Prompt | None = None
+    ) -> Result[Out]:
+        """`BudgetSpent` when a model should be asked but may not; every other trouble ends in a result that tells."""
+        async with aclosing(self._steps(skill, given, occasion, prompt or skill.prompt, streaming=False)) as steps:
+            async for step in steps:
+                if isinstance(step, Result):
+                    return step
+        raise AssertionError("a skill ends with a result")
+
+    def stream(
+        self, skill: Skill[In, Out], given: In, occasion: Occasion, *, prompt: Prompt | None = None
+    ) -> AsyncGenerator[Token | Again | Result[Out]]:
+        """Tokens as they are written, then the checked whole, once, as the last."""
+        if skill.form != "text":
+            raise TypeError(f"The skill {skill.name} does not answer in prose, so it cannot be streamed.")
+        return self._steps(skill, given, occasion, prompt or skill.prompt, streaming=True)
+
+    async def _steps(
+        self, skill: Skill[In, Out], given: In, occasion: Occasion, prompt: Prompt, *, streaming: bool
+    ) -> AsyncGenerator[Token | Again | Result[Out]]:
+        tier, links = (await self.setups.of(occasion.workspace_id)).chain(skill.name, skill.tier)
+        if not links:
+            yield await self._by_itself(skill, given, occasion, tier, prompt.id)
+            return
+        question = self._question(skill, given, occasion, tier, prompt)
+        walk = Walk(self.road, skill, given, question, streaming=streaming)
+        async with aclosing(walk.along(links)) as steps:
+            async for step in steps:
+                yield step
+        if walk.value is None:
+            yield await self._by_itself(skill, given, occasion, tier, prompt.id, walk)
+            return
+        hops, usage = tuple(walk.hops), walk.usage
+        yield Result(walk.value, walk.source, prompt.id, tier, hops, usage, walk.nano_usd)
+
+    async def _by_itself(
+        self,
+        skill: Skill[In, Out],
+        given: In,
+        occasion: Occasion,
+        tier: Tier,
+        prompt: PromptId,
+        walk: Walk[In, Out] | None = None,
+    ) -> Result[Out]:
+        value = await asyncio.to_thread(skill.fallback, given, self.embed)
+        trouble = walk.trouble if walk is not None else None
+        hops = tuple(walk.hops) if walk is not None else ()
+        wanted = Wanted(
+            workspace_id=occasion.workspace_id,
+            run_id=occasion.run_id,
+            skill=skill.name,
+            tier=tier,
+            provider=OFFLINE,
+            model=OFFLINE,
+            input_tokens=0,
+            output_tokens=0,
+            nano_usd=0,
+            prompt_hash=prompt.hash,
+            hop=len(hops),
+        )
+        try:
+            await self.road.books.note(wanted, Settled("done", answered_by=OFFLINE, error=trouble))
+        except Unavailable as error:
+            # It cost nothing, so it is worth more than its line in the books.
+            log.warning("llm.not_noted", skill=skill.name, error=error.message)
+        usage, cost = (walk.usage, walk.nano_usd) if walk is not None else (Usage(), 0)
+        return Result(value, OFFLINE, prompt, tier, hops, usage, cost, trouble)
+
+    def _question(self, skill: Skill[In, Out], given: In, occasion: Occasion, tier: Tier, prompt: Prompt) -> Question:
+        values = dressed(given, occasion.conceal)
+        rendered = prompt.render(values, inside=from_inside(values))
+        tools = skill.tools(given) if skill.tools is not None else ()
+        request = Request(
+            model="",
+            system=rendered.system,
+            envelope=rendered.envelope,
+            messages=(Message("user", rendered.message),),
+            tools=tools,
+            must_use_tool=False,
+            shape=shape_of(skill),
+            max_output_tokens=skill.max_output_tokens,
+            temperature=skill.temperature,
+            timeout=self.timeout.total_seconds(),
+        )
+        return Question(skill.name, tier, occasion, request, _size(rendered, tools, request), prompt.id.hash)
+
+
+def _size(rendered: Rendered, tools: tuple[ToolSpec, ...], request: Request) -> int:
+    parts = [rendered.system, rendered.envelope, rendered.message]
+    parts += [f"{tool.name} {tool.description} {_text(tool.schema)}" for tool in tools]
+    if request.shape is not None:
+        parts.append(_text(request.shape.schema))
+    return sum(FRAME + estimate(part) for part in parts)
+
+
+def _text(schema: Any) -> str:
+    return json.dumps(dict(schema), separators=(",", ":"))

@@ -1,0 +1,97 @@
+"""A skill: one typed question that Gaby can put to a model, and answer by itself when there is none."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from pydantic import BaseModel
+
+from gaby.kernel.errors import NotFound
+from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.messages import Answer, ToolSpec
+from gaby.llm.outside import Origin
+from gaby.llm.prompts import Prompt, load_prompt
+from gaby.llm.tiers import Tier
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+Form = Literal["json", "text", "tools"]
+
+
+class Unacceptable(ValueError):
+    """Raised by a skill's `read`: the answer cannot be used, and the message tells the model why."""
+
+
+@dataclass(frozen=True)
+class Skill(Generic[In, Out]):
+    """One small file makes one of these."""
+
+    name: str
+    does: str
+    tier: Tier
+    takes: type[In]
+    gives: type[Out]
+    prompt_file: Path
+    fallback: Callable[[In, Embed], Out]
+    """The answer without a model: deterministic, no network, off the event loop."""
+    form: Form = "json"
+    """`json`: the answer is the output model. `text`: prose, which can be streamed. `tools`: calls to tools."""
+    read: Callable[[In, Answer], Out] | None = None
+    """Makes the output of prose or of tool calls, or raises `Unacceptable`. Tool calls arrive checked."""
+    tools: Callable[[In], tuple[ToolSpec, ...]] | None = None
+    max_output_tokens: int = 1024
+    temperature: float | None = None
+    example: In | None = None
+    """For people who tune the prompt, and for the tests that run every skill."""
+
+    def __post_init__(self) -> None:
+        if (self.form == "json") != (self.read is None) or (self.form == "tools") != (self.tools is not None):
+            raise TypeError(f"The skill {self.name} is of form {self.form}: give `read` and `tools` to match.")
+        for where, annotation in _texts(self.takes):
+            if not any(isinstance(each, Origin) for each in annotation):
+                raise TypeError(f"The skill {self.name} takes {where}, which says neither Inside nor Outside.")
+
+    @property
+    def prompt(self) -> Prompt:
+        return load_prompt(self.prompt_file)
+
+    @property
+    def file(self) -> Path:
+        return Path(inspect.getfile(self.fallback))
+
+
+class Skills:
+    """All skills of the house, by name."""
+
+    def __init__(self, *skills: Skill[Any, Any]) -> None:
+        self._skills = {skill.name: skill for skill in skills}
+
+    def __iter__(self) -> Iterator[Skill[Any, Any]]:
+        return iter(sorted(self._skills.values(), key=lambda skill: skill.name))
+
+    def find(self, name: str) -> Skill[Any, Any]:
+        if name not in self._skills:
+            raise NotFound(f"There is no skill {name}. `gaby skill list` shows all of them.")
+        return self._skills[name]
+
+
+def _texts(model: type[BaseModel], seen: frozenset[type] = frozenset()) -> Iterator[tuple[str, list[Any]]]:
+    """Every field that can hold a text, with what is annotated on it."""
+    for name, field in model.model_fields.items():
+        kinds = set(_kinds(field.annotation))
+        if str in kinds:
+            yield f"{model.__name__}.{name}", list(field.metadata)
+        for kind in kinds:
+            if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in seen:
+                yield from _texts(kind, seen | {kind})
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    if not parts:
+        yield annotation
+    for part in parts:
+        yield from _kinds(part)

@@ -1,0 +1,19 @@
+"""How many tokens a text will cost, guessed from above: tokenizers differ, and a budget must hold for all of them."""
+
+import math
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ \n"
+_DROP_LETTERS = bytes.maketrans(b"", b"")
+_LETTER_BYTES = _LETTERS.encode()
+
+# Words are four or more letters to a token in every common tokenizer; digits, signs and other scripts up to one each.
+_PER_LETTER = 1 / 3
+_PER_OTHER_BYTE = 3 / 4
+FRAME = 16
+"""What a message, a tool or a system prompt costs besides its text."""
+
+
+def estimate(text: str) -> int:
+    data = text.encode("utf-8", "replace")
+    others = len(data.translate(_DROP_LETTERS, _LETTER_BYTES))
+    return math.ceil((len(data) - others) * _PER_LETTER + others * _PER_OTHER_BYTE)

@@ -1,0 +1,155 @@
+"""One skill's way along its chain of models, until one gives an answer that can be used."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from gaby.kernel.ids import Random
+from gaby.kernel.log import get_log
+from gaby.llm.answers import Refused, accept
+from gaby.llm.asking import Asked, Failed, Question, ask_streaming, ask_whole
+from gaby.llm.books import Books
+from gaby.llm.breaker import Breakers
+from gaby.llm.errors import ModelError, RequestRefused
+from gaby.llm.messages import Message, Piece, Usage
+from gaby.llm.results import Again, Hop, Token, Trouble
+from gaby.llm.setups import Link
+from gaby.llm.skill import Skill, Unacceptable
+
+log = get_log(__name__)
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+
+TRIES = 3
+_QUOTED = 4000
+
+
+@dataclass(frozen=True)
+class Road:
+    """What every walk needs."""
+
+    books: Books
+    breakers: Breakers
+    patience: timedelta
+    random: Random
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def jitter(self) -> float:
+        """From 0.5 to 1.5, so that those who failed together do not come back together."""
+        return 0.5 + self.random(1)[0] / 255
+
+
+class Walk(Generic[In, Out]):
+    def __init__(self, road: Road, skill: Skill[In, Out], given: In, question: Question, *, streaming: bool) -> None:
+        self._road = road
+        self._skill = skill
+        self._given = given
+        self._question = question
+        self._streaming = streaming
+        self._corrected = False
+        self._waited = 0.0
+        self.hops: list[Hop] = []
+        self.usage = Usage()
+        self.nano_usd: int | None = 0
+        self.value: Out | None = None
+        self.source = ""
+        self.trouble: Trouble | None = None
+
+    async def along(self, links: tuple[Link, ...]) -> AsyncGenerator[Token | Again]:
+        """Afterwards there is a value, or a trouble."""
+        for link in links:
+            async with aclosing(self._with(link)) as steps:
+                async for step in steps:
+                    yield step
+            if self.value is not None or self.trouble is not None:
+                return
+        self.trouble = "unavailable"
+
+    async def _with(self, link: Link) -> AsyncGenerator[Token | Again]:
+        if self._road.breakers.is_open(link.account):
+            self._hop(Hop(str(link.ref), "resting"))
+            return
+        tries = 0
+        while tries < TRIES and self.value is None and self.trouble is None:
+            spoken, again = False, None
+            try:
+                async with aclosing(self._asking(link)) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Piece):
+                            spoken = True
+                            yield Token(piece.text)
+                        else:
+                            again = self._hear(link, piece)
+            except Failed as failed:
+                tries += 1
+                again = await self._wait(link, failed, last=tries == TRIES)
+                if again is None:
+                    tries = TRIES
+            if spoken and self.value is None:
+                yield Again(again or "the next model is asked")
+
+    def _asking(self, link: Link) -> AsyncGenerator[Piece | Asked]:
+        ask = ask_streaming if self._streaming else ask_whole
+        return ask(self._road.books, link, self._question, len(self.hops))
+
+    def _hear(self, link: Link, asked: Asked) -> str | None:
+        """Takes the answer, or notes what to tell the model about it, once."""
+        self._road.breakers.succeeded(link.account)
+        self._add(asked)
+        try:
+            self.value = accept(self._skill, self._given, asked.answer, self._question.request.tools)
+        except Unacceptable as wrong:
+            refused = isinstance(wrong, Refused)
+            outcome = "refusal" if refused else "unacceptable"
+            self._hop(Hop(str(link.ref), outcome, asked.hold.id, asked.milliseconds))
+            if self._corrected:
+                self.trouble = "refusal" if refused else "garbage"
+                return None
+            self._corrected = True
+            self._question = self._question.with_more(*_correction(asked.answer.text, str(wrong)))
+            return str(wrong)
+        self.source = str(link.ref)
+        self._hop(Hop(self.source, "answered", asked.hold.id, asked.milliseconds))
+        return None
+
+    async def _wait(self, link: Link, failed: Failed, *, last: bool) -> str | None:
+        """What to say before the same model is asked again; None when it is not worth it."""
+        error = failed.error
+        if error.usage is not None:
+            self.usage += error.usage
+        self._hop(Hop(str(link.ref), error.code, failed.hold.id, failed.milliseconds))
+        opened = not isinstance(error, RequestRefused) and self._road.breakers.failed(link.account)
+        if opened:
+            log.warning("llm.resting", provider=link.ref.provider)
+        pause = self._pause_for(error, sum(hop.model == str(link.ref) for hop in self.hops))
+        if opened or last or not error.transient or self._waited + pause > self._road.patience.total_seconds():
+            return None
+        self._waited += pause
+        await self._road.pause(pause)
+        return error.message
+
+    def _pause_for(self, error: ModelError, tries: int) -> float:
+        if error.retry_after is not None:
+            return error.retry_after
+        return 0.5 * 2 ** (tries - 1) * self._road.jitter()
+
+    def _add(self, asked: Asked) -> None:
+        self.usage += asked.answer.usage
+        unknown = self.nano_usd is None or asked.nano_usd is None
+        self.nano_usd = None if unknown else (self.nano_usd or 0) + (asked.nano_usd or 0)
+
+    def _hop(self, hop: Hop) -> None:
+        self.hops.append(hop)
+        if hop.outcome != "answered":
+            log.warning("llm.hop", skill=self._skill.name, model=hop.model, outcome=hop.outcome)
+
+
+def _correction(said: str, wrong: str) -> tuple[Message, ...]:
+    told = Message("user", f"Your answer cannot be used: {wrong}\nAnswer the question again, in the form asked for.")
+    return (Message("assistant", said[:_QUOTED]), told) if said.strip() else (told,)

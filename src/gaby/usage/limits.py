@@ -1,0 +1,74 @@
+"""Whether a call still fits. Pure: counts and limits in, a refusal or nothing out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gaby.llm.books import BudgetSpent, DayBudgetSpent, MonthBudgetSpent, PlanUsedUp, RunBudgetSpent
+from gaby.usage.plans import PLANS, Plan, PlanName
+
+Span = Literal["run", "day", "month"]
+SPANS: tuple[Span, ...] = ("run", "day", "month")
+
+MOST_TOKENS = 10**12
+MOST_NANO_USD = 10**15
+"""A million dollars. Whoever writes more than that has written a zero too many."""
+
+_SPENT: dict[Span, type[BudgetSpent]] = {"run": RunBudgetSpent, "day": DayBudgetSpent, "month": MonthBudgetSpent}
+
+
+@dataclass(frozen=True)
+class Cap:
+    """None is without limit."""
+
+    tokens: int | None = None
+    nano_usd: int | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    plan: Plan = PLANS[PlanName.BUSINESS]
+    run: Cap = Cap(50_000, 500_000_000)
+    day: Cap = Cap()
+    month: Cap = Cap()
+
+    def cap(self, span: Span) -> Cap:
+        return {"run": self.run, "day": self.day, "month": self.month}[span]
+
+
+@dataclass(frozen=True)
+class Count:
+    """What one run, day or month stands at."""
+
+    used_tokens: int = 0
+    held_tokens: int = 0
+    used_nano_usd: int = 0
+    held_nano_usd: int = 0
+    runs: int = 0
+
+    def hold(self, tokens: int, nano_usd: int) -> "Count":
+        return replace(self, held_tokens=self.held_tokens + tokens, held_nano_usd=self.held_nano_usd + nano_usd)
+
+    def settle(self, held: tuple[int, int], spent: tuple[int, int]) -> "Count":
+        back = self.hold(-held[0], -held[1])
+        return replace(back, used_tokens=self.used_tokens + spent[0], used_nano_usd=self.used_nano_usd + spent[1])
+
+
+def refusal(counts: Mapping[Span, Count], limits: Limits, tokens: int, nano_usd: int | None) -> BudgetSpent | None:
+    """Why the call must not be made, or None. A call of unknown price counts its tokens only."""
+    begins = counts["run"].runs == 0
+    most = limits.plan.runs_per_month
+    if begins and most is not None and counts["month"].runs >= most:
+        return PlanUsedUp()
+    for span in SPANS:
+        if not _fits(counts[span], limits.cap(span), tokens, nano_usd):
+            return _SPENT[span]()
+    return None
+
+
+def _fits(count: Count, cap: Cap, tokens: int, nano_usd: int | None) -> bool:
+    if cap.tokens is not None and count.used_tokens + count.held_tokens + tokens > cap.tokens:
+        return False
+    if cap.nano_usd is None or nano_usd is None:
+        return True
+    return count.used_nano_usd + count.held_nano_usd + nano_usd <= cap.nano_usd

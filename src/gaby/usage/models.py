@@ -1,0 +1,86 @@
+"""Tables of the books."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from gaby.kernel.database import Base, WorkspaceOwned
+
+_HELD = text("state = 'held'")
+
+
+class LlmCall(Base, WorkspaceOwned):
+    """One call to a model, from the moment its budget was taken. Money is in billionths of a dollar: sums are exact."""
+
+    __tablename__ = "llm_calls"
+    __table_args__ = (
+        ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
+        CheckConstraint("state IN ('held', 'done', 'failed', 'unknown', 'lost')", name="state"),
+        Index(None, "workspace_id", "created_at"),
+        Index(None, "workspace_id", "run_id"),
+        Index("ix_llm_calls_held", "created_at", sqlite_where=_HELD, postgresql_where=_HELD),
+    )
+
+    run_id: Mapped[UUID]
+    skill: Mapped[str] = mapped_column(String(60))
+    tier: Mapped[str] = mapped_column(String(10))
+    provider: Mapped[str] = mapped_column(String(40))
+    model: Mapped[str] = mapped_column(String(200))
+    state: Mapped[str] = mapped_column(String(10))
+    created_at: Mapped[datetime]
+    hop: Mapped[int]
+    held_input_tokens: Mapped[int] = mapped_column(BigInteger)
+    held_tokens: Mapped[int] = mapped_column(BigInteger)
+    held_input_nano_usd: Mapped[int | None] = mapped_column(BigInteger)
+    held_nano_usd: Mapped[int | None] = mapped_column(BigInteger)
+    prompt_hash: Mapped[str | None] = mapped_column(String(64))
+    answered_by: Mapped[str | None] = mapped_column(String(200), default=None)
+    error: Mapped[str | None] = mapped_column(String(60), default=None)
+    input_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    output_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    cache_read_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    cache_write_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    cost_nano_usd: Mapped[int | None] = mapped_column(BigInteger, default=None)
+    counted_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
+    """What the limits were charged. More than the tokens above when the vendor may have charged without telling."""
+    counted_nano_usd: Mapped[int] = mapped_column(BigInteger, default=0)
+    milliseconds: Mapped[int | None] = mapped_column(default=None)
+    settled_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class UsageCounter(Base):
+    """What a run, a day or a month has used, and what is held back for calls that are on their way."""
+
+    __tablename__ = "usage_counters"
+    __table_args__ = (CheckConstraint("span IN ('run', 'day', 'month')", name="span"),)
+
+    workspace_id: Mapped[UUID] = mapped_column(primary_key=True)
+    span: Mapped[str] = mapped_column(String(5), primary_key=True)
+    key: Mapped[str] = mapped_column(String(36), primary_key=True)
+    used_tokens: Mapped[int] = mapped_column(BigInteger)
+    held_tokens: Mapped[int] = mapped_column(BigInteger)
+    used_nano_usd: Mapped[int] = mapped_column(BigInteger)
+    held_nano_usd: Mapped[int] = mapped_column(BigInteger)
+    runs: Mapped[int]
+    updated_at: Mapped[datetime]
+
+
+class UsageLimit(Base):
+    """A workspace's plan, and the limits that differ from the installation's."""
+
+    __tablename__ = "usage_limits"
+    __table_args__ = (
+        ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
+        CheckConstraint("plan IN ('free', 'starter', 'pro', 'business')", name="plan"),
+    )
+
+    workspace_id: Mapped[UUID] = mapped_column(primary_key=True)
+    plan: Mapped[str | None] = mapped_column(String(10), default=None)
+    run_tokens: Mapped[int | None] = mapped_column(BigInteger, default=None)
+    run_nano_usd: Mapped[int | None] = mapped_column(BigInteger, default=None)
+    day_tokens: Mapped[int | None] = mapped_column(BigInteger, default=None)
+    day_nano_usd: Mapped[int | None] = mapped_column(BigInteger, default=None)
+    month_tokens: Mapped[int | None] = mapped_column(BigInteger, default=None)
+    month_nano_usd: Mapped[int | None] = mapped_column(BigInteger, default=None)
