@@ -45,7 +45,6 @@ class Desk:
             input_tokens=tokens // 2,
             output_tokens=tokens - tokens // 2,
             nano_usd=nano_usd,
-            input_nano_usd=None if nano_usd is None else nano_usd // 2,
         )
 
     async def counts(self) -> dict[str, UsageCounter]:

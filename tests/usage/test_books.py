@@ -79,14 +79,14 @@ async def test_a_model_of_unknown_price_counts_tokens_and_costs_nobody_knows_wha
         await desk.books.hold(desk.wanted(50, None))
 
 
-async def test_an_answer_that_never_came_counts_as_what_was_sent(db: Database, clock: HeldClock) -> None:
+async def test_an_answer_that_never_came_counts_as_all_that_was_held(db: Database, clock: HeldClock) -> None:
     async with opened(db, clock, OPEN) as desk:
         hold = await desk.books.hold(desk.wanted(100, 1000))
         await desk.books.settle(hold, Settled("unknown", nano_usd=None, error="model_timed_out"))
         [call] = await desk.calls()
         assert (call.state, call.input_tokens, call.cost_nano_usd) == ("unknown", 0, None)
-        assert (call.counted_tokens, call.counted_nano_usd) == (50, 500)
-        assert (await desk.counts())["day"].used_tokens == 50
+        assert (call.counted_tokens, call.counted_nano_usd) == (100, 1000)
+        assert (await desk.counts())["day"].used_tokens == 100
 
 
 async def test_a_call_that_costs_more_than_was_held_is_booked_in_full(db: Database, clock: HeldClock) -> None:
@@ -189,7 +189,7 @@ async def test_a_call_whose_process_died_is_found_and_counted(db: Database, cloc
         clock.advance(LOST_AFTER + timedelta(seconds=1))
         assert await desk.others.sweep() == 1
         [call] = await desk.calls()
-        assert (call.state, call.counted_tokens, call.cost_nano_usd) == ("lost", 50, None)
+        assert (call.state, call.counted_tokens, call.cost_nano_usd) == ("lost", 100, None)
         assert (await desk.counts())["run"].held_tokens == 0
         assert await desk.books.sweep() == 0
 

@@ -75,17 +75,15 @@ def _parsed(variable: str, text: str) -> Chain:
 
 
 def _check_accounts(accounts: dict[str, ProviderConfig], chains: dict[str, Chain]) -> None:
-    """A typing error in a provider's name would quietly mean no model at all."""
-    for name in {ref.provider for chain in chains.values() for ref in chain} - {"local", "voyage"}:
-        if name not in accounts and name in {"anthropic", "openai"}:
-            raise Misconfigured(
-                f"GABY_MODELS names {name}, but there is no key for it. Set GABY_MODELS_{name.upper()}_KEY."
-            )
-    if (
-        "openai" in accounts
-        and accounts["openai"].kind == "compatible"
-        and not any(ref.provider == "openai" for chain in chains.values() for ref in chain)
-    ):
-        raise Misconfigured(
-            "GABY_MODELS_OPENAI_URL is set. Say which model to ask there: GABY_MODELS_BIG=openai/MODEL."
-        )
+    """A model that is named but cannot be asked would quietly mean no model at all."""
+    named = {ref.provider for chain in chains.values() for ref in chain}
+    for name in sorted(named & USUAL.keys() - accounts.keys()):
+        variable = f"GABY_MODELS_{name.upper()}_KEY"
+        raise Misconfigured(f"The settings name a model of {name}, but no key for it. Set {variable}.")
+    if _lack_model(accounts, named):
+        raise Misconfigured("Say which model to ask at GABY_MODELS_OPENAI_URL, as in GABY_MODELS_BIG=openai/MODEL.")
+
+
+def _lack_model(accounts: dict[str, ProviderConfig], named: set[str]) -> bool:
+    own = accounts.get("openai")
+    return own is not None and own.kind == "compatible" and "openai" not in named

@@ -26,7 +26,15 @@ class Role(StrEnum):
 
 
 _ADDS: dict[Role, frozenset[Permission]] = {
-    Role.VIEWER: frozenset({Permission.WORKSPACE_READ, Permission.PEOPLE_READ, Permission.CONNECTORS_READ}),
+    Role.VIEWER: frozenset(
+        {
+            Permission.WORKSPACE_READ,
+            Permission.PEOPLE_READ,
+            Permission.CONNECTORS_READ,
+            Permission.MODELS_READ,
+            Permission.USAGE_READ,
+        }
+    ),
     Role.OPERATOR: frozenset({Permission.APPROVALS_DECIDE, Permission.TOOLS_STOP}),
     Role.CURATOR: frozenset(),
     Role.ADMIN: frozenset(
@@ -36,6 +44,7 @@ _ADDS: dict[Role, frozenset[Permission]] = {
             Permission.AUDIT_READ,
             Permission.WORKSPACE_MANAGE,
             Permission.CONNECTORS_MANAGE,
+            Permission.MODELS_MANAGE,
         }
     ),
     Role.OWNER: frozenset(),

@@ -110,6 +110,8 @@ class Accounts:
 
     async def route(self, session: WriteSession, actor: Actor, name: str, chain: Chain | None) -> None:
         """`None` takes the workspace's own route away, so that the installation's counts again."""
+        if name == EMBEDDINGS and chain is not None and len(chain) != 1:
+            raise Invalid("Embeddings come from one model: vectors of different models cannot be compared.")
         where = (ModelRoute.workspace_id == session.workspace_id, ModelRoute.name == name)
         await session.execute(delete(ModelRoute).where(*where))
         if chain is not None:

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
+from gaby.kernel.errors import Unavailable
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.tracing import span
-from gaby.llm.books import Books, Hold, Settled, Wanted
+from gaby.llm.books import Books, BudgetSpent, Hold, Settled, Wanted
 from gaby.llm.errors import AnswerCutOff, ModelError
 from gaby.llm.messages import Answer, Message, Piece, Request, Usage
 from gaby.llm.results import Occasion
@@ -67,7 +68,7 @@ def ask_streaming(books: Books, link: Link, question: Question, hop: int) -> Asy
 async def _pieces(
     books: Books, link: Link, question: Question, hop: int, *, streaming: bool
 ) -> AsyncGenerator[Piece | Asked]:
-    hold = await books.hold(_wanted(link, question, hop))
+    hold = await _hold(books, _wanted(link, question, hop))
     begin = time.perf_counter()
     # Until we know better: if this task is cancelled or dies, nobody can say what the vendor charged.
     settled = Settled("unknown", nano_usd=None, error="cancelled")
@@ -103,6 +104,17 @@ async def _answering(link: Link, question: Question, *, streaming: bool) -> Asyn
             yield await link.provider.chat(request)
 
 
+async def _hold(books: Books, wanted: Wanted) -> Hold:
+    """Cancelled in the middle of it, the hold may stand already; then it is given back, since nothing was sent."""
+    holding = asyncio.ensure_future(books.hold(wanted))
+    try:
+        return await asyncio.shield(holding)
+    except asyncio.CancelledError:
+        with suppress(BudgetSpent, Unavailable):
+            await books.settle(await holding, Settled("failed", error="cancelled"))
+        raise
+
+
 async def _settle(books: Books, hold: Hold, settled: Settled) -> None:
     """Also when cancelled meanwhile: what was spent must not be forgotten."""
     writing = asyncio.ensure_future(books.settle(hold, settled))
@@ -126,7 +138,6 @@ def _wanted(link: Link, question: Question, hop: int) -> Wanted:
         input_tokens=question.input_tokens,
         output_tokens=most,
         nano_usd=None if price is None else price.most(question.input_tokens, most),
-        input_nano_usd=None if price is None else price.most(question.input_tokens, 0),
         prompt_hash=question.prompt_hash,
         hop=hop,
     )

@@ -55,7 +55,6 @@ class Wanted:
     output_tokens: int
     nano_usd: int | None
     """The most it can cost, in billionths of a dollar; None when nobody knows the model's price."""
-    input_nano_usd: int | None = None
     prompt_hash: str | None = None
     hop: int = 0
 
@@ -69,7 +68,7 @@ class Settled:
     """How a call ended and what it is known to have cost."""
 
     state: Literal["done", "failed", "unknown"]
-    """`unknown`: no answer, but the vendor may have charged. Then the limits count what was sent, to be safe."""
+    """`unknown`: no answer, but the vendor may have charged. Then the limits count all that was held, to be safe."""
     usage: Usage = field(default_factory=Usage)
     nano_usd: int | None = 0
     answered_by: str | None = None

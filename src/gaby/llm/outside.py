@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 Conceal = Callable[[str], str]
 """Takes out of a text what models must not see."""
@@ -43,11 +45,44 @@ class Fenced(str):
     __slots__ = ()
 
 
+class Unmarked(TypeError):
+    """A field can hold text and does not say where it comes from."""
+
+
+@lru_cache(maxsize=512)
+def origins(model: type[BaseModel]) -> Mapping[str, bool]:
+    """For each field, whether what it holds comes from outside. Numbers and choices of ours do not."""
+    return {name: _origin(f"{model.__name__}.{name}", field) for name, field in model.model_fields.items()}
+
+
+def _origin(where: str, field: FieldInfo) -> bool:
+    marks, open_ended = _marks(field.annotation)
+    marks += [each for each in field.metadata if isinstance(each, Origin)]
+    if open_ended and not marks:
+        raise Unmarked(f"{where} says neither Inside nor Outside.")
+    return any(mark.outside for mark in marks)
+
+
+def _marks(annotation: Any) -> tuple[list[Origin], bool]:
+    """The marks in a type, and whether it can hold any text at all. Models inside of it are asked by themselves."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        origins(annotation)
+        return [], False
+    if get_origin(annotation) is Literal:
+        return [], False
+    parts = get_args(annotation)
+    if not parts:
+        return [], annotation in {str, bytes, Any, object}
+    found = [_marks(part) for part in parts if not isinstance(part, Origin)]
+    marks = [part for part in parts if isinstance(part, Origin)]
+    return marks + [mark for each, _ in found for mark in each], any(text for _, text in found)
+
+
 def dressed(model: BaseModel, conceal: Conceal) -> dict[str, Any]:
     """The model's fields as a template may use them."""
     return {
-        name: _dress(getattr(model, name), name, _is_outside(field.metadata), conceal)
-        for name, field in type(model).model_fields.items()
+        name: _dress(getattr(model, name), name, outside=outside, conceal=conceal)
+        for name, outside in origins(type(model)).items()
     }
 
 
@@ -68,22 +103,20 @@ def _holds_outside(value: object) -> bool:
             return False
 
 
-def _dress(value: object, label: str, outside: bool | None, conceal: Conceal) -> Any:  # noqa: FBT001
+def _dress(value: object, label: str, *, outside: bool, conceal: Conceal) -> Any:
     match value:
         case BaseModel():
             return dressed(value, conceal)
-        case str() if outside is False:
-            return unfenced(value)
         case str():
-            return Fenced(fenced(conceal(value), label))
+            return Fenced(fenced(conceal(value), label)) if outside else unfenced(value)
         case Mapping():
             pairs = cast("Mapping[str, object]", value)
-            return {key: _dress(each, label, outside, conceal) for key, each in pairs.items()}
+            # Names of fields may be a stranger's words as well.
+            return {
+                unfenced(str(key)): _dress(each, label, outside=outside, conceal=conceal) for key, each in pairs.items()
+            }
         case Sequence():
-            return [_dress(each, label, outside, conceal) for each in cast("Sequence[object]", value)]
+            items = cast("Sequence[object]", value)
+            return [_dress(each, label, outside=outside, conceal=conceal) for each in items]
         case _:
             return value
-
-
-def _is_outside(metadata: Sequence[object]) -> bool | None:
-    return next((each.outside for each in metadata if isinstance(each, Origin)), None)

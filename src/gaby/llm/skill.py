@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from gaby.kernel.errors import NotFound
 from gaby.llm.embeddings.embedder import Embed
 from gaby.llm.messages import Answer, ToolSpec
-from gaby.llm.outside import Origin
+from gaby.llm.outside import origins
 from gaby.llm.prompts import Prompt, load_prompt
 from gaby.llm.tiers import Tier
 
@@ -50,9 +50,7 @@ class Skill(Generic[In, Out]):
     def __post_init__(self) -> None:
         if (self.form == "json") != (self.read is None) or (self.form == "tools") != (self.tools is not None):
             raise TypeError(f"The skill {self.name} is of form {self.form}: give `read` and `tools` to match.")
-        for where, annotation in _texts(self.takes):
-            if not any(isinstance(each, Origin) for each in annotation):
-                raise TypeError(f"The skill {self.name} takes {where}, which says neither Inside nor Outside.")
+        origins(self.takes)
 
     @property
     def prompt(self) -> Prompt:
@@ -76,22 +74,3 @@ class Skills:
         if name not in self._skills:
             raise NotFound(f"There is no skill {name}. `gaby skill list` shows all of them.")
         return self._skills[name]
-
-
-def _texts(model: type[BaseModel], seen: frozenset[type] = frozenset()) -> Iterator[tuple[str, list[Any]]]:
-    """Every field that can hold a text, with what is annotated on it."""
-    for name, field in model.model_fields.items():
-        kinds = set(_kinds(field.annotation))
-        if str in kinds:
-            yield f"{model.__name__}.{name}", list(field.metadata)
-        for kind in kinds:
-            if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in seen:
-                yield from _texts(kind, seen | {kind})
-
-
-def _kinds(annotation: Any) -> Iterator[Any]:
-    parts = [part for part in get_args(annotation) if part is not type(None)]
-    if not parts:
-        yield annotation
-    for part in parts:
-        yield from _kinds(part)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import delete, select
 
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import Across, Database, ReadSession
 from gaby.kernel.database.group_commit import GroupCommit
 from gaby.kernel.database.raw import Connection
 from gaby.kernel.errors import GabyError, Unavailable
@@ -88,7 +88,10 @@ class KeptBooks:
 
     async def limits(self, workspace_id: WorkspaceId) -> Limits:
         async with self._database.read(workspace_id) as session:
-            row = await session.get(UsageLimit, workspace_id)
+            return await self.limits_in(session)
+
+    async def limits_in(self, session: ReadSession) -> Limits:
+        row = await session.get(UsageLimit, session.workspace_id)
         if row is None:
             return self._usual
         numbers = (row.run_tokens, row.run_nano_usd, row.day_tokens, row.day_nano_usd)
@@ -178,8 +181,8 @@ def _settle(page: Page, entry: _Settle) -> bool:
     settled = entry.settled
     spent = (settled.usage.total, settled.nano_usd or 0)
     if settled.state == "unknown":
-        # It may have been charged without our hearing of it, so the limits count at least what was sent.
-        spent = (max(spent[0], held.input_tokens), max(spent[1], held.input_nano_usd))
+        # It may have been charged without our hearing of it, so the limits count the most that it can be.
+        spent = (max(spent[0], held.tokens), max(spent[1], held.nano_usd))
     for key in keys_of(entry.workspace_id, held.run_id, held.created_at).values():
         page.put(key, page.count(key).settle((held.tokens, held.nano_usd), spent))
     page.close_call(entry.workspace_id, entry.id, settled, "lost" if entry.lost else settled.state, spent)

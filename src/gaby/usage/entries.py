@@ -18,9 +18,9 @@ Key = tuple[WorkspaceId, Span, str]
 
 _INSERT_CALL = (
     "INSERT INTO llm_calls (workspace_id, id, run_id, skill, tier, provider, model, state, created_at, hop, "
-    "held_input_tokens, held_tokens, held_input_nano_usd, held_nano_usd, prompt_hash, "
+    "held_tokens, held_nano_usd, prompt_hash, "
     "input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, counted_tokens, counted_nano_usd) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0)"
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0)"
 )
 _SETTLE_CALL = (
     "UPDATE llm_calls SET state = ?, answered_by = ?, error = ?, input_tokens = ?, output_tokens = ?, "
@@ -42,9 +42,7 @@ class Held:
 
     run_id: RunId
     created_at: datetime
-    input_tokens: int
     tokens: int
-    input_nano_usd: int
     nano_usd: int
 
 
@@ -104,9 +102,7 @@ class Page:
             state,
             moment_for(self._dialect, self.now),
             wanted.hop,
-            wanted.input_tokens,
             wanted.tokens,
-            wanted.input_nano_usd,
             wanted.nano_usd,
             wanted.prompt_hash,
         )
@@ -114,15 +110,15 @@ class Page:
     def held(self, workspace_id: WorkspaceId, call_id: ModelCallId) -> Held | None:
         """None when it was settled already, or never held."""
         row = self._sql.one(
-            "SELECT run_id, created_at, held_input_tokens, held_tokens, held_input_nano_usd, held_nano_usd "
-            "FROM llm_calls WHERE workspace_id = ? AND id = ? AND state = 'held'",
+            "SELECT run_id, created_at, held_tokens, held_nano_usd FROM llm_calls "
+            "WHERE workspace_id = ? AND id = ? AND state = 'held'",
             workspace_id.hex,
             call_id.hex,
         )
         if row is None:
             return None
         created = row[1] if isinstance(row[1], datetime) else datetime.fromisoformat(f"{row[1]}+00:00")
-        return Held(RunId(UUID(digits_of(row[0]))), created, row[2], row[3], row[4] or 0, row[5] or 0)
+        return Held(RunId(UUID(digits_of(row[0]))), created, row[2], row[3] or 0)
 
     def close_call(
         self,

@@ -31,9 +31,7 @@ class LlmCall(Base, WorkspaceOwned):
     state: Mapped[str] = mapped_column(String(10))
     created_at: Mapped[datetime]
     hop: Mapped[int]
-    held_input_tokens: Mapped[int] = mapped_column(BigInteger)
     held_tokens: Mapped[int] = mapped_column(BigInteger)
-    held_input_nano_usd: Mapped[int | None] = mapped_column(BigInteger)
     held_nano_usd: Mapped[int | None] = mapped_column(BigInteger)
     prompt_hash: Mapped[str | None] = mapped_column(String(64))
     answered_by: Mapped[str | None] = mapped_column(String(200), default=None)

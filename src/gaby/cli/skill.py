@@ -1,0 +1,153 @@
+"""`gaby skill`: what Gaby asks models, and how it answers without one. For people who tune prompts."""
+
+import json
+import sys
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from gaby.app import Gaby
+from gaby.cli.opening import read_settings, run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.errors import BadRequest
+from gaby.kernel.ids import RunId
+from gaby.llm.prompts import Prompt, load_prompt
+from gaby.llm.results import Again, Occasion, Result, Token
+from gaby.llm.schemas import SkillOut
+from gaby.llm.skill import Skill
+from gaby.safety import Placeholders, Redactor, parse_profile, tag_from
+from gaby.skills import SKILLS
+
+app = typer.Typer(help="What Gaby asks models, and how it answers without one.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_skills(as_json: AsJson = False) -> None:
+    """List every skill with its tier and the version of its prompt."""
+    rows = [SkillOut.of(skill).model_dump(mode="json") for skill in SKILLS]
+    if not as_json:
+        rows = [{**row, "prompt_hash": row["prompt_hash"][:12]} for row in rows]
+    print_rows(rows, as_json=as_json, empty="")
+
+
+@app.command()
+def show(name: str, as_json: AsJson = False) -> None:
+    """Show a skill: what it takes, what it gives, its prompt, an example."""
+    skill = SKILLS.find(name)
+    told = {
+        **SkillOut.of(skill).model_dump(mode="json"),
+        "takes": skill.takes.model_json_schema(),
+        "gives": skill.gives.model_json_schema(),
+        "example": None if skill.example is None else skill.example.model_dump(mode="json"),
+        "prompt": skill.prompt.source,
+    }
+    if as_json:
+        print_json(told)
+        return
+    typer.secho(f"{skill.name} (tier {skill.tier}, prompt version {skill.prompt.id.version})", bold=True)
+    typer.echo(skill.does)
+    for heading in ("takes", "gives"):
+        typer.secho(f"\n{heading}", bold=True)
+        typer.echo(json.dumps(told[heading], indent=2, ensure_ascii=False))
+    typer.secho(f"\nprompt {skill.prompt.id.hash[:12]}", bold=True)
+    typer.echo(skill.prompt.source)
+
+
+@app.command("run")
+def run_skill(
+    name: str,
+    file: Annotated[
+        Path | None, typer.Option("--input", "-i", help="JSON that the skill takes; - reads standard input.")
+    ] = None,
+    prompt: Annotated[Path | None, typer.Option(help="Try this prompt instead of its own.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a skill on its example or on your input, with the workspace's models or without any."""
+    skill = SKILLS.find(name)
+    given = _given(skill, file)
+    tried = load_prompt(prompt) if prompt is not None else None
+
+    async def work(gaby: Gaby) -> Result[Any]:
+        actor = await operator_in(gaby, workspace)
+        placeholders = Placeholders(tag_from(gaby.ids.new().bytes[-8:]))
+        redactor = Redactor(parse_profile(read_settings().safety.profile))
+
+        def conceal(text: str) -> str:
+            return redactor.redact(text, placeholders, from_outside=True).text
+
+        occasion = Occasion(actor.workspace_id, RunId(gaby.ids.new()), conceal)
+        if skill.form == "text" and not as_json:
+            return await _streamed(gaby, skill, given, occasion, tried)
+        return await gaby.models.runner.run(skill, given, occasion, prompt=tried)
+
+    result = run(work)
+    if as_json:
+        print_json(_told(result))
+        return
+    if skill.form != "text" or result.offline:
+        typer.echo(json.dumps(result.value.model_dump(mode="json"), indent=2, ensure_ascii=False))
+    _say_how(result)
+
+
+async def _streamed(
+    gaby: Gaby, skill: Skill[Any, Any], given: BaseModel, occasion: Occasion, prompt: Prompt | None
+) -> Result[Any]:
+    async with aclosing(gaby.models.runner.stream(skill, given, occasion, prompt=prompt)) as steps:
+        async for step in steps:
+            match step:
+                case Token(text=text):
+                    typer.echo(text, nl=False)
+                case Again(because=because):
+                    typer.secho(f"\n(again: {because})", fg="yellow", err=True)
+                case Result():
+                    typer.echo()
+                    return step
+    raise AssertionError("a skill ends with a result")
+
+
+def _given(skill: Skill[Any, Any], file: Path | None) -> BaseModel:
+    if file is None:
+        if skill.example is None:
+            raise BadRequest("This skill has no example. Give it something with --input FILE.")
+        return skill.example
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        return skill.takes.model_validate_json(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} cannot be read: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "input"
+        raise BadRequest(f"{where}: {first['msg']}. `gaby skill show {skill.name}` says what it takes.") from None
+
+
+def _told(result: Result[Any]) -> dict[str, Any]:
+    return {
+        "value": result.value.model_dump(mode="json"),
+        "source": result.source,
+        "degraded": result.degraded,
+        "trouble": result.trouble,
+        "tier": result.tier,
+        "prompt": {"name": result.prompt.name, "version": result.prompt.version, "hash": result.prompt.hash},
+        "hops": [{"model": hop.model, "outcome": hop.outcome, "milliseconds": hop.milliseconds} for hop in result.hops],
+        "tokens": result.usage.total,
+        "usd": None if result.nano_usd is None else result.nano_usd / 1e9,
+    }
+
+
+def _say_how(result: Result[Any]) -> None:
+    for hop in result.hops:
+        typer.secho(f"{hop.model}: {hop.outcome} ({hop.milliseconds} ms)", fg="bright_black", err=True)
+    if result.degraded:
+        typer.secho(f"No model answered ({result.trouble}); Gaby answered by itself.", fg="yellow", err=True)
+    elif result.offline:
+        typer.secho("No model was asked; Gaby answered by itself.", fg="bright_black", err=True)
+    else:
+        cost = "unknown cost" if result.nano_usd is None else f"${result.nano_usd / 1e9:.5f}"
+        typer.secho(f"{result.source}, {result.usage.total} tokens, {cost}", fg="bright_black", err=True)

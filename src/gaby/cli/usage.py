@@ -1,0 +1,219 @@
+"""`gaby usage`: what models cost, and what they may cost."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from operator import attrgetter
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gaby.app import Gaby
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.errors import BadRequest
+from gaby.usage.budgets import LimitChange
+from gaby.usage.limits import Limits
+from gaby.usage.models import LlmCall
+from gaby.usage.plans import PlanName
+from gaby.usage.reports import By, Line, calls, report, total
+from gaby.usage.schemas import CallOut, LimitsOut, LineOut
+
+app = typer.Typer(help="What models cost, and what they may cost.")
+
+_SHOWN = ("created_at", "skill", "model", "state", "error", "input_tokens", "output_tokens", "usd", "milliseconds")
+_BAR = 30
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+@app.callback(invoke_without_command=True)
+def usage(
+    context: typer.Context,
+    by: Annotated[By, typer.Option(help="What to add up by.")] = By.DAY,
+    days: Annotated[int, typer.Option(min=1, max=400, help="How many days, until today.")] = 14,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was spent, with a chart."""
+    if context.invoked_subcommand is not None:
+        return
+
+    async def work(gaby: Gaby) -> tuple[list[Line], Line, Limits]:
+        actor = await operator_in(gaby, workspace)
+        last = gaby.usage.today()
+        first = last - timedelta(days=days - 1)
+        async with gaby.database.read(actor.workspace_id) as session:
+            lines = await report(session, first, last, by)
+            return lines, await total(session, first, last), await gaby.usage.books.limits_in(session)
+
+    lines, sums, limits = run(work)
+    if as_json:
+        rows = [LineOut.of(line).model_dump() for line in lines]
+        print_json({"total": LineOut.of(sums).model_dump(), "lines": rows, "limits": LimitsOut.of(limits).model_dump()})
+        return
+    if not lines:
+        typer.echo(f"Nothing was asked in {days} days.", err=True)
+        return
+    _draw(lines, sums, by)
+
+
+@app.command("calls")
+def list_calls(
+    limit: Annotated[int, typer.Option(min=1, max=500)] = 20, workspace: InWorkspace = None, as_json: AsJson = False
+) -> None:
+    """List single calls, the newest first."""
+
+    async def work(gaby: Gaby) -> list[LlmCall]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return list(await calls(session, limit=limit))
+
+    rows = [CallOut.of(call).model_dump() for call in run(work)]
+    if not as_json:
+        shown = (
+            "created_at",
+            "skill",
+            "model",
+            "state",
+            "error",
+            "input_tokens",
+            "output_tokens",
+            "usd",
+            "milliseconds",
+        )
+        rows = [{name: row[name] for name in shown} for row in rows]
+    print_rows(rows, as_json=as_json, empty="No calls yet.")
+
+
+@app.command("limits")
+def show_limits(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show the plan and the limits that count."""
+
+    async def work(gaby: Gaby) -> Limits:
+        return await gaby.usage.books.limits((await operator_in(gaby, workspace)).workspace_id)
+
+    _print_limits(run(work), as_json=as_json)
+
+
+@app.command("limit")
+def change_limit(
+    run_tokens: Annotated[str | None, typer.Option(help="Tokens for one task.")] = None,
+    run_usd: Annotated[str | None, typer.Option(help="Dollars for one task.")] = None,
+    day_tokens: Annotated[str | None, typer.Option(help="Tokens for a day.")] = None,
+    day_usd: Annotated[str | None, typer.Option(help="Dollars for a day.")] = None,
+    month_tokens: Annotated[str | None, typer.Option(help="Tokens for a month.")] = None,
+    month_usd: Annotated[str | None, typer.Option(help="Dollars for a month.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set limits of a workspace. The word `usual` goes back to the installation's."""
+    texts = {
+        "run_tokens": run_tokens,
+        "run_usd": run_usd,
+        "day_tokens": day_tokens,
+        "day_usd": day_usd,
+        "month_tokens": month_tokens,
+        "month_usd": month_usd,
+    }
+    given = {name: text for name, text in texts.items() if text is not None}
+    if not given:
+        raise BadRequest("Say which limit, as in --day-usd 5.")
+    numbers: dict[str, Any] = {name: _number(name, text) for name, text in given.items() if text != "usual"}
+    change = LimitChange(**numbers, usual=frozenset(given) - numbers.keys())
+
+    async def work(gaby: Gaby) -> Limits:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.usage.budgets.change(session, actor, change)
+            return await gaby.usage.books.limits_in(session)
+
+    _print_limits(run(work), as_json=as_json)
+
+
+@app.command("plan")
+def set_plan(
+    plan: Annotated[str, typer.Argument(help="free, starter, pro, business; `usual` for the installation's.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set a workspace's plan: which tiers of models, and how many tasks a month."""
+    if plan not in {*PlanName, "usual"}:
+        raise BadRequest(f"There is no plan {plan!r}. There are: {', '.join(PlanName)}.")
+
+    async def work(gaby: Gaby) -> Limits:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.usage.budgets.set_plan(session, actor, None if plan == "usual" else PlanName(plan))
+            return await gaby.usage.books.limits_in(session)
+
+    _print_limits(run(work), as_json=as_json)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return int(text) if name.endswith("tokens") else float(text)
+    except ValueError:
+        raise BadRequest(f"{name} cannot be {text!r}. Write a number, or `usual`.") from None
+
+
+def _print_limits(limits: Limits, *, as_json: bool) -> None:
+    shown = LimitsOut.of(limits).model_dump()
+    if as_json:
+        print_json(shown)
+    else:
+        print_rows([{"what": name, "limit": _told(value)} for name, value in shown.items()], as_json=False, empty="")
+
+
+def _told(value: Any) -> Any:
+    return "no limit" if value is None else value
+
+
+def _draw(lines: list[Line], sums: Line, by: By) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold", show_footer=True)
+    table.add_column(by.value, "total")
+    table.add_column("", "")
+    for name in ("calls", "offline", "tokens", "cached", "usd"):
+        table.add_column(name, _cells(sums)[name], justify="right")
+    measure = _measure(sums)
+    most = max((measure(line) for line in lines), default=0) or 1
+    for line in _with_gaps(lines) if by is By.DAY else sorted(lines, key=measure, reverse=True):
+        cells = _cells(line)
+        table.add_row(escape(line.name), f"[cyan]{_bar(measure(line) / most)}[/]", *cells.values())
+    Console().print(table)
+    if sums.unpriced:
+        typer.echo(f"The price of {sums.unpriced} calls is not known; `gaby model price` sets one.", err=True)
+
+
+def _measure(sums: Line) -> Callable[[Line], int]:
+    """Bars show money where there is any, else tokens, else answers."""
+    if sums.nano_usd:
+        return attrgetter("nano_usd")
+    return attrgetter("tokens") if sums.tokens else (lambda line: line.calls + line.offline)
+
+
+def _cells(line: Line) -> dict[str, str]:
+    return {
+        "calls": f"{line.calls:,}",
+        "offline": f"{line.offline:,}",
+        "tokens": f"{line.tokens:,}",
+        "cached": f"{line.cache_read_tokens:,}",
+        "usd": f"${line.nano_usd / 1e9:,.4f}",
+    }
+
+
+def _with_gaps(lines: list[Line]) -> list[Line]:
+    """Also the days on which nothing happened."""
+    found = {line.name: line for line in lines}
+    first, last = date.fromisoformat(min(found)), date.fromisoformat(max(found))
+    names = [(first + timedelta(days=day)).isoformat() for day in range((last - first).days + 1)]
+    return [found.get(name, Line(name, *[0] * 9)) for name in names]
+
+
+def _bar(share: float) -> str:
+    eighths = round(share * _BAR * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "")

@@ -1,0 +1,117 @@
+"""Models and skills over HTTP."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, status
+
+from gaby.kernel.errors import NotFound
+from gaby.kernel.http.access import CanManageModels, CanReadModels, ReadSession, WriteSession
+from gaby.llm.accounts import EMBEDDINGS
+from gaby.llm.prices import Price
+from gaby.llm.schemas import (
+    AccountIn,
+    AccountOut,
+    KeyIn,
+    ModelOut,
+    Name,
+    PriceIn,
+    ProbeIn,
+    ProbeOut,
+    RouteIn,
+    RouteName,
+    RouteOut,
+    SkillOut,
+)
+from gaby.llm.service import Models
+from gaby.llm.setups import parse_ref
+from gaby.llm.tiers import Tier
+
+router = APIRouter(prefix="/api", tags=["Models"])
+
+
+async def _models(request: Request) -> Models:
+    return request.app.state.models
+
+
+ModelService = Annotated[Models, Depends(_models)]
+
+
+@router.get("/models")
+async def list_models(actor: CanReadModels, service: ModelService) -> list[ModelOut]:
+    """Every model that this workspace may ask, what for, and how it is."""
+    return [ModelOut.of(state) for state in await service.states(actor.workspace_id)]
+
+
+@router.post("/models/test")
+async def test_models(actor: CanManageModels, body: ProbeIn, service: ModelService) -> list[ProbeOut]:
+    """Ask each model one word. It costs a few tokens."""
+    refs = [parse_ref(text) for text in body.models]
+    return [ProbeOut.of(probed) for probed in await service.probe(actor, refs)]
+
+
+@router.get("/models/accounts")
+async def list_accounts(actor: CanReadModels, service: ModelService, session: ReadSession) -> list[AccountOut]:
+    """The workspace's own accounts. Keys are never shown."""
+    return [AccountOut.of(row) for row in await service.accounts.list(session)]
+
+
+@router.post("/models/accounts", status_code=status.HTTP_201_CREATED)
+async def add_account(
+    actor: CanManageModels, body: AccountIn, service: ModelService, session: WriteSession
+) -> AccountOut:
+    return AccountOut.of(await service.accounts.add(session, actor, body.new()))
+
+
+@router.put("/models/accounts/{name}/key")
+async def set_key(
+    actor: CanManageModels, name: Name, body: KeyIn, service: ModelService, session: WriteSession
+) -> AccountOut:
+    return AccountOut.of(await service.accounts.set_key(session, actor, name, body.key.get_secret_value()))
+
+
+@router.delete("/models/accounts/{name}", status_code=status.HTTP_204_NO_CONTENT)
+async def remove_account(actor: CanManageModels, name: Name, service: ModelService, session: WriteSession) -> None:
+    """The key is forgotten for good."""
+    await service.accounts.remove(session, actor, name)
+
+
+@router.get("/models/routes")
+async def list_routes(actor: CanReadModels, service: ModelService) -> list[RouteOut]:
+    """Which models are asked for what: the workspace's own routes over the installation's."""
+    setup = await service.setups.of(actor.workspace_id)
+    return [RouteOut.of(name, chain) for name, chain in sorted(setup.chains.items())]
+
+
+@router.put("/models/routes/{name}")
+async def set_route(
+    actor: CanManageModels, name: RouteName, body: RouteIn, service: ModelService, session: WriteSession
+) -> RouteOut:
+    _check_route(service, name)
+    chain = tuple(parse_ref(text) for text in body.chain)
+    await service.accounts.route(session, actor, name, chain)
+    return RouteOut.of(name, chain)
+
+
+@router.delete("/models/routes/{name}", status_code=status.HTTP_204_NO_CONTENT)
+async def remove_route(actor: CanManageModels, name: RouteName, service: ModelService, session: WriteSession) -> None:
+    """The installation's route counts again."""
+    _check_route(service, name)
+    await service.accounts.route(session, actor, name, None)
+
+
+@router.put("/models/prices")
+async def agree_price(actor: CanManageModels, body: PriceIn, service: ModelService, session: WriteSession) -> PriceIn:
+    """What was agreed with the vendor, where it differs from the list."""
+    price = Price(body.input, body.output, body.cache_read, body.cache_write)
+    await service.accounts.agree_price(session, actor, parse_ref(body.model), price)
+    return body
+
+
+@router.get("/skills")
+async def list_skills(actor: CanReadModels, service: ModelService) -> list[SkillOut]:
+    return [SkillOut.of(skill) for skill in service.skills]
+
+
+def _check_route(service: Models, name: str) -> None:
+    if name not in {EMBEDDINGS, *Tier} and name not in {skill.name for skill in service.skills}:
+        raise NotFound(f"There is no tier or skill {name!r}. `gaby skill list` shows the skills.")

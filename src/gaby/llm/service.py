@@ -1,0 +1,80 @@
+"""Everything about models, built from what is below: accounts, routes, skills, embeddings."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.ids import Ids, RunId, WorkspaceId
+from gaby.llm.accounts import Accounts
+from gaby.llm.books import Books
+from gaby.llm.breaker import Breakers
+from gaby.llm.configured import ConfiguredSetups
+from gaby.llm.probe import Probed, probe
+from gaby.llm.results import Occasion
+from gaby.llm.runtime import SkillRunner
+from gaby.llm.setups import Link, ModelRef
+from gaby.llm.skill import Skills
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """A model that some route names, and how it is."""
+
+    ref: ModelRef
+    usable: bool
+    """Whether there is an account for it."""
+    rests_for: float
+    usd_per_million: tuple[str, str] | None
+    """In and out; None when nobody knows the price."""
+    used_for: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Models:
+    accounts: Accounts
+    setups: ConfiguredSetups
+    breakers: Breakers
+    books: Books
+    runner: SkillRunner
+    skills: Skills
+    ids: Ids
+
+    def occasion(self, workspace_id: WorkspaceId, run_id: RunId | None = None) -> Occasion:
+        return Occasion(workspace_id, run_id or RunId(self.ids.new()))
+
+    async def states(self, workspace_id: WorkspaceId) -> list[ModelState]:
+        setup = await self.setups.of(workspace_id)
+        refs = dict.fromkeys(ref for chain in setup.chains.values() for ref in chain)
+        return [
+            ModelState(
+                ref,
+                ref in setup.links or ref.provider == "local",
+                self._rest(setup.links.get(ref)),
+                _prices(setup.links.get(ref)),
+                tuple(name for name, chain in setup.chains.items() if ref in chain),
+            )
+            for ref in refs
+        ]
+
+    async def probe(self, actor: Actor, refs: Iterable[ModelRef] = ()) -> list[Probed]:
+        """Ask each a word; without any, all that can be asked."""
+        setup = await self.setups.of(actor.workspace_id)
+        wanted = list(refs)
+        links = [setup.links[ref] for ref in wanted if ref in setup.links] if wanted else list(setup.links.values())
+        missing = [
+            Probed(str(ref), "No route names it, or it has no account. See `gaby model list`.", answers=False)
+            for ref in wanted
+            if ref not in setup.links
+        ]
+        patience = self.runner.timeout.total_seconds()
+        occasion = self.occasion(actor.workspace_id)
+        return missing + [await probe(self.books, link, occasion, patience=patience) for link in links]
+
+    def _rest(self, link: Link | None) -> float:
+        return 0.0 if link is None else self.breakers.rests_for(link.account)
+
+
+def _prices(link: Link | None) -> tuple[str, str] | None:
+    if link is None or link.price is None:
+        return None
+    return str(link.price.input), str(link.price.output)

@@ -1,0 +1,68 @@
+"""What models cost, over HTTP."""
+
+from datetime import date, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from gaby.kernel.http.access import CanManageInstallation, CanManageModels, CanReadUsage, ReadSession, WriteSession
+from gaby.kernel.ids import RunId
+from gaby.usage.reports import By, calls, report, total
+from gaby.usage.schemas import CallOut, LimitsIn, LimitsOut, LineOut, PlanIn, UsageOut
+from gaby.usage.service import UsageService
+
+router = APIRouter(prefix="/api/usage", tags=["Usage"])
+
+_MONTH = timedelta(days=29)
+
+
+async def _usage(request: Request) -> UsageService:
+    return request.app.state.usage
+
+
+Service = Annotated[UsageService, Depends(_usage)]
+
+
+@router.get("")
+async def usage(
+    actor: CanReadUsage,
+    service: Service,
+    session: ReadSession,
+    by: By = By.DAY,
+    since: date | None = None,
+    until: date | None = None,
+) -> UsageOut:
+    """What was spent, by day, model, skill or tier; the last 30 days unless said otherwise."""
+    last = until or service.today()
+    first = since or max(last, date.min + _MONTH) - _MONTH
+    lines = await report(session, first, last, by)
+    return UsageOut(total=LineOut.of(await total(session, first, last)), lines=[LineOut.of(line) for line in lines])
+
+
+@router.get("/calls")
+async def list_calls(
+    actor: CanReadUsage,
+    session: ReadSession,
+    run_id: RunId | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> list[CallOut]:
+    """Single calls, the newest first."""
+    return [CallOut.of(call) for call in await calls(session, limit=limit, run_id=run_id)]
+
+
+@router.get("/limits")
+async def limits(actor: CanReadUsage, service: Service) -> LimitsOut:
+    return LimitsOut.of(await service.books.limits(actor.workspace_id))
+
+
+@router.patch("/limits")
+async def change_limits(actor: CanManageModels, body: LimitsIn, service: Service, session: WriteSession) -> LimitsOut:
+    await service.budgets.change(session, actor, body.change())
+    return LimitsOut.of(await service.books.limits_in(session))
+
+
+@router.put("/plan")
+async def set_plan(actor: CanManageInstallation, body: PlanIn, service: Service, session: WriteSession) -> LimitsOut:
+    """The plan of this workspace. Only whoever manages the installation sells plans."""
+    await service.budgets.set_plan(session, actor, body.plan)
+    return LimitsOut.of(await service.books.limits_in(session))

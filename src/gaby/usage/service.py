@@ -1,0 +1,18 @@
+"""Everything about what models cost."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from gaby.kernel.clock import Clock
+from gaby.usage.books import KeptBooks
+from gaby.usage.budgets import Budgets
+
+
+@dataclass(frozen=True)
+class UsageService:
+    books: KeptBooks
+    budgets: Budgets
+    clock: Clock
+
+    def today(self) -> date:
+        return self.clock.now().date()

@@ -1,0 +1,22 @@
+"""Scripted vendors, fresh for each test."""
+
+from collections.abc import AsyncGenerator, Generator
+
+import pytest
+
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.database import Database
+from tests.llm.scenes import Bench, bench
+from tests.support.models.scripted import ScriptedModels, scripted_models
+
+
+@pytest.fixture
+def vendors() -> Generator[ScriptedModels]:
+    with scripted_models() as server:
+        yield server
+
+
+@pytest.fixture
+async def runtime(vendors: ScriptedModels, db: Database, clock: HeldClock) -> AsyncGenerator[Bench]:
+    async with bench(vendors, db, clock) as made:
+        yield made
