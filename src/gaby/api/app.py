@@ -15,7 +15,9 @@ from gaby.identity import routes as identity_routes
 from gaby.kernel.http import NO_FASTAPI_TELEMETRY, guard_http
 from gaby.kernel.http.access import Doorway
 from gaby.kernel.http.problems import PROBLEM
+from gaby.llm import routes as llm_routes
 from gaby.tools import routes as tools_routes
+from gaby.usage import routes as usage_routes
 
 _PROBLEM_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -71,8 +73,11 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.identity = parts.identity
     app.state.audit = parts.audit
     app.state.tools = parts.tools
+    app.state.models = parts.models
+    app.state.usage = parts.usage
     app.include_router(health.router)
-    for router in (*identity_routes.routers, audit_routes.router, *tools_routes.routers):
+    tools, models = tools_routes.routers, (llm_routes.router, usage_routes.router)
+    for router in (*identity_routes.routers, audit_routes.router, *tools, *models):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
     guard_http(app, metrics=parts.metrics, max_body_bytes=parts.max_body_bytes, https=parts.secure, clock=parts.clock)

@@ -12,7 +12,9 @@ from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.metrics import Metrics
+from gaby.llm.service import Models
 from gaby.tools import Tools
+from gaby.usage.service import UsageService
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Parts:
     identity: Identity
     audit: AuditLog
     tools: Tools
+    models: Models
+    usage: UsageService
     metrics: Metrics
     clock: Clock
     checks: Sequence[RunCheck]

@@ -13,6 +13,8 @@ import gaby
 from gaby.api import Parts
 from gaby.app import checks
 from gaby.app.background import repeating
+from gaby.app.installed_models import usual_limits
+from gaby.app.modelling import build_models
 from gaby.app.opening import configured_url, open_configured_database
 from gaby.app.sealing import PageCipher, VaultSealer
 from gaby.audit import (
@@ -39,13 +41,18 @@ from gaby.kernel.crypto import MasterKeys, Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, Random
 from gaby.kernel.metrics import Metrics
+from gaby.llm.service import Models
 from gaby.mcp import HostLimits, McpHost, SpillFolder
 from gaby.safety import parse_profile
 from gaby.settings import Settings
 from gaby.tools import Ground, Tools, ToolSettings, build_tools
 from gaby.tools.device_code import Wire
 from gaby.tools.tokens import Tokens
+from gaby.usage.books import KeptBooks
+from gaby.usage.budgets import Budgets
+from gaby.usage.service import UsageService
 
+_SOON = timedelta(seconds=10)
 _MINUTE = timedelta(minutes=1)
 _SWEEP = timedelta(hours=1)
 _FIRST_WALK = timedelta(minutes=10)
@@ -69,6 +76,8 @@ class Gaby:
     host: McpHost
     spill: SpillFolder
     tools: Tools
+    models: Models
+    usage: UsageService
     http: httpx2.AsyncClient
 
     @asynccontextmanager
@@ -79,6 +88,9 @@ class Gaby:
             stack.push_async_callback(self.http.aclose)
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
+            stack.push_async_callback(self.usage.books.stop)
+            stack.push_async_callback(self.models.setups.close)
+            stack.push_async_callback(self.models.embeddings.close)
             stack.push_async_callback(self.tools.launcher.finish)
             stack.push_async_callback(self.host.aclose)
             stack.push_async_callback(self.tools.keep_logs)
@@ -95,6 +107,8 @@ class Gaby:
             repeating("connector checks", self._check_connectors, first=look, every=look),
             repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
             repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
+            repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
+            repeating("re-indexing", self.models.reindexer.run, first=_SOON, every=_SOON),
         ]
 
     async def _check_connectors(self) -> None:
@@ -119,6 +133,7 @@ class Gaby:
             checks.schema_check(self.database),
             checks.disk_check(self.settings.home),
             checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
+            checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),
         ]
 
     def parts(self) -> Parts:
@@ -128,6 +143,8 @@ class Gaby:
             identity=self.identity,
             audit=self.audit,
             tools=self.tools,
+            models=self.models,
+            usage=self.usage,
             metrics=self.metrics,
             clock=self.clock,
             checks=self.checks(),
@@ -186,6 +203,7 @@ def build(
         Ground(database, audit, vault, clock, ids, random, metrics), host, spill, _tool_settings(settings)
     )
     tools.launcher.renewed_by(Tokens(database, vault, clock, Wire(http)))
+    books = KeptBooks(database, clock, ids, metrics, usual_limits(settings.budget))
     return Gaby(
         settings=settings,
         clock=clock,
@@ -202,6 +220,8 @@ def build(
         host=host,
         spill=spill,
         tools=tools,
+        models=build_models(Ground(database, audit, vault, clock, ids, random, metrics), books, settings.models),
+        usage=UsageService(books, Budgets(), clock),
         http=http,
     )
 

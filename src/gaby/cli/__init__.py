@@ -15,8 +15,11 @@ from gaby.cli import (
     encryption,
     key,
     kill_switch,
+    model,
     serve,
+    skill,
     tools,
+    usage,
     user,
     workspace,
 )
@@ -40,7 +43,10 @@ for name, group in {
     "encryption": encryption.app,
     "key": key.app,
     "kill-switch": kill_switch.app,
+    "model": model.app,
+    "skill": skill.app,
     "tools": tools.app,
+    "usage": usage.app,
     "user": user.app,
     "workspace": workspace.app,
 }.items():

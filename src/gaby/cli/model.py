@@ -11,14 +11,13 @@ from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, print_rows
 from gaby.cli.user import InWorkspace
-from gaby.kernel.errors import BadRequest, NotFound
+from gaby.kernel.errors import BadRequest
 from gaby.llm.accounts import EMBEDDINGS, NewAccount
 from gaby.llm.prices import Price
 from gaby.llm.probe import Probed
 from gaby.llm.providers.config import TERMS
 from gaby.llm.schemas import AccountOut, ModelOut, ProbeOut
 from gaby.llm.setups import Chain, parse_chain, parse_ref
-from gaby.llm.tiers import Tier
 
 app = typer.Typer(help="Which models Gaby asks, with whose keys, and what for.", no_args_is_help=True)
 
@@ -71,11 +70,12 @@ def add(
     workspace: InWorkspace = None,
 ) -> None:
     """Add an account at a vendor, or a server of your own. The key is asked for, or read from standard input."""
-    if kind not in TERMS:
+    terms = next((terms for known, terms in TERMS.items() if known == kind), None)
+    if terms is None:
         raise BadRequest(f"There is no kind {kind!r}. There are: {', '.join(TERMS)}.")
     options = dict(_pair(each) for each in option or [])
     routes = dict(_pair(each) for each in route or [])
-    key = _asked_key(required=TERMS[kind].needs_key)
+    key = _asked_key(required=terms.needs_key)
     called = name or kind
 
     async def work(gaby: Gaby) -> None:
@@ -83,8 +83,7 @@ def add(
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.models.accounts.add(session, actor, NewAccount(called, kind, url, key, options))
             for target, model in routes.items():
-                _check_route(gaby, target)
-                await gaby.models.accounts.route(session, actor, target, parse_chain(f"{called}/{model}"))
+                await gaby.models.route(session, actor, target, parse_chain(f"{called}/{model}"))
 
     run(work)
     typer.echo(f"Added {called}. `gaby model route` says what it is asked for; `gaby model test` tries it.", err=True)
@@ -130,10 +129,9 @@ def route(
 
     async def change(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
-        _check_route(gaby, name or "")
         wanted = None if chain == "usual" else parse_chain(chain or "")
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.models.accounts.route(session, actor, name or "", wanted)
+            await gaby.models.route(session, actor, name or "", wanted)
 
     async def show(gaby: Gaby) -> dict[str, Chain]:
         actor = await operator_in(gaby, workspace)
@@ -188,12 +186,6 @@ def price(
             await gaby.models.accounts.agree_price(session, actor, ref, agreed)
 
     run(work)
-
-
-def _check_route(gaby: Gaby, name: str) -> None:
-    skills = {skill.name for skill in gaby.models.skills}
-    if name not in {EMBEDDINGS, *Tier} and name not in skills:
-        raise NotFound(f"There is no tier or skill {name!r}. Tiers are small, big and deep; see `gaby skill list`.")
 
 
 def _asked_key(*, required: bool) -> str | None:

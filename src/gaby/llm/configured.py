@@ -9,7 +9,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, WorkspaceId
-from gaby.llm.accounts import Accounts
+from gaby.llm.accounts import EMBEDDINGS, Accounts
 from gaby.llm.books import Books
 from gaby.llm.prices import Price, listed_price
 from gaby.llm.provider import Provider
@@ -44,7 +44,7 @@ class ConfiguredSetups:
         self._clock = clock
         self._accounts = accounts
         self._books = books
-        self._installed = installed
+        self.installed = installed
         self._known: dict[WorkspaceId, tuple[float, Setup]] = {}
         self._providers: dict[tuple[WorkspaceId, str], tuple[datetime | None, Provider]] = {}
         self._retired: list[Provider] = []
@@ -58,6 +58,11 @@ class ConfiguredSetups:
         self._known[workspace_id] = (now, setup)
         return setup
 
+    async def model_of(self, workspace_id: WorkspaceId) -> str:
+        """What turns the workspace's texts into vectors."""
+        [ref] = (await self.of(workspace_id)).chains[EMBEDDINGS]
+        return str(ref)
+
     async def heard(self, event: Event) -> None:
         """What changes here is known here at once."""
         if event.name.startswith(("model.", "usage.")):
@@ -70,12 +75,12 @@ class ConfiguredSetups:
         self._retired.clear()
 
     async def _read(self, workspace_id: WorkspaceId) -> Setup:
-        accounts = {name: _Account(SYSTEM, config, None) for name, config in self._installed.accounts.items()}
+        accounts = {name: _Account(SYSTEM, config, None) for name, config in self.installed.accounts.items()}
         async with self._database.read(workspace_id) as session:
             for row in await self._accounts.list(session):
                 config = await self._accounts.config(session, row)
                 accounts[row.name] = _Account(workspace_id, config, row.changed_at)
-            chains = {**self._installed.chains, **await self._accounts.routes(session)}
+            chains = {**self.installed.chains, **await self._accounts.routes(session)}
             prices = await self._accounts.prices(session)
         refs = {ref for chain in chains.values() for ref in chain if ref.provider in accounts}
         providers = {name: await self._provider(name, accounts[name]) for name in {ref.provider for ref in refs}}

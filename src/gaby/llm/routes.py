@@ -4,9 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, status
 
-from gaby.kernel.errors import NotFound
 from gaby.kernel.http.access import CanManageModels, CanReadModels, ReadSession, WriteSession
-from gaby.llm.accounts import EMBEDDINGS
 from gaby.llm.prices import Price
 from gaby.llm.schemas import (
     AccountIn,
@@ -24,7 +22,6 @@ from gaby.llm.schemas import (
 )
 from gaby.llm.service import Models
 from gaby.llm.setups import parse_ref
-from gaby.llm.tiers import Tier
 
 router = APIRouter(prefix="/api", tags=["Models"])
 
@@ -86,17 +83,15 @@ async def list_routes(actor: CanReadModels, service: ModelService) -> list[Route
 async def set_route(
     actor: CanManageModels, name: RouteName, body: RouteIn, service: ModelService, session: WriteSession
 ) -> RouteOut:
-    _check_route(service, name)
     chain = tuple(parse_ref(text) for text in body.chain)
-    await service.accounts.route(session, actor, name, chain)
+    await service.route(session, actor, name, chain)
     return RouteOut.of(name, chain)
 
 
 @router.delete("/models/routes/{name}", status_code=status.HTTP_204_NO_CONTENT)
 async def remove_route(actor: CanManageModels, name: RouteName, service: ModelService, session: WriteSession) -> None:
     """The installation's route counts again."""
-    _check_route(service, name)
-    await service.accounts.route(session, actor, name, None)
+    await service.route(session, actor, name, None)
 
 
 @router.put("/models/prices")
@@ -110,8 +105,3 @@ async def agree_price(actor: CanManageModels, body: PriceIn, service: ModelServi
 @router.get("/skills")
 async def list_skills(actor: CanReadModels, service: ModelService) -> list[SkillOut]:
     return [SkillOut.of(skill) for skill in service.skills]
-
-
-def _check_route(service: Models, name: str) -> None:
-    if name not in {EMBEDDINGS, *Tier} and name not in {skill.name for skill in service.skills}:
-        raise NotFound(f"There is no tier or skill {name!r}. `gaby skill list` shows the skills.")

@@ -4,16 +4,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gaby.kernel.actors import Actor
+from gaby.kernel.database import WriteSession
+from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import Ids, RunId, WorkspaceId
-from gaby.llm.accounts import Accounts
+from gaby.llm.accounts import EMBEDDINGS, Accounts
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
 from gaby.llm.configured import ConfiguredSetups
+from gaby.llm.embeddings.reindex import Reindexer
+from gaby.llm.embeddings.service import Embeddings
 from gaby.llm.probe import Probed, probe
 from gaby.llm.results import Occasion
 from gaby.llm.runtime import SkillRunner
-from gaby.llm.setups import Link, ModelRef
+from gaby.llm.setups import Chain, Link, ModelRef
 from gaby.llm.skill import Skills
+from gaby.llm.tiers import Tier
 
 
 @dataclass(frozen=True)
@@ -37,10 +42,21 @@ class Models:
     books: Books
     runner: SkillRunner
     skills: Skills
+    embeddings: Embeddings
+    reindexer: Reindexer
     ids: Ids
 
     def occasion(self, workspace_id: WorkspaceId, run_id: RunId | None = None) -> Occasion:
         return Occasion(workspace_id, run_id or RunId(self.ids.new()))
+
+    async def route(self, session: WriteSession, actor: Actor, name: str, chain: Chain | None) -> None:
+        """`None` goes back to the installation's. Another model for embeddings means new vectors for every text."""
+        if name not in {EMBEDDINGS, *Tier} and name not in {skill.name for skill in self.skills}:
+            raise NotFound(f"There is no tier or skill {name!r}. Tiers are small, big and deep; see `gaby skill list`.")
+        await self.accounts.route(session, actor, name, chain)
+        if name == EMBEDDINGS:
+            [ref] = chain if chain is not None else self.setups.installed.chains[EMBEDDINGS]
+            await self.reindexer.start(session, actor, session.workspace_id, str(ref))
 
     async def states(self, workspace_id: WorkspaceId) -> list[ModelState]:
         setup = await self.setups.of(workspace_id)

@@ -61,8 +61,8 @@ class KeptBooks:
         self._late: list[tuple[Hold, Settled]] = []
         self._commits = GroupCommit[_Entry, bool](database, self._write, name="books", unavailable=BooksUnavailable)
 
-    @property
-    def trouble(self) -> str | None:
+    def what_is_wrong(self) -> str | None:
+        """As far as the last write could tell."""
         return self._commits.trouble
 
     async def hold(self, wanted: Wanted) -> Hold:
