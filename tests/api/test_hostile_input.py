@@ -106,6 +106,8 @@ def hostile_bodies(good: dict[str, Any]) -> dict[str, bytes]:
             found[f"{name}: {label}"] = f'{{"{name}": {value}{comma}{rest}'.encode()
     # A number is a moment to those who ask for one, and arguments are whatever the tool takes.
     fine = {"expires_at: number", "arguments: object"}
+    # Amounts are numbers.
+    fine |= {f"{name}: number" for name in ("day_usd", "day_tokens", "input", "output", "cache_read", "cache_write")}
     return {label: body for label, body in found.items() if label not in fine}
 
 

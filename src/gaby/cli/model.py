@@ -97,7 +97,8 @@ def key(name: str, workspace: InWorkspace = None) -> None:
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.models.accounts.set_key(session, actor, name, fresh or "")
+            row = await gaby.models.accounts.get(session, name)
+            await gaby.models.accounts.set_key(session, actor, row, fresh or "")
 
     run(work)
     typer.echo("The new key is in use.", err=True)
@@ -110,7 +111,7 @@ def remove(name: str, workspace: InWorkspace = None) -> None:
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.models.accounts.remove(session, actor, name)
+            await gaby.models.accounts.remove(session, actor, await gaby.models.accounts.get(session, name))
 
     run(work)
     typer.echo(f"Removed {name}.", err=True)

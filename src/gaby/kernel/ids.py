@@ -16,6 +16,7 @@ AuditRowId = NewType("AuditRowId", UUID)
 ConnectorId = NewType("ConnectorId", UUID)
 ApprovalId = NewType("ApprovalId", UUID)
 RunId = NewType("RunId", UUID)
+ModelAccountId = NewType("ModelAccountId", UUID)
 ModelCallId = NewType("ModelCallId", UUID)
 
 SYSTEM = WorkspaceId(UUID(int=0))

@@ -15,7 +15,7 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import Ids, ModelAccountId
 from gaby.llm.books import OFFLINE
 from gaby.llm.models import ModelAccount, ModelPrice, ModelRoute
 from gaby.llm.prices import Price
@@ -80,19 +80,17 @@ class Accounts:
         self._tell(session, actor, "model.account_added", {"account": new.name, "kind": config.kind})
         return row
 
-    async def set_key(self, session: WriteSession, actor: Actor, name: str, key: str) -> ModelAccount:
-        row = await self.get(session, name)
-        config = _checked(NewAccount(name, row.kind, row.base_url, key, dict(row.options)))
+    async def set_key(self, session: WriteSession, actor: Actor, row: ModelAccount, key: str) -> ModelAccount:
+        config = _checked(NewAccount(row.name, row.kind, row.base_url, key, dict(row.options)))
         row.key = await self._sealed(session, row, config)
         row.changed_at = self._clock.now()
-        self._tell(session, actor, "model.key_changed", {"account": name})
+        self._tell(session, actor, "model.key_changed", {"account": row.name})
         return row
 
-    async def remove(self, session: WriteSession, actor: Actor, name: str) -> None:
-        row = await self.get(session, name)
+    async def remove(self, session: WriteSession, actor: Actor, row: ModelAccount) -> None:
         await self._vault.shred(session, _subject(row))
         await session.delete(row)
-        self._tell(session, actor, "model.account_removed", {"account": name})
+        self._tell(session, actor, "model.account_removed", {"account": row.name})
 
     async def list(self, session: ReadSession) -> Sequence[ModelAccount]:
         query = select(ModelAccount).where(ModelAccount.workspace_id == session.workspace_id)
@@ -102,6 +100,12 @@ class Accounts:
         found = await self._find(session, name)
         if found is None:
             raise NotFound(f"There is no model account {name[:60]!r} in this workspace. `gaby model list` shows them.")
+        return found
+
+    async def by_id(self, session: ReadSession, account_id: ModelAccountId) -> ModelAccount:
+        found = await session.get(ModelAccount, (session.workspace_id, account_id))
+        if found is None:
+            raise NotFound
         return found
 
     async def config(self, session: ReadSession, row: ModelAccount) -> ProviderConfig:

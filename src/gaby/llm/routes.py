@@ -5,18 +5,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, status
 
 from gaby.kernel.http.access import CanManageModels, CanReadModels, ReadSession, WriteSession
+from gaby.kernel.ids import ModelAccountId
 from gaby.llm.prices import Price
 from gaby.llm.schemas import (
     AccountIn,
     AccountOut,
     KeyIn,
     ModelOut,
-    Name,
     PriceIn,
     ProbeIn,
     ProbeOut,
     RouteIn,
-    RouteName,
     RouteOut,
     SkillOut,
 )
@@ -59,17 +58,20 @@ async def add_account(
     return AccountOut.of(await service.accounts.add(session, actor, body.new()))
 
 
-@router.put("/models/accounts/{name}/key")
+@router.put("/models/accounts/{account_id}/key")
 async def set_key(
-    actor: CanManageModels, name: Name, body: KeyIn, service: ModelService, session: WriteSession
+    actor: CanManageModels, account_id: ModelAccountId, body: KeyIn, service: ModelService, session: WriteSession
 ) -> AccountOut:
-    return AccountOut.of(await service.accounts.set_key(session, actor, name, body.key.get_secret_value()))
+    row = await service.accounts.by_id(session, account_id)
+    return AccountOut.of(await service.accounts.set_key(session, actor, row, body.key.get_secret_value()))
 
 
-@router.delete("/models/accounts/{name}", status_code=status.HTTP_204_NO_CONTENT)
-async def remove_account(actor: CanManageModels, name: Name, service: ModelService, session: WriteSession) -> None:
+@router.delete("/models/accounts/{account_id}", status_code=status.HTTP_204_NO_CONTENT)
+async def remove_account(
+    actor: CanManageModels, account_id: ModelAccountId, service: ModelService, session: WriteSession
+) -> None:
     """The key is forgotten for good."""
-    await service.accounts.remove(session, actor, name)
+    await service.accounts.remove(session, actor, await service.accounts.by_id(session, account_id))
 
 
 @router.get("/models/routes")
@@ -79,19 +81,11 @@ async def list_routes(actor: CanReadModels, service: ModelService) -> list[Route
     return [RouteOut.of(name, chain) for name, chain in sorted(setup.chains.items())]
 
 
-@router.put("/models/routes/{name}")
-async def set_route(
-    actor: CanManageModels, name: RouteName, body: RouteIn, service: ModelService, session: WriteSession
-) -> RouteOut:
-    chain = tuple(parse_ref(text) for text in body.chain)
-    await service.route(session, actor, name, chain)
-    return RouteOut.of(name, chain)
-
-
-@router.delete("/models/routes/{name}", status_code=status.HTTP_204_NO_CONTENT)
-async def remove_route(actor: CanManageModels, name: RouteName, service: ModelService, session: WriteSession) -> None:
-    """The installation's route counts again."""
-    await service.route(session, actor, name, None)
+@router.put("/models/routes", status_code=status.HTTP_204_NO_CONTENT)
+async def set_route(actor: CanManageModels, body: RouteIn, service: ModelService, session: WriteSession) -> None:
+    """Another model for embeddings begins a new index in the background."""
+    chain = None if body.chain is None else tuple(parse_ref(text) for text in body.chain)
+    await service.route(session, actor, body.name, chain)
 
 
 @router.put("/models/prices")

@@ -5,6 +5,7 @@ from typing import Any
 import gaby.audit.models
 import gaby.identity.models
 import gaby.kernel.crypto.models
+import gaby.llm.embeddings.models
 import gaby.llm.models
 import gaby.tools.models
 import gaby.usage.models
@@ -15,6 +16,7 @@ ROOMS = (
     gaby.audit.models,
     gaby.identity.models,
     gaby.kernel.crypto.models,
+    gaby.llm.embeddings.models,
     gaby.llm.models,
     gaby.tools.models,
     gaby.usage.models,

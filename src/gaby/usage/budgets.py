@@ -58,6 +58,7 @@ class Budgets:
         if row is None:
             row = UsageLimit(workspace_id=session.workspace_id)
             session.add(row)
+            await session.flush()
         return row
 
     @staticmethod

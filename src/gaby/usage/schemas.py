@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.usage.budgets import NANO, LimitChange
 from gaby.usage.limits import MOST_NANO_USD, MOST_TOKENS, SPANS, Limits
@@ -12,8 +12,8 @@ from gaby.usage.models import LlmCall
 from gaby.usage.plans import PlanName
 from gaby.usage.reports import Line
 
-Tokens = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
-Dollars = Annotated[float, Field(ge=0, le=MOST_NANO_USD / NANO, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(strict=True, ge=0, le=MOST_TOKENS)]
+Dollars = Annotated[float, Field(strict=True, ge=0, le=MOST_NANO_USD / NANO, allow_inf_nan=False)]
 
 
 class LimitsIn(BaseModel):
@@ -27,6 +27,12 @@ class LimitsIn(BaseModel):
     day_usd: Dollars | None = None
     month_tokens: Tokens | None = None
     month_usd: Dollars | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("say which limit to change")
+        return self
 
     def change(self) -> LimitChange:
         given = {name: getattr(self, name) for name in self.model_fields_set}

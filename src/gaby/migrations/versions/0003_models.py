@@ -118,3 +118,33 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_usage_limits_workspace_id")),
         sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_usage_limits")),
     )
+    op.create_table(
+        "embeddings",
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("model", sa.String(length=200), nullable=False),
+        sa.Column("text_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("vector", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_embeddings_workspace_id")),
+        sa.PrimaryKeyConstraint("workspace_id", "model", "text_hash", name=op.f("pk_embeddings")),
+    )
+    op.create_table(
+        "reindexings",
+        sa.Column("collection", sa.String(length=80), nullable=False),
+        sa.Column("model", sa.String(length=200), nullable=False),
+        sa.Column("state", sa.String(length=20), nullable=False),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("done", sa.Integer(), nullable=False),
+        sa.Column("cursor", sa.Text(), nullable=True),
+        sa.Column("error", sa.String(length=1000), nullable=True),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.CheckConstraint("state IN ('running', 'done', 'failed')", name=op.f("ck_reindexings_state")),
+        sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_reindexings_workspace_id")),
+        sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_reindexings")),
+        sa.UniqueConstraint("workspace_id", "collection", name=op.f("uq_reindexings_workspace_id_collection")),
+    )
