@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
@@ -33,7 +32,6 @@ class Installed:
 class _Account:
     owner: WorkspaceId
     config: ProviderConfig
-    since: datetime | None
 
 
 class ConfiguredSetups:
@@ -46,7 +44,7 @@ class ConfiguredSetups:
         self._books = books
         self.installed = installed
         self._known: dict[WorkspaceId, tuple[float, Setup]] = {}
-        self._providers: dict[tuple[WorkspaceId, str], tuple[datetime | None, Provider]] = {}
+        self._providers: dict[tuple[WorkspaceId, str], tuple[ProviderConfig, Provider]] = {}
         self._retired: list[Provider] = []
 
     async def of(self, workspace_id: WorkspaceId) -> Setup:
@@ -75,11 +73,11 @@ class ConfiguredSetups:
         self._retired.clear()
 
     async def _read(self, workspace_id: WorkspaceId) -> Setup:
-        accounts = {name: _Account(SYSTEM, config, None) for name, config in self.installed.accounts.items()}
+        accounts = {name: _Account(SYSTEM, config) for name, config in self.installed.accounts.items()}
         async with self._database.read(workspace_id) as session:
             for row in await self._accounts.list(session):
                 config = await self._accounts.config(session, row)
-                accounts[row.name] = _Account(workspace_id, config, row.changed_at)
+                accounts[row.name] = _Account(workspace_id, config)
             chains = {**self.installed.chains, **await self._accounts.routes(session)}
             prices = await self._accounts.prices(session)
         refs = {ref for chain in chains.values() for ref in chain if ref.provider in accounts}
@@ -89,14 +87,14 @@ class ConfiguredSetups:
 
     async def _provider(self, name: str, account: _Account) -> Provider:
         key = (account.owner, name)
-        since, provider = self._providers.get(key, (None, None))
-        if provider is None or since != account.since:
+        config, provider = self._providers.get(key, (None, None))
+        if provider is None or config != account.config:
             if provider is not None:
                 # Somebody may be in the middle of a call with it; it is closed at the end.
                 self._retired.append(provider)
             # The first of its kind loads the vendor's package, which takes a second.
             provider = await asyncio.to_thread(make_provider, account.config)
-            self._providers[key] = (account.since, provider)
+            self._providers[key] = (account.config, provider)
         return provider
 
 

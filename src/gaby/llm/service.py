@@ -52,7 +52,7 @@ class Models:
     async def route(self, session: WriteSession, actor: Actor, name: str, chain: Chain | None) -> None:
         """`None` goes back to the installation's. Another model for embeddings means new vectors for every text."""
         if name not in {EMBEDDINGS, *Tier} and name not in {skill.name for skill in self.skills}:
-            raise NotFound(f"There is no tier or skill {name!r}. Tiers are small, big and deep; see `gaby skill list`.")
+            raise NotFound("There is no such tier or skill. Tiers are small, big and deep; see `gaby skill list`.")
         await self.accounts.route(session, actor, name, chain)
         if name == EMBEDDINGS:
             [ref] = chain if chain is not None else self.setups.installed.chains[EMBEDDINGS]
