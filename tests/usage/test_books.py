@@ -198,7 +198,7 @@ async def test_when_the_books_cannot_be_written_nothing_is_asked(db: Database, c
     async with opened(db, clock, OPEN) as desk:
         with breaking("books.before_commit=error"), pytest.raises(BooksUnavailable):
             await desk.books.hold(desk.wanted())
-        assert desk.books.trouble is not None
+        assert desk.books.what_is_wrong() is not None
         assert await desk.calls() == []
 
 
