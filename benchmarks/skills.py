@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import anthropic
 import orjson
 from tests.llm.scenes import FixedSetups, lengths
 from tests.llm.skills import WEIGH, Complaint
@@ -88,10 +89,10 @@ async def _measure(address: str) -> dict[str, float]:
 
 async def _bare(address: str) -> float:
     """The vendor's client asked for the same, as its documentation shows."""
-    import anthropic
-
     client = anthropic.AsyncAnthropic(base_url=address, api_key=KEY, max_retries=0)
-    shape: Any = {"format": {"type": "json_schema", "schema": {"type": "object", "properties": {}}}}
+    properties = {"kilos": {"type": "integer"}, "why": {"type": "string"}}
+    schema = {"type": "object", "properties": properties, "required": ["kilos", "why"], "additionalProperties": False}
+    shape: Any = {"format": {"type": "json_schema", "schema": schema}}
 
     async def ask() -> None:
         answer = await client.messages.create(

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -125,15 +126,19 @@ class SkillRunner:
             temperature=skill.temperature,
             timeout=self.timeout.total_seconds(),
         )
-        return Question(skill.name, tier, occasion, request, _size(rendered, tools, request), prompt.id.hash)
+        size = _size(rendered, tools, skill.gives if skill.form == "json" else None)
+        return Question(skill.name, tier, occasion, request, size, prompt.id.hash)
 
 
-def _size(rendered: Rendered, tools: tuple[ToolSpec, ...], request: Request) -> int:
+def _size(rendered: Rendered, tools: tuple[ToolSpec, ...], shape: type[BaseModel] | None) -> int:
     parts = [rendered.system, rendered.envelope, rendered.message]
     parts += [f"{tool.name} {tool.description} {_text(tool.schema)}" for tool in tools]
-    if request.shape is not None:
-        parts.append(_text(request.shape.schema))
-    return sum(FRAME + estimate(part) for part in parts)
+    return (_size_of_shape(shape) if shape is not None else 0) + sum(FRAME + estimate(part) for part in parts)
+
+
+@lru_cache(maxsize=256)
+def _size_of_shape(model: type[BaseModel]) -> int:
+    return FRAME + estimate(_text(model.model_json_schema()))
 
 
 def _text(schema: Any) -> str:

@@ -51,10 +51,12 @@ class Setup:
         """The tier that the plan allows, and whom to ask: the skill's own route, unless the plan lowers it, or the
         tier's, or that of the next tier below that has one."""
         allowed = tier.within(self.tiers)
-        own = [skill] if allowed is tier else []
-        below = [each.value for each in reversed(list(Tier)) if each.rank <= allowed.rank]
-        chain = next((self.chains[name] for name in own + below if name in self.chains), ())
+        names = (skill, *_DOWNWARDS[allowed]) if allowed is tier else _DOWNWARDS[allowed]
+        chain = next((self.chains[name] for name in names if name in self.chains), ())
         return allowed, tuple(self.links[ref] for ref in chain if ref in self.links)
+
+
+_DOWNWARDS = {tier: tuple(each.value for each in reversed(list(Tier)) if each.rank <= tier.rank) for tier in Tier}
 
 
 class Setups(Protocol):

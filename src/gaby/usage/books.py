@@ -1,7 +1,7 @@
 """The books as they are kept: every call held before, settled after, and found again if its process died."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import delete, select
@@ -169,7 +169,7 @@ def _hold(page: Page, hold: Hold) -> BudgetSpent | None:
     begins = counts["run"].runs == 0
     for span, key in keys.items():
         count = counts[span].hold(wanted.tokens, wanted.nano_usd or 0)
-        page.put(key, replace(count, runs=count.runs + 1) if begins else count)
+        page.put(key, count.begin() if begins else count)
     page.enter(hold, "held")
     return None
 

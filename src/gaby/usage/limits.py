@@ -1,7 +1,7 @@
 """Whether a call still fits. Pure: counts and limits in, a refusal or nothing out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from gaby.llm.books import BudgetSpent, DayBudgetSpent, MonthBudgetSpent, PlanUsedUp, RunBudgetSpent
@@ -46,12 +46,21 @@ class Count:
     held_nano_usd: int = 0
     runs: int = 0
 
+    def begin(self) -> "Count":
+        return Count(self.used_tokens, self.held_tokens, self.used_nano_usd, self.held_nano_usd, self.runs + 1)
+
     def hold(self, tokens: int, nano_usd: int) -> "Count":
-        return replace(self, held_tokens=self.held_tokens + tokens, held_nano_usd=self.held_nano_usd + nano_usd)
+        held = self.held_nano_usd + nano_usd
+        return Count(self.used_tokens, self.held_tokens + tokens, self.used_nano_usd, held, self.runs)
 
     def settle(self, held: tuple[int, int], spent: tuple[int, int]) -> "Count":
-        back = self.hold(-held[0], -held[1])
-        return replace(back, used_tokens=self.used_tokens + spent[0], used_nano_usd=self.used_nano_usd + spent[1])
+        return Count(
+            self.used_tokens + spent[0],
+            self.held_tokens - held[0],
+            self.used_nano_usd + spent[1],
+            self.held_nano_usd - held[1],
+            self.runs,
+        )
 
 
 def refusal(counts: Mapping[Span, Count], limits: Limits, tokens: int, nano_usd: int | None) -> BudgetSpent | None:
