@@ -31,7 +31,15 @@ def list_skills(as_json: AsJson = False) -> None:
     """List every skill with its tier and the version of its prompt."""
     rows = [SkillOut.of(skill).model_dump(mode="json") for skill in SKILLS]
     if not as_json:
-        rows = [{**row, "prompt_hash": row["prompt_hash"][:12]} for row in rows]
+        rows = [
+            {
+                "name": row["name"],
+                "tier": row["tier"],
+                "prompt": f"v{row['prompt_version']} {row['prompt_hash'][:8]}",
+                "does": row["does"],
+            }
+            for row in rows
+        ]
     print_rows(rows, as_json=as_json, empty="")
 
 

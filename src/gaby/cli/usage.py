@@ -25,8 +25,7 @@ from gaby.usage.schemas import CallOut, LimitsOut, LineOut
 
 app = typer.Typer(help="What models cost, and what they may cost.")
 
-_SHOWN = ("created_at", "skill", "model", "state", "error", "input_tokens", "output_tokens", "usd", "milliseconds")
-_BAR = 30
+_BAR = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -72,20 +71,8 @@ def list_calls(
         async with gaby.database.read(actor.workspace_id) as session:
             return list(await calls(session, limit=limit))
 
-    rows = [CallOut.of(call).model_dump() for call in run(work)]
-    if not as_json:
-        shown = (
-            "created_at",
-            "skill",
-            "model",
-            "state",
-            "error",
-            "input_tokens",
-            "output_tokens",
-            "usd",
-            "milliseconds",
-        )
-        rows = [{name: row[name] for name in shown} for row in rows]
+    found = [CallOut.of(call) for call in run(work)]
+    rows = [call.model_dump() if as_json else _short(call) for call in found]
     print_rows(rows, as_json=as_json, empty="No calls yet.")
 
 
@@ -151,6 +138,19 @@ def set_plan(
             return await gaby.usage.books.limits_in(session)
 
     _print_limits(run(work), as_json=as_json)
+
+
+def _short(call: CallOut) -> dict[str, Any]:
+    return {
+        "when": f"{call.created_at:%m-%d %H:%M:%S}",
+        "skill": call.skill,
+        "model": call.model,
+        "state": f"{call.state}: {call.error}" if call.error else call.state,
+        "in": call.input_tokens + call.cache_read_tokens + call.cache_write_tokens,
+        "out": call.output_tokens,
+        "usd": None if call.usd is None else f"{call.usd:.5f}",
+        "ms": call.milliseconds,
+    }
 
 
 def _number(name: str, text: str) -> float:

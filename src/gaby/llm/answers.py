@@ -37,6 +37,13 @@ def accept(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSp
         raise Refused(Refused.__doc__)
     if answer.stop == "length":
         raise Unacceptable("The answer was cut off because it was too long. Answer again, shorter.")
+    value = _read(skill, given, answer, tools)
+    if skill.check is not None:
+        skill.check(given, value)
+    return value
+
+
+def _read(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...]) -> Out:
     if skill.read is None:
         return _from_json(skill.gives, answer.text)
     if skill.form == "tools":

@@ -51,7 +51,7 @@ class Models:
 
     async def route(self, session: WriteSession, actor: Actor, name: str, chain: Chain | None) -> None:
         """`None` goes back to the installation's. Another model for embeddings means new vectors for every text."""
-        if name not in {EMBEDDINGS, *Tier} and name not in {skill.name for skill in self.skills}:
+        if name not in {EMBEDDINGS, *Tier} and name not in self.skills:
             raise NotFound("There is no such tier or skill. Tiers are small, big and deep; see `gaby skill list`.")
         await self.accounts.route(session, actor, name, chain)
         if name == EMBEDDINGS:

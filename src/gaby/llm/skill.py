@@ -1,8 +1,9 @@
 """A skill: one typed question that Gaby can put to a model, and answer by itself when there is none."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -41,6 +42,8 @@ class Skill(Generic[In, Out]):
     """`json`: the answer is the output model. `text`: prose, which can be streamed. `tools`: calls to tools."""
     read: Callable[[In, Answer], Out] | None = None
     """Makes the output of prose or of tool calls, or raises `Unacceptable`. Tool calls arrive checked."""
+    check: Callable[[In, Out], None] | None = None
+    """Looks at a model's output beside the input, and raises `Unacceptable` when the two do not fit."""
     tools: Callable[[In], tuple[ToolSpec, ...]] | None = None
     max_output_tokens: int = 1024
     temperature: float | None = None
@@ -62,15 +65,22 @@ class Skill(Generic[In, Out]):
 
 
 class Skills:
-    """All skills of the house, by name."""
+    """All skills of the house, by name. They are loaded when first asked for, since the mind behind them is heavy."""
 
-    def __init__(self, *skills: Skill[Any, Any]) -> None:
-        self._skills = {skill.name: skill for skill in skills}
+    def __init__(self, load: Callable[[], Iterable[Skill[Any, Any]]]) -> None:
+        self._load = load
 
     def __iter__(self) -> Iterator[Skill[Any, Any]]:
-        return iter(sorted(self._skills.values(), key=lambda skill: skill.name))
+        return iter(sorted(self._by_name.values(), key=lambda skill: skill.name))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
 
     def find(self, name: str) -> Skill[Any, Any]:
-        if name not in self._skills:
-            raise NotFound(f"There is no skill {name}. `gaby skill list` shows all of them.")
-        return self._skills[name]
+        if name not in self:
+            raise NotFound("There is no such skill. `gaby skill list` shows all of them.")
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Skill[Any, Any]]:
+        return {skill.name: skill for skill in self._load()}

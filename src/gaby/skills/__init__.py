@@ -1,5 +1,16 @@
 """The skills that every organ of Gaby shares: one small file each, with a prompt and an answer without a model."""
 
-from gaby.llm.skill import Skills
+from collections.abc import Iterable
+from typing import Any
 
-SKILLS = Skills()
+from gaby.llm.skill import Skill, Skills
+
+
+def _load() -> Iterable[Skill[Any, Any]]:
+    from gaby.skills import choose_tools, compare, find_entities, judge, search_queries, summarise, triage
+
+    rooms = (choose_tools, compare, find_entities, judge, search_queries, summarise, triage)
+    return [room.skill for room in rooms]
+
+
+SKILLS = Skills(_load)

@@ -1,0 +1,92 @@
+"""Summaries: an answer in prose in which every sentence names its sources."""
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.messages import Answer
+from gaby.llm.outside import Inside, Outside
+from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.tiers import Tier
+from gaby.mind import Passage, split
+from gaby.mind import summarise as extract_summary
+from gaby.skills.base import PROMPTS, Answered, Given
+
+_CITED = re.compile(r"\[([^\[\]\s]{1,200})\]")
+_NOTHING = "Nothing was found that answers this."
+
+
+class Source(Given):
+    citation: Inside
+    text: Outside
+
+
+class Material(Given):
+    question: Outside
+    sources: Annotated[list[Source], Field(max_length=100)]
+    reader: Inside = "the person who asked"
+    max_sentences: Annotated[int, Field(ge=1, le=30)] = 6
+
+
+class Summary(Answered):
+    text: str
+    citations: list[str]
+    """Every source that the text names, in the order in which it names them."""
+
+
+def offline(given: Material, embed: Embed) -> Summary:
+    passages = [Passage(source.citation, source.text) for source in given.sources]
+    sentences = extract_summary(given.question, passages, embed, given.max_sentences).sentences
+    if not sentences:
+        return Summary(text=_NOTHING, citations=[])
+    lines = [f"{each.text} {' '.join(f'[{citation}]' for citation in each.citations)}" for each in sentences]
+    cited = dict.fromkeys(citation for each in sentences for citation in each.citations)
+    return Summary(text="\n".join(lines), citations=list(cited))
+
+
+def read(given: Material, answer: Answer) -> Summary:
+    text = answer.text.strip()
+    known = {source.citation for source in given.sources}
+    cited = list(dict.fromkeys(_CITED.findall(text)))
+    if not text:
+        raise Unacceptable("Write something, or say that nothing was found.")
+    if made_up := [each for each in cited if each not in known]:
+        raise Unacceptable(f"There is no source [{made_up[0]}]. Cite only the sources that were given.")
+    if lacking := uncited(text):
+        raise Unacceptable(f"This sentence lacks its source in square brackets: {lacking[0][:200]}")
+    return Summary(text=text, citations=cited)
+
+
+def uncited(text: str) -> list[str]:
+    """Sentences that name no source. To say that nothing was found needs none."""
+    return [each.text for each in split(text) if not _CITED.search(each.text) and each.text.strip() != _NOTHING]
+
+
+skill = Skill(
+    name="summarise",
+    does="Answer a question in prose from sources, every sentence with the source it came from.",
+    tier=Tier.BIG,
+    takes=Material,
+    gives=Summary,
+    prompt_file=PROMPTS / "summarise.md.j2",
+    fallback=offline,
+    form="text",
+    read=read,
+    max_output_tokens=1024,
+    example=Material(
+        question="Why can ada@lanternfish.example not sign in, and what has to be done?",
+        sources=[
+            Source(
+                citation="directory.find_user#1",
+                text='{"email": "ada@lanternfish.example", "state": "locked", "failed_sign_ins": 7}',
+            ),
+            Source(
+                citation="kb://runbooks/lock-out#L4-L9",
+                text="After five failed sign-ins the account is locked. An operator unlocks it with unlock_user. "
+                "The kitchen closes at six.",
+            ),
+        ],
+    ),
+)

@@ -1,0 +1,53 @@
+"""Triage: what a ticket wants, how urgent it is, and whether it is worth an investigation."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.outside import Inside, Outside
+from gaby.llm.skill import Skill
+from gaby.llm.tiers import Tier
+from gaby.mind import Intent, Urgency, triage
+from gaby.skills.base import PROMPTS, Answered, Given
+
+
+class Incoming(Given):
+    title: Outside
+    body: Outside
+    company: Inside = "the company"
+
+
+class Triage(Answered):
+    intent: Intent
+    urgency: Urgency
+    worth_investigating: bool
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    reasons: Annotated[list[str], Field(max_length=5)]
+
+
+def offline(given: Incoming, embed: Embed) -> Triage:
+    found = triage(f"{given.title}\n\n{given.body}", embed)
+    return Triage(
+        intent=found.intent,
+        urgency=found.urgency,
+        worth_investigating=found.worth_investigating,
+        confidence=found.confidence,
+        reasons=list(found.reasons[:5]),
+    )
+
+
+skill = Skill(
+    name="triage",
+    does="Say what a ticket wants, how urgent it is, and whether it is worth an investigation.",
+    tier=Tier.SMALL,
+    takes=Incoming,
+    gives=Triage,
+    prompt_file=PROMPTS / "triage.md.j2",
+    fallback=offline,
+    max_output_tokens=400,
+    example=Incoming(
+        title="Nobody can sign in since this morning",
+        body="All 40 of us get error AADSTS50076 when we sign in to the portal. We have a release at 2 pm.",
+    ),
+)
