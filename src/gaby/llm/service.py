@@ -67,7 +67,7 @@ class Models:
                 ref in setup.links or ref.provider == "local",
                 self._rest(setup.links.get(ref)),
                 _prices(setup.links.get(ref)),
-                tuple(name for name, chain in setup.chains.items() if ref in chain),
+                tuple(sorted(name for name, chain in setup.chains.items() if ref in chain)),
             )
             for ref in refs
         ]
