@@ -8,6 +8,7 @@ from gaby import __version__
 from gaby.cli import (
     approvals,
     audit,
+    bench,
     config,
     connector,
     db,
@@ -37,6 +38,7 @@ app = typer.Typer(
 for name, group in {
     "approvals": approvals.app,
     "audit": audit.app,
+    "bench": bench.app,
     "config": config.app,
     "connector": connector.app,
     "db": db.app,

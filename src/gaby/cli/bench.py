@@ -1,0 +1,45 @@
+"""`gaby bench`: how good Gaby is, measured here."""
+
+from typing import Annotated
+
+import typer
+
+from gaby.cli.opening import read_settings
+from gaby.cli.printing import AsJson, print_rows
+from gaby.llm.embeddings.local import DEFAULT, find_embedder
+
+app = typer.Typer(help="How good Gaby is, measured here.", no_args_is_help=True)
+
+
+@app.callback()
+def bench() -> None:
+    """How good Gaby is, measured here."""
+
+
+@app.command()
+def mind(
+    model: Annotated[str, typer.Option(help="What turns texts into vectors, as in local/minilm.")] = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the answers without a model on their labelled sets, each beside a simpler way."""
+    from gaby.mind.figures import measure
+
+    embedder = find_embedder(model, read_settings().models.folder)
+    figures = measure(embedder.embed)
+    rows = [
+        {
+            "part": figure.part,
+            "measure": figure.measure,
+            "value": round(figure.value, 3),
+            "simpler way": None if figure.baseline is None else round(figure.baseline, 3),
+            "at least": figure.floor,
+            "cases": figure.cases,
+        }
+        for figure in figures
+    ]
+    if not as_json:
+        # For each kind of entity one line is enough for eyes.
+        rows = [row for row in rows if not str(row["measure"]).startswith(("precision of ", "recall of "))]
+    print_rows(rows, as_json=as_json, empty="")
+    if not all(figure.holds for figure in figures):
+        raise typer.Exit(1)
