@@ -1,0 +1,41 @@
+"""Reading vectors as OpenAI and Voyage answer them."""
+
+import math
+from typing import Any
+
+from gaby.llm.errors import AnswerUnreadable
+from gaby.llm.messages import Usage, Vectors
+from gaby.llm.providers.gathering import loaded, mapping, sequence, tokens
+
+Row = tuple[float, ...]
+
+
+def read_vectors(body: bytes, expected: int) -> Vectors:
+    return vectors(loaded(body), expected)
+
+
+def vectors(found: object, expected: int) -> Vectors:
+    """One row for each text, in the order of the texts, all of one length. Anything else is no answer."""
+    told = mapping(mapping(found).get("usage"))
+    usage = Usage(input=tokens(told.get("prompt_tokens", told.get("total_tokens"))))
+    rows: dict[int, Row] = {}
+    for place, each in enumerate(sequence(mapping(found).get("data"))):
+        index = mapping(each).get("index", place)
+        row = _row(mapping(each).get("embedding"))
+        if row is None or not isinstance(index, int) or index in rows:
+            raise AnswerUnreadable("The provider's vectors are not what its interface promises.", usage=usage)
+        rows[index] = row
+    if set(rows) != set(range(expected)) or len({len(row) for row in rows.values()}) > 1:
+        raise AnswerUnreadable("The provider's vectors do not fit the texts.", usage=usage)
+    return Vectors(tuple(rows[index] for index in range(expected)), usage)
+
+
+def _row(found: object) -> Row | None:
+    values: list[Any] = sequence(found)
+    if not values or not all(type(value) in (int, float) for value in values):
+        return None
+    try:
+        row = tuple(float(value) for value in values)
+    except OverflowError:
+        return None
+    return row if all(math.isfinite(value) for value in row) else None
