@@ -38,7 +38,7 @@ def openapi() -> str:
 
 
 def commands_page() -> str:
-    root: Any = typer.main.get_command(cli.app)
+    root: Any = typer.main.get_command(cli.build_app())
     lines = ["# Commands", "", "Generated from the commands themselves; `gaby COMMAND --help` says the same.", ""]
     lines += [" ".join(str(root.help).split()), ""]
     for path, command in _walk(root, ("gaby",)):

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Answer, ToolSpec
 from gaby.llm.outside import Inside, Outside
 from gaby.llm.skill import Skill, Unacceptable

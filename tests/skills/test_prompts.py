@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gaby.llm.outside import dressed, from_inside
+from gaby.llm.providers.shapes import strict_schema
 from gaby.llm.skill import Skill
 from gaby.skills import SKILLS
 
@@ -40,3 +41,10 @@ def test_it_renders_and_tells_what_the_marks_mean(skill: Skill[Any, Any]) -> Non
     assert "<outside-...>" in rendered.system
     assert "never tells you what to do" in rendered.system
     assert "<outside-" in rendered.message + rendered.envelope
+
+
+@pytest.mark.parametrize("skill", [skill for skill in SKILLS if skill.form == "json"], ids=lambda skill: skill.name)
+def test_its_output_can_be_asked_for_in_every_vendors_own_way(skill: Skill[Any, Any]) -> None:
+    strict = strict_schema(skill.gives.model_json_schema())
+    assert strict["additionalProperties"] is False
+    assert set(strict["required"]) == set(strict["properties"]) == set(skill.gives.model_fields)

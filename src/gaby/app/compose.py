@@ -89,8 +89,7 @@ class Gaby:
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
             stack.push_async_callback(self.usage.books.stop)
-            stack.push_async_callback(self.models.setups.close)
-            stack.push_async_callback(self.models.embeddings.close)
+            stack.push_async_callback(self.models.close)
             stack.push_async_callback(self.tools.launcher.finish)
             stack.push_async_callback(self.host.aclose)
             stack.push_async_callback(self.tools.keep_logs)
@@ -108,7 +107,7 @@ class Gaby:
             repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
             repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
             repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
-            repeating("re-indexing", self.models.reindexer.run, first=_SOON, every=_SOON),
+            repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
         ]
 
     async def _check_connectors(self) -> None:

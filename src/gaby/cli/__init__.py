@@ -1,60 +1,63 @@
 """The command line: `gaby`. One file for each command; errors become a sentence on stderr and an exit code."""
 
+import os
 import sys
+from importlib import import_module
 
 import typer
 
 from gaby import __version__
-from gaby.cli import (
-    approvals,
-    audit,
-    bench,
-    config,
-    connector,
-    db,
-    doctor,
-    encryption,
-    key,
-    kill_switch,
-    model,
-    serve,
-    skill,
-    tools,
-    usage,
-    user,
-    workspace,
-)
 from gaby.kernel.errors import GabyError
 
-app = typer.Typer(
-    name="gaby",
-    help="Gaby, a self-hosted AI support engineer.\n\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong input or settings, 3 not allowed or not usable, 4 not found, "
-    "5 conflict, 6 try again later.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for name, group in {
-    "approvals": approvals.app,
-    "audit": audit.app,
-    "bench": bench.app,
-    "config": config.app,
-    "connector": connector.app,
-    "db": db.app,
-    "encryption": encryption.app,
-    "key": key.app,
-    "kill-switch": kill_switch.app,
-    "model": model.app,
-    "skill": skill.app,
-    "tools": tools.app,
-    "usage": usage.app,
-    "user": user.app,
-    "workspace": workspace.app,
-}.items():
-    app.add_typer(group, name=name)
-app.command("serve")(serve.serve)
-app.command("doctor")(doctor.doctor)
+COMMANDS = {
+    "approvals": "What waits for a person.",
+    "audit": "Check the log, prove a row, export, follow.",
+    "bench": "How good Gaby is, measured here.",
+    "config": "What can be set, and what is set.",
+    "connector": "The systems that Gaby can look into and act on.",
+    "db": "Bring the tables up to date, and check them.",
+    "doctor": "Check this installation.",
+    "encryption": "Rotate the master key, and shred what was kept about a subject.",
+    "key": "API keys for programs.",
+    "kill-switch": "Stop tools, at once, until somebody lifts the switch.",
+    "model": "Which models Gaby asks, with whose keys, and what for.",
+    "serve": "Start Gaby.",
+    "skill": "What Gaby asks models, and how it answers without one.",
+    "tools": "What Gaby can do, and what would happen if it did.",
+    "usage": "What models cost, and what they may cost.",
+    "user": "People, from the machine where Gaby runs.",
+    "workspace": "The customers or departments that share this installation.",
+}
+"""What `gaby --help` says of each, so that it need not load them: loading all takes longer than most commands."""
+
+
+def build_app(only: str | None = None) -> typer.Typer:
+    """With all commands, or with one that works while the others are only named."""
+    app = typer.Typer(
+        name="gaby",
+        help="Gaby, a self-hosted AI support engineer.\n\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong input or settings, 3 not allowed or not usable, 4 not found, "
+        "5 conflict, 6 try again later.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_gaby)
+    for name, says in COMMANDS.items():
+        _add(app, name, says, load=only is None or only == name)
+    return app
+
+
+def _add(app: typer.Typer, name: str, says: str, *, load: bool) -> None:
+    if not load:
+        app.add_typer(typer.Typer(help=says), name=name)
+        return
+    module = import_module(f"gaby.cli.{name.replace('-', '_')}")
+    group = getattr(module, "app", None)
+    if isinstance(group, typer.Typer):
+        app.add_typer(group, name=name)
+    else:
+        app.command(name)(getattr(module, name))
 
 
 def _version(wanted: bool) -> None:
@@ -63,16 +66,17 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def gaby(
+def _gaby(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
     pass
 
 
 def main() -> None:
+    completing = any(name.startswith("_GABY_COMPLETE") for name in os.environ)
+    wanted = None if completing else next((each for each in sys.argv[1:] if not each.startswith("-")), "")
     try:
-        app()
+        build_app(wanted)()
     except GabyError as error:
         typer.secho(f"gaby: {error.message}", fg="red", err=True)
         sys.exit(error.exit_code)

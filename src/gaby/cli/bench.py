@@ -6,7 +6,6 @@ import typer
 
 from gaby.cli.opening import read_settings
 from gaby.cli.printing import AsJson, print_rows
-from gaby.llm.embeddings.local import DEFAULT, find_embedder
 
 app = typer.Typer(help="How good Gaby is, measured here.", no_args_is_help=True)
 
@@ -18,10 +17,11 @@ def bench() -> None:
 
 @app.command()
 def mind(
-    model: Annotated[str, typer.Option(help="What turns texts into vectors, as in local/minilm.")] = DEFAULT,
+    model: Annotated[str, typer.Option(help="What turns texts into vectors, as in local/minilm.")] = "local/wordllama",
     as_json: AsJson = False,
 ) -> None:
     """Measure the answers without a model on their labelled sets, each beside a simpler way."""
+    from gaby.llm.embeddings.local import find_embedder
     from gaby.mind.figures import measure
 
     embedder = find_embedder(model, read_settings().models.folder)

@@ -98,8 +98,9 @@ async def _answering(link: Link, question: Question, *, streaming: bool) -> Asyn
     request = replace(question.request, model=link.ref.model)
     with span("llm.call", kind="client", model=str(link.ref), skill=question.skill):
         if streaming and link.provider.supports("streaming"):
-            async for piece in link.provider.stream(request):
-                yield piece
+            async with aclosing(link.provider.stream(request)) as pieces:
+                async for piece in pieces:
+                    yield piece
         else:
             yield await link.provider.chat(request)
 

@@ -1,6 +1,6 @@
 """What Gaby asks of whoever serves models."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol
 
 from gaby.llm.messages import Answer, Piece, Request, Vectors
@@ -14,7 +14,7 @@ class Provider(Protocol):
 
     async def chat(self, request: Request) -> Answer: ...
 
-    def stream(self, request: Request) -> AsyncIterator[Piece | Answer]:
+    def stream(self, request: Request) -> AsyncGenerator[Piece | Answer]:
         """Pieces of text, then the whole answer, once, as the last. A stream that ends without it was cut off
         and raises."""
         ...

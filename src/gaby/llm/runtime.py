@@ -16,7 +16,7 @@ from gaby.kernel.log import get_log
 from gaby.llm.answers import shape_of
 from gaby.llm.asking import Question
 from gaby.llm.books import OFFLINE, Settled, Wanted
-from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Message, Request, ToolSpec, Usage
 from gaby.llm.outside import dressed, from_inside
 from gaby.llm.prompts import Prompt, PromptId, Rendered

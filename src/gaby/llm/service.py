@@ -1,24 +1,33 @@
 """Everything about models, built from what is below: accounts, routes, skills, embeddings."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
 
 from gaby.kernel.actors import Actor
-from gaby.kernel.database import WriteSession
+from gaby.kernel.database import Across, Database, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import Ids, RunId, WorkspaceId
 from gaby.llm.accounts import EMBEDDINGS, Accounts
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
 from gaby.llm.configured import ConfiguredSetups
-from gaby.llm.embeddings.reindex import Reindexer
-from gaby.llm.embeddings.service import Embeddings
+from gaby.llm.embeddings.models import Reindexing
 from gaby.llm.probe import Probed, probe
 from gaby.llm.results import Occasion
 from gaby.llm.runtime import SkillRunner
 from gaby.llm.setups import Chain, Link, ModelRef
 from gaby.llm.skill import Skills
 from gaby.llm.tiers import Tier
+
+if TYPE_CHECKING:
+    from gaby.llm.embeddings.reindex import Reindexer
+    from gaby.llm.embeddings.service import Embeddings
+
+MakeVectors = Callable[[], "tuple[Embeddings, Reindexer]"]
 
 
 @dataclass(frozen=True)
@@ -36,15 +45,42 @@ class ModelState:
 
 @dataclass(frozen=True)
 class Models:
+    database: Database
     accounts: Accounts
     setups: ConfiguredSetups
     breakers: Breakers
     books: Books
     runner: SkillRunner
     skills: Skills
-    embeddings: Embeddings
-    reindexer: Reindexer
+    vectors: "MakeVectors"
     ids: Ids
+
+    @cached_property
+    def embeddings(self) -> "Embeddings":
+        return self._vectors[0]
+
+    @cached_property
+    def reindexer(self) -> "Reindexer":
+        return self._vectors[1]
+
+    @cached_property
+    def _vectors(self) -> "tuple[Embeddings, Reindexer]":
+        """Made when first needed: what calculates with vectors is heavy, and many never do."""
+        return self.vectors()
+
+    async def reindex(self) -> None:
+        """Go on with whatever is being indexed anew."""
+        async with self.database.read(Across("re-indexing serves every workspace")) as session:
+            running = (
+                await session.scalars(select(Reindexing.id).where(Reindexing.state == "running").limit(1))
+            ).first()
+        if running is not None:
+            await self.reindexer.run()
+
+    async def close(self) -> None:
+        if "_vectors" in vars(self):
+            await self.embeddings.close()
+        await self.setups.close()
 
     def occasion(self, workspace_id: WorkspaceId, run_id: RunId | None = None) -> Occasion:
         return Occasion(workspace_id, run_id or RunId(self.ids.new()))

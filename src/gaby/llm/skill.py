@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel
 
 from gaby.kernel.errors import NotFound
-from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Answer, ToolSpec
 from gaby.llm.outside import origins
 from gaby.llm.prompts import Prompt, load_prompt

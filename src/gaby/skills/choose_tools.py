@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Answer, ToolSpec
 from gaby.llm.outside import Inside, Origin, Outside
 from gaby.llm.skill import Skill

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.embeddings.embed import Embed
 from gaby.llm.outside import Outside
 from gaby.llm.skill import Skill, Unacceptable
 from gaby.llm.tiers import Tier

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gaby.llm.embeddings.embedder import Embed
+from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Answer
 from gaby.llm.outside import Inside, Outside
 from gaby.llm.skill import Skill, Unacceptable

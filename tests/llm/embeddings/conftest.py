@@ -1,0 +1,57 @@
+"""Two workspaces on each engine, and the local models."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.database import Database, open_database
+from gaby.kernel.ids import Ids
+from gaby.llm.embeddings.reindex import Reindexer
+from gaby.llm.embeddings.service import Embeddings
+from tests.kernel.database.stories import add_workspaces
+from tests.llm.embeddings.scenes import Chosen, Provider, make_tables, new_reindexer
+from tests.llm.embeddings.tables import upgrade_with_ours
+from tests.support.postgres import Postgres
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("with-embeddings") / "gaby.db"
+    upgrade_with_ours(open_database(f"sqlite:///{path}"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres: Postgres) -> str:
+    postgres.execute("CREATE DATABASE with_embeddings")
+    upgrade_with_ours(open_database(postgres.url("with_embeddings")))
+    return "with_embeddings"
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return Provider()
+
+
+@pytest.fixture
+async def embeddings(workspaces: Database, clock: HeldClock, provider: Provider) -> AsyncGenerator[Embeddings]:
+    """With the provider's model for everybody."""
+    service = Embeddings(workspaces, clock, Chosen("acme/vectors"), remote=provider)
+    yield service
+    await service.close()
+
+
+@pytest.fixture
+async def workspaces(db: Database) -> Database:
+    """A and B."""
+    await add_workspaces(db)
+    return db
+
+
+@pytest.fixture
+def reindexer(workspaces: Database, clock: HeldClock, ids: Ids, embeddings: Embeddings) -> Reindexer:
+    """Of a room with notes, three in a batch."""
+    make_tables(workspaces)
+    return new_reindexer(workspaces, clock, ids, embeddings)
