@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Table, create_engine
 
-from gaby.identity.models import Workspace
 from gaby.kernel.database import Base, open_database
-from gaby.kernel.ids import SYSTEM, WorkspaceId
+from gaby.kernel.ids import WorkspaceId
 from gaby.llm.embeddings import cache
 from gaby.llm.embeddings.embedder import Vector
 from gaby.llm.embeddings.files import models_folder
@@ -40,8 +39,8 @@ from gaby.llm.embeddings.vectors import unit_rows
 ROOT = Path(__file__).parent.parent
 CHARACTERS = 1_000
 PASSAGES = {"wordllama": 2_000, "minilm": 60}
-MIXES = (0.2, 0.35, 0.5, 0.65, 0.8)
-FUSIONS = (0.3, 0.5, 0.7)
+MIXES = (0.3, 0.5, 0.7)
+FUSIONS = (0.5, 0.7)
 Scores = NDArray[np.float64]
 """One row for each query, one column for each document."""
 
@@ -136,10 +135,8 @@ async def _cache() -> dict[str, float]:
         database = open_database(f"sqlite:///{Path(folder) / 'gaby.db'}")
         (Path(folder) / "gaby.db").touch()
         engine = create_engine(database.engine.migration_url())
-        Base.metadata.create_all(engine, [cast("Table", model.__table__) for model in (Workspace, KeptVector)])
+        Base.metadata.create_all(engine, [cast("Table", KeptVector.__table__)])
         engine.dispose()
-        async with database.write(SYSTEM) as session:
-            session.add(Workspace(id=place, slug="w", name="W", created_at=datetime.now(UTC)))
         begin = time.process_time()
         async with database.write(place) as session:
             await cache.keep(session, "m", vectors, now=datetime.now(UTC))
@@ -196,28 +193,20 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _quality(task: Task) -> dict[str, dict[str, float]]:
     words = _spread(_bm25(task))
-    whole = {name: _cosines(name, task.documents, [[query] for query in task.queries]) for name in PASSAGES}
-    parts = [[query, *_sentences(query)] for query in task.queries]
-    best = {name: _cosines(name, task.documents, parts) for name in PASSAGES}
+    cosines = {name: _cosines(name, task) for name in PASSAGES}
+    for mix in MIXES:
+        cosines[f"both {mix}"] = mix * cosines["wordllama"] + (1 - mix) * cosines["minilm"]
     found = {"BM25": words}
-    for title, cosines in (("", whole), (", by sentence", best)):
-        mixed = {f"both {mix:.2f}": mix * cosines["wordllama"] + (1 - mix) * cosines["minilm"] for mix in MIXES}
-        for name, scores in (cosines | mixed).items():
-            found[f"{name}{title}"] = scores
-            for share in FUSIONS:
-                found[f"{share:.1f} {name} + BM25{title}"] = share * _spread(scores) + (1 - share) * words
+    for name, scores in cosines.items():
+        found[name] = scores
+        for share in FUSIONS:
+            found[f"{share} {name} + {1 - share:.1f} BM25"] = share * _spread(scores) + (1 - share) * words
     return {name: _judged(scores, task.wanted) for name, scores in found.items()}
 
 
-def _cosines(name: str, documents: list[str], queries: list[list[str]]) -> Scores:
-    """The best of a query's parts counts."""
+def _cosines(name: str, task: Task) -> Scores:
     embed = find_embedder(f"local/{name}", threads=2).embed
-    rows = embed(documents)
-    return np.array([(embed(parts) @ rows.T).max(axis=0) for parts in queries], np.float64)
-
-
-def _sentences(text: str) -> list[str]:
-    return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if len(part) > 10]
+    return (embed(task.queries) @ embed(task.documents).T).astype(np.float64)
 
 
 def _bm25(task: Task, k1: float = 1.2, b: float = 0.75) -> Scores:
@@ -271,7 +260,7 @@ def _told(figures: dict[str, Any]) -> str:
             lines.append(f"{name:22} {'':10} {'':10} {'':10} {speed['peak_mb']:6.0f} MB")
             continue
         lines.append(
-            f"{name:22} {speed['first_text_s']:8.2f} s {speed['passages_per_cpu_s']:10,.0f} "
+            f"{name:22} {speed['first_text_s']:8.2f} s {speed['passages_per_cpu_s']:10,.1f} "
             f"{speed['query_ms']:7.2f} ms {speed['peak_mb']:6.0f} MB"
         )
     kept = figures["cache"]

@@ -7,11 +7,13 @@ import pytest
 
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Database, open_database
+from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Embeddings
-from tests.kernel.database.stories import add_workspaces
-from tests.llm.embeddings.scenes import Chosen, Provider, make_tables, new_reindexer
+from tests.kernel.database.stories import A, add_workspaces
+from tests.llm.embeddings.reindex_scenes import NOTES, OLD, start
+from tests.llm.embeddings.scenes import Chosen, Provider, make_tables, new_reindexer, write_notes
 from tests.llm.embeddings.tables import upgrade_with_ours
 from tests.support.postgres import Postgres
 
@@ -55,3 +57,24 @@ def reindexer(workspaces: Database, clock: HeldClock, ids: Ids, embeddings: Embe
     """Of a room with notes, three in a batch."""
     make_tables(workspaces)
     return new_reindexer(workspaces, clock, ids, embeddings)
+
+
+@pytest.fixture
+async def events(workspaces: Database) -> list[Event]:
+    told: list[Event] = []
+
+    async def hear(event: Event) -> None:
+        told.append(event)
+
+    workspaces.after_commit(hear)
+    return told
+
+
+@pytest.fixture
+async def indexed(workspaces: Database, reindexer: Reindexer, events: list[Event]) -> Database:
+    """Eight notes, searched by the old model."""
+    await write_notes(workspaces, A, NOTES)
+    await start(workspaces, reindexer, OLD)
+    await reindexer.run()
+    events.clear()
+    return workspaces

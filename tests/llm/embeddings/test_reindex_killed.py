@@ -11,8 +11,8 @@ import pytest
 from gaby.kernel.database import Database
 from gaby.llm.embeddings.reindex import Reindexer
 from tests.kernel.database.stories import A, on_sqlite
+from tests.llm.embeddings.reindex_scenes import NEW, NOTES, OLD, expected, progress, start
 from tests.llm.embeddings.scenes import searched_model, stored_vectors, write_notes
-from tests.llm.embeddings.test_reindex import NEW, NOTES, OLD, expected, progress, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.promise("G9")]
 

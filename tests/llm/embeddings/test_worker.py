@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from gaby.kernel.errors import Unavailable
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.errors import EmbeddingsBusy
 from gaby.llm.embeddings.worker import Places, Worker
@@ -183,3 +184,5 @@ async def test_closing_ends_what_waits() -> None:
     results = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(isinstance(result, asyncio.CancelledError) for result in results)
     assert model.made == [["a"]]
+    with pytest.raises(Unavailable):
+        await worker.embed(model, ["too late"])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gaby.kernel.errors import Unavailable
 from gaby.llm.embeddings.embedder import Embedder, Matrix
 from gaby.llm.embeddings.errors import EmbeddingsBusy
 from gaby.llm.embeddings.texts import batches
@@ -44,6 +45,7 @@ class Worker:
         self._large: deque[_Job] = deque()
         self._small_in_a_row = 0
         self._now: _Job | None = None
+        self._closed = False
         self._turns: asyncio.Task[None] | None = None
 
     async def embed(self, embedder: Embedder, texts: Sequence[str], *, wait: bool = True) -> Matrix:
@@ -53,6 +55,8 @@ class Worker:
             return np.zeros((0, embedder.dimensions), np.float32)
         is_small = len(parts) == 1
         async with self._place("small" if is_small else "large", wait=wait):
+            if self._closed:
+                raise Unavailable("Gaby is being stopped, and embeds nothing any more. Try again when it runs.")
             job = _Job(embedder, parts, asyncio.get_running_loop().create_future())
             (self._small if is_small else self._large).append(job)
             self._wake()
@@ -60,6 +64,7 @@ class Worker:
 
     async def close(self) -> None:
         """Whoever still waits is told by a cancellation. The batch that is being made is made to its end."""
+        self._closed = True
         if self._turns is not None:
             self._turns.cancel()
         for job in (*self._small, *self._large, *([self._now] if self._now else [])):

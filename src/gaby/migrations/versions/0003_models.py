@@ -125,7 +125,6 @@ def upgrade() -> None:
         sa.Column("text_hash", sa.LargeBinary(length=32), nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_embeddings_workspace_id")),
         sa.PrimaryKeyConstraint("workspace_id", "model", "text_hash", name=op.f("pk_embeddings")),
     )
     op.create_table(
@@ -144,7 +143,6 @@ def upgrade() -> None:
         sa.Column("workspace_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.CheckConstraint("state IN ('running', 'done', 'failed')", name=op.f("ck_reindexings_state")),
-        sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_reindexings_workspace_id")),
         sa.PrimaryKeyConstraint("workspace_id", "id", name=op.f("pk_reindexings")),
         sa.UniqueConstraint("workspace_id", "collection", name=op.f("uq_reindexings_workspace_id_collection")),
     )

@@ -1,0 +1,101 @@
+"""The labelled sets by which the offline mind is measured. None of their texts is among the examples it learns from."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gaby.mind.contradictions import Hint
+from gaby.mind.packaged import rows_of
+from gaby.mind.summaries import CitedSentence, Passage
+from gaby.mind.tool_choice import ToolCard
+from gaby.mind.verdicts import Case, Finding, Step
+
+_MARKED = re.compile(r"\{\{(\w+)\|(.*?)\}\}")
+
+Mark = tuple[str, int, int]
+"""The kind of an entity, and where it begins and ends."""
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    text: str
+    marks: frozenset[Mark]
+
+
+@dataclass(frozen=True)
+class ArgumentCase:
+    text: str
+    schema: Mapping[str, Any]
+    expected: Mapping[str, Any]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SummaryCase:
+    question: str
+    passages: tuple[Passage, ...]
+    facts: tuple[CitedSentence, ...]
+    """Words that must stand in the summary with that source. None where nothing in the passages fits the question."""
+
+
+@dataclass(frozen=True)
+class PairCase:
+    first: str
+    second: str
+    kind: str | None
+
+    def is_right(self, found: list[Hint]) -> bool:
+        return (found[0].kind if found else None) == self.kind
+
+
+def marked_texts() -> Iterator[MarkedText]:
+    """`{{email|ada@acme.example}}` in the file is an e-mail in the text."""
+    for row in rows_of("labelled/entities.jsonl"):
+        plain, marks, at = "", set[Mark](), 0
+        for found in _MARKED.finditer(row["text"]):
+            plain += row["text"][at : found.start()]
+            marks.add((found[1], len(plain), len(plain) + len(found[2])))
+            plain, at = plain + found[2], found.end()
+        yield MarkedText(plain + row["text"][at:], frozenset(marks))
+
+
+def triage_rows() -> list[dict[str, Any]]:
+    return list(rows_of("labelled/triage.jsonl"))
+
+
+def tools() -> list[ToolCard]:
+    return [ToolCard(**row) for row in rows_of("labelled/tools.jsonl")]
+
+
+def needs() -> list[tuple[str, frozenset[str]]]:
+    return [(row["need"], frozenset(row["tools"])) for row in rows_of("labelled/tool_choice.jsonl")]
+
+
+def argument_cases() -> list[ArgumentCase]:
+    return [
+        ArgumentCase(row["text"], row["schema"], row["expected"], tuple(row["missing"]))
+        for row in rows_of("labelled/arguments.jsonl")
+    ]
+
+
+def summary_cases() -> Iterator[SummaryCase]:
+    for row in rows_of("labelled/summaries.jsonl"):
+        facts = tuple(CitedSentence(fact["text"], (fact["citation"],)) for fact in row["facts"])
+        yield SummaryCase(row["question"], tuple(Passage(**each) for each in row["passages"]), facts)
+
+
+def verdict_cases() -> Iterator[tuple[Case, str]]:
+    for row in rows_of("labelled/verdicts.jsonl"):
+        given = row["case"]
+        parts: dict[str, Any] = {
+            **given,
+            "findings": tuple(Finding(**each) for each in given.get("findings", ())),
+            "steps": tuple(Step(**each) for each in given.get("steps", ())),
+            "missing": tuple(given.get("missing", ())),
+        }
+        yield Case(**parts), row["verdict"]
+
+
+def pairs() -> list[PairCase]:
+    return [PairCase(**row) for row in rows_of("labelled/contradictions.jsonl")]

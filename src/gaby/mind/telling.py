@@ -1,0 +1,42 @@
+"""Which sentences of a ticket say what it is about: not the greeting, not the signature, not old mail."""
+
+import re
+from collections.abc import Sequence
+
+from gaby.mind import concepts
+from gaby.mind.sentences import Sentence
+from gaby.mind.words import STOP_WORDS, words
+
+_COURTESY = re.compile(
+    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|thanks|thank you|many thanks|thx|cheers|best|"
+    r"kind|warm|"
+    r"regards|sincerely|yours|greetings|hope (?:you|this)|sent from my|looking forward|let me know|have a nice|"
+    r"i hope|please (?:let me know|advise|help)|any help|could you help)\b",
+    re.IGNORECASE,
+)
+_TROUBLE = ("fault", "unavailable", "signing_in", "permission", "danger", "money", "programming", "changing", "records")
+_SHORT = 3
+_LONG = 40
+
+
+def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The most telling first; of two that tell as much, the one that comes first in the text."""
+    ranked = sorted(
+        ((_weight(sentence), -place), sentence) for place, sentence in enumerate(sentences) if _weight(sentence)
+    )
+    return [sentence for _, sentence in reversed(ranked)]
+
+
+def is_courtesy(sentence: Sentence) -> bool:
+    content = [word for word in words(sentence.plain) if word not in STOP_WORDS]
+    return len(content) < 2 or (bool(_COURTESY.match(sentence.plain)) and len(content) < 8)
+
+
+def _weight(sentence: Sentence) -> float:
+    if sentence.kind in {"quote", "header", "code"} or is_courtesy(sentence):
+        return 0.0
+    content = [word for word in words(sentence.plain) if word not in STOP_WORDS]
+    found = concepts.mentioned(sentence.plain)
+    trouble = sum(len(found.get(name, ())) for name in _TROUBLE)
+    length = min(len(content), _LONG) / _LONG
+    return 1 + trouble + length - (0.5 if len(content) < _SHORT else 0.0) - (0.5 if sentence.kind == "log" else 0.0)

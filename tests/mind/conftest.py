@@ -1,0 +1,11 @@
+"""The embedding model that comes with Gaby, as the offline mind uses it."""
+
+import pytest
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.llm.embeddings.local import DEFAULT, find_embedder
+
+
+@pytest.fixture(scope="session")
+def embed() -> Embed:
+    return find_embedder(DEFAULT).embed
