@@ -58,6 +58,7 @@ _OTHER_CHANGE = 0.75
 _ASKED_CHANGE = 1.15
 _SHOWN_WORDS = 3
 _BEHIND = 0.95
+_NEAR = 0.1
 
 
 def choose(
@@ -135,11 +136,16 @@ class _Judge:
         if tool.lane == "write":
             score *= _ASKED_CHANGE if does else _OTHER_CHANGE if self._verbs else _UNASKED_CHANGE
         common = [self._spelled[term] for term in self._asked if term in speaks_of][:_SHOWN_WORDS]
-        return Choice(tool.name, round(min(1.0, score), 4), _why(tool, common, open_ones, asked=does))
+        return Choice(tool.name, round(min(1.0, score), 4), _why(tool, _heard(common, score), open_ones, asked=does))
 
 
-def _why(tool: ToolCard, common: list[str], open_ones: Sequence[str], *, asked: bool) -> str:
-    heard = f"It speaks of {_listed(common)}" if common else "Its description is near in meaning"
+def _heard(common: list[str], score: float) -> str:
+    if common:
+        return f"It speaks of {_listed(common)}"
+    return "Its description is near in meaning" if score >= _NEAR else "It hardly fits"
+
+
+def _why(tool: ToolCard, heard: str, open_ones: Sequence[str], *, asked: bool) -> str:
     needs = f"still needs {_listed(list(open_ones))}" if open_ones else "can be called with what is known"
     if tool.lane == "read":
         effect = "it only reads"

@@ -1,12 +1,11 @@
 """Two workspaces on each engine, and the local models."""
 
 from collections.abc import AsyncGenerator
-from pathlib import Path
 
 import pytest
 
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Database, open_database
+from gaby.kernel.database import Database
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
 from gaby.llm.embeddings.reindex import Reindexer
@@ -14,22 +13,6 @@ from gaby.llm.embeddings.service import Embeddings
 from tests.kernel.database.stories import A, add_workspaces
 from tests.llm.embeddings.reindex_scenes import NOTES, OLD, start
 from tests.llm.embeddings.scenes import Chosen, Provider, make_tables, new_reindexer, write_notes
-from tests.llm.embeddings.tables import upgrade_with_ours
-from tests.support.postgres import Postgres
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("with-embeddings") / "gaby.db"
-    upgrade_with_ours(open_database(f"sqlite:///{path}"))
-    return path
-
-
-@pytest.fixture(scope="session")
-def migrated_template(postgres: Postgres) -> str:
-    postgres.execute("CREATE DATABASE with_embeddings")
-    upgrade_with_ours(open_database(postgres.url("with_embeddings")))
-    return "with_embeddings"
 
 
 @pytest.fixture
