@@ -1,7 +1,5 @@
 """Hints at contradictions are few and right, whatever the order of the statements."""
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,8 +59,7 @@ def test_the_order_of_the_statements_changes_no_pair() -> None:
         for subject in ("The door", "The gate", "Till 4")
         for end in ("is open.", "is closed.", "is red.")
     ]
-    shuffled = list(said)
-    random.Random(3).shuffle(shuffled)  # noqa: S311
+    shuffled = sorted(said, key=lambda statement: statement[::-1])
     pairs = [{frozenset((each[hint.first], each[hint.second])) for hint in hints(each)} for each in (said, shuffled)]
     assert pairs[0] == pairs[1]
     assert len(pairs[0]) == 3

@@ -1,6 +1,6 @@
 """Tools are chosen by words, by meaning and by what can be filled; looking comes before changing."""
 
-import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,11 +13,18 @@ from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("G2", "L4")
 
-GET_USER = ToolCard("crm.get_user", "Show a user with lock state and last login.", {"properties": {"user_id": {"type": "string"}}, "required": ["user_id"]})  # fmt: skip  # noqa: E501
-UNLOCK = ToolCard("crm.unlock_user", "Unlock a user who was locked out after failed logins.", GET_USER.schema, "write")
-DELETE = ToolCard("crm.delete_user", "Delete a user for good.", GET_USER.schema, "write")
-BILLS = ToolCard("crm.list_invoices", "Show the invoices of an account.", {"properties": {"account_id": {"type": "string"}}, "required": ["account_id"]})  # fmt: skip  # noqa: E501
-SEARCH = ToolCard("crm.search_users", "Find users by name or e-mail.", {"properties": {"query": {"type": "string"}}, "required": ["query"]})  # fmt: skip  # noqa: E501
+
+def needing(name: str) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
+
+
+GET_USER = ToolCard("crm.get_user", "Show a user with lock state and last login.", needing("user_id"))
+UNLOCK = ToolCard(
+    "crm.unlock_user", "Unlock a user who was locked out after failed logins.", needing("user_id"), "write"
+)
+DELETE = ToolCard("crm.delete_user", "Delete a user for good.", needing("user_id"), "write")
+BILLS = ToolCard("crm.list_invoices", "Show the invoices of an account.", needing("account_id"))
+SEARCH = ToolCard("crm.search_users", "Find users by name or e-mail.", needing("query"))
 ALL = (GET_USER, UNLOCK, DELETE, BILLS, SEARCH)
 
 
@@ -57,10 +64,10 @@ def test_a_synonym_finds_its_tool(embed: Embed) -> None:
 def test_a_tool_that_can_be_filled_is_preferred_to_its_twin(embed: Embed) -> None:
     by_host = ToolCard("a.look_host", "Look at it.", {"properties": {"host": {"type": "string"}}, "required": ["host"]})
     by_mail = ToolCard(
-        "a.look_mail", "Look at it.", {"properties": {"email": {"type": "string"}}, "required": ["email"]}
+        "a.look_email", "Look at it.", {"properties": {"email": {"type": "string"}}, "required": ["email"]}
     )
     need = "look at it: ada@acme.example"
-    assert choose(need, (by_host, by_mail), extract(need), embed, 2)[0].name == "a.look_mail"
+    assert choose(need, (by_host, by_mail), extract(need), embed, 2)[0].name == "a.look_email"
 
 
 def test_the_reason_is_a_sentence_that_names_words_needs_and_effect(embed: Embed) -> None:
@@ -84,8 +91,7 @@ def test_nothing_is_chosen_from_nothing(embed: Embed) -> None:
 
 def test_the_order_of_the_catalogue_does_not_matter(embed: Embed) -> None:
     cards = tools()
-    shuffled = list(cards)
-    random.Random(7).shuffle(shuffled)  # noqa: S311
+    shuffled = sorted(cards, key=lambda card: card.description[::-1])
     for need, _ in needs()[:20]:
         first, second = (choose(need, each, extract(need), embed, 5) for each in (cards, shuffled))
         assert [choice.score for choice in first] == [choice.score for choice in second]

@@ -23,13 +23,13 @@ def fits(slot: Slot, value: Any) -> bool:
 def is_valid(schema: Schema, value: Any, *, formats: bool = False) -> bool:
     """No, too, for a schema that nobody can make sense of."""
     try:
-        return _validator(orjson.dumps(schema), formats).is_valid(value)
+        return _validator(orjson.dumps(schema), formats=formats).is_valid(value)
     except _BROKEN:
         return False
 
 
 @lru_cache(maxsize=1024)
-def _validator(schema: bytes, formats: bool) -> "jsonschema_rs.Validator":  # noqa: FBT001
+def _validator(schema: bytes, *, formats: bool) -> "jsonschema_rs.Validator":
     return jsonschema_rs.validator_for(orjson.loads(schema), offline=True, validate_formats=formats)
 
 

@@ -1,7 +1,9 @@
 """Links and bare host names in a text, each in one spelling that can be compared with others."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from gaby.safety.redaction.hosts import canonical_host, is_host
@@ -33,9 +35,22 @@ class Link(NamedTuple):
 
 def find_links(text: str) -> list[Link]:
     links = [*_with_scheme(text), *_scripts(text), *_shares(text)]
-    taken = [(link.start, link.end) for link in links]
-    links += (link for link in _bare(text) if not any(start <= link.start < end for start, end in taken))
+    taken = _Taken(links)
+    links += (link for link in _bare(text) if link.start not in taken)
     return links
+
+
+class _Taken:
+    """The places inside of links, found in few steps however many links there are."""
+
+    def __init__(self, links: list[Link]) -> None:
+        spans = sorted((link.start, link.end) for link in links)
+        self._starts = [start for start, _ in spans]
+        self._ends = list(accumulate((end for _, end in spans), max))
+
+    def __contains__(self, place: int) -> bool:
+        before = bisect_right(self._starts, place)
+        return before > 0 and place < self._ends[before - 1]
 
 
 def canonical_link(scheme: str, rest: str) -> tuple[str, str]:
