@@ -5,12 +5,22 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 
+@pytest.fixture
+def interruptible() -> Generator[None]:
+    """A suite that was started in the background ignores Ctrl-C, and so would the programs that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.promise("A5")
 @pytest.mark.timeout(60)
 def test_new_rows_are_followed_until_it_is_stopped_and_then_from_where_it_stopped(tmp_path: Path) -> None:
