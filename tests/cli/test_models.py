@@ -80,6 +80,8 @@ def test_routes_are_shown_changed_and_taken_back(with_model: Shell) -> None:
     assert with_model("model", "route", "big", "offline", "--json").json() == [{"for": "big", "chain": ["offline"]}]
     assert with_model("model", "route", "triage", "usual", "--json").json() == []
     assert with_model("model", "route", "nonsense", "mine/x").code == 4
+    assert "gaby model add" in with_model("model", "route", "big", "antropic/x").err
+    assert with_model("model", "indexing", "--json").json() == []
 
 
 @pytest.mark.parametrize(

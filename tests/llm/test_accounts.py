@@ -1,6 +1,8 @@
 """Accounts and routes of a workspace: keys sealed, changes at once, nothing of another workspace's."""
 
+import asyncio
 import json
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 
@@ -18,7 +20,8 @@ from gaby.llm.providers.config import Kind
 from gaby.llm.results import Occasion, Result
 from gaby.llm.setups import ModelRef, parse_chain, parse_ref
 from gaby.llm.tiers import Tier
-from gaby.usage.models import LlmCall
+from gaby.usage.budgets import LimitChange
+from gaby.usage.models import LlmCall, UsageCounter
 from gaby.usage.plans import PlanName
 from tests.llm.skills import WEIGH, Complaint, Weight
 from tests.support.models.replies import structured
@@ -225,3 +228,55 @@ async def test_a_vendors_vectors_are_in_the_books_and_asked_for_once(office: Off
     [call] = await office.calls()
     [bill] = office.vendors.billed
     assert (call.skill, call.state, call.input_tokens) == (EMBEDDINGS, "done", bill.input)
+
+
+@pytest.mark.promise("G9", "B8")
+async def test_indexing_is_no_task_of_the_plan_and_not_bound_by_a_tickets_budget(office: Office) -> None:
+    await office.add("mine", "openai")
+    await office.route(EMBEDDINGS, "mine/embed-test")
+    async with office.gaby.database.write(office.acme) as session:
+        await office.gaby.usage.budgets.change(session, ACTOR, LimitChange(run_tokens=1))
+    await office.gaby.models.embeddings.embed(office.acme, ["a scale " * 50, "a feather"])
+    async with office.gaby.database.read(office.acme) as session:
+        counts = await session.scalars(select(UsageCounter).where(UsageCounter.workspace_id == office.acme))
+        assert {count.span: (count.runs, count.held_tokens) for count in counts} == {"day": (0, 0), "month": (0, 0)}
+
+
+@pytest.mark.promise("G6", "G9")
+async def test_indexing_that_is_cancelled_leaves_nothing_held(office: Office) -> None:
+    await office.add("mine", "openai")
+    await office.route(EMBEDDINGS, "mine/embed-test")
+    for turns in range(12):
+        asking = asyncio.create_task(office.gaby.models.embeddings.embed(office.acme, [f"text {turns}"]))
+        for _ in range(turns * 3):
+            await asyncio.sleep(0)
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+    assert [row.state for row in await office.calls() if row.state == "held"] == []
+
+
+@pytest.mark.promise("G4")
+async def test_an_account_that_lacks_its_package_does_not_take_the_others_down(office: Office) -> None:
+    await office.add()
+    async with office.gaby.database.write(office.acme) as session:
+        await office.gaby.models.accounts.add(session, ACTOR, NewAccount("lite", "litellm", key="sk-1"))
+    await office.route("big", "lite/some-model, claude/claude-test")
+    office.vendors.say(GOOD)
+    assert (await office.ask()).source == "claude/claude-test"
+    states = {str(state.ref): state.usable for state in await office.gaby.models.states(office.acme)}
+    assert (states["lite/some-model"], states["claude/claude-test"]) == (False, True)
+
+
+@pytest.mark.promise("G3")
+async def test_a_route_to_an_account_that_is_not_there_is_refused(office: Office) -> None:
+    for name, chain in (("big", "antropic/claude-test"), ("big", "local/wordllama"), (EMBEDDINGS, "nobody/vectors")):
+        with pytest.raises(Invalid, match="gaby model add"):
+            await office.route(name, chain)
+
+
+async def test_many_at_once_open_one_account_once(office: Office) -> None:
+    await office.add()
+    await office.route("big", "claude/claude-test")
+    found = await asyncio.gather(*(office.gaby.models.setups.of(office.acme) for _ in range(8)))
+    assert len({id(setup.links[parse_ref("claude/claude-test")].provider) for setup in found}) == 1

@@ -280,6 +280,8 @@ async def test_a_stream_that_breaks_off_begins_anew(runtime: Bench, model: Any) 
     again = next(place for place, step in enumerate(steps) if isinstance(step, Again))
     assert said(steps[again:]) == result.value.text == "It weighs 3 kg."
     assert [hop.outcome for hop in result.hops] == ["answer_cut_off", "answered"]
+    costs = [row.cost_nano_usd for row in await runtime.calls()]
+    assert result.nano_usd == (None if None in costs else sum(cost or 0 for cost in costs))
 
 
 async def test_a_streamed_answer_that_cannot_be_used_is_taken_back(runtime: Bench) -> None:

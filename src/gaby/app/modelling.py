@@ -35,7 +35,7 @@ def build_models(ground: Ground, books: Books, settings: ModelSettings) -> Model
         from gaby.llm.embeddings.reindex import Reindexer
         from gaby.llm.embeddings.service import Embeddings
 
-        remote = RemoteEmbedding(setups, books, ids, patience=settings.timeout.total_seconds())
+        remote = RemoteEmbedding(setups, books, patience=settings.timeout.total_seconds())
         embeddings = Embeddings(database, clock, setups, remote=remote, folder=settings.folder)
         return embeddings, Reindexer(database, clock, ids, embeddings)
 

@@ -2,7 +2,7 @@
 
 import sys
 from decimal import Decimal, InvalidOperation
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -162,6 +162,20 @@ def try_models(
     print_rows(rows, as_json=as_json, empty="There is no model to test. `gaby model add` brings one.")
     if any(not each.answers for each in probed):
         raise typer.Exit(1)
+
+
+@app.command()
+def indexing(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show how far texts are on their way to another embedding model."""
+
+    async def work(gaby: Gaby) -> list[dict[str, Any]]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            rows = await gaby.models.reindexer.progress(session)
+        shown = ("collection", "model", "done", "total", "state", "error")
+        return [{name: getattr(row, name) for name in shown} for row in rows]
+
+    print_rows(run(work), as_json=as_json, empty="Nothing is being indexed anew.")
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
+from uuid import UUID
 
 from gaby.kernel.errors import GabyError
 from gaby.kernel.ids import ModelCallId, RunId, WorkspaceId
@@ -10,6 +11,9 @@ from gaby.llm.tiers import Tier
 
 OFFLINE = "offline"
 """The provider of an answer that no model gave."""
+
+NO_TASK = RunId(UUID(int=0))
+"""Of calls that belong to no task, such as indexing: the day and the month bound them, and no plan counts them."""
 
 CallState = Literal["held", "done", "failed", "unknown", "lost"]
 

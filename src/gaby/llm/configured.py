@@ -8,13 +8,17 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, WorkspaceId
+from gaby.kernel.log import get_log
 from gaby.llm.accounts import EMBEDDINGS, Accounts
 from gaby.llm.books import Books
+from gaby.llm.errors import ModelError
 from gaby.llm.prices import Price, listed_price
 from gaby.llm.provider import Provider
 from gaby.llm.providers.config import ProviderConfig
 from gaby.llm.providers.factory import make_provider
 from gaby.llm.setups import Chain, Link, ModelRef, Setup
+
+log = get_log(__name__)
 
 FRESH = 5.0
 """Seconds that a change on another machine may take to be noticed here."""
@@ -46,15 +50,19 @@ class ConfiguredSetups:
         self._known: dict[WorkspaceId, tuple[float, Setup]] = {}
         self._providers: dict[tuple[WorkspaceId, str], tuple[ProviderConfig, Provider]] = {}
         self._retired: list[Provider] = []
+        self._reading = asyncio.Lock()
+        self._changes = 0
 
     async def of(self, workspace_id: WorkspaceId) -> Setup:
-        known = self._known.get(workspace_id)
-        now = self._clock.monotonic()
-        if known is not None and now - known[0] < FRESH:
-            return known[1]
-        setup = await self._read(workspace_id)
-        self._known[workspace_id] = (now, setup)
-        return setup
+        async with self._reading:
+            known = self._known.get(workspace_id)
+            now, changes = self._clock.monotonic(), self._changes
+            if known is not None and now - known[0] < FRESH:
+                return known[1]
+            setup = await self._read(workspace_id)
+            if changes == self._changes:  # Else it may be from before the change.
+                self._known[workspace_id] = (now, setup)
+            return setup
 
     async def model_of(self, workspace_id: WorkspaceId) -> str:
         """What turns the workspace's texts into vectors."""
@@ -64,6 +72,7 @@ class ConfiguredSetups:
     async def heard(self, event: Event) -> None:
         """What changes here is known here at once."""
         if event.name.startswith(("model.", "usage.")):
+            self._changes += 1
             self._known.pop(event.workspace_id, None)
 
     async def close(self) -> None:
@@ -80,10 +89,25 @@ class ConfiguredSetups:
                 accounts[row.name] = _Account(workspace_id, config)
             chains = {**self.installed.chains, **await self._accounts.routes(session)}
             prices = await self._accounts.prices(session)
-        refs = {ref for chain in chains.values() for ref in chain if ref.provider in accounts}
-        providers = {name: await self._provider(name, accounts[name]) for name in {ref.provider for ref in refs}}
-        links = {ref: _link(ref, accounts[ref.provider], providers[ref.provider], prices.get(ref)) for ref in refs}
+        refs = {ref for chain in chains.values() for ref in chain}
+        named = accounts.keys() & {ref.provider for ref in refs}
+        providers = await self._usable({name: accounts[name] for name in named})
+        links = {
+            ref: _link(ref, accounts[ref.provider], providers[ref.provider], prices.get(ref))
+            for ref in refs
+            if ref.provider in providers
+        }
         return Setup(await self._books.tiers(workspace_id), chains, links)
+
+    async def _usable(self, accounts: Mapping[str, _Account]) -> dict[str, Provider]:
+        """One account that lacks its package must not take the others down with it."""
+        providers: dict[str, Provider] = {}
+        for name, account in accounts.items():
+            try:
+                providers[name] = await self._provider(name, account)
+            except ModelError as error:
+                log.warning("llm.account_unusable", account=name, error=error.message)
+        return providers
 
     async def _provider(self, name: str, account: _Account) -> Provider:
         key = (account.owner, name)

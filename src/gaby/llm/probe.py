@@ -4,7 +4,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
 
-from gaby.llm.asking import Asked, Failed, Question, ask_whole
+from gaby.llm.asking import Asked, Failed, Question, ask
 from gaby.llm.books import Books, BudgetSpent
 from gaby.llm.messages import Message, Request
 from gaby.llm.results import Occasion
@@ -31,13 +31,16 @@ async def probe(books: Books, link: Link, occasion: Occasion, *, patience: float
     request = Request(link.ref.model, _SYSTEM, (Message("user", _QUESTION),), max_output_tokens=256, timeout=patience)
     question = Question("model-test", Tier.SMALL, occasion, request, _TOKENS, _HASH)
     try:
-        async with aclosing(ask_whole(books, link, question, 0)) as pieces:
+        async with aclosing(ask(books, link, question, 0)) as pieces:
             async for asked in pieces:
                 if isinstance(asked, Asked):
+                    spent = asked.booking.settled
                     said = " ".join(asked.answer.text.split())[:60]
-                    return Probed(str(link.ref), said, milliseconds=asked.milliseconds, nano_usd=asked.nano_usd)
+                    return Probed(str(link.ref), said, milliseconds=spent.milliseconds, nano_usd=spent.nano_usd)
     except Failed as failed:
-        return Probed(str(link.ref), failed.error.message, answers=False, milliseconds=failed.milliseconds)
+        return Probed(
+            str(link.ref), failed.error.message, answers=False, milliseconds=failed.booking.settled.milliseconds
+        )
     except BudgetSpent as spent:
         return Probed(str(link.ref), spent.message, answers=False)
     raise AssertionError("a try ends with an answer or an error")

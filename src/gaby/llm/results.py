@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
-from uuid import UUID
 
 from pydantic import BaseModel
 
@@ -76,7 +75,3 @@ class Again:
     """Forget the tokens so far: the answer begins anew."""
 
     because: str
-
-
-def new_occasion(workspace_id: WorkspaceId, run_id: UUID, conceal: Conceal = _as_it_is) -> Occasion:
-    return Occasion(workspace_id, RunId(run_id), conceal)

@@ -120,7 +120,6 @@ class SkillRunner:
             envelope=rendered.envelope,
             messages=(Message("user", rendered.message),),
             tools=tools,
-            must_use_tool=False,
             shape=shape_of(skill),
             max_output_tokens=skill.max_output_tokens,
             temperature=skill.temperature,

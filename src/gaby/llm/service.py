@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import Across, Database, WriteSession
-from gaby.kernel.errors import NotFound
+from gaby.kernel.errors import Invalid, NotFound
 from gaby.kernel.ids import Ids, RunId, WorkspaceId
 from gaby.llm.accounts import EMBEDDINGS, Accounts
 from gaby.llm.books import Books
@@ -26,6 +26,9 @@ from gaby.llm.tiers import Tier
 if TYPE_CHECKING:
     from gaby.llm.embeddings.reindex import Reindexer
     from gaby.llm.embeddings.service import Embeddings
+
+LOCAL = "local"
+"""Of embedding models that run on this machine and need no account."""
 
 MakeVectors = Callable[[], "tuple[Embeddings, Reindexer]"]
 
@@ -89,6 +92,10 @@ class Models:
         """`None` goes back to the installation's. Another model for embeddings means new vectors for every text."""
         if name not in {EMBEDDINGS, *Tier} and name not in self.skills:
             raise NotFound("There is no such tier or skill. Tiers are small, big and deep; see `gaby skill list`.")
+        known = {row.name for row in await self.accounts.list(session)} | self.setups.installed.accounts.keys()
+        for ref in chain or ():
+            if ref.provider not in (known | {LOCAL} if name == EMBEDDINGS else known):
+                raise Invalid("There is no account for one of these models. Add it first: `gaby model add`.")
         await self.accounts.route(session, actor, name, chain)
         if name == EMBEDDINGS:
             [ref] = chain if chain is not None else self.setups.installed.chains[EMBEDDINGS]
@@ -100,7 +107,7 @@ class Models:
         return [
             ModelState(
                 ref,
-                ref in setup.links or ref.provider == "local",
+                ref in setup.links or ref.provider == LOCAL,
                 self._rest(setup.links.get(ref)),
                 _prices(setup.links.get(ref)),
                 tuple(sorted(name for name, chain in setup.chains.items() if ref in chain)),

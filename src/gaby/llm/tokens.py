@@ -2,9 +2,7 @@
 
 import math
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ \n"
-_DROP_LETTERS = bytes.maketrans(b"", b"")
-_LETTER_BYTES = _LETTERS.encode()
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ \n"
 
 # Words are four or more letters to a token in every common tokenizer; digits, signs and other scripts up to one each.
 _PER_LETTER = 1 / 3
@@ -15,5 +13,5 @@ FRAME = 16
 
 def estimate(text: str) -> int:
     data = text.encode("utf-8", "replace")
-    others = len(data.translate(_DROP_LETTERS, _LETTER_BYTES))
+    others = len(data.translate(None, _LETTERS))
     return math.ceil((len(data) - others) * _PER_LETTER + others * _PER_OTHER_BYTE)

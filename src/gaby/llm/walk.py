@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from gaby.kernel.ids import Random
 from gaby.kernel.log import get_log
 from gaby.llm.answers import Refused, accept
-from gaby.llm.asking import Asked, Failed, Question, ask_streaming, ask_whole
+from gaby.llm.asking import Asked, Failed, Question, ask
+from gaby.llm.booking import Booking
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
 from gaby.llm.errors import ModelError, RequestRefused
@@ -79,7 +80,9 @@ class Walk(Generic[In, Out]):
         while tries < TRIES and self.value is None and self.trouble is None:
             spoken, again = False, None
             try:
-                async with aclosing(self._asking(link)) as pieces:
+                async with aclosing(
+                    ask(self._road.books, link, self._question, len(self.hops), streaming=self._streaming)
+                ) as pieces:
                     async for piece in pieces:
                         if isinstance(piece, Piece):
                             spoken = True
@@ -94,20 +97,16 @@ class Walk(Generic[In, Out]):
             if spoken and self.value is None:
                 yield Again(again or "the next model is asked")
 
-    def _asking(self, link: Link) -> AsyncGenerator[Piece | Asked]:
-        ask = ask_streaming if self._streaming else ask_whole
-        return ask(self._road.books, link, self._question, len(self.hops))
-
     def _hear(self, link: Link, asked: Asked) -> str | None:
         """Takes the answer, or notes what to tell the model about it, once."""
         self._road.breakers.succeeded(link.account)
-        self._add(asked)
+        self._add(asked.booking)
         try:
             self.value = accept(self._skill, self._given, asked.answer, self._question.request.tools)
         except Unacceptable as wrong:
             refused = isinstance(wrong, Refused)
             outcome = "refusal" if refused else "unacceptable"
-            self._hop(Hop(str(link.ref), outcome, asked.hold.id, asked.milliseconds))
+            self._hop(Hop(str(link.ref), outcome, asked.booking.hold.id, asked.booking.settled.milliseconds))
             if self._corrected:
                 self.trouble = "refusal" if refused else "garbage"
                 return None
@@ -115,15 +114,14 @@ class Walk(Generic[In, Out]):
             self._question = self._question.with_more(*_correction(asked.answer.text, str(wrong)))
             return str(wrong)
         self.source = str(link.ref)
-        self._hop(Hop(self.source, "answered", asked.hold.id, asked.milliseconds))
+        self._hop(Hop(self.source, "answered", asked.booking.hold.id, asked.booking.settled.milliseconds))
         return None
 
     async def _wait(self, link: Link, failed: Failed, *, last: bool) -> str | None:
         """What to say before the same model is asked again; None when it is not worth it."""
         error = failed.error
-        if error.usage is not None:
-            self.usage += error.usage
-        self._hop(Hop(str(link.ref), error.code, failed.hold.id, failed.milliseconds))
+        self._add(failed.booking)
+        self._hop(Hop(str(link.ref), error.code, failed.booking.hold.id, failed.booking.settled.milliseconds))
         opened = not isinstance(error, RequestRefused) and self._road.breakers.failed(link.account)
         if opened:
             log.warning("llm.resting", provider=link.ref.provider)
@@ -139,10 +137,10 @@ class Walk(Generic[In, Out]):
             return error.retry_after
         return 0.5 * 2 ** (tries - 1) * self._road.jitter()
 
-    def _add(self, asked: Asked) -> None:
-        self.usage += asked.answer.usage
-        unknown = self.nano_usd is None or asked.nano_usd is None
-        self.nano_usd = None if unknown else (self.nano_usd or 0) + (asked.nano_usd or 0)
+    def _add(self, booking: Booking) -> None:
+        self.usage += booking.settled.usage
+        spent = booking.settled.nano_usd
+        self.nano_usd = None if self.nano_usd is None or spent is None else self.nano_usd + spent
 
     def _hop(self, hop: Hop) -> None:
         self.hops.append(hop)

@@ -16,7 +16,7 @@ from gaby.kernel.metrics import Metrics
 from gaby.llm.books import BudgetSpent, Hold, Settled, Wanted
 from gaby.llm.tiers import Tier
 from gaby.usage.entries import Page, effective, keys_of
-from gaby.usage.limits import Count, Limits, Span, refusal
+from gaby.usage.limits import Count, Limits, Span, begins_task, refusal
 from gaby.usage.models import LlmCall, UsageCounter, UsageLimit
 
 LOST_AFTER = timedelta(minutes=15)
@@ -166,7 +166,7 @@ def _hold(page: Page, hold: Hold) -> BudgetSpent | None:
     refused = refusal(counts, page.limits(wanted.workspace_id), wanted.tokens, wanted.nano_usd)
     if refused is not None:
         return refused
-    begins = counts["run"].runs == 0
+    begins = begins_task(counts)
     for span, key in keys.items():
         count = counts[span].hold(wanted.tokens, wanted.nano_usd or 0)
         page.put(key, count.begin() if begins else count)

@@ -10,7 +10,7 @@ from uuid import UUID
 from gaby.kernel.database.engines import Dialect
 from gaby.kernel.database.raw import Connection, Sql, digits_of, moment_for
 from gaby.kernel.ids import ModelCallId, RunId, WorkspaceId
-from gaby.llm.books import CallState, Hold, Settled
+from gaby.llm.books import NO_TASK, CallState, Hold, Settled
 from gaby.usage.limits import SPANS, Cap, Count, Limits, Span
 from gaby.usage.plans import PLANS, PlanName
 
@@ -169,7 +169,10 @@ class Page:
 def keys_of(workspace_id: WorkspaceId, run_id: RunId, moment: datetime) -> dict[Span, Key]:
     """Which counts a call belongs to. It is settled in those it was held in, whatever the clock says by then."""
     names = (run_id.hex, f"{moment:%Y-%m-%d}", f"{moment:%Y-%m}")
-    return {span: (workspace_id, span, name) for span, name in zip(SPANS, names, strict=True)}
+    keys: dict[Span, Key] = {span: (workspace_id, span, name) for span, name in zip(SPANS, names, strict=True)}
+    if run_id == NO_TASK:
+        del keys["run"]
+    return keys
 
 
 def effective(usual: Limits, row: tuple[Any, ...] | None) -> Limits:

@@ -65,14 +65,17 @@ class Count:
 
 def refusal(counts: Mapping[Span, Count], limits: Limits, tokens: int, nano_usd: int | None) -> BudgetSpent | None:
     """Why the call must not be made, or None. A call of unknown price counts its tokens only."""
-    begins = counts["run"].runs == 0
     most = limits.plan.runs_per_month
-    if begins and most is not None and counts["month"].runs >= most:
+    if begins_task(counts) and most is not None and counts["month"].runs >= most:
         return PlanUsedUp()
-    for span in SPANS:
+    for span in counts:
         if not _fits(counts[span], limits.cap(span), tokens, nano_usd):
             return _SPENT[span]()
     return None
+
+
+def begins_task(counts: Mapping[Span, Count]) -> bool:
+    return "run" in counts and counts["run"].runs == 0
 
 
 def _fits(count: Count, cap: Cap, tokens: int, nano_usd: int | None) -> bool:
