@@ -1,0 +1,1 @@
+"""Texts to passages that cover them exactly once, each whole in itself."""

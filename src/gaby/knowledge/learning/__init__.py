@@ -1,0 +1,1 @@
+"""What Gaby would like to remember, and what it could not answer. A person decides."""

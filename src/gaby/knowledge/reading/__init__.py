@@ -1,0 +1,1 @@
+"""Bytes of any kind to text with lines that can be cited."""

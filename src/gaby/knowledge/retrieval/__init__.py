@@ -1,0 +1,1 @@
+"""From a question to the few passages that answer it, with reasons."""
