@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from gaby.kernel.database import Database, open_database
-from gaby.kernel.database.faults import DatabaseRoleMissing, UpgradeForbidden
+from gaby.kernel.database.faults import DatabaseRoleMissing, UpgradeForbidden, VectorsMissing
 from gaby.kernel.ids import SYSTEM
 from gaby.migrations import find_drift, inspect_schema, upgrade
 
@@ -21,6 +21,7 @@ def schema(empty_schema: str) -> Generator[str]:
     """A database with two logins: `owning` may make tables in it, `serving` may only connect."""
     forget(empty_schema)
     execute(empty_schema, "CREATE ROLE owning LOGIN; CREATE ROLE serving LOGIN; GRANT ALL ON SCHEMA public TO owning")
+    execute(empty_schema, "CREATE EXTENSION IF NOT EXISTS vector")
     yield empty_schema
     forget(empty_schema)
 
@@ -67,6 +68,12 @@ async def test_the_login_that_serves_can_tell_the_version_without_owning_the_tab
     alone = open_database(login(schema, "serving"), role=ROLE)
     assert inspect_schema(alone) == "current"
     await assert_it_serves(alone)
+
+
+async def test_a_login_that_may_not_add_pgvector_is_told_what_an_administrator_has_to_do(schema: str) -> None:
+    execute(schema, "ALTER ROLE owning CREATEROLE; DROP EXTENSION vector")
+    with pytest.raises(VectorsMissing, match="CREATE EXTENSION vector"):
+        upgrade(opened(schema))
 
 
 async def test_one_login_that_may_create_roles_does_both(schema: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import gaby.audit.models
 import gaby.identity.models
 import gaby.kernel.crypto.models
+import gaby.knowledge.models
 import gaby.llm.embeddings.models
 import gaby.llm.models
 import gaby.tools.models
@@ -16,6 +17,7 @@ ROOMS = (
     gaby.audit.models,
     gaby.identity.models,
     gaby.kernel.crypto.models,
+    gaby.knowledge.models,
     gaby.llm.embeddings.models,
     gaby.llm.models,
     gaby.tools.models,

@@ -54,6 +54,14 @@ class DatabaseRoleMissing(GabyError):
     exit_code = 3
 
 
+class VectorsMissing(GabyError):
+    """This Postgres database lacks the extension `vector`, and the login may not add it. Install pgvector on the
+    server, and have an administrator run `CREATE EXTENSION vector` in this database; then upgrade again."""
+
+    status = 503
+    exit_code = 3
+
+
 _SQLITE_UNAVAILABLE = (
     "SQLITE_BUSY",
     "SQLITE_FULL",
