@@ -74,6 +74,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.audit = parts.audit
     app.state.tools = parts.tools
     app.state.models = parts.models
+    app.state.knowledge = parts.knowledge
     app.state.usage = parts.usage
     app.include_router(health.router)
     tools, models = tools_routes.routers, (llm_routes.router, usage_routes.router)

@@ -12,6 +12,7 @@ from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.metrics import Metrics
+from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
 from gaby.tools import Tools
 from gaby.usage.service import UsageService
@@ -24,6 +25,7 @@ class Parts:
     audit: AuditLog
     tools: Tools
     models: Models
+    knowledge: Knowledge
     usage: UsageService
     metrics: Metrics
     clock: Clock

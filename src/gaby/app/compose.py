@@ -14,6 +14,7 @@ from gaby.api import Parts
 from gaby.app import checks
 from gaby.app.background import repeating
 from gaby.app.installed_models import usual_limits
+from gaby.app.knowing import build_knowledge
 from gaby.app.modelling import build_models
 from gaby.app.opening import configured_url, open_configured_database
 from gaby.app.sealing import PageCipher, VaultSealer
@@ -41,6 +42,7 @@ from gaby.kernel.crypto import MasterKeys, Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, Random
 from gaby.kernel.metrics import Metrics
+from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
 from gaby.mcp import HostLimits, McpHost, SpillFolder
 from gaby.safety import parse_profile
@@ -77,6 +79,7 @@ class Gaby:
     spill: SpillFolder
     tools: Tools
     models: Models
+    knowledge: Knowledge
     usage: UsageService
     http: httpx2.AsyncClient
 
@@ -108,6 +111,7 @@ class Gaby:
             repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
             repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
             repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
+            repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
         ]
 
     async def _check_connectors(self) -> None:
@@ -143,6 +147,7 @@ class Gaby:
             audit=self.audit,
             tools=self.tools,
             models=self.models,
+            knowledge=self.knowledge,
             usage=self.usage,
             metrics=self.metrics,
             clock=self.clock,
@@ -198,11 +203,11 @@ def build(
     )
     spill = SpillFolder(settings.home / "results", PageCipher(master_keys), clock, random)
     host = McpHost(clock, random, metrics, _host_limits(settings), spill)
-    tools = build_tools(
-        Ground(database, audit, vault, clock, ids, random, metrics), host, spill, _tool_settings(settings)
-    )
+    ground = Ground(database, audit, vault, clock, ids, random, metrics)
+    tools = build_tools(ground, host, spill, _tool_settings(settings))
     tools.launcher.renewed_by(Tokens(database, vault, clock, Wire(http)))
     books = KeptBooks(database, clock, ids, metrics, usual_limits(settings.budget))
+    models = build_models(ground, books, settings.models)
     return Gaby(
         settings=settings,
         clock=clock,
@@ -219,7 +224,8 @@ def build(
         host=host,
         spill=spill,
         tools=tools,
-        models=build_models(Ground(database, audit, vault, clock, ids, random, metrics), books, settings.models),
+        models=models,
+        knowledge=build_knowledge(ground, models, settings),
         usage=UsageService(books, Budgets(), clock),
         http=http,
     )

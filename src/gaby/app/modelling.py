@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaby.app.installed_models import installed_models
+from gaby.knowledge.collection import KnowledgeCollection
 from gaby.llm.accounts import Accounts
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
@@ -37,7 +38,9 @@ def build_models(ground: Ground, books: Books, settings: ModelSettings) -> Model
 
         remote = RemoteEmbedding(setups, books, patience=settings.timeout.total_seconds())
         embeddings = Embeddings(database, clock, setups, remote=remote, folder=settings.folder)
-        return embeddings, Reindexer(database, clock, ids, embeddings)
+        reindexer = Reindexer(database, clock, ids, embeddings)
+        reindexer.register(KnowledgeCollection())
+        return embeddings, reindexer
 
     return Models(
         database=database,

@@ -38,6 +38,10 @@ class Metrics:
             "retrieval_hit_rate", "Share of retrieved citations that the summary used, from 0 to 1.", "workspace"
         )
 
+        self.knowledge_damage = self._gauge(
+            "knowledge_damage", "1 while words or vectors of the index are lost and made anew, else 0.", "workspace"
+        )
+
     def _models_and_connectors(self) -> None:
         self.llm_tokens = self._counter(
             "llm_tokens", "Tokens sent to and received from models.", "workspace", "model", "purpose", "direction"

@@ -27,6 +27,16 @@ class Brought:
 
 
 @dataclass(frozen=True)
+class Heading:
+    """A heading that the text itself does not mark, as in a PDF."""
+
+    start: int
+    level: int
+    """1 is the outermost."""
+    title: str
+
+
+@dataclass(frozen=True)
 class Text:
     """A document that can be read. Lines end with a line feed alone and are what citations count."""
 
@@ -36,6 +46,8 @@ class Text:
     """`markdown`, `plain`, `pdf`, `html` (by then turned into Markdown), or a language such as `python` or `go`."""
     pages: tuple[int, ...] = ()
     """Where each page begins, as an offset into the text. Empty when it has no pages."""
+    outline: tuple[Heading, ...] = ()
+    """Headings found by other means than marks in the text, in order. Only PDFs have them."""
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,8 @@ class KnowledgePassage(Base):
     """Counted in each workspace by itself, so that nothing of another can be told from it."""
     document_id: Mapped[UUID]
     ordinal: Mapped[int]
-    start: Mapped[int] = mapped_column("start_at")
-    end: Mapped[int] = mapped_column("end_at")
+    start_at: Mapped[int]
+    end_at: Mapped[int]
     first_line: Mapped[int]
     last_line: Mapped[int]
     headings: Mapped[list[str]] = mapped_column(JsonColumn)
@@ -169,7 +169,9 @@ class KnowledgePassage(Base):
     last_page: Mapped[int | None] = mapped_column(default=None)
     terms: Mapped[int] = mapped_column(Integer, default=0)
     """How long it is for lexical search."""
-    words: Mapped[Any] = mapped_column(Text().with_variant(TSVECTOR(), "postgresql"), default=None, deferred=True)
+    words: Mapped[Any] = mapped_column(
+        Text().with_variant(TSVECTOR(), "postgresql"), default=None, deferred=True, nullable=True
+    )
     """Postgres searches here. SQLite has a full-text table for each workspace instead."""
 
 

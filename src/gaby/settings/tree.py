@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -238,6 +239,40 @@ class ModelSettings(_Group):
     ] = None
 
 
+class KnowledgeSettings(_Group):
+    """What Gaby answers from: the company's own documents."""
+
+    networks: Annotated[
+        str | None,
+        Field(
+            description="Private networks in which wikis and websites may be read, comma-separated, such as "
+            "`10.2.0.0/16`. Without it only public addresses are."
+        ),
+    ] = None
+    folders: Annotated[
+        str | None,
+        Field(
+            description="Folders below which documents may be read, colon-separated. Without it any that Gaby "
+            "may read; adding one takes the right to manage the installation in any case."
+        ),
+    ] = None
+    ask_model: Annotated[
+        bool,
+        Field(
+            description="Whether searches for an answer also ask a model, if there is one: for better queries, and to "
+            "judge the passages that were found. It costs a call each."
+        ),
+    ] = False
+
+    @field_validator("networks")
+    @classmethod
+    def _are_networks(cls, value: str | None) -> str | None:
+        for network in (value or "").split(","):
+            if network.strip():
+                ip_network(network.strip())
+        return value
+
+
 _TOKENS = Field(ge=0, le=10**12)
 _USD = Field(ge=0, le=10**6, allow_inf_nan=False)
 
@@ -307,6 +342,7 @@ class Settings(_Group):
     safety: SafetySettings = SafetySettings()
     connectors: ConnectorSettings = ConnectorSettings()
     models: ModelSettings = ModelSettings()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
     budget: BudgetSettings = BudgetSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -1,0 +1,38 @@
+"""Building everything about knowledge out of the settings."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gaby.knowledge.service import Knowledge
+from gaby.llm.service import Models
+from gaby.settings import Settings
+from gaby.tools import Ground
+
+if TYPE_CHECKING:
+    from gaby.knowledge.parts import KnowledgeParts
+
+
+def build_knowledge(ground: Ground, models: Models, settings: Settings) -> Knowledge:
+    def make() -> "KnowledgeParts":
+        from gaby.knowledge.parts import KnowledgeGround, build_parts
+
+        folders = settings.knowledge.folders
+        return build_parts(
+            KnowledgeGround(
+                database=ground.database,
+                clock=ground.clock,
+                ids=ground.ids,
+                vault=ground.vault,
+                metrics=ground.metrics,
+                models=models,
+                home=settings.home / "knowledge",
+                networks=tuple(_listed(settings.knowledge.networks, ",")),
+                folders=None if folders is None else tuple(map(Path, _listed(folders, ":"))),
+            )
+        )
+
+    return Knowledge(ground.database, ground.clock, make)
+
+
+def _listed(text: str | None, separator: str) -> list[str]:
+    return [each.strip() for each in (text or "").split(separator) if each.strip()]

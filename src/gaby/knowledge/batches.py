@@ -1,0 +1,157 @@
+"""What a source lists, compared with what the library holds, read, and gathered into batches for the index."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+
+from gaby.knowledge.documents import Unreadable
+from gaby.knowledge.library import Held
+from gaby.knowledge.preparing import Prepared, prepare
+from gaby.knowledge.sources.source import Failed, Item, Source, SourceUnavailable, Total
+
+_DOCUMENTS = 128
+_PASSAGES = 512
+_TOGETHER = 16
+"""Documents that are fetched at the same time."""
+_LONGEST_URI = 1000
+_NOTED = 1000
+"""So many documents without news are enough for a word about progress."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A document whose content is what it was; only its fingerprint is another."""
+
+    held: Held
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A document that failed. While its fingerprint stays, there is no use in trying again."""
+
+    failed: Failed
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the library has of this source."""
+
+    held: dict[str, Held]
+    failures: dict[str, str]
+    """Fingerprints under which a document could not be read."""
+
+    def fingerprints(self) -> dict[str, str]:
+        return self.failures | {uri: held.fingerprint for uri, held in self.held.items()}
+
+
+@dataclass
+class Batch:
+    """What is written in one transaction."""
+
+    ready: list[Prepared] = field(default_factory=list[Prepared])
+    kept: list[Kept] = field(default_factory=list[Kept])
+    broken: list[Broken] = field(default_factory=list[Broken])
+    met: list[Held] = field(default_factory=list[Held])
+    """Unchanged. Only a source that goes on after a cursor needs to have it written down."""
+    done: int = 0
+    total: int | None = None
+    cursor: str | None = None
+
+    @property
+    def full(self) -> bool:
+        passages = sum(len(document.passages) for document in self.ready)
+        return len(self.ready) >= _DOCUMENTS or passages >= _PASSAGES or self.done >= _NOTED
+
+    @property
+    def empty(self) -> bool:
+        return not (self.done or self.total is not None)
+
+
+class Reading:
+    def __init__(self, source: Source, known: Known, cursor: str | None) -> None:
+        self._source = source
+        self._known = known
+        self._cursor = cursor
+        self._batch = Batch()
+        self.seen: set[str] = set()
+        """Every address that was listed, whatever became of it."""
+
+    async def batches(self) -> AsyncGenerator[Batch]:
+        """When the listing breaks off, what was read until then comes before the reason is raised."""
+        broke_off: SourceUnavailable | None = None
+        waiting: list[Item] = []
+        try:
+            async for listed in self._source.list(self._known.fingerprints(), self._cursor):
+                match listed:
+                    case Total(documents):
+                        self._batch.total = documents
+                    case Failed():
+                        self._take_failed(listed)
+                    case Item():
+                        waiting += self._to_read(listed)
+                if len(waiting) >= _TOGETHER:
+                    await self._read(waiting)
+                    waiting = []
+                if self._batch.full:
+                    yield self._taken()
+        except SourceUnavailable as error:
+            broke_off = error
+        await self._read(waiting)
+        if not self._batch.empty:
+            yield self._taken()
+        if broke_off is not None:
+            raise broke_off
+
+    def _taken(self) -> Batch:
+        batch, self._batch = self._batch, Batch()
+        return batch
+
+    def _to_read(self, item: Item) -> Sequence[Item]:
+        if len(item.uri.encode(errors="replace")) > _LONGEST_URI:
+            self._take_failed(Failed(f"{item.uri[:200]}...", "Its address is too long.", cursor=item.cursor))
+            return ()
+        self.seen.add(item.uri)
+        held = self._known.held.get(item.uri)
+        if held is not None and held.fingerprint == item.fingerprint:
+            if item.cursor is not None:
+                self._batch.met.append(held)
+        elif self._known.failures.get(item.uri) != item.fingerprint:
+            return (item,)
+        self._count(item.cursor)
+        return ()
+
+    async def _read(self, items: Sequence[Item]) -> None:
+        outcomes = await asyncio.gather(*map(self._prepared, items))
+        for item, outcome in zip(items, outcomes, strict=True):
+            match outcome:
+                case Prepared():
+                    self._batch.ready.append(outcome)
+                case Kept():
+                    self._batch.kept.append(outcome)
+                case Broken():
+                    self._batch.broken.append(outcome)
+            self._count(item.cursor)
+
+    async def _prepared(self, item: Item) -> Prepared | Kept | Broken:
+        try:
+            brought = await item.fetch()
+            prepared = await asyncio.to_thread(prepare, brought, item.fingerprint)
+        except SourceUnavailable as error:
+            return Broken(Failed(item.uri, error.message, passing=True))
+        except Unreadable as error:
+            return Broken(Failed(item.uri, error.message), item.fingerprint)
+        held = self._known.held.get(item.uri)
+        if held is not None and held.content_hash == prepared.content_hash:
+            return Kept(held, item.fingerprint)
+        return prepared
+
+    def _take_failed(self, failed: Failed) -> None:
+        self.seen.add(failed.uri)
+        self._batch.broken.append(Broken(failed))
+        self._count(failed.cursor)
+
+    def _count(self, cursor: str | None) -> None:
+        self._batch.done += 1
+        self._batch.cursor = cursor or self._batch.cursor

@@ -1,0 +1,38 @@
+"""Vectors for passages and questions, always by the model that the workspace's index is searched with."""
+
+from collections.abc import Sequence
+
+from gaby.kernel.database import Database
+from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.collection import NAME
+from gaby.knowledge.corpus import corpus_of
+from gaby.llm.embeddings.embedder import Matrix
+from gaby.llm.embeddings.reindex import Reindexer
+from gaby.llm.embeddings.service import Chooser, Embeddings
+from gaby.llm.embeddings.vectors import to_bytes
+
+
+class Embedding:
+    def __init__(self, database: Database, chooser: Chooser, embeddings: Embeddings, reindexer: Reindexer) -> None:
+        self._database = database
+        self._chooser = chooser
+        self._embeddings = embeddings
+        self._reindexer = reindexer
+
+    async def models(self, workspace_id: WorkspaceId) -> list[str]:
+        """The one that is searched first, and while another is introduced that one too."""
+        async with self._database.read(workspace_id) as session:
+            corpus = await corpus_of(session)
+            coming = await self._reindexer.being_made(session, NAME)
+        searched = corpus.model if corpus is not None else await self._chooser.model_of(workspace_id)
+        return [searched] if coming is None or coming == searched else [searched, coming]
+
+    async def embed(self, workspace_id: WorkspaceId, model: str, texts: Sequence[str]) -> Matrix:
+        return await self._embeddings.embed_with(workspace_id, model, texts)
+
+    async def stored(self, workspace_id: WorkspaceId, texts: Sequence[str]) -> dict[str, list[bytes]]:
+        """As the index keeps them, by every model that is needed at the moment."""
+        return {
+            model: [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
+            for model in await self.models(workspace_id)
+        }

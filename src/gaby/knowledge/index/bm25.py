@@ -1,0 +1,34 @@
+"""BM25 of a few passages whose counts are known, with the same numbers that SQLite uses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gaby.knowledge.index.index import Hits
+
+_SATURATION = 1.2
+_LENGTH_SHARE = 0.75
+
+
+@dataclass(frozen=True)
+class Document:
+    id: int
+    terms: int
+    """How many it has in all."""
+    counts: Mapping[str, int]
+
+
+def scores(
+    query: Sequence[str], documents: Sequence[Document], rarities: Mapping[str, float], average: float, limit: int
+) -> Hits:
+    found: dict[int, float] = {}
+    for document in documents:
+        room = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * document.terms / (average or 1))
+        score = sum(
+            rarities[term] * count * (_SATURATION + 1) / (count + room)
+            for term in query
+            if (count := document.counts.get(term, 0))
+        )
+        if score > 0:
+            found[document.id] = score
+    best = sorted(found.items(), key=lambda each: (-each[1], each[0]))[:limit]
+    return dict(best)

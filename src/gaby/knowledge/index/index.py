@@ -1,0 +1,59 @@
+"""What the index of a workspace's passages can do, on either engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.ids import WorkspaceId
+from gaby.llm.embeddings.embedder import Matrix
+
+Hits = Mapping[int, float]
+"""Passages by id with their score, the best first."""
+
+Span = tuple[int, int]
+"""The first and the last id of a document's passages."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A passage with what lexical search knows it by."""
+
+    id: int
+    terms: Sequence[str]
+    columns: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Of `knowledge_passages`."""
+
+
+class Index(Protocol):
+    """Vectors live in `knowledge_vectors` on both engines; whoever writes passages writes them there."""
+
+    async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+        """New passages."""
+        ...
+
+    async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+        """Make the words of passages that are there known again."""
+        ...
+
+    async def remove(self, session: WriteSession, spans: Sequence[Span]) -> None:
+        """Out of lexical search, before the passages themselves are deleted."""
+        ...
+
+    async def lexical(
+        self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
+    ) -> tuple[list[Hits], Mapping[str, float]]:
+        """BM25 of the workspace's own statistics for each query, and how rare each of their terms is there."""
+        ...
+
+    async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
+        """Cosine for each query."""
+        ...
+
+    async def vectors(self, workspace_id: WorkspaceId, model: str, ids: Sequence[int], dimensions: int) -> Matrix:
+        """One row for each, of zeros where the vector is missing."""
+        ...
+
+    async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
+        """Passages whose vector is missing or broken, or that lexical search does not know."""
+        ...

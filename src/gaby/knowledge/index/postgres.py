@@ -1,0 +1,165 @@
+"""The index on Postgres: tsvector and pgvector, always inside of one workspace before anything is ranked."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from sqlalchemy import bindparam, delete, func, literal_column, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from gaby.kernel.database import Database, ReadSession, WriteSession
+from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.index.bm25 import Document, scores
+from gaby.knowledge.index.hnsw import EXACT_UP_TO, use_graph
+from gaby.knowledge.index.index import Entry, Hits, Span
+from gaby.knowledge.index.lacking import without_vector
+from gaby.knowledge.index.pgvector import to_text
+from gaby.knowledge.index.rarity import rarest, rarity
+from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage, KnowledgeTerm, KnowledgeVector
+from gaby.llm.embeddings.embedder import Matrix
+from gaby.llm.embeddings.vectors import from_bytes, to_bytes
+
+_MOST_TERMS = 32
+_CANDIDATES = 400
+"""Passages that Postgres picks by its own rank, which knows no rarity; of these the BM25 is exact."""
+
+
+class PostgresIndex:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+        if entries:
+            rows = [{**entry.columns, "given": " ".join(entry.terms)} for entry in entries]
+            await (await session.connection()).execute(insert(KnowledgePassage).values(words=_WORDS), rows)
+            await self._count(session, entries)
+
+    async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+        await self.remove(session, [(entry.id, entry.id) for entry in entries])
+        statement = (
+            update(KnowledgePassage)
+            .where(KnowledgePassage.workspace_id == bindparam("place"), KnowledgePassage.id == bindparam("passage"))
+            .values(words=_WORDS)
+        )
+        rows = [
+            {"place": session.workspace_id, "passage": entry.id, "given": " ".join(entry.terms)} for entry in entries
+        ]
+        if rows:
+            await (await session.connection()).execute(statement, rows)
+            await self._count(session, entries)
+
+    async def remove(self, session: WriteSession, spans: Sequence[Span]) -> None:
+        counts: Counter[str] = Counter()
+        for first, last in spans:
+            query = select(func.tsvector_to_array(KnowledgePassage.words)).where(
+                KnowledgePassage.workspace_id == session.workspace_id, KnowledgePassage.id.between(first, last)
+            )
+            counts.update(chain.from_iterable(terms or () for terms in (await session.scalars(query)).all()))
+        await self._add_up(session, Counter({term: -count for term, count in counts.items()}))
+        gone = (KnowledgeTerm.workspace_id == session.workspace_id, KnowledgeTerm.passages <= 0)
+        await session.execute(delete(KnowledgeTerm).where(*gone))
+
+    async def lexical(
+        self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
+    ) -> tuple[list[Hits], Mapping[str, float]]:
+        corpus = await session.get(KnowledgeCorpus, session.workspace_id)
+        if corpus is None or not corpus.passages:
+            return [{} for _ in queries], {}
+        rarities = await self._rarities(session, corpus.passages, set(chain.from_iterable(queries)))
+        asked = [rarest(query, rarities, _MOST_TERMS) for query in queries]
+        found = await self._candidates(session, rarest(chain.from_iterable(asked), rarities, _MOST_TERMS))
+        average = corpus.terms / corpus.passages
+        return [scores(query, found, rarities, average, limit) for query in asked], rarities
+
+    async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
+        async with self._database.read(workspace_id) as session:
+            corpus = await session.get(KnowledgeCorpus, workspace_id)
+            many = corpus is not None and corpus.passages > EXACT_UP_TO
+            cast = await use_graph(session, queries.shape[1]) if many else ""
+            near: list[Hits] = []
+            for row in queries:
+                values = {"place": workspace_id, "model": model, "given": to_text(to_bytes(row)), "limit": limit}
+                found = await session.execute(text(_NEAREST.format(cast=cast)), values)
+                near.append({passage: float(np.float32(score)) for passage, score in found})
+            return near
+
+    async def vectors(self, workspace_id: WorkspaceId, model: str, ids: Sequence[int], dimensions: int) -> Matrix:
+        rows = np.zeros((len(ids), dimensions), np.float32)
+        async with self._database.read(workspace_id) as session:
+            query = select(KnowledgeVector.passage_id, KnowledgeVector.vector).where(
+                KnowledgeVector.workspace_id == workspace_id,
+                KnowledgeVector.model == model,
+                KnowledgeVector.passage_id.in_(ids),
+            )
+            found = {passage: from_bytes(blob) for passage, blob in await session.execute(query)}
+        for place, passage in enumerate(ids):
+            vector = found.get(passage)
+            if vector is not None and len(vector) == dimensions:
+                rows[place] = vector
+        return rows
+
+    async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
+        query = select(KnowledgePassage.id).where(
+            KnowledgePassage.workspace_id == session.workspace_id, KnowledgePassage.words.is_not(None)
+        )
+        return await without_vector(session, model, limit, set((await session.scalars(query)).all()))
+
+    async def _candidates(self, session: ReadSession, terms: Sequence[str]) -> list[Document]:
+        if not terms:
+            return []
+        values: dict[str, Any] = {
+            "place": session.workspace_id,
+            "question": " | ".join(f"'{term}'" for term in terms),
+            "terms": list(terms),
+            "limit": _CANDIDATES,
+        }
+        rows = await session.execute(text(_LEXICAL), values)
+        return [
+            Document(passage, length, dict(zip(found, counts, strict=True))) for passage, length, found, counts in rows
+        ]
+
+    @staticmethod
+    async def _rarities(session: ReadSession, passages: int, terms: set[str]) -> dict[str, float]:
+        query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(
+            KnowledgeTerm.workspace_id == session.workspace_id, KnowledgeTerm.term.in_(sorted(terms))
+        )
+        return {term: rarity(passages, having) for term, having in await session.execute(query) if having > 0}
+
+    async def _count(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+        await self._add_up(session, Counter(chain.from_iterable(set(entry.terms) for entry in entries)))
+
+    @staticmethod
+    async def _add_up(session: WriteSession, counts: Counter[str]) -> None:
+        statement = insert(KnowledgeTerm)
+        statement = statement.on_conflict_do_update(
+            index_elements=["workspace_id", "term"],
+            set_={"passages": KnowledgeTerm.passages + statement.excluded.passages},
+        )
+        rows = [
+            {"workspace_id": session.workspace_id, "term": term, "passages": count}
+            for term, count in sorted(counts.items())
+        ]
+        if rows:
+            await session.execute(statement, rows)
+
+
+# The terms are split and stemmed already, so Postgres only has to sort and count them.
+_WORDS = func.to_tsvector(literal_column("'simple'"), bindparam("given"))
+
+_NEAREST = (
+    "SELECT passage_id, 1 - (vector{cast} <=> CAST(:given AS vector){cast}) FROM knowledge_vectors "
+    "WHERE workspace_id = :place AND model = :model ORDER BY vector{cast} <=> CAST(:given AS vector){cast}, passage_id "
+    "LIMIT :limit"
+)
+# An index on the words would be of no use: `@@` is not leakproof, so under row-level security Postgres looks at the
+# workspace first and at the words after. The key of the workspace is what limits the rows.
+_LEXICAL = (
+    "SELECT best.id, best.terms, array_agg(word.lexeme), array_agg(cardinality(word.positions)) FROM ("
+    "SELECT id, terms, words FROM knowledge_passages "
+    "WHERE workspace_id = :place AND words @@ CAST(:question AS tsquery) "
+    "ORDER BY ts_rank(words, CAST(:question AS tsquery), 1) DESC, id LIMIT :limit) AS best "
+    "CROSS JOIN LATERAL unnest(best.words) AS word "
+    "WHERE word.lexeme = ANY(:terms) GROUP BY best.id, best.terms ORDER BY best.id"
+)

@@ -1,0 +1,177 @@
+"""Vectors of a workspace in a memory-mapped file of this process, kept in step with the database and searched exactly.
+
+The database is the truth. The file has no name, so it is gone with the process and nobody else can open it.
+"""
+
+import asyncio
+import tempfile
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from gaby.kernel.database import Database, ReadSession
+from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.index.index import Hits
+from gaby.knowledge.models import KnowledgeCorpus, KnowledgeVector
+from gaby.llm.embeddings.embedder import Matrix
+
+_AT_ONCE = 5000
+_ROOM = 1.5
+"""How much larger than needed a file is made, so that it need not be made anew for each document."""
+_WASTE = 0.3
+"""The share of removed rows at which the file is written anew."""
+_OPEN = 32
+"""Workspaces whose vectors stay mapped. The others are read again when they are asked something."""
+_NEARLY = 1e-3
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """What a search sees; later changes make another one."""
+
+    ids: NDArray[np.int64]
+    rows: Matrix
+    live: NDArray[np.bool_]
+
+    async def nearest(self, queries: Matrix, limit: int) -> list[Hits]:
+        return await asyncio.to_thread(self._nearest, queries, limit)
+
+    def rows_of(self, ids: Sequence[int], dimensions: int) -> Matrix:
+        places = np.searchsorted(self.ids, ids)
+        found = np.zeros((len(ids), dimensions), np.float32)
+        for number, (place, wanted) in enumerate(zip(places.tolist(), ids, strict=True)):
+            if place < len(self.ids) and self.ids[place] == wanted and self.live[place]:
+                found[number] = self.rows[place]
+        return found
+
+    def _nearest(self, queries: Matrix, limit: int) -> list[Hits]:
+        if not len(self.ids) or queries.shape[1] != self.rows.shape[1]:
+            return [{} for _ in queries]
+        scores = queries @ self.rows.T
+        scores[:, ~self.live] = -np.inf
+        return [self._best(row, limit) for row in scores]
+
+    def _best(self, scores: Matrix, limit: int) -> Hits:
+        most = min(limit, int(self.live.sum()))
+        if most == 0:
+            return {}
+        # All that reach the last place, so that which of several equals is left out does not depend on chance.
+        last = np.partition(scores, len(scores) - most)[len(scores) - most]
+        places = np.flatnonzero(scores >= last)
+        order = places[np.lexsort((self.ids[places], -scores[places]))][:most]
+        return dict(zip(self.ids[order].tolist(), scores[order].tolist(), strict=True))
+
+
+class VectorStore:
+    """One workspace and one model."""
+
+    def __init__(self, folder: Path, workspace_id: WorkspaceId, model: str) -> None:
+        self._folder = folder
+        self._workspace_id = workspace_id
+        self._model = model
+        self._version = -1
+        self._file: IO[bytes] | None = None
+        self._mapped: Matrix = np.zeros((0, 0), np.float32)
+        self._now = Vectors(np.zeros(0, np.int64), self._mapped, np.zeros(0, np.bool_))
+        self._lock = asyncio.Lock()
+
+    async def current(self, database: Database) -> Vectors:
+        async with self._lock, database.read(self._workspace_id) as session:
+            query = select(KnowledgeCorpus.version).where(KnowledgeCorpus.workspace_id == self._workspace_id)
+            version = (await session.scalars(query)).one_or_none() or 0
+            if version != self._version:
+                await self._catch_up(session)
+                self._version = version
+            return self._now
+
+    async def _catch_up(self, session: ReadSession) -> None:
+        where = (KnowledgeVector.workspace_id == self._workspace_id, KnowledgeVector.model == self._model)
+        query = select(KnowledgeVector.passage_id).where(*where).order_by(KnowledgeVector.passage_id)
+        there = np.array((await session.scalars(query)).all(), np.int64)
+        known = self._now.ids
+        live = np.isin(known, there, assume_unique=True)
+        newest = int(known[-1]) if len(known) else -1
+        late = np.setdiff1d(there[there <= newest], known, assume_unique=True)
+        if len(late) or (len(known) and 1 - live.mean() > _WASTE):
+            # Vectors that came for old passages, as after damage, have their place in between.
+            newest, live = -1, live[:0]
+            self._now = Vectors(known[:0], self._now.rows[:0], live)
+        fresh = there[there > newest]
+        await self._append(session, fresh, live)
+
+    async def _append(self, session: ReadSession, fresh: NDArray[np.int64], live: NDArray[np.bool_]) -> None:
+        kept = len(self._now.ids)
+        ids = [self._now.ids[:kept]]
+        good = [live]
+        place = kept
+        async for some, blobs in self._blobs(session, fresh):
+            rows, fine = await asyncio.to_thread(_parsed, blobs, self._mapped.shape[1] if place else 0)
+            self._make_room(place + len(rows), rows.shape[1], len(fresh) + kept, keep=place)
+            self._mapped[place : place + len(rows)] = rows
+            place += len(rows)
+            ids.append(some)
+            good.append(fine)
+        self._now = Vectors(np.concatenate(ids), self._mapped[:place], np.concatenate(good))
+
+    async def _blobs(
+        self, session: ReadSession, fresh: NDArray[np.int64]
+    ) -> AsyncIterator[tuple[NDArray[np.int64], list[bytes]]]:
+        for start in range(0, len(fresh), _AT_ONCE):
+            some = fresh[start : start + _AT_ONCE]
+            query = (
+                select(KnowledgeVector.passage_id, KnowledgeVector.vector)
+                .where(
+                    KnowledgeVector.workspace_id == self._workspace_id,
+                    KnowledgeVector.model == self._model,
+                    KnowledgeVector.passage_id.between(int(some[0]), int(some[-1])),
+                )
+                .order_by(KnowledgeVector.passage_id)
+            )
+            found = (await session.execute(query)).all()
+            yield np.array([each for each, _ in found], np.int64), [blob for _, blob in found]
+
+    def _make_room(self, rows: int, dimensions: int, expected: int, *, keep: int) -> None:
+        if keep and len(self._mapped) >= rows:
+            return  # What is written anew from the beginning gets another file: a search may be reading this one.
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as the mapping
+        mapped = np.memmap(file, np.float32, "w+", shape=(max(1, int(max(rows, expected) * _ROOM)), max(1, dimensions)))
+        if keep:
+            mapped[:keep] = self._mapped[:keep]
+        self._file, self._mapped = file, mapped
+
+
+class VectorStores:
+    """Of every workspace that was asked lately."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._folder = folder
+        self._stores: OrderedDict[tuple[WorkspaceId, str], VectorStore] = OrderedDict()
+
+    async def of(self, workspace_id: WorkspaceId, model: str) -> Vectors:
+        key = (workspace_id, model)
+        store = self._stores.pop(key, None) or VectorStore(self._folder, workspace_id, model)
+        self._stores[key] = store
+        while len(self._stores) > _OPEN:
+            self._stores.popitem(last=False)
+        return await store.current(self._database)
+
+
+def _parsed(blobs: Sequence[bytes], dimensions: int) -> tuple[Matrix, NDArray[np.bool_]]:
+    """The rows, and which of them are vectors of length 1. What is damaged is found by nobody until it is mended."""
+    sizes = [len(blob) for blob in blobs]
+    size = dimensions * 4 or max(set(sizes), key=sizes.count)
+    size = max(4, size - size % 4)
+    whole = [blob if len(blob) == size else bytes(size) for blob in blobs]
+    rows = np.frombuffer(b"".join(whole), "<f4").reshape(len(blobs), -1).astype(np.float32, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(rows, axis=1)
+    fine = np.abs(lengths - 1) < _NEARLY
+    return np.where(fine[:, np.newaxis], rows, np.float32(0)), fine

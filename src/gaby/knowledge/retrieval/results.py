@@ -1,0 +1,56 @@
+"""What a search gives: passages with their citations and the reasons of their scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from gaby.knowledge.citations.tokens import Lines
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One part of a score. All contributions together are the score."""
+
+    name: str
+    value: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Hit:
+    citation: str
+    document_id: UUID
+    source: str
+    uri: str
+    title: str
+    headings: tuple[str, ...]
+    first_line: int
+    last_line: int
+    text: str
+    score: float
+    confidence: float
+    """From 0 to 1: how likely it is that it helps to answer."""
+    reasons: tuple[Reason, ...]
+    link: str | None = None
+    first_page: int | None = None
+    last_page: int | None = None
+    before: str = ""
+    """The passage that stands before it in the document, for context."""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Results:
+    hits: Sequence[Hit]
+    threshold: float
+    """Confidence that the best passage must reach; otherwise there are no hits at all."""
+    best: float = 0.0
+    """The confidence of the best passage, whether or not it was enough."""
+    queries: tuple[str, ...] = field(default=())
+    corpus_version: int = 0
+    passages: int = 0
+    """How many the workspace has in all."""
+
+
+def citation_of(source: str, uri: str, headings: Sequence[str], first: int, last: int) -> str:
+    return str(Lines(source, uri, first, last, tuple(headings)))

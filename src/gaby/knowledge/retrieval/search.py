@@ -1,0 +1,162 @@
+"""Search: a question to queries, both indexes asked at the same time, the best passages ranked with their reasons."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gaby.kernel.database import Database
+from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.corpus import corpus_of
+from gaby.knowledge.embedding import Embedding
+from gaby.knowledge.index.index import Hits, Index
+from gaby.knowledge.models import KnowledgeCorpus
+from gaby.knowledge.retrieval.cache import ResultCache
+from gaby.knowledge.retrieval.contexts import Context, contexts_of
+from gaby.knowledge.retrieval.pool import Found, Pool
+from gaby.knowledge.retrieval.questions import READ, Query, questions
+from gaby.knowledge.retrieval.ranking import Ranked, rank
+from gaby.knowledge.retrieval.rerank import Reranker
+from gaby.knowledge.retrieval.results import Hit, Reason, Results, citation_of
+from gaby.knowledge.retrieval.weights import DEFAULT, Weights
+
+TOP = 6
+_HITS = 100
+"""That each index brings for the whole question; a sentence of it brings fewer."""
+_HITS_OF_A_PART = 40
+_HELPED = 30
+"""The best of each query, whose neighbours are looked at too."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    text: str
+    limit: int
+    rewrites: tuple[str, ...]
+    everything: bool
+
+
+class Searcher:
+    def __init__(
+        self,
+        database: Database,
+        index: Index,
+        embedding: Embedding,
+        cache: ResultCache[Results],
+        reranker: Reranker | None = None,
+        weights: Weights = DEFAULT,
+    ) -> None:
+        self._database = database
+        self._index = index
+        self._embedding = embedding
+        self._cache = cache
+        self._reranker = reranker
+        self._weights = weights
+
+    async def search(
+        self,
+        workspace_id: WorkspaceId,
+        question: str,
+        *,
+        limit: int = TOP,
+        rewrites: Sequence[str] = (),
+        everything: bool = False,
+    ) -> Results:
+        """Nothing when nothing fits, unless `everything` is wanted, however little it fits."""
+        asked = _Asked(question[:READ], limit, tuple(rewrites), everything)
+        async with self._database.read(workspace_id) as session:
+            corpus = await corpus_of(session)
+        if corpus is None or not corpus.passages:
+            return Results((), self._weights.threshold)
+        known = self._cache.find(workspace_id, asked, corpus.version)
+        if known is None:
+            known = await self._search(workspace_id, corpus, asked)
+            self._cache.keep(workspace_id, asked, corpus.version, known)
+        return known
+
+    async def _search(self, workspace_id: WorkspaceId, corpus: KnowledgeCorpus, asked: _Asked) -> Results:
+        queries = questions(asked.text, asked.rewrites)
+        nothing = Results((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
+        if not queries:
+            return nothing
+        vectors = await self._embedding.embed(workspace_id, corpus.model, [query.text for query in queries])
+        near = asyncio.create_task(self._index.nearest(workspace_id, corpus.model, vectors, _most(queries)))
+        try:
+            async with self._database.read(workspace_id) as session:
+                lexical, rarity = await self._index.lexical(session, [query.terms for query in queries], _most(queries))
+                nearest = await near
+                contexts = await contexts_of(session, _wanted(lexical, nearest))
+        finally:
+            near.cancel()
+        if not contexts:
+            return nothing
+        ids = [each.id for each in contexts]
+        rows = await self._index.vectors(workspace_id, corpus.model, ids, vectors.shape[1])
+        pool = Pool(_found(contexts), _table(lexical, ids), vectors @ rows.T, rows, vectors, rarity, corpus.passages)
+        unlimited = replace(self._weights, threshold=0.0)
+        ranked = await asyncio.to_thread(
+            rank, queries, pool, limit=asked.limit, reranker=self._reranker, weights=unlimited
+        )
+        best = max((each.confidence for each in ranked), default=0.0)
+        fits = asked.everything or best >= self._weights.threshold
+        by_id = {each.id: each for each in contexts}
+        return replace(
+            nothing,
+            hits=tuple(_hit(each, by_id) for each in ranked) if fits else (),
+            best=best,
+            queries=tuple(query.text for query in queries),
+        )
+
+
+def _most(queries: Sequence[Query]) -> int:
+    return _HITS if len(queries) == 1 else _HITS_OF_A_PART
+
+
+def _wanted(lexical: Sequence[Hits], nearest: Sequence[Hits]) -> list[int]:
+    """All that was found, and the neighbours of the best. That these are of the same document is seen later."""
+    found = {each for hits in (*lexical, *nearest) for each in hits}
+    best = {each for hits in (*lexical, *nearest) for each in list(hits)[:_HELPED]}
+    return sorted(found | {each + step for each in best for step in (-1, 1)})
+
+
+def _table(hits: Sequence[Hits], ids: Sequence[int]) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+    table = np.zeros((len(hits), len(ids)), np.float32)
+    places = {each: place for place, each in enumerate(ids)}
+    for row, of_query in enumerate(hits):
+        for each, score in of_query.items():
+            if each in places:
+                table[row, places[each]] = score
+    return table
+
+
+def _found(contexts: Sequence[Context]) -> list[Found]:
+    documents = {each: number for number, each in enumerate(dict.fromkeys(each.document_id for each in contexts))}
+    return [
+        Found(each.id, documents[each.document_id], each.ordinal, each.title, each.headings, each.text)
+        for each in contexts
+    ]
+
+
+def _hit(ranked: Ranked, by_id: dict[int, Context]) -> Hit:
+    context = by_id[ranked.found.id]
+    before, after = (by_id.get(context.id + step) for step in (-1, 1))
+    return Hit(
+        citation=citation_of(context.source, context.uri, context.headings, context.first_line, context.last_line),
+        document_id=context.document_id,
+        source=context.source,
+        uri=context.uri,
+        title=context.title,
+        headings=context.headings,
+        first_line=context.first_line,
+        last_line=context.last_line,
+        text=context.text,
+        score=ranked.score,
+        confidence=ranked.confidence,
+        reasons=tuple(Reason(part.name, part.value, part.contribution) for part in ranked.parts),
+        link=context.link,
+        first_page=context.first_page,
+        last_page=context.last_page,
+        before=before.text if before is not None and before.document_id == context.document_id else "",
+        after=after.text if after is not None and after.document_id == context.document_id else "",
+    )

@@ -1,0 +1,39 @@
+"""Everything about knowledge. What calculates with vectors is heavy, so it is built when it is first needed."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Across, Database
+from gaby.knowledge.models import KnowledgeCorpus, KnowledgeSource
+
+if TYPE_CHECKING:
+    from gaby.knowledge.parts import KnowledgeParts
+
+
+class Knowledge:
+    def __init__(self, database: Database, clock: Clock, make: "Callable[[], KnowledgeParts]") -> None:
+        self._database = database
+        self._clock = clock
+        self._make = make
+
+    @cached_property
+    def parts(self) -> "KnowledgeParts":
+        return self._make()
+
+    async def work(self) -> None:
+        """What is due: syncs, and vectors that were lost. Cheap when nothing is."""
+        now = self._clock.now()
+        async with self._database.read(Across("knowledge is kept in order in every workspace")) as session:
+            due = (
+                await session.scalars(select(KnowledgeSource.id).where(KnowledgeSource.due_at <= now).limit(1))
+            ).all()
+            damaged = select(KnowledgeCorpus.workspace_id).where(KnowledgeCorpus.damaged_at.is_not(None)).limit(1)
+            broken = (await session.scalars(damaged)).all()
+        if broken:
+            await self.parts.mender.mend_all()
+        if due:
+            await self.parts.syncer.run_due()
