@@ -1,8 +1,8 @@
 """The sources of a workspace: added, listed, scheduled, opened and removed."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, get_args
 from uuid import UUID
@@ -18,6 +18,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
 from gaby.knowledge.library import Library
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
+from gaby.knowledge.new_source import NewSource
 from gaby.knowledge.sources.config import Kind, SourceConfig, SourceGround
 from gaby.knowledge.sources.factory import check, make_source
 from gaby.knowledge.sources.source import BadSource, Source
@@ -43,16 +44,6 @@ class OnThisMachine(Forbidden):
 
 class ComesByItself(Conflict):
     """What was learned and accepted is no source that is added, synced or removed. Look at `gaby knowledge learned`."""
-
-
-@dataclass(frozen=True)
-class NewSource:
-    name: str
-    kind: str
-    location: str
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
-    secret: str | None = field(default=None, repr=False)
-    every: timedelta | None = None
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,126 @@
-"""The words that lexical search knows a text by. Both engines index exactly these, and questions are asked in them."""
+"""The words that lexical search knows a text by. Both engines index exactly these, and questions are asked in them.
 
-from gaby.mind.words import terms as mind_terms
+Every term is a run of lower-case letters and digits. What stands between two blanks has mostly been seen before, so its
+terms are remembered; the cost grows with the length of a text and not faster.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+
+from gaby.mind.words import STOP_WORDS, stem
+
+_RUN = re.compile(r"[^\W_]+(?:[_.\-][^\W_]+)*")
+_PIECE = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W_A-Za-z0-9]+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+# Written without blanks between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese, and Korean for its endings.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_LATIN = str.maketrans(
+    {"ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th"}
+    | {"Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ı": "i"}
+)
+"""Letters that no rule of Unicode takes apart."""
+LONGEST = 40
+"""Of a hash, a key or a picture in base64 this much is kept; it is found by how it begins."""
+_FRAGMENTS = 4
+"""What has a digit and falls into more parts than this is no name but an id, and its parts mean nothing."""
+_KEPT_LENGTH = 60
+_KEPT = 50_000
 
 
 def terms(text: str) -> list[str]:
     """In order, with repetitions: how often a term stands in a passage counts."""
-    return mind_terms(text)
+    return list(chain.from_iterable(map(_terms.__getitem__, text.split())))
+
+
+def content(text: str) -> list[str]:
+    """The words that say something, as they are spelled: what a model without a sense of order is given."""
+    return list(chain.from_iterable(map(_words.__getitem__, text.split())))
+
+
+def _folded(text: str) -> str:
+    """Without accents, and with one spelling of each letter. Case stays, since it shows where words begin."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LATIN))))
+
+
+class _Remembered(dict[str, Sequence[str]]):
+    """A dictionary, because looking up is what makes it fast."""
+
+    def __init__(self, make: Callable[[str], Iterable[str]]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, piece: str) -> Sequence[str]:
+        found = tuple(self._make(piece))
+        if len(piece) <= _KEPT_LENGTH:
+            if len(self) >= _KEPT:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+def _words_of(text: str) -> Iterator[str]:
+    for piece in _PIECE.findall(_folded(text)):
+        yield from (part for part in _parts(piece) if part not in STOP_WORDS)
+
+
+def _terms_of(text: str) -> Iterator[str]:
+    for run in _RUN.findall(_folded(text)):
+        pieces = _PIECE.findall(run)
+        parts = [_parts(piece) for piece in pieces]
+        for part in chain.from_iterable(parts):
+            if part not in STOP_WORDS:
+                yield from _stems(part)
+        if whole := _whole(run, len(pieces), sum(map(len, parts))):
+            yield whole
+
+
+def _parts(piece: str) -> list[str]:
+    """`userId` is two words, `AADSTS50076` a name and a number; a hash is one thing."""
+    if len(piece) > LONGEST and not _UNSPACED.search(piece):
+        return [_lower(piece[:LONGEST])[:LONGEST]]
+    found = _PART.findall(piece)
+    if len(found) > _FRAGMENTS and not piece.isalpha() and piece.isascii():
+        return [_lower(piece)]
+    return [_lower(part) for part in found]
+
+
+def _stems(part: str) -> Iterator[str]:
+    if part.isascii():
+        yield stem(part[:LONGEST])
+        return
+    at = 0
+    for unspaced in _UNSPACED.finditer(part):
+        if unspaced.start() > at:
+            yield part[at : unspaced.start()][:LONGEST]
+        yield from _pairs(unspaced[0])
+        at = unspaced.end()
+    if at < len(part):
+        yield part[at:][:LONGEST]
+
+
+def _pairs(characters: str) -> Iterator[str]:
+    if len(characters) == 1:
+        yield characters
+    yield from map("".join, pairwise(characters))
+
+
+def _whole(run: str, pieces: int, parts: int) -> str | None:
+    """`E-1042` is also `e1042` and `sign-in` also `signin`. The number 3.5 is not 35."""
+    if parts < 2 or len(run) > LONGEST or not run.isascii() or (pieces == 2 and "." in run and not run[0].isalpha()):
+        return None
+    return run.replace("-", "").replace("_", "").replace(".", "").lower()
+
+
+def _lower(part: str) -> str:
+    return part.lower() if part.isascii() else part.casefold().lower()
+
+
+_terms = _Remembered(_terms_of)
+_words = _Remembered(_words_of)
