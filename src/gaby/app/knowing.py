@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
+from gaby.safety import Redactor, parse_profile
 from gaby.settings import Settings
 from gaby.tools import Ground
 
@@ -25,6 +26,8 @@ def build_knowledge(ground: Ground, models: Models, settings: Settings) -> Knowl
                 vault=ground.vault,
                 metrics=ground.metrics,
                 models=models,
+                random=ground.random,
+                redactor=Redactor(parse_profile(settings.safety.profile)),
                 home=settings.home / "knowledge",
                 networks=tuple(_listed(settings.knowledge.networks, ",")),
                 folders=None if folders is None else tuple(map(Path, _listed(folders, ":"))),

@@ -1,18 +1,24 @@
 """The parts of knowledge, each built from those before it."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import Ids, Random, WorkspaceId
 from gaby.kernel.metrics import Metrics
+from gaby.knowledge.answering import Answering
+from gaby.knowledge.citations.opening import Citations
 from gaby.knowledge.embedding import Embedding
 from gaby.knowledge.index.index import Index
 from gaby.knowledge.index.postgres import PostgresIndex
 from gaby.knowledge.index.sqlite import SqliteIndex
 from gaby.knowledge.index.store import VectorStores
+from gaby.knowledge.learning.candidates import Candidates
+from gaby.knowledge.learning.gaps import Gaps
 from gaby.knowledge.library import Library
 from gaby.knowledge.mending import Mender
 from gaby.knowledge.reading import kind_of
@@ -20,8 +26,10 @@ from gaby.knowledge.retrieval.cache import ResultCache
 from gaby.knowledge.retrieval.search import Searcher
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.config import SourceGround
+from gaby.knowledge.sources.made import MadeDocument
 from gaby.knowledge.syncing import Syncer
 from gaby.llm.service import Models
+from gaby.safety import Placeholders, Redactor, tag_from
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,9 @@ class KnowledgeGround:
     vault: Vault
     metrics: Metrics
     models: Models
+    random: Random
+    redactor: Redactor
+    """Takes personal data out of what is kept: candidates, and questions without an answer."""
     home: Path
     """Where clones and mapped vectors are kept; it may be deleted at any time."""
     networks: tuple[str, ...] = ()
@@ -48,6 +59,10 @@ class KnowledgeParts:
     syncer: Syncer
     searcher: Searcher
     mender: Mender
+    citations: Citations
+    candidates: Candidates
+    gaps: Gaps
+    answering: Answering
 
 
 def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
@@ -60,21 +75,45 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
     embedding = Embedding(database, models.setups, models.embeddings, models.reindexer)
     library = Library(clock, ids, index)
 
-    def grounds(_session: ReadSession) -> SourceGround:
+    async def learned(workspace_id: WorkspaceId) -> Sequence[MadeDocument]:
+        return await candidates.accepted(workspace_id)
+
+    def grounds(session: ReadSession) -> SourceGround:
         return SourceGround(
             cache=ground.home,
             wanted=lambda name, media_type: kind_of(name, media_type) is not None,
             allowed_networks=ground.networks,
             allowed_folders=ground.folders,
+            learned=partial(learned, session.workspace_id),
+            now=clock.now,
         )
 
-    shelf = Shelf(clock, ids, ground.vault, library, grounds)
-    mender = Mender(database, clock, index, embedding, ground.metrics)
+    redact = _redacting(ground.redactor, ground.random)
+    citations = Citations(clock, ids)
+    shelf = Shelf(clock, ids, ground.vault, library, citations, grounds)
+    candidates = Candidates(database, clock, ids, shelf, redact)
+    gaps = Gaps(database, clock, ids, embedding, redact)
+    searcher = Searcher(database, index, embedding, ResultCache(clock))
     return KnowledgeParts(
         index=index,
         library=library,
         shelf=shelf,
         syncer=Syncer(database, clock, ids, library, embedding, shelf),
-        searcher=Searcher(database, index, embedding, ResultCache(clock)),
-        mender=mender,
+        searcher=searcher,
+        mender=Mender(database, clock, index, embedding, ground.metrics),
+        citations=citations,
+        candidates=candidates,
+        gaps=gaps,
+        answering=Answering(database, searcher, models, citations, gaps, ground.metrics),
     )
+
+
+def _redacting(redactor: Redactor, random: Random) -> Callable[[str], str]:
+    """What is kept for ever says only that there was an address, not which of a run's; so alike texts stay alike."""
+
+    def redact(text: str) -> str:
+        placeholders = Placeholders(tag_from(random(8)))
+        redacted = redactor.redact(text, placeholders, from_outside=True).text
+        return placeholders.own.sub(lambda found: f"[{found[0][1:].partition(':')[0]}]", redacted)
+
+    return redact

@@ -8,7 +8,8 @@ from sqlalchemy import select
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Across, Database
-from gaby.knowledge.models import KnowledgeCorpus, KnowledgeSource
+from gaby.knowledge.learning.gate import KEPT
+from gaby.knowledge.models import KnowledgeCandidate, KnowledgeCorpus, KnowledgeSource
 
 if TYPE_CHECKING:
     from gaby.knowledge.parts import KnowledgeParts
@@ -25,7 +26,7 @@ class Knowledge:
         return self._make()
 
     async def work(self) -> None:
-        """What is due: syncs, and vectors that were lost. Cheap when nothing is."""
+        """What is due: syncs, vectors that were lost, candidates that grew old. Cheap when nothing is."""
         now = self._clock.now()
         async with self._database.read(Across("knowledge is kept in order in every workspace")) as session:
             due = (
@@ -33,7 +34,12 @@ class Knowledge:
             ).all()
             damaged = select(KnowledgeCorpus.workspace_id).where(KnowledgeCorpus.damaged_at.is_not(None)).limit(1)
             broken = (await session.scalars(damaged)).all()
+            candidate = KnowledgeCandidate
+            old = select(candidate.id).where(candidate.state == "staged", candidate.staged_at <= now - KEPT).limit(1)
+            forgotten = (await session.scalars(old)).all()
         if broken:
             await self.parts.mender.mend_all()
+        if forgotten:
+            await self.parts.candidates.archive_old()
         if due:
             await self.parts.syncer.run_due()

@@ -16,6 +16,7 @@ from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
+from gaby.knowledge.citations.opening import Citations
 from gaby.knowledge.library import Library
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
 from gaby.knowledge.new_source import NewSource
@@ -61,11 +62,14 @@ Grounds = Callable[[ReadSession], SourceGround]
 
 
 class Shelf:
-    def __init__(self, clock: Clock, ids: Ids, vault: Vault, library: Library, grounds: Grounds) -> None:
+    def __init__(
+        self, clock: Clock, ids: Ids, vault: Vault, library: Library, citations: Citations, grounds: Grounds
+    ) -> None:
         self._clock = clock
         self._ids = ids
         self._vault = vault
         self._library = library
+        self._citations = citations
         self._grounds = grounds
 
     async def add(self, session: WriteSession, actor: Actor, new: NewSource) -> KnowledgeSource:
@@ -109,6 +113,7 @@ class Shelf:
         await self._library.remove(session, list(held.values()))
         of_source = (KnowledgeFailure.workspace_id == session.workspace_id, KnowledgeFailure.source_id == row.id)
         await session.execute(delete(KnowledgeFailure).where(*of_source))
+        await self._citations.forget(session, row.name)
         await self._vault.shred(session, _subject(row))
         await session.delete(row)
         self._tell(session, actor, "knowledge.source_removed", {"source": row.name, "documents": len(held)})

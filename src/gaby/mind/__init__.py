@@ -6,6 +6,7 @@ from gaby.mind.entities import Entity, EntityKind, extract
 from gaby.mind.questions import queries
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.summaries import CitedSentence, Passage, Summary, summarise
+from gaby.mind.support import Support, support
 from gaby.mind.tool_choice import Choice, ToolCard, choose
 from gaby.mind.triage import Intent, Triage, triage
 from gaby.mind.urgency import Urgency
@@ -27,6 +28,7 @@ __all__ = [
     "Sentence",
     "Step",
     "Summary",
+    "Support",
     "ToolCard",
     "Triage",
     "Urgency",
@@ -39,5 +41,6 @@ __all__ = [
     "queries",
     "split",
     "summarise",
+    "support",
     "triage",
 ]

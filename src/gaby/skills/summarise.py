@@ -14,8 +14,8 @@ from gaby.mind import Passage, split
 from gaby.mind import summarise as extract_summary
 from gaby.skills.base import PROMPTS, Answered, Given
 
-_CITED = re.compile(r"\[([^\[\]\s]{1,200})\]")
-_NOTHING = "Nothing was found that answers this."
+_CITED = re.compile(r"\[([^\[\]\s]{1,4000})\]")
+NOTHING = "Nothing was found that answers this."
 
 
 class Source(Given):
@@ -28,6 +28,8 @@ class Material(Given):
     sources: Annotated[list[Source], Field(max_length=100)]
     reader: Inside = "the person who asked"
     max_sentences: Annotated[int, Field(ge=1, le=30)] = 6
+    doubts: Annotated[list[Outside], Field(max_length=30)] = Field(default_factory=list[Outside])
+    """Sentences of an earlier answer that their sources did not confirm."""
 
 
 class Summary(Answered):
@@ -40,7 +42,7 @@ def offline(given: Material, embed: Embed) -> Summary:
     passages = [Passage(source.citation, source.text) for source in given.sources]
     sentences = extract_summary(given.question, passages, embed, given.max_sentences).sentences
     if not sentences:
-        return Summary(text=_NOTHING, citations=[])
+        return Summary(text=NOTHING, citations=[])
     lines = [f"{each.text} {' '.join(f'[{citation}]' for citation in each.citations)}" for each in sentences]
     cited = dict.fromkeys(citation for each in sentences for citation in each.citations)
     return Summary(text="\n".join(lines), citations=list(cited))
@@ -61,7 +63,7 @@ def read(given: Material, answer: Answer) -> Summary:
 
 def uncited(text: str) -> list[str]:
     """Sentences that name no source. To say that nothing was found needs none."""
-    return [each.text for each in split(text) if not _CITED.search(each.text) and each.text.strip() != _NOTHING]
+    return [each.text for each in split(text) if not _CITED.search(each.text) and each.text.strip() != NOTHING]
 
 
 skill = Skill(

@@ -1,0 +1,107 @@
+"""An answer from the knowledge: found, written with a citation for every claim, checked, disclaimed where need be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.database import Database
+from gaby.kernel.ids import RunId
+from gaby.kernel.metrics import Metrics
+from gaby.knowledge.citations.opening import Citations
+from gaby.knowledge.citations.tokens import IN_TEXT
+from gaby.knowledge.learning.gaps import Gaps
+from gaby.knowledge.retrieval.results import Hit, Results
+from gaby.knowledge.retrieval.search import Searcher
+from gaby.llm.service import Models
+from gaby.mind import split, support
+from gaby.skills.summarise import NOTHING, Material, Source
+from gaby.skills.summarise import skill as summarise
+
+DISCLAIMER = "(The cited source does not confirm this.)"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of an answer."""
+
+    text: str
+    citations: tuple[str, ...]
+    holds: bool
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class CitedAnswer:
+    text: str
+    """With the tokens in brackets. What its source does not confirm says so."""
+    claims: tuple[Claim, ...]
+    results: Results
+    written_by: str
+    """A model, or `offline`."""
+    asked_again: bool = False
+
+
+class Answering:
+    def __init__(
+        self, database: Database, searcher: Searcher, models: Models, citations: Citations, gaps: Gaps, metrics: Metrics
+    ) -> None:
+        self._database = database
+        self._searcher = searcher
+        self._models = models
+        self._citations = citations
+        self._gaps = gaps
+        self._metrics = metrics
+
+    async def answer(self, actor: Actor, question: str, run_id: RunId | None = None) -> CitedAnswer:
+        """A question without an answer is remembered as a gap."""
+        results = await self._searcher.search(actor.workspace_id, question)
+        if not results.hits:
+            await self._gaps.note(actor.workspace_id, question)
+            return CitedAnswer(NOTHING, (), results, "offline")
+        occasion = self._models.occasion(actor.workspace_id, run_id)
+        sources = [Source(citation=hit.citation, text=hit.text) for hit in results.hits]
+        material = Material(question=question, sources=sources)
+        written = await self._models.runner.run(summarise, material, occasion)
+        claims = claims_of(written.value.text, results.hits)
+        again = not written.offline and not all(claim.holds for claim in claims)
+        if again:
+            doubts = [f"{claim.text} {claim.doubt}" for claim in claims if not claim.holds]
+            written = await self._models.runner.run(summarise, material.model_copy(update={"doubts": doubts}), occasion)
+            claims = claims_of(written.value.text, results.hits)
+        await self._keep(actor, results.hits, claims)
+        return CitedAnswer(_told(claims), claims, results, written.source, again)
+
+    async def _keep(self, actor: Actor, hits: Sequence[Hit], claims: Sequence[Claim]) -> None:
+        used = {citation for claim in claims for citation in claim.citations}
+        cited = [(hit.citation, hit.document_id, hit.text.strip("\n")) for hit in hits if hit.citation in used]
+        async with self._database.write(actor.workspace_id) as session:
+            await self._citations.keep(session, cited)
+        rate = self._metrics.retrieval_hit_rate.labels(workspace=str(actor.workspace_id))
+        rate.set(len(cited) / len(hits))
+
+
+def claims_of(text: str, hits: Sequence[Hit]) -> tuple[Claim, ...]:
+    """Each sentence held against the passages that it cites, with what stands around them."""
+    passages = {hit.citation: f"{hit.title}\n{' '.join(hit.headings)}\n{hit.text}" for hit in hits}
+    claims: list[Claim] = []
+    for sentence in split(text):
+        cited = tuple(dict.fromkeys(IN_TEXT.findall(sentence.text)))
+        said = IN_TEXT.sub("", sentence.plain).strip()
+        if not said.strip(" ."):
+            continue
+        if said == NOTHING:
+            claims.append(Claim(said, (), holds=True))
+            continue
+        held = support(said, [passages[each] for each in cited if each in passages])
+        known = bool(cited) and all(each in passages for each in cited)
+        doubt = held.why if known else "It names no source that was found."
+        claims.append(Claim(said, cited, known and held.holds, "" if known and held.holds else doubt))
+    return tuple(claims)
+
+
+def _told(claims: Sequence[Claim]) -> str:
+    lines: list[str] = []
+    for claim in claims:
+        tokens = " ".join(f"[{each}]" for each in claim.citations)
+        lines.append(" ".join(part for part in (claim.text, tokens, "" if claim.holds else DISCLAIMER) if part))
+    return "\n".join(lines)

@@ -1,0 +1,191 @@
+"""Candidates: what Gaby would like to learn from resolved tickets. A person accepts, edits or rejects each."""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from uuid import UUID
+
+from sqlalchemy import select
+
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.errors import Conflict, Invalid, NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.knowledge.learning.alike import likeness
+from gaby.knowledge.learning.gate import KEPT, Gate, Resolution, gate
+from gaby.knowledge.models import KnowledgeCandidate
+from gaby.knowledge.shelf import Shelf
+from gaby.knowledge.sources.made import MadeDocument
+
+_ALIKE = 0.8
+_TITLE = 300
+_TEXT = 50_000
+_ORIGINS = 50
+
+Redact = Callable[[str], str]
+"""Takes personal data out of a text."""
+
+
+class AlreadyDecided(Conflict):
+    """Somebody decided this already. Load it again to see how."""
+
+
+class Candidates:
+    def __init__(self, database: Database, clock: Clock, ids: Ids, shelf: Shelf, redact: Redact) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._shelf = shelf
+        self._redact = redact
+
+    async def stage(
+        self, session: WriteSession, actor: Actor, resolution: Resolution
+    ) -> tuple[Gate, KnowledgeCandidate | None]:
+        """Nothing is learned by this: it only waits for a person. Without personal data, and once for alike ones."""
+        passed = gate(resolution, now=self._clock.now())
+        if not passed.passed:
+            return passed, None
+        title = self._redact(resolution.title)[:_TITLE]
+        text = self._redact(_markdown(resolution))[:_TEXT]
+        same = await self._like(session, f"{title}\n{text}")
+        if same is not None:
+            same.seen += 1
+            if resolution.origin not in (same.origin, *same.origins):
+                same.origins = [*same.origins, resolution.origin][-_ORIGINS:]
+            self._tell(session, actor, "knowledge.candidate_merged", same)
+            return passed, same
+        row = KnowledgeCandidate(
+            workspace_id=session.workspace_id,
+            id=self._ids.new(),
+            title=title,
+            text=text,
+            origin=resolution.origin[:200],
+            rating=resolution.rating,
+            staged_at=self._clock.now(),
+        )
+        session.add(row)
+        await session.flush()
+        self._tell(session, actor, "knowledge.candidate_staged", row)
+        return passed, row
+
+    async def list(
+        self, session: ReadSession, state: str | None = "staged", limit: int = 200
+    ) -> Sequence[KnowledgeCandidate]:
+        query = select(KnowledgeCandidate).where(KnowledgeCandidate.workspace_id == session.workspace_id)
+        if state is not None:
+            query = query.where(KnowledgeCandidate.state == state)
+        return (await session.scalars(query.order_by(KnowledgeCandidate.staged_at.desc()).limit(limit))).all()
+
+    async def get(self, session: ReadSession, candidate_id: UUID) -> KnowledgeCandidate:
+        candidate = KnowledgeCandidate
+        query = select(candidate).where(candidate.workspace_id == session.workspace_id, candidate.id == candidate_id)
+        row = (await session.scalars(query.with_for_update())).one_or_none()
+        if row is None:
+            raise NotFound("There is no such candidate. `gaby knowledge learned` shows them.")
+        return row
+
+    async def accept(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        row: KnowledgeCandidate,
+        *,
+        title: str | None = None,
+        text: str | None = None,
+    ) -> KnowledgeCandidate:
+        """From now on it is a document like any other, as it stands or as the person edited it."""
+        _undecided(row)
+        row.edited = (title or row.title, text or row.text) != (row.title, row.text)
+        row.title, row.text = (title or row.title)[:_TITLE], text or row.text
+        if not row.title.strip() or not row.text.strip() or len(row.text) > _TEXT:
+            raise Invalid(f"A document needs a title and a text of at most {_TEXT} characters.")
+        self._decide(row, actor, "accepted", None)
+        learned = await self._shelf.learned(session)
+        learned.due_at = self._clock.now()  # The next sync indexes it.
+        self._tell(session, actor, "knowledge.candidate_accepted", row)
+        return row
+
+    async def reject(
+        self, session: WriteSession, actor: Actor, row: KnowledgeCandidate, reason: str
+    ) -> KnowledgeCandidate:
+        """The same will not be asked again."""
+        _undecided(row)
+        if not reason.strip():
+            raise Invalid("Say why, so that whoever looks later understands.")
+        self._decide(row, actor, "rejected", reason[:1000])
+        self._tell(session, actor, "knowledge.candidate_rejected", row)
+        return row
+
+    async def unlearn(
+        self, session: WriteSession, actor: Actor, row: KnowledgeCandidate, reason: str
+    ) -> KnowledgeCandidate:
+        """What was accepted leaves the knowledge again."""
+        if row.state != "accepted":
+            raise Conflict("Only what was accepted can be taken back.")
+        self._decide(row, actor, "rejected", reason[:1000])
+        learned = await self._shelf.learned(session)
+        learned.due_at = self._clock.now()
+        self._tell(session, actor, "knowledge.candidate_rejected", row)
+        return row
+
+    async def archive_old(self) -> int:
+        """What nobody looked at for 30 days. It can still be read, and is not asked again."""
+        before = self._clock.now() - KEPT
+        candidate = KnowledgeCandidate
+        async with self._database.read(Across("candidates grow old in every workspace")) as session:
+            query = select(candidate.workspace_id).where(candidate.state == "staged", candidate.staged_at <= before)
+            places = sorted(set((await session.scalars(query)).all()))
+        archived = 0
+        for place in places:
+            async with self._database.write(WorkspaceId(place)) as session:
+                old = select(candidate).where(
+                    candidate.workspace_id == place, candidate.state == "staged", candidate.staged_at <= before
+                )
+                for row in (await session.scalars(old.with_for_update())).all():
+                    row.state, row.decided_at = "archived", self._clock.now()
+                    self._tell(
+                        session, system_actor("schedule", WorkspaceId(place)), "knowledge.candidate_archived", row
+                    )
+                    archived += 1
+        return archived
+
+    async def accepted(self, workspace_id: WorkspaceId) -> Sequence[MadeDocument]:
+        """As documents of the source of what was learned."""
+        async with self._database.read(workspace_id) as session:
+            candidate = KnowledgeCandidate
+            query = select(candidate).where(candidate.workspace_id == workspace_id, candidate.state == "accepted")
+            rows = (await session.scalars(query.order_by(candidate.id))).all()
+        return [
+            MadeDocument(f"{row.id}.md", sha256(f"{row.title}\n{row.text}".encode()).hexdigest(), row.title, row.text)
+            for row in rows
+        ]
+
+    async def _like(self, session: ReadSession, text: str) -> KnowledgeCandidate | None:
+        """Also among those that were decided: what a person rejected is not put before them again."""
+        best, likest = None, _ALIKE
+        for row in await self.list(session, None, limit=2000):
+            found = likeness(f"{row.title}\n{row.text}", text)
+            if found >= likest:
+                best, likest = row, found
+        return best
+
+    def _decide(self, row: KnowledgeCandidate, actor: Actor, state: str, reason: str | None) -> None:
+        row.state, row.reason = state, reason
+        row.decided_at, row.decided_by = self._clock.now(), f"{actor.kind} {actor.id}"[:200]
+
+    @staticmethod
+    def _tell(session: WriteSession, actor: Actor, name: str, row: KnowledgeCandidate) -> None:
+        payload = {"candidate": str(row.id), "origin": row.origin, "state": row.state, "reason": row.reason}
+        session.emit(Event(name, session.workspace_id, actor, payload))
+
+
+def _undecided(row: KnowledgeCandidate) -> None:
+    if row.state not in {"staged", "archived"}:
+        raise AlreadyDecided
+
+
+def _markdown(resolution: Resolution) -> str:
+    steps = "".join(f"- {line}\n" for line in resolution.trace)
+    looked = f"\n## What was looked at\n\n{steps}" if steps else ""
+    return f"## Problem\n\n{resolution.problem.strip()}\n\n## Resolution\n\n{resolution.resolution.strip()}\n{looked}"
