@@ -15,6 +15,7 @@ from gaby.identity import routes as identity_routes
 from gaby.kernel.http import NO_FASTAPI_TELEMETRY, guard_http
 from gaby.kernel.http.access import Doorway
 from gaby.kernel.http.problems import PROBLEM
+from gaby.knowledge import routes as knowledge_routes
 from gaby.llm import routes as llm_routes
 from gaby.tools import routes as tools_routes
 from gaby.usage import routes as usage_routes
@@ -78,7 +79,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.usage = parts.usage
     app.include_router(health.router)
     tools, models = tools_routes.routers, (llm_routes.router, usage_routes.router)
-    for router in (*identity_routes.routers, audit_routes.router, *tools, *models):
+    for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
     guard_http(app, metrics=parts.metrics, max_body_bytes=parts.max_body_bytes, https=parts.secure, clock=parts.clock)

@@ -20,6 +20,7 @@ COMMANDS = {
     "encryption": "Rotate the master key, and shred what was kept about a subject.",
     "key": "API keys for programs.",
     "kill-switch": "Stop tools, at once, until somebody lifts the switch.",
+    "knowledge": "What Gaby answers from: the company's own documents.",
     "model": "Which models Gaby asks, with whose keys, and what for.",
     "serve": "Start Gaby.",
     "skill": "What Gaby asks models, and how it answers without one.",

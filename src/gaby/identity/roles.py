@@ -33,10 +33,11 @@ _ADDS: dict[Role, frozenset[Permission]] = {
             Permission.CONNECTORS_READ,
             Permission.MODELS_READ,
             Permission.USAGE_READ,
+            Permission.KNOWLEDGE_READ,
         }
     ),
     Role.OPERATOR: frozenset({Permission.APPROVALS_DECIDE, Permission.TOOLS_STOP}),
-    Role.CURATOR: frozenset(),
+    Role.CURATOR: frozenset({Permission.KNOWLEDGE_CURATE}),
     Role.ADMIN: frozenset(
         {
             Permission.PEOPLE_MANAGE,
@@ -45,6 +46,7 @@ _ADDS: dict[Role, frozenset[Permission]] = {
             Permission.WORKSPACE_MANAGE,
             Permission.CONNECTORS_MANAGE,
             Permission.MODELS_MANAGE,
+            Permission.KNOWLEDGE_MANAGE,
         }
     ),
     Role.OWNER: frozenset(),

@@ -18,6 +18,10 @@ ApprovalId = NewType("ApprovalId", UUID)
 RunId = NewType("RunId", UUID)
 ModelAccountId = NewType("ModelAccountId", UUID)
 ModelCallId = NewType("ModelCallId", UUID)
+SourceId = NewType("SourceId", UUID)
+DocumentId = NewType("DocumentId", UUID)
+CandidateId = NewType("CandidateId", UUID)
+GapId = NewType("GapId", UUID)
 
 SYSTEM = WorkspaceId(UUID(int=0))
 """Where things live that belong to the installation and not to one workspace."""

@@ -1,6 +1,7 @@
 """Everything about knowledge. What calculates with vectors is heavy, so it is built when it is first needed."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ class Knowledge:
     @cached_property
     def parts(self) -> "KnowledgeParts":
         return self._make()
+
+    def now(self) -> datetime:
+        return self._clock.now()
 
     async def work(self) -> None:
         """What is due: syncs, vectors that were lost, candidates that grew old. Cheap when nothing is."""

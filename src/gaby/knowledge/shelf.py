@@ -163,6 +163,18 @@ class Shelf:
         counts = {found: (documents, int(passages)) for found, documents, passages in await session.execute(counted)}
         return [Shelved(row, *counts.get(row.id, (0, 0)), await self.failure_count(session, row.id)) for row in rows]
 
+    async def shelved(self, session: ReadSession, source_id: UUID) -> Shelved:
+        row = await self.get(session, source_id)
+        return next(each for each in await self.list(session) if each.row.id == row.id)
+
+    async def ask_for_sync(self, session: WriteSession, actor: Actor, source_id: UUID) -> KnowledgeSource:
+        """Whoever does the work in the background takes it up within seconds."""
+        row = await self.get(session, source_id, lock=True)
+        if row.state != "running":
+            row.due_at = self._clock.now()
+        self._tell(session, actor, "knowledge.sync_asked", {"source": row.name})
+        return row
+
     async def failures(self, session: ReadSession, source_id: UUID, limit: int = 200) -> Sequence[KnowledgeFailure]:
         failure = KnowledgeFailure
         query = select(failure).where(failure.workspace_id == session.workspace_id, failure.source_id == source_id)

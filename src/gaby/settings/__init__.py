@@ -1,6 +1,6 @@
 """Every setting of Gaby: one tree that describes itself, and how it is read."""
 
 from gaby.settings.loading import Loaded, Setting, all_settings, load
-from gaby.settings.tree import BudgetSettings, ModelSettings, Settings
+from gaby.settings.tree import BudgetSettings, Duration, ModelSettings, Settings
 
-__all__ = ["BudgetSettings", "Loaded", "ModelSettings", "Setting", "Settings", "all_settings", "load"]
+__all__ = ["BudgetSettings", "Duration", "Loaded", "ModelSettings", "Setting", "Settings", "all_settings", "load"]

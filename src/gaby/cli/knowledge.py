@@ -1,0 +1,369 @@
+"""`gaby knowledge`: sources, search, answers, citations, and what Gaby would like to learn."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gaby.app import Gaby
+from gaby.cli.durations import parse_duration
+from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_source, short
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.actors import Actor
+from gaby.kernel.errors import BadRequest, GabyError
+from gaby.knowledge.citations.opening import Opened, Resolved, shortened
+from gaby.knowledge.citations.tokens import parse
+from gaby.knowledge.freshness import documents
+from gaby.knowledge.new_source import NewSource
+from gaby.knowledge.retrieval.results import Results
+from gaby.knowledge.schemas import (
+    AnswerOut,
+    CandidateOut,
+    DocumentOut,
+    FailureOut,
+    GapOut,
+    SearchOut,
+    SourceOut,
+)
+
+app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
+
+_WIDE = 300
+
+Name = Annotated[str, typer.Argument(help="The source's name; `gaby knowledge list` shows them.")]
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="What to call it; citations begin with it.")],
+    kind: Annotated[str, typer.Argument(help="folder, file, git, url, site, confluence, notion or tickets.")],
+    location: Annotated[str, typer.Argument(help="The path or the address.")],
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="NAME=VALUE, such as include=*.md; may be repeated.")
+    ] = None,
+    secret_stdin: Annotated[
+        bool, typer.Option("--secret-stdin", help="Read a token from standard input; it is kept sealed.")
+    ] = False,
+    every: Annotated[str | None, typer.Option(help="Sync in this interval: 30m, 12h, 1d. Else when asked.")] = None,
+    sync_now: Annotated[bool, typer.Option("--sync/--no-sync", help="Read it now.")] = True,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a source of documents, and read it."""
+    options = dict(_option(each) for each in option or [])
+    if kind in {"folder", "file", "tickets"}:
+        location = str(Path(location).expanduser().absolute())
+    secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
+    new = NewSource(name, kind, location, options, secret, parse_duration(every))
+
+    async def work(gaby: Gaby) -> SourceOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await gaby.knowledge.parts.shelf.add(session, actor, new)
+        if sync_now:
+            await _sync(gaby, actor, row.id, name, quiet=as_json)
+        return await _shelved(gaby, actor, row.id)
+
+    print_source(run(work), as_json=as_json)
+
+
+@app.command("list")
+def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show the sources, how fresh each is, and how its last sync went."""
+
+    async def work(gaby: Gaby) -> list[SourceOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [SourceOut.of(each) for each in await gaby.knowledge.parts.shelf.list(session)]
+
+    sources = run(work)
+    rows = [source.model_dump() if as_json else short(source) for source in sources]
+    print_rows(rows, as_json=as_json, empty=NO_SOURCES)
+
+
+@app.command()
+def sync(
+    name: Annotated[str | None, typer.Argument(help="Only this source; else all of them.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read what changed. A document that cannot be read is listed and does not stop the rest."""
+
+    async def work(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
+        actor = await operator_in(gaby, workspace)
+        shelf = gaby.knowledge.parts.shelf
+        async with gaby.database.read(actor.workspace_id) as session:
+            rows = [await shelf.named(session, name)] if name else [each.row for each in await shelf.list(session)]
+        troubles: list[str] = []
+        for row in rows:
+            try:
+                await _sync(gaby, actor, row.id, row.name, quiet=as_json)
+            except GabyError as error:
+                troubles.append(f"{row.name}: {error.message}")
+        return [await _shelved(gaby, actor, row.id) for row in rows], troubles
+
+    sources, troubles = run(work)
+    print_rows(
+        [source.model_dump() if as_json else short(source) for source in sources], as_json=as_json, empty=NO_SOURCES
+    )
+    for trouble in troubles:
+        typer.secho(trouble, fg="red", err=True)
+    if troubles:
+        raise typer.Exit(1)
+
+
+@app.command()
+def schedule(
+    name: Name,
+    every: Annotated[str, typer.Argument(help="30m, 12h, 1d, or `never` for only when asked.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set how often a source is synced by the server."""
+
+    async def work(gaby: Gaby) -> SourceOut:
+        actor = await operator_in(gaby, workspace)
+        shelf = gaby.knowledge.parts.shelf
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await shelf.named(session, name)
+            await shelf.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
+        return await _shelved(gaby, actor, row.id)
+
+    print_source(run(work), as_json=as_json)
+
+
+@app.command()
+def remove(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a source and all its documents from the knowledge, at once."""
+    if not yes and not typer.confirm(f"Remove {name} and all its documents?", err=True):
+        raise typer.Abort
+
+    async def work(gaby: Gaby) -> int:
+        actor = await operator_in(gaby, workspace)
+        shelf = gaby.knowledge.parts.shelf
+        async with gaby.database.write(actor.workspace_id) as session:
+            return await shelf.remove(session, actor, await shelf.named(session, name))
+
+    count = run(work)
+    if as_json:
+        print_json({"source": name, "documents": count})
+    else:
+        typer.echo(f"{name} and its {count} documents are removed.", err=True)
+
+
+@app.command()
+def search(
+    question: Annotated[str, typer.Argument(help="What to look for; a whole ticket is fine. `-` reads it from stdin.")],
+    limit: Annotated[int, typer.Option(min=1, max=50, help="How many passages.")] = 6,
+    everything: Annotated[bool, typer.Option("--everything", help="Also what hardly fits.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the passages that answer, with their citations."""
+    asked = _question(question)
+
+    async def work(gaby: Gaby) -> Results:
+        actor = await operator_in(gaby, workspace)
+        return await gaby.knowledge.parts.searcher.search(actor.workspace_id, asked, limit=limit, everything=everything)
+
+    results = run(work)
+    if as_json:
+        print_json(SearchOut.of(results).model_dump())
+    else:
+        print_hits(results, explain=explain)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question. `-` reads it from stdin.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer from the knowledge; every sentence names its source."""
+    asked = _question(question)
+
+    async def work(gaby: Gaby) -> AnswerOut:
+        actor = await operator_in(gaby, workspace)
+        return AnswerOut.of(await gaby.knowledge.parts.answering.answer(actor, asked))
+
+    answer = run(work)
+    if as_json:
+        print_json(answer.model_dump())
+        return
+    typer.echo(answer.text)
+    writer = "no model was used" if answer.written_by == "offline" else f"written by {answer.written_by}"
+    typer.secho(f"({writer}; open a source with `gaby knowledge show 'doc:...'`)", dim=True, err=True)
+
+
+@app.command()
+def show(
+    what: Annotated[str, typer.Argument(help="A citation, a document as SOURCE/PATH, or a source's name.")],
+    line: Annotated[int, typer.Option(min=1, help="The first line of a document to show.")] = 1,
+    lines: Annotated[int | None, typer.Option(min=1, max=100_000, help="How many lines.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Open what a citation names, a document, or a source with what could not be read."""
+    token = what.strip("[]")
+
+    async def work(gaby: Gaby) -> Resolved | Opened | tuple[SourceOut, list[FailureOut]]:
+        actor = await operator_in(gaby, workspace)
+        parts = gaby.knowledge.parts
+        async with gaby.database.read(actor.workspace_id) as session:
+            if parse(token) is not None:
+                return await parts.citations.resolve(session, token)
+            if "/" in what:
+                opened = await parts.citations.open_named(session, what.removeprefix("doc:"), line, lines or 100_000)
+                return opened if lines else shortened(opened, _WIDE)
+            row = await parts.shelf.named(session, what)
+            failures = [FailureOut.of(each) for each in await parts.shelf.failures(session, row.id)]
+        return await _shelved(gaby, actor, row.id), failures
+
+    print_shown(run(work), as_json=as_json)
+
+
+@app.command("documents")
+def list_documents(
+    source: Annotated[str | None, typer.Option(help="Only of this source.")] = None,
+    stale: Annotated[bool, typer.Option("--stale", help="Only what was not needed for 180 days.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List documents, when they changed and when they were last cited."""
+
+    async def work(gaby: Gaby) -> list[DocumentOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            found = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
+            return [DocumentOut.of(each) for each in found]
+
+    rows = [
+        each.model_dump()
+        if as_json
+        else {
+            "document": f"{each.source}/{each.uri}",
+            "title": each.title,
+            "lines": each.lines,
+            "changed": each.changed_at,
+            "cited": each.used_at,
+            "uses": each.uses,
+        }
+        for each in run(work)
+    ]
+    print_rows(rows, as_json=as_json, empty="Nothing is stale." if stale else "There is no document.")
+
+
+@app.command()
+def gaps(
+    close: Annotated[UUID | None, typer.Option(help="The id of a gap that somebody closed.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show questions that found no answer, alike ones together, the most asked first."""
+
+    async def work(gaby: Gaby) -> list[GapOut]:
+        actor = await operator_in(gaby, workspace)
+        parts = gaby.knowledge.parts
+        if close is not None:
+            async with gaby.database.write(actor.workspace_id) as session:
+                await parts.gaps.close(session, actor, close)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [GapOut.of(row) for row in await parts.gaps.list(session)]
+
+    rows = [
+        gap.model_dump()
+        if as_json
+        else {"asked": gap.asked, "question": gap.question, "last": gap.last_at, "also": gap.examples[1:], "id": gap.id}
+        for gap in run(work)
+    ]
+    print_rows(rows, as_json=as_json, empty="Every question that was asked found an answer.")
+
+
+@app.command()
+def learned(
+    state: Annotated[str, typer.Option(help="staged, accepted, rejected or archived.")] = "staged",
+    accept: Annotated[UUID | None, typer.Option(help="Accept this candidate.")] = None,
+    reject: Annotated[UUID | None, typer.Option(help="Reject this candidate, with --reason.")] = None,
+    text_file: Annotated[Path | None, typer.Option(help="With --accept: the edited text.")] = None,
+    reason: Annotated[str, typer.Option(help="With --reject: why.")] = "",
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what Gaby would like to learn from resolved tickets, and decide about it."""
+    if state not in {"staged", "accepted", "rejected", "archived"}:
+        raise BadRequest("A candidate is staged, accepted, rejected or archived.")
+    edited = _read(text_file) if text_file is not None else None
+
+    async def work(gaby: Gaby) -> list[CandidateOut]:
+        actor = await operator_in(gaby, workspace)
+        candidates = gaby.knowledge.parts.candidates
+        async with gaby.database.write(actor.workspace_id) as session:
+            if accept is not None:
+                await candidates.accept(session, actor, await candidates.get(session, accept), text=edited)
+            if reject is not None:
+                await candidates.reject(session, actor, await candidates.get(session, reject), reason)
+        if accept is not None:
+            await gaby.knowledge.parts.syncer.run_due()
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [CandidateOut.of(row) for row in await candidates.list(session, state)]
+
+    rows = [
+        row.model_dump()
+        if as_json
+        else {"title": row.title, "from": row.origin, "seen": row.seen, "since": row.staged_at, "id": row.id}
+        for row in run(work)
+    ]
+    print_rows(rows, as_json=as_json, empty=f"Nothing is {state}.")
+
+
+async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: bool) -> None:
+    syncer = gaby.knowledge.parts.syncer
+    if quiet or not sys.stderr.isatty():
+        await syncer.sync(actor, source_id)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"reading {name}", total=None)
+        await syncer.sync(
+            actor, source_id, lambda progress: bar.update(task, completed=progress.done, total=progress.total)
+        )
+
+
+async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
+    async with gaby.database.read(actor.workspace_id) as session:
+        return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise BadRequest(f"An option is written NAME=VALUE, not {text!r}.")
+    return name, value
+
+
+def _question(text: str) -> str:
+    asked = sys.stdin.read() if text == "-" else text
+    if not asked.strip():
+        raise BadRequest("The question is empty.")
+    return asked
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,104 @@
+"""How `gaby knowledge` prints."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from gaby.cli.printing import print_json, print_rows
+from gaby.knowledge.citations.opening import Opened, Resolved
+from gaby.knowledge.retrieval.results import Results
+from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
+
+NO_SOURCES = "There is no source yet. Add one: gaby knowledge add runbooks folder /srv/runbooks"
+_WIDE = 300
+
+
+def short(source: SourceOut) -> dict[str, Any]:
+    return {
+        "source": source.name,
+        "kind": source.kind,
+        "documents": source.documents,
+        "passages": source.passages,
+        "not readable": source.failed,
+        "state": f"{source.state}: {source.error}" if source.error else _state(source),
+        "fresh": source.fresh_at,
+        "next": source.due_at,
+    }
+
+
+def _state(source: SourceOut) -> str:
+    if source.state != "running":
+        return source.state
+    return f"running, {source.done}" + (f" of {source.total}" if source.total is not None else "")
+
+
+def print_source(source: SourceOut, *, as_json: bool) -> None:
+    if as_json:
+        print_json(source.model_dump())
+        return
+    print_rows([short(source)], as_json=False, empty="")
+    if source.failed:
+        typer.echo(f"{source.failed} documents cannot be read: gaby knowledge show {source.name}", err=True)
+
+
+def print_hits(results: Results, *, explain: bool) -> None:
+    console = Console()
+    if not results.passages:
+        typer.echo(NO_SOURCES, err=True)
+    elif not results.hits:
+        typer.echo(
+            f"Nothing fits: the best passage reaches {results.best:.2f} and {results.threshold:.2f} are needed. "
+            "See it with --everything.",
+            err=True,
+        )
+    for hit in results.hits:
+        page = f", page {hit.first_page}" if hit.first_page is not None else ""
+        console.print(f"[bold]{escape(hit.title)}[/bold]  {hit.confidence:.2f}{page}", highlight=False)
+        console.print(f"[cyan]{escape(f'[{hit.citation}]')}[/cyan]", highlight=False, soft_wrap=True)
+        if explain:
+            parts = ", ".join(f"{each.name} {each.contribution:+.3f}" for each in hit.reasons)
+            console.print(f"[dim]{hit.score:.3f} = {escape(parts)}[/dim]", highlight=False)
+        console.print(escape(" ".join(hit.text.split())[:_WIDE]), highlight=False)
+        console.print()
+
+
+def print_shown(shown: Resolved | Opened | tuple[SourceOut, list[FailureOut]], *, as_json: bool) -> None:
+    match shown:
+        case Resolved():
+            _print_resolved(shown, as_json=as_json)
+        case Opened():
+            _print_opened(shown, as_json=as_json)
+        case (source, failures):
+            if as_json:
+                print_json({**source.model_dump(), "failures": [each.model_dump() for each in failures]})
+                return
+            print_source(source, as_json=False)
+            print_rows([each.model_dump() for each in failures], as_json=False, empty="Every document could be read.")
+
+
+_CHANGES: dict[str, Callable[[Resolved], str]] = {
+    "current": lambda _: "",
+    "moved": lambda shown: f"It has moved to line {shown.opened.first_line if shown.opened else '?'} since.",
+    "changed": lambda _: "The document has changed since; this is what was cited.",
+    "gone": lambda _: "The document is gone; this is what was cited.",
+}
+
+
+def _print_resolved(shown: Resolved, *, as_json: bool) -> None:
+    if as_json:
+        print_json(CitationOut.of(shown).model_dump())
+        return
+    if note := _CHANGES[shown.state](shown):
+        typer.secho(note, fg="yellow", err=True)
+    typer.echo(shown.text)
+
+
+def _print_opened(shown: Opened, *, as_json: bool) -> None:
+    if as_json:
+        print_json(LinesOut.of(shown).model_dump())
+        return
+    typer.secho(f"{shown.title} ({shown.lines} lines)", bold=True, err=True)
+    typer.echo(shown.text)

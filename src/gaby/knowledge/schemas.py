@@ -1,0 +1,290 @@
+"""What the API takes and gives about knowledge."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, model_validator
+
+from gaby.knowledge.citations.opening import Opened, Resolved
+from gaby.knowledge.freshness import STALE, DocumentLine
+from gaby.knowledge.models import KnowledgeCandidate, KnowledgeFailure, KnowledgeGap, KnowledgeSource
+from gaby.knowledge.new_source import NewSource
+from gaby.knowledge.retrieval.results import Hit, Results
+
+if TYPE_CHECKING:
+    from gaby.knowledge.answering import CitedAnswer
+    from gaby.knowledge.shelf import Shelved
+
+Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Option = Annotated[str, StringConstraints(max_length=1000)]
+Seconds = Annotated[int, Field(strict=True, ge=60, le=366 * 86400, description="Null: only when somebody asks.")]
+
+
+class SourceIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, StringConstraints(max_length=59)]
+    kind: Annotated[str, StringConstraints(max_length=20)]
+    location: Annotated[str, StringConstraints(max_length=2000)]
+    options: Annotated[dict[str, Option], Field(max_length=20)] = Field(default_factory=dict[str, Option])
+    secret: SecretStr | None = None
+    every_seconds: Seconds | None = None
+
+    def new(self) -> NewSource:
+        return NewSource(
+            self.name,
+            self.kind,
+            self.location,
+            self.options,
+            None if self.secret is None else self.secret.get_secret_value(),
+            None if self.every_seconds is None else timedelta(seconds=self.every_seconds),
+        )
+
+
+class ScheduleIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    every_seconds: Seconds | None
+
+
+class SourceOut(BaseModel):
+    id: UUID
+    name: str
+    kind: str
+    location: str
+    state: str
+    error: str | None
+    documents: int
+    passages: int
+    failed: Annotated[int, Field(description="Documents that cannot be read.")]
+    done: Annotated[int, Field(description="Documents that the running or last sync has dealt with.")]
+    total: Annotated[int | None, Field(description="As far as it is known.")]
+    added: int
+    changed: int
+    removed: int
+    every_seconds: int | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    fresh_at: Annotated[datetime | None, Field(description="When a sync last went through to the end.")]
+    due_at: datetime | None
+
+    @classmethod
+    def of(cls, shelved: "Shelved") -> Self:
+        row = shelved.row
+        return cls(
+            **{name: getattr(row, name) for name in _SOURCE_FIELDS},
+            documents=shelved.documents,
+            passages=shelved.passages,
+            failed=shelved.failed,
+        )
+
+
+_SOURCE_FIELDS = tuple(name for name in SourceOut.model_fields if name not in {"documents", "passages", "failed"})
+
+
+class ProgressOut(BaseModel):
+    state: str
+    done: int
+    total: int | None
+    added: int
+    changed: int
+    removed: int
+    error: str | None
+
+    @classmethod
+    def of(cls, row: KnowledgeSource) -> Self:
+        return cls(**{name: getattr(row, name) for name in cls.model_fields})
+
+
+class FailureOut(BaseModel):
+    uri: str
+    reason: str
+    failed_at: datetime
+
+    @classmethod
+    def of(cls, row: KnowledgeFailure) -> Self:
+        return cls(uri=row.uri, reason=row.reason, failed_at=row.failed_at)
+
+
+class SearchIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    question: Question
+    limit: Annotated[int, Field(strict=True, ge=1, le=50)] = 6
+    everything: Annotated[bool, Field(strict=True, description="Also what hardly fits.")] = False
+
+
+class ReasonOut(BaseModel):
+    name: str
+    value: float
+    contribution: float
+
+
+class HitOut(BaseModel):
+    citation: str
+    document_id: UUID
+    title: str
+    headings: list[str]
+    first_line: int
+    last_line: int
+    first_page: int | None
+    last_page: int | None
+    text: str
+    before: str
+    after: str
+    link: str | None
+    score: Annotated[float, Field(description="The sum of the contributions of its reasons.")]
+    confidence: Annotated[float, Field(description="From 0 to 1: how likely it helps to answer.")]
+    reasons: list[ReasonOut]
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        return cls.model_validate(hit, from_attributes=True)
+
+
+class SearchOut(BaseModel):
+    hits: list[HitOut]
+    threshold: Annotated[float, Field(description="What the best passage must reach, or there are no hits.")]
+    best: Annotated[float, Field(description="What the best passage reached.")]
+    queries: list[str]
+    corpus_version: int
+    passages: int
+
+    @classmethod
+    def of(cls, results: Results) -> Self:
+        return cls(
+            hits=[HitOut.of(hit) for hit in results.hits],
+            threshold=results.threshold,
+            best=results.best,
+            queries=list(results.queries),
+            corpus_version=results.corpus_version,
+            passages=results.passages,
+        )
+
+
+class AskIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    question: Question
+
+
+class ClaimOut(BaseModel):
+    text: str
+    citations: list[str]
+    holds: Annotated[bool, Field(description="Whether the cited lines support it.")]
+    doubt: str
+
+
+class AnswerOut(BaseModel):
+    text: str
+    claims: list[ClaimOut]
+    written_by: Annotated[str, Field(description="A model, or `offline`.")]
+    asked_again: bool
+    found: SearchOut
+
+    @classmethod
+    def of(cls, answer: "CitedAnswer") -> Self:
+        return cls(
+            text=answer.text,
+            claims=[ClaimOut.model_validate(claim, from_attributes=True) for claim in answer.claims],
+            written_by=answer.written_by,
+            asked_again=answer.asked_again,
+            found=SearchOut.of(answer.results),
+        )
+
+
+class DocumentOut(BaseModel):
+    id: UUID
+    source: str
+    uri: str
+    title: str
+    kind: str
+    lines: int
+    passages: int
+    changed_at: datetime
+    used_at: datetime | None
+    uses: int
+    stale: Annotated[bool, Field(description=f"No answer cited it for {STALE.days} days.")]
+
+    @classmethod
+    def of(cls, line: DocumentLine) -> Self:
+        return cls.model_validate(line, from_attributes=True)
+
+
+class LinesOut(BaseModel):
+    document_id: UUID
+    source: str
+    uri: str
+    title: str
+    link: str | None
+    first_line: int
+    last_line: int
+    lines: Annotated[int, Field(description="How many there are in all.")]
+    text: str
+
+    @classmethod
+    def of(cls, opened: Opened) -> Self:
+        return cls.model_validate(opened, from_attributes=True)
+
+
+class CitationOut(BaseModel):
+    token: str
+    state: Annotated[
+        Literal["current", "moved", "changed", "gone"], Field(description="How the document is since it was cited.")
+    ]
+    text: str
+    opened: LinesOut | None
+    cited_at: datetime | None
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> Self:
+        return cls.model_validate(resolved, from_attributes=True)
+
+
+class CandidateOut(BaseModel):
+    id: UUID
+    title: str
+    text: str
+    origin: str
+    origins: list[str]
+    seen: int
+    rating: int | None
+    state: str
+    staged_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+    reason: str | None
+    edited: bool
+
+    @classmethod
+    def of(cls, row: KnowledgeCandidate) -> Self:
+        return cls(**{name: getattr(row, name) for name in cls.model_fields})
+
+
+class DecisionIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["accept", "reject"]
+    title: Annotated[str, StringConstraints(min_length=1, max_length=300)] | None = None
+    text: Annotated[str, StringConstraints(min_length=1, max_length=50_000)] | None = None
+    reason: Annotated[str, StringConstraints(max_length=1000)] | None = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> Self:
+        if self.decision == "reject" and not (self.reason or "").strip():
+            raise ValueError("say why it is rejected")
+        return self
+
+
+class GapOut(BaseModel):
+    id: UUID
+    question: str
+    asked: int
+    examples: list[str]
+    first_at: datetime
+    last_at: datetime
+
+    @classmethod
+    def of(cls, row: KnowledgeGap) -> Self:
+        return cls(**{name: getattr(row, name) for name in cls.model_fields})
