@@ -8,12 +8,12 @@ from gaby.kernel.database import Database
 from gaby.kernel.ids import RunId
 from gaby.kernel.metrics import Metrics
 from gaby.knowledge.citations.opening import Citations
-from gaby.knowledge.citations.tokens import IN_TEXT
 from gaby.knowledge.learning.gaps import Gaps
+from gaby.knowledge.plainly import plainly
 from gaby.knowledge.retrieval.results import Hit, Results
 from gaby.knowledge.retrieval.search import Searcher
 from gaby.llm.service import Models
-from gaby.mind import split, support
+from gaby.mind import cited_sentences, support
 from gaby.skills.summarise import NOTHING, Material, Source
 from gaby.skills.summarise import skill as summarise
 
@@ -59,7 +59,7 @@ class Answering:
             await self._gaps.note(actor.workspace_id, question)
             return CitedAnswer(NOTHING, (), results, "offline")
         occasion = self._models.occasion(actor.workspace_id, run_id)
-        sources = [Source(citation=hit.citation, text=hit.text) for hit in results.hits]
+        sources = [Source(citation=hit.citation, text=plainly(hit.text)) for hit in results.hits]
         material = Material(question=question, sources=sources)
         written = await self._models.runner.run(summarise, material, occasion)
         claims = claims_of(written.value.text, results.hits)
@@ -82,20 +82,17 @@ class Answering:
 
 def claims_of(text: str, hits: Sequence[Hit]) -> tuple[Claim, ...]:
     """Each sentence held against the passages that it cites, with what stands around them."""
-    passages = {hit.citation: f"{hit.title}\n{' '.join(hit.headings)}\n{hit.text}" for hit in hits}
+    passages = {hit.citation: f"{hit.title}\n{' '.join(hit.headings)}\n{plainly(hit.text)}" for hit in hits}
     claims: list[Claim] = []
-    for sentence in split(text):
-        cited = tuple(dict.fromkeys(IN_TEXT.findall(sentence.text)))
-        said = IN_TEXT.sub("", sentence.plain).strip()
-        if not said.strip(" ."):
+    for sentence in cited_sentences(text):
+        if sentence.text == NOTHING:
+            claims.append(Claim(sentence.text, (), holds=True))
             continue
-        if said == NOTHING:
-            claims.append(Claim(said, (), holds=True))
-            continue
-        held = support(said, [passages[each] for each in cited if each in passages])
-        known = bool(cited) and all(each in passages for each in cited)
+        known = bool(sentence.citations) and all(each in passages for each in sentence.citations)
+        held = support(sentence.text, [passages[each] for each in sentence.citations if each in passages])
         doubt = held.why if known else "It names no source that was found."
-        claims.append(Claim(said, cited, known and held.holds, "" if known and held.holds else doubt))
+        holds = known and held.holds
+        claims.append(Claim(sentence.text, sentence.citations, holds, "" if holds else doubt))
     return tuple(claims)
 
 

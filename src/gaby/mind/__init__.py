@@ -1,6 +1,7 @@
 """The offline mind: plain functions that stand in for every skill of a model, and never pretend to be one."""
 
 from gaby.mind.arguments import Filled, Origin, fill
+from gaby.mind.cited import Cited, cited_sentences
 from gaby.mind.contradictions import Hint, hints
 from gaby.mind.entities import Entity, EntityKind, extract
 from gaby.mind.questions import queries
@@ -15,6 +16,7 @@ from gaby.mind.verdicts import Case, Finding, Judgement, Step, Verdict, judge
 __all__ = [
     "Case",
     "Choice",
+    "Cited",
     "CitedSentence",
     "Entity",
     "EntityKind",
@@ -34,6 +36,7 @@ __all__ = [
     "Urgency",
     "Verdict",
     "choose",
+    "cited_sentences",
     "extract",
     "fill",
     "hints",

@@ -1,6 +1,5 @@
 """Summaries: an answer in prose in which every sentence names its sources."""
 
-import re
 from typing import Annotated
 
 from pydantic import Field
@@ -10,11 +9,10 @@ from gaby.llm.messages import Answer
 from gaby.llm.outside import Inside, Outside
 from gaby.llm.skill import Skill, Unacceptable
 from gaby.llm.tiers import Tier
-from gaby.mind import Passage, split
+from gaby.mind import Passage, cited_sentences
 from gaby.mind import summarise as extract_summary
 from gaby.skills.base import PROMPTS, Answered, Given
 
-_CITED = re.compile(r"\[([^\[\]\s]{1,4000})\]")
 NOTHING = "Nothing was found that answers this."
 
 
@@ -51,7 +49,7 @@ def offline(given: Material, embed: Embed) -> Summary:
 def read(given: Material, answer: Answer) -> Summary:
     text = answer.text.strip()
     known = {source.citation for source in given.sources}
-    cited = list(dict.fromkeys(_CITED.findall(text)))
+    cited = list(dict.fromkeys(each for sentence in cited_sentences(text) for each in sentence.citations))
     if not text:
         raise Unacceptable("Write something, or say that nothing was found.")
     if made_up := [each for each in cited if each not in known]:
@@ -63,7 +61,7 @@ def read(given: Material, answer: Answer) -> Summary:
 
 def uncited(text: str) -> list[str]:
     """Sentences that name no source. To say that nothing was found needs none."""
-    return [each.text for each in split(text) if not _CITED.search(each.text) and each.text.strip() != NOTHING]
+    return [each.text for each in cited_sentences(text) if not each.citations and each.text != NOTHING]
 
 
 skill = Skill(
