@@ -75,6 +75,8 @@ class Reading:
         self._known = known
         self._cursor = cursor
         self._batch = Batch()
+        self._latest: str | None = None
+        """Behind the last document that was listed."""
         self.seen: set[str] = set()
         """Every address that was listed, whatever became of it."""
 
@@ -91,7 +93,8 @@ class Reading:
                         self._take_failed(listed)
                     case Item():
                         waiting += self._to_read(listed)
-                if len(waiting) >= _TOGETHER:
+                if len(waiting) >= _TOGETHER or self._batch.full:
+                    # Whatever is written has the cursor behind it, so nothing listed before may be left unread.
                     await self._read(waiting)
                     waiting = []
                 if self._batch.full:
@@ -106,6 +109,7 @@ class Reading:
 
     def _taken(self) -> Batch:
         batch, self._batch = self._batch, Batch()
+        batch.cursor = self._latest
         return batch
 
     def _to_read(self, item: Item) -> Sequence[Item]:
@@ -113,18 +117,19 @@ class Reading:
             self._take_failed(Failed(f"{item.uri[:200]}...", "Its address is too long.", cursor=item.cursor))
             return ()
         self.seen.add(item.uri)
+        self._latest = item.cursor or self._latest
         held = self._known.held.get(item.uri)
         if held is not None and held.fingerprint == item.fingerprint:
             if item.cursor is not None:
                 self._batch.met.append(held)
         elif self._known.failures.get(item.uri) != item.fingerprint:
             return (item,)
-        self._count(item.cursor)
+        self._batch.done += 1
         return ()
 
     async def _read(self, items: Sequence[Item]) -> None:
         outcomes = await asyncio.gather(*map(self._prepared, items))
-        for item, outcome in zip(items, outcomes, strict=True):
+        for outcome in outcomes:
             match outcome:
                 case Prepared():
                     self._batch.ready.append(outcome)
@@ -132,7 +137,7 @@ class Reading:
                     self._batch.kept.append(outcome)
                 case Broken():
                     self._batch.broken.append(outcome)
-            self._count(item.cursor)
+            self._batch.done += 1
 
     async def _prepared(self, item: Item) -> Prepared | Kept | Broken:
         try:
@@ -150,8 +155,5 @@ class Reading:
     def _take_failed(self, failed: Failed) -> None:
         self.seen.add(failed.uri)
         self._batch.broken.append(Broken(failed))
-        self._count(failed.cursor)
-
-    def _count(self, cursor: str | None) -> None:
+        self._latest = failed.cursor or self._latest
         self._batch.done += 1
-        self._batch.cursor = cursor or self._batch.cursor

@@ -103,6 +103,9 @@ class Library:
         if documents and await corpus_of(session) is not None:
             await self._take_out(session, await changing(session, ""), documents)
 
+    async def tend(self, workspace_id: WorkspaceId) -> None:
+        await self._index.tend(workspace_id)
+
     async def _take_out(self, session: WriteSession, corpus: KnowledgeCorpus, documents: Sequence[Held]) -> None:
         place = session.workspace_id
         for start in range(0, len(documents), _AT_ONCE):

@@ -41,7 +41,7 @@ class Mender:
             await self.alarm(workspace_id, len(lost))
         return len(lost)
 
-    async def alarm(self, workspace_id: WorkspaceId, lost: int) -> None:
+    async def alarm(self, workspace_id: WorkspaceId, lost: int = 1) -> None:
         """Once for each damage: the metric stays up and the workspace stays marked until it is mended."""
         async with self._database.write(workspace_id) as session:
             corpus = await changing(session, "")

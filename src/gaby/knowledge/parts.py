@@ -93,14 +93,15 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
     shelf = Shelf(clock, ids, ground.vault, library, citations, grounds)
     candidates = Candidates(database, clock, ids, shelf, redact)
     gaps = Gaps(database, clock, ids, embedding, redact)
-    searcher = Searcher(database, index, embedding, ResultCache(clock))
+    mender = Mender(database, clock, index, embedding, ground.metrics)
+    searcher = Searcher(database, index, embedding, ResultCache(clock), mender.alarm)
     return KnowledgeParts(
         index=index,
         library=library,
         shelf=shelf,
         syncer=Syncer(database, clock, ids, library, embedding, shelf),
         searcher=searcher,
-        mender=Mender(database, clock, index, embedding, ground.metrics),
+        mender=mender,
         citations=citations,
         candidates=candidates,
         gaps=gaps,

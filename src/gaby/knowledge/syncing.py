@@ -146,6 +146,7 @@ class Syncer:
                 if told is not None:
                     told(progress)
         progress = await self._finish(claim, known, reading.seen)
+        await self._library.tend(claim.workspace_id)
         if told is not None:
             told(progress)
 

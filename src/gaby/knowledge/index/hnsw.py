@@ -23,10 +23,16 @@ async def use_graph(session: ReadSession, dimensions: int) -> str:
     return f"::vector({int(dimensions)})"
 
 
-async def build_graph(session: WriteSession, model: str, dimensions: int) -> bool:
-    """By a function of the upgrade, since Gaby's own role may not change tables. False when it cannot be."""
-    if dimensions > _MOST_DIMENSIONS:
+async def build_graph(session: WriteSession, model: str) -> bool:
+    """By a function of the upgrade, since Gaby's own role may not change tables. False when there is one already, or
+    when the vectors are too long for one."""
+    query = text(
+        "SELECT vector_dims(vector) FROM knowledge_vectors "
+        "WHERE workspace_id = :workspace_id AND model = :model LIMIT 1"
+    )
+    found = (await session.execute(query, {"workspace_id": session.workspace_id, "model": model})).scalar_one_or_none()
+    if found is None or found > _MOST_DIMENSIONS:
         return False
-    query = text("SELECT gaby_build_vector_graph(:place, :model, :dimensions)")
-    values = {"place": session.workspace_id, "model": model, "dimensions": dimensions}
-    return bool((await session.execute(query, values)).scalar_one())
+    build = text("SELECT gaby_build_vector_graph(:place, :model, :dimensions)")
+    values = {"place": session.workspace_id, "model": model, "dimensions": found}
+    return bool((await session.execute(build, values)).scalar_one())

@@ -57,3 +57,7 @@ class Index(Protocol):
     async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
         """Passages whose vector is missing or broken, or that lexical search does not know."""
         ...
+
+    async def tend(self, workspace_id: WorkspaceId) -> None:
+        """After a sync: whatever makes searching fast."""
+        ...

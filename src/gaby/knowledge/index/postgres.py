@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.index.bm25 import Document, scores
-from gaby.knowledge.index.hnsw import EXACT_UP_TO, use_graph
+from gaby.knowledge.index.hnsw import EXACT_UP_TO, build_graph, use_graph
 from gaby.knowledge.index.index import Entry, Hits, Span
 from gaby.knowledge.index.lacking import without_vector
 from gaby.knowledge.index.pgvector import to_text
@@ -27,8 +27,9 @@ _CANDIDATES = 400
 
 
 class PostgresIndex:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, exact_up_to: int = EXACT_UP_TO) -> None:
         self._database = database
+        self._exact_up_to = exact_up_to
 
     async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
         if entries:
@@ -37,7 +38,6 @@ class PostgresIndex:
             await self._count(session, entries)
 
     async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
-        await self.remove(session, [(entry.id, entry.id) for entry in entries])
         statement = (
             update(KnowledgePassage)
             .where(KnowledgePassage.workspace_id == bindparam("place"), KnowledgePassage.id == bindparam("passage"))
@@ -48,7 +48,7 @@ class PostgresIndex:
         ]
         if rows:
             await (await session.connection()).execute(statement, rows)
-            await self._count(session, entries)
+            await self._count_anew(session)
 
     async def remove(self, session: WriteSession, spans: Sequence[Span]) -> None:
         counts: Counter[str] = Counter()
@@ -76,11 +76,11 @@ class PostgresIndex:
     async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
         async with self._database.read(workspace_id) as session:
             corpus = await session.get(KnowledgeCorpus, workspace_id)
-            many = corpus is not None and corpus.passages > EXACT_UP_TO
+            many = corpus is not None and corpus.passages > self._exact_up_to
             cast = await use_graph(session, queries.shape[1]) if many else ""
             near: list[Hits] = []
             for row in queries:
-                values = {"place": workspace_id, "model": model, "given": to_text(to_bytes(row)), "limit": limit}
+                values = {"workspace_id": workspace_id, "model": model, "given": to_text(to_bytes(row)), "limit": limit}
                 found = await session.execute(text(_NEAREST.format(cast=cast)), values)
                 near.append({passage: float(np.float32(score)) for passage, score in found})
             return near
@@ -104,13 +104,23 @@ class PostgresIndex:
         query = select(KnowledgePassage.id).where(
             KnowledgePassage.workspace_id == session.workspace_id, KnowledgePassage.words.is_not(None)
         )
-        return await without_vector(session, model, limit, set((await session.scalars(query)).all()))
+        known = set((await session.scalars(query)).all())
+        counted = select(KnowledgeTerm.term).where(KnowledgeTerm.workspace_id == session.workspace_id).limit(1)
+        if not (await session.scalars(counted)).all():
+            known = set[int]()  # Without the counts the words are of no use.
+        return await without_vector(session, model, limit, known)
+
+    async def tend(self, workspace_id: WorkspaceId) -> None:
+        async with self._database.write(workspace_id) as session:
+            corpus = await session.get(KnowledgeCorpus, workspace_id)
+            if corpus is not None and corpus.passages > self._exact_up_to:
+                await build_graph(session, corpus.model)
 
     async def _candidates(self, session: ReadSession, terms: Sequence[str]) -> list[Document]:
         if not terms:
             return []
         values: dict[str, Any] = {
-            "place": session.workspace_id,
+            "workspace_id": session.workspace_id,
             "question": " | ".join(f"'{term}'" for term in terms),
             "terms": list(terms),
             "limit": _CANDIDATES,
@@ -129,6 +139,12 @@ class PostgresIndex:
 
     async def _count(self, session: WriteSession, entries: Sequence[Entry]) -> None:
         await self._add_up(session, Counter(chain.from_iterable(set(entry.terms) for entry in entries)))
+
+    @staticmethod
+    async def _count_anew(session: WriteSession) -> None:
+        """What was lost may have been counted or not, so nothing is taken over."""
+        await session.execute(delete(KnowledgeTerm).where(KnowledgeTerm.workspace_id == session.workspace_id))
+        await session.execute(text(_COUNT), {"workspace_id": session.workspace_id})
 
     @staticmethod
     async def _add_up(session: WriteSession, counts: Counter[str]) -> None:
@@ -150,16 +166,21 @@ _WORDS = func.to_tsvector(literal_column("'simple'"), bindparam("given"))
 
 _NEAREST = (
     "SELECT passage_id, 1 - (vector{cast} <=> CAST(:given AS vector){cast}) FROM knowledge_vectors "
-    "WHERE workspace_id = :place AND model = :model ORDER BY vector{cast} <=> CAST(:given AS vector){cast}, passage_id "
-    "LIMIT :limit"
+    "WHERE workspace_id = :workspace_id AND model = :model "
+    "ORDER BY vector{cast} <=> CAST(:given AS vector){cast}, passage_id LIMIT :limit"
 )
 # An index on the words would be of no use: `@@` is not leakproof, so under row-level security Postgres looks at the
 # workspace first and at the words after. The key of the workspace is what limits the rows.
 _LEXICAL = (
     "SELECT best.id, best.terms, array_agg(word.lexeme), array_agg(cardinality(word.positions)) FROM ("
     "SELECT id, terms, words FROM knowledge_passages "
-    "WHERE workspace_id = :place AND words @@ CAST(:question AS tsquery) "
+    "WHERE workspace_id = :workspace_id AND words @@ CAST(:question AS tsquery) "
     "ORDER BY ts_rank(words, CAST(:question AS tsquery), 1) DESC, id LIMIT :limit) AS best "
     "CROSS JOIN LATERAL unnest(best.words) AS word "
     "WHERE word.lexeme = ANY(:terms) GROUP BY best.id, best.terms ORDER BY best.id"
+)
+_COUNT = (
+    "INSERT INTO knowledge_terms (workspace_id, term, passages) "
+    "SELECT workspace_id, term, count(*) FROM knowledge_passages, unnest(tsvector_to_array(words)) AS term "
+    "WHERE workspace_id = :workspace_id GROUP BY workspace_id, term"
 )

@@ -69,6 +69,9 @@ class SqliteIndex:
             known = set((await session.scalars(_sql("SELECT rowid FROM {}", _table(session)))).all())
         return await without_vector(session, model, limit, known)
 
+    async def tend(self, workspace_id: WorkspaceId) -> None:
+        """An exact search needs no preparation."""
+
     async def _search(self, session: ReadSession, terms: Sequence[str], limit: int) -> Hits:
         if not terms:
             return {}

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +75,6 @@ class VectorStore:
         self._workspace_id = workspace_id
         self._model = model
         self._version = -1
-        self._file: IO[bytes] | None = None
         self._mapped: Matrix = np.zeros((0, 0), np.float32)
         self._now = Vectors(np.zeros(0, np.int64), self._mapped, np.zeros(0, np.bool_))
         self._lock = asyncio.Lock()
@@ -140,11 +138,12 @@ class VectorStore:
         if keep and len(self._mapped) >= rows:
             return  # What is written anew from the beginning gets another file: a search may be reading this one.
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as the mapping
-        mapped = np.memmap(file, np.float32, "w+", shape=(max(1, int(max(rows, expected) * _ROOM)), max(1, dimensions)))
+        shape = (max(1, int(max(rows, expected) * _ROOM)), max(1, dimensions))
+        with tempfile.TemporaryFile(dir=self._folder) as file:  # Without a name, it lives as long as its mapping.
+            mapped: Matrix = np.memmap(file, np.float32, "w+", shape=shape)
         if keep:
             mapped[:keep] = self._mapped[:keep]
-        self._file, self._mapped = file, mapped
+        self._mapped = mapped
 
 
 class VectorStores:

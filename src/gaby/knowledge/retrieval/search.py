@@ -1,7 +1,7 @@
 """Search: a question to queries, both indexes asked at the same time, the best passages ranked with their reasons."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +44,7 @@ class Searcher:
         index: Index,
         embedding: Embedding,
         cache: ResultCache[Results],
+        damaged: Callable[[WorkspaceId], Awaitable[None]],
         reranker: Reranker | None = None,
         weights: Weights = DEFAULT,
     ) -> None:
@@ -51,6 +52,7 @@ class Searcher:
         self._index = index
         self._embedding = embedding
         self._cache = cache
+        self._damaged = damaged
         self._reranker = reranker
         self._weights = weights
 
@@ -89,6 +91,8 @@ class Searcher:
                 contexts = await contexts_of(session, _wanted(lexical, nearest))
         finally:
             near.cancel()
+        if any(lexical) and not any(nearest):
+            await self._damaged(workspace_id)  # Words are found and no meaning: vectors are lost.
         if not contexts:
             return nothing
         ids = [each.id for each in contexts]
