@@ -1,0 +1,92 @@
+"""The pages of a website, from link to link: one host, bounded, polite, and as its robots.txt asks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from gaby.knowledge.documents import Unreadable
+from gaby.knowledge.sources.fetching import REDIRECTS, Asked, Reply, Web
+from gaby.knowledge.sources.limits import Wanted
+from gaby.knowledge.sources.memory import SiteMemory
+from gaby.knowledge.sources.robots import Robots, read_robots
+from gaby.knowledge.sources.source import BadSource, Listed, SourceUnavailable
+from gaby.knowledge.sources.urls import Site, origin_of
+from gaby.knowledge.sources.walk import Bounds, Polite, Walk
+
+_LONGEST_DELAY = 10.0
+_ROBOTS_READ = 500_000
+
+
+class Website:
+    def __init__(
+        self,
+        start: str,
+        *,
+        web: Web,
+        wanted: Wanted,
+        cache: Path,
+        bounds: Bounds | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`start` in its one spelling."""
+        self._start = start
+        self._web = web
+        self._wanted = wanted
+        self._bounds = bounds or Bounds()
+        self._sleep = sleep
+        self._memory = SiteMemory(cache, start)
+
+    async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
+        await self._memory.load()
+        try:
+            site = await self._arrive()
+            robots = await self._robots(site)
+        except (BadSource, Unreadable) as error:
+            raise SourceUnavailable(error.message) from error
+        pause = max(self._bounds.pause, min(robots.delay or 0.0, _LONGEST_DELAY))
+        walk = Walk(site, robots, Polite(self._web, self._sleep, pause), self._memory, known, self._bounds)
+        if cursor is None or not walk.frontier.resume(cursor):
+            await walk.begin()
+        async for listed in walk.pages(self._wanted):
+            yield listed
+        await self._memory.save()
+
+    async def close(self) -> None:
+        await self._web.close()
+
+    async def _arrive(self) -> Site:
+        """The start page must be there; it may lead to https, to `www.`, or further down, and nowhere else."""
+        meant = Site.around(self._start)
+        reply = await self._web.get(Asked(self._start, wanted=_nothing, follows=partial(_is_same_host, meant.origin)))
+        if reply.status in REDIRECTS:
+            raise SourceUnavailable("The start page leads to another website. If that is meant, give its address.")
+        if reply.status != 200:
+            raise SourceUnavailable(f"The start page answers with status {reply.status}.")
+        site = Site(reply.url, origin_of(reply.url), meant.prefix)
+        if not site.contains(reply.url):
+            raise SourceUnavailable(f"The start page leads to {reply.url}, which is not below it. Give that address.")
+        return site
+
+    async def _robots(self, site: Site) -> Robots:
+        reply = await self._web.get(Asked(f"{site.origin}/robots.txt"))
+        if reply.body is not None:
+            robots = read_robots(reply.body[:_ROBOTS_READ].decode("utf-8", "replace"))
+            if not robots.allows(site.start[len(site.origin) :]):
+                raise SourceUnavailable("The website's robots.txt does not allow its start page to be read.")
+            return robots
+        if 400 <= reply.status < 500 and reply.status != 429:
+            return Robots()
+        raise SourceUnavailable(f"The website's robots.txt answers with status {reply.status}, so nothing is read now.")
+
+
+def _nothing(_: Reply) -> bool:
+    return False
+
+
+def _is_same_host(origin: str, url: str) -> bool:
+    return _host(origin_of(url)) == _host(origin)
+
+
+def _host(origin: str) -> str:
+    return origin.partition("://")[2].removeprefix("www.")

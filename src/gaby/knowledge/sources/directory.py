@@ -1,0 +1,118 @@
+"""A folder with everything below it, or one file."""
+
+import asyncio
+import os
+import stat
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from gaby.knowledge.documents import Brought, Unreadable
+from gaby.knowledge.sources.globs import chooses
+from gaby.knowledge.sources.limits import Wanted, as_size
+from gaby.knowledge.sources.source import Failed, Item, Listed, SourceUnavailable, Total
+from gaby.knowledge.sources.tree import FoundFile, Tree, fingerprint, open_beneath
+
+
+class Directory:
+    """A file that changes between listing and reading is read as it is then; the next listing shows the change."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        wanted: Wanted,
+        include: tuple[str, ...] = (),
+        exclude: tuple[str, ...] = (),
+        max_bytes: int = 20_000_000,
+        max_files: int = 200_000,
+    ) -> None:
+        self._root = root
+        self._wanted = wanted
+        self._chosen = chooses(include, exclude)
+        self._max_bytes = max_bytes
+        self._max_files = max_files
+
+    async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
+        root, found = await asyncio.to_thread(self._walk)
+        yield Total(len(found))
+        for each in found:
+            yield each if isinstance(each, Failed) else self._item(root, each)
+
+    async def close(self) -> None:
+        pass
+
+    def _walk(self) -> tuple[str, Sequence[FoundFile | Failed]]:
+        root = os.path.realpath(self._root)
+        return root, Tree(root, self._is_meant, self._max_files).walk()
+
+    def _is_meant(self, uri: str) -> bool:
+        return self._chosen(uri) and self._wanted(uri, None)
+
+    def _item(self, root: str, found: FoundFile) -> Item | Failed:
+        if found.size > self._max_bytes:
+            return Failed(found.uri, too_large(found.size, self._max_bytes))
+        reading = partial(_read, root, found.real, found.uri, Path(root, found.uri), self._max_bytes)
+        return Item(found.uri, found.fingerprint, partial(asyncio.to_thread, reading))
+
+
+class OneFile:
+    """A single file, listed by its name."""
+
+    def __init__(self, path: Path, *, max_bytes: int = 20_000_000) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+
+    async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
+        real = Path(await asyncio.to_thread(os.path.realpath, self._path))
+        name = self._path.name
+        try:
+            status = await asyncio.to_thread(os.stat, real)
+        except FileNotFoundError:
+            # The folder tells a deleted file from a disk that is not there.
+            if await asyncio.to_thread(real.parent.is_dir):
+                yield Total(0)
+                return
+            raise SourceUnavailable(f"There is no folder {real.parent} at the moment. Is its disk there?") from None
+        except OSError as error:
+            raise SourceUnavailable(f"{self._path} cannot be read: {error.strerror}.") from error
+        yield Total(1)
+        if not stat.S_ISREG(status.st_mode):
+            yield Failed(name, "It is no ordinary file.")
+        elif status.st_size > self._max_bytes:
+            yield Failed(name, too_large(status.st_size, self._max_bytes))
+        else:
+            reading = partial(_read, str(real.parent), real.name, name, self._path.absolute(), self._max_bytes)
+            yield Item(name, fingerprint(status), partial(asyncio.to_thread, reading))
+
+    async def close(self) -> None:
+        pass
+
+
+def too_large(size: int, most: int) -> str:
+    return (
+        f"It has {as_size(size)}, and documents of more than {as_size(most)} are not read. Split it, or leave it out."
+    )
+
+
+def _read(root: str, real: str, uri: str, shown: Path, most: int) -> Brought:
+    try:
+        descriptor = open_beneath(root, real)
+    except FileNotFoundError:
+        raise Unreadable("It is no longer there.") from None
+    except PermissionError:
+        raise Unreadable(
+            "Gaby may not read it. Give the account that Gaby runs under the permission to read."
+        ) from None
+    except OSError as error:
+        raise Unreadable(f"It cannot be opened: {error.strerror}.") from error
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unreadable("It is no ordinary file any more.")
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise SourceUnavailable(f"It cannot be read at the moment: {error.strerror}.") from error
+    if len(data) > most:
+        raise Unreadable(too_large(len(data), most))
+    return Brought(uri, data, link=shown.as_uri())

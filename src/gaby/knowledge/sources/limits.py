@@ -1,0 +1,28 @@
+"""How much a source may bring, and which documents are looked at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Wanted = Callable[[str, str | None], bool]
+"""Whether a document with this name, and this media type if one is known, can be read."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    document_bytes: int = 20_000_000
+    files: int = 200_000
+    export_bytes: int = 500_000_000
+    pages: int = 500
+    """Of a website, unless its source says otherwise."""
+    depth: int = 6
+    request_seconds: float = 20.0
+    """For a server that says nothing."""
+    document_seconds: float = 120.0
+    """For one that says little at a time."""
+    git_seconds: float = 900.0
+    pause_seconds: float = 0.5
+    """Between two requests to the same website."""
+
+
+def as_size(count: int) -> str:
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{max(1, count // 1000)} kB"
