@@ -29,6 +29,7 @@ def build_knowledge(ground: Ground, models: Models, settings: Settings) -> Knowl
                 random=ground.random,
                 redactor=Redactor(parse_profile(settings.safety.profile)),
                 home=settings.home / "knowledge",
+                ask_model=settings.knowledge.ask_model,
                 networks=tuple(_listed(settings.knowledge.networks, ",")),
                 folders=None if folders is None else tuple(map(Path, _listed(folders, ":"))),
             )

@@ -11,7 +11,7 @@ from gaby.knowledge.citations.opening import Citations
 from gaby.knowledge.learning.gaps import Gaps
 from gaby.knowledge.plainly import plainly
 from gaby.knowledge.retrieval.results import Hit, Results
-from gaby.knowledge.retrieval.search import Searcher
+from gaby.knowledge.retrieval.with_model import AssistedSearch
 from gaby.llm.service import Models
 from gaby.mind import cited_sentences, support
 from gaby.skills.summarise import NOTHING, Material, Source
@@ -43,10 +43,16 @@ class CitedAnswer:
 
 class Answering:
     def __init__(
-        self, database: Database, searcher: Searcher, models: Models, citations: Citations, gaps: Gaps, metrics: Metrics
+        self,
+        database: Database,
+        search: AssistedSearch,
+        models: Models,
+        citations: Citations,
+        gaps: Gaps,
+        metrics: Metrics,
     ) -> None:
         self._database = database
-        self._searcher = searcher
+        self._search = search
         self._models = models
         self._citations = citations
         self._gaps = gaps
@@ -54,11 +60,11 @@ class Answering:
 
     async def answer(self, actor: Actor, question: str, run_id: RunId | None = None) -> CitedAnswer:
         """A question without an answer is remembered as a gap."""
-        results = await self._searcher.search(actor.workspace_id, question)
+        occasion = self._models.occasion(actor.workspace_id, run_id)
+        results = await self._search.search(occasion, question)
         if not results.hits:
             await self._gaps.note(actor.workspace_id, question)
             return CitedAnswer(NOTHING, (), results, "offline")
-        occasion = self._models.occasion(actor.workspace_id, run_id)
         sources = [Source(citation=hit.citation, text=plainly(hit.text)) for hit in results.hits]
         material = Material(question=question, sources=sources)
         written = await self._models.runner.run(summarise, material, occasion)

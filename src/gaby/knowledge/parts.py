@@ -24,6 +24,7 @@ from gaby.knowledge.mending import Mender
 from gaby.knowledge.reading import kind_of
 from gaby.knowledge.retrieval.cache import ResultCache
 from gaby.knowledge.retrieval.search import Searcher
+from gaby.knowledge.retrieval.with_model import AssistedSearch
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.config import SourceGround
 from gaby.knowledge.sources.made import MadeDocument
@@ -49,6 +50,7 @@ class KnowledgeGround:
     """Where clones and mapped vectors are kept; it may be deleted at any time."""
     networks: tuple[str, ...] = ()
     folders: tuple[Path, ...] | None = None
+    ask_model: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
     gaps = Gaps(database, clock, ids, embedding, redact)
     mender = Mender(database, clock, index, embedding, ground.metrics)
     searcher = Searcher(database, index, embedding, ResultCache(clock), mender.alarm)
+    assisted = AssistedSearch(searcher, models, ask_model=ground.ask_model)
     return KnowledgeParts(
         index=index,
         library=library,
@@ -105,7 +108,7 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
         citations=citations,
         candidates=candidates,
         gaps=gaps,
-        answering=Answering(database, searcher, models, citations, gaps, ground.metrics),
+        answering=Answering(database, assisted, models, citations, gaps, ground.metrics),
     )
 
 

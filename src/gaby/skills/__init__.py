@@ -7,9 +7,18 @@ from gaby.llm.skill import Skill, Skills
 
 
 def _load() -> Iterable[Skill[Any, Any]]:
-    from gaby.skills import choose_tools, compare, find_entities, judge, search_queries, summarise, triage
+    from gaby.skills import (
+        choose_tools,
+        compare,
+        find_entities,
+        judge,
+        rank_passages,
+        search_queries,
+        summarise,
+        triage,
+    )
 
-    rooms = (choose_tools, compare, find_entities, judge, search_queries, summarise, triage)
+    rooms = (choose_tools, compare, find_entities, judge, rank_passages, search_queries, summarise, triage)
     return [room.skill for room in rooms]
 
 
