@@ -11,6 +11,8 @@ from gaby.audit.models import AuditCheckpointRecord, AuditRowRecord
 from gaby.identity import Role
 from gaby.kernel.actors import Permission, system_actor
 from gaby.kernel.ids import SYSTEM, ConnectorId, WorkspaceId
+from gaby.knowledge.learning.gate import Resolution
+from gaby.knowledge.new_source import NewSource
 from gaby.llm.accounts import NewAccount
 from gaby.mcp import read_definitions
 from gaby.safety import Concern, Verdict
@@ -33,6 +35,10 @@ class Things:
     connector_id: UUID
     approval_id: UUID
     account_id: UUID
+    source_id: UUID
+    document_id: UUID
+    candidate_id: UUID
+    gap_id: UUID
 
     @property
     def ids(self) -> dict[str, UUID]:
@@ -53,7 +59,38 @@ async def make_things(world: World, workspace_id: WorkspaceId, label: str, *, of
     current = next(UUID(each["id"]) for each in listed if each["current"])
     connector_id, approval_id = await _make_tools(world, workspace_id, label)
     account_id = await _make_account(world, workspace_id, label)
-    return Things(person_id, group.id, key.id, current, row_id, connector_id, approval_id, account_id)
+    known = await _make_knowledge(world, workspace_id, label)
+    return Things(person_id, group.id, key.id, current, row_id, connector_id, approval_id, account_id, *known)
+
+
+async def _make_knowledge(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID, UUID]:
+    """A source that was never read, a document that was learned, something that waits to be, and a gap."""
+    parts, database = world.gaby.knowledge.parts, world.gaby.database
+    actor, clock = system_actor("test", workspace_id), world.gaby.clock
+    name = f"k{sha256(label.encode()).hexdigest()[:12]}"
+
+    def resolution(about: str) -> Resolution:
+        text = f"{label} {about} {name}"
+        return Resolution(
+            f"ticket {text}", text, f"Problem {text}", f"Answer {text}", "auto_resolved", clock.now(), rating=5
+        )
+
+    async with database.write(workspace_id) as session:
+        new = NewSource(name, "notion", "https://api.notion.com/", {}, f"secret-of-{workspace_id}")
+        source = await parts.shelf.add(session, actor, new)
+        _, learned = await parts.candidates.stage(session, actor, resolution("printer jams on the third floor"))
+        _, waiting = await parts.candidates.stage(session, actor, resolution("invoices arrive twice each month"))
+        assert learned is not None
+        assert waiting is not None
+        await parts.candidates.accept(session, actor, learned)
+    async with database.read(workspace_id) as session:
+        learned_source = (await parts.shelf.named(session, "learned")).id
+    await parts.syncer.sync(actor, learned_source)
+    await parts.gaps.note(workspace_id, f"{label} wants to know about {name}")
+    async with database.read(workspace_id) as session:
+        held = await parts.library.held(session, learned_source)
+        gap = (await parts.gaps.list(session))[0]
+    return source.id, held[f"{learned.id}.md"].id, waiting.id, gap.id
 
 
 async def _make_account(world: World, workspace_id: WorkspaceId, label: str) -> UUID:
@@ -123,6 +160,15 @@ def bodies(workspace_id: UUID, label: str) -> dict[str, dict[str, Any]]:
             "cache_write": "1.25",
         },
         "POST /api/models/test": {"models": ["nobody/nothing"]},
+        "POST /api/knowledge/sources": {
+            "name": f"s{sha256(label.encode()).hexdigest()[:12]}",
+            "kind": "url",
+            "location": "https://docs.example/",
+        },
+        "PATCH /api/knowledge/sources/{source_id}": {"every_seconds": 3600},
+        "POST /api/knowledge/search": {"question": f"{label} printer"},
+        "POST /api/knowledge/ask": {"question": f"{label} printer"},
+        "POST /api/knowledge/candidates/{candidate_id}/decision": {"decision": "reject", "reason": f"{label} reason"},
         "PATCH /api/usage/limits": {"day_usd": 5, "day_tokens": None},
         "PUT /api/usage/plan": {"plan": "pro"},
         "POST /api/session": {"email": "ada@acme.example", "password": PASSWORD},

@@ -21,7 +21,6 @@ from gaby.knowledge.learning.candidates import Candidates
 from gaby.knowledge.learning.gaps import Gaps
 from gaby.knowledge.library import Library
 from gaby.knowledge.mending import Mender
-from gaby.knowledge.reading import kind_of
 from gaby.knowledge.retrieval.cache import ResultCache
 from gaby.knowledge.retrieval.search import Searcher
 from gaby.knowledge.retrieval.with_model import AssistedSearch
@@ -82,8 +81,8 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
 
     def grounds(session: ReadSession) -> SourceGround:
         return SourceGround(
-            cache=ground.home,
-            wanted=lambda name, media_type: kind_of(name, media_type) is not None,
+            # Of each workspace by itself: what one may clone, another may not read.
+            cache=ground.home / "sources" / session.workspace_id.hex,
             allowed_networks=ground.networks,
             allowed_folders=ground.folders,
             learned=partial(learned, session.workspace_id),

@@ -87,6 +87,12 @@ class Citations:
         where = (citation.workspace_id == session.workspace_id, citation.token.startswith(begins, autoescape=True))
         await session.execute(delete(citation).where(*where))
 
+    async def latest(self, session: ReadSession, limit: int = 20) -> Sequence[str]:
+        """What answers cited last."""
+        citation = KnowledgeCitation
+        query = select(citation.token).where(citation.workspace_id == session.workspace_id)
+        return list(dict.fromkeys(await session.scalars(query.order_by(citation.cited_at.desc()).limit(limit))))
+
     async def open(self, session: ReadSession, document_id: UUID, first: int = 1, count: int = 200) -> Opened:
         row = await session.get(KnowledgeDocument, (session.workspace_id, document_id))
         if row is None:

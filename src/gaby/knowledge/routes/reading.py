@@ -56,11 +56,14 @@ async def read_document(
 
 
 @router.get("/citations")
-async def open_citation(
+async def open_citations(
     actor: CanReadKnowledge,
     service: Service,
     session: ReadSession,
-    token: Annotated[str, Query(min_length=1, max_length=4002)],
-) -> CitationOut:
-    """The lines that a citation names, as they were cited, and whether they changed since."""
-    return CitationOut.of(await service.parts.citations.resolve(session, token))
+    token: Annotated[str | None, Query(min_length=1, max_length=4002)] = None,
+) -> list[CitationOut]:
+    """The lines that a citation names, as they were cited, and whether they changed since. Without one, what was cited
+    last."""
+    citations = service.parts.citations
+    tokens = [token] if token is not None else await citations.latest(session)
+    return [CitationOut.of(await citations.resolve(session, each)) for each in tokens]

@@ -94,7 +94,7 @@ async def list_failures(
 async def follow_sync(
     actor: CanReadKnowledge, source_id: SourceId, request: Request, service: Service
 ) -> StreamingResponse:
-    """Server-sent events with the state of the sync, until it is over."""
+    """Server-sent events with the state of the sync, until none runs. One that was just asked for may not run yet."""
     async with doorway(request).database.read(actor.workspace_id) as session:
         await service.parts.shelf.get(session, source_id)
     return StreamingResponse(_progress(request, actor, source_id, service), media_type="text/event-stream")
@@ -105,12 +105,11 @@ async def _progress(request: Request, actor: Actor, source_id: SourceId, service
     for _ in range(int(_PATIENCE / _LOOK_EVERY)):
         async with doorway(request).database.read(actor.workspace_id) as session:
             row = await service.parts.shelf.get(session, source_id)
-            waits = row.state != "running" and row.due_at is not None and row.due_at <= service.now()
-            told = ProgressOut.of(row).model_dump_json()
+        told = ProgressOut.of(row).model_dump_json()
         if told != last:
             yield f"event: progress\ndata: {told}\n\n"
             last = told
-        if row.state != "running" and not waits:
+        if row.state != "running" or row.lease_until is None or row.lease_until < service.now():
             return
         await asyncio.sleep(_LOOK_EVERY)
 
