@@ -193,7 +193,7 @@ class KnowledgeVector(Base):
 
 
 class KnowledgeTerm(Base):
-    """In how many passages of a workspace a term stands. Only Postgres needs it; SQLite's full text knows."""
+    """In how many passages of a workspace a term stands."""
 
     __tablename__ = "knowledge_terms"
     __table_args__ = (ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),)

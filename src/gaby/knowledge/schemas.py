@@ -4,8 +4,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from gaby.kernel.text import Clean
 from gaby.knowledge.citations.opening import Opened, Resolved
 from gaby.knowledge.freshness import STALE, DocumentLine
 from gaby.knowledge.models import KnowledgeCandidate, KnowledgeFailure, KnowledgeGap, KnowledgeSource
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
     from gaby.knowledge.answering import CitedAnswer
     from gaby.knowledge.shelf import Shelved
 
-Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Option = Annotated[str, StringConstraints(max_length=1000)]
+Question = Annotated[str, Clean(min_length=1, max_length=20_000)]
+Option = Annotated[str, Clean(max_length=1000, one_line=True)]
 Seconds = Annotated[int, Field(strict=True, ge=60, le=366 * 86400, description="Null: only when somebody asks.")]
 
 
 class SourceIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, StringConstraints(max_length=59)]
-    kind: Annotated[str, StringConstraints(max_length=20)]
-    location: Annotated[str, StringConstraints(max_length=2000)]
-    options: Annotated[dict[str, Option], Field(max_length=20)] = Field(default_factory=dict[str, Option])
+    name: Annotated[str, Clean(max_length=59, one_line=True)]
+    kind: Annotated[str, Clean(max_length=20, one_line=True)]
+    location: Annotated[str, Clean(max_length=2000, one_line=True)]
+    options: Annotated[dict[Option, Option], Field(max_length=20)] = Field(default_factory=dict[str, Option])
     secret: SecretStr | None = None
     every_seconds: Seconds | None = None
 
@@ -266,9 +267,9 @@ class DecisionIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     decision: Literal["accept", "reject"]
-    title: Annotated[str, StringConstraints(min_length=1, max_length=300)] | None = None
-    text: Annotated[str, StringConstraints(min_length=1, max_length=50_000)] | None = None
-    reason: Annotated[str, StringConstraints(max_length=1000)] | None = None
+    title: Annotated[str, Clean(min_length=1, max_length=300, one_line=True)] | None = None
+    text: Annotated[str, Clean(min_length=1, max_length=50_000)] | None = None
+    reason: Annotated[str, Clean(max_length=1000)] | None = None
 
     @model_validator(mode="after")
     def _has_a_reason(self) -> Self:

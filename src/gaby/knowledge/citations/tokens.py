@@ -71,7 +71,7 @@ def _document(rest: str) -> Lines | None:
     parts = rest.split("#")
     source, _, uri = unquote(parts[0]).partition("/")
     found = _LINES.fullmatch(parts[-1])
-    if not source or not uri or found is None or len(parts) not in {2, 3}:
+    if not source or not uri or "\0" in uri or found is None or len(parts) not in {2, 3}:
         return None
     first = int(found[1])
     last = int(found[2] or first)

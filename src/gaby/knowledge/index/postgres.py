@@ -1,27 +1,27 @@
 """The index on Postgres: tsvector and pgvector, always inside of one workspace before anything is ranked."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import bindparam, delete, func, literal_column, select, text, update
+from sqlalchemy import bindparam, func, literal_column, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.corpus import corpus_of
+from gaby.knowledge.index import statistics
 from gaby.knowledge.index.bm25 import Document, scores
 from gaby.knowledge.index.hnsw import EXACT_UP_TO, build_graph, use_graph
 from gaby.knowledge.index.index import Entry, Hits, Span
 from gaby.knowledge.index.lacking import without_vector
 from gaby.knowledge.index.pgvector import to_text
-from gaby.knowledge.index.rarity import rarest, rarity
-from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage, KnowledgeTerm, KnowledgeVector
+from gaby.knowledge.index.rarity import rarities
+from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage, KnowledgeVector
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.vectors import from_bytes, to_bytes
 
-_MOST_TERMS = 32
 _CANDIDATES = 400
 """Passages that Postgres picks by its own rank, which knows no rarity; of these the BM25 is exact."""
 
@@ -35,7 +35,7 @@ class PostgresIndex:
         if entries:
             rows = [{**entry.columns, "given": " ".join(entry.terms)} for entry in entries]
             await (await session.connection()).execute(insert(KnowledgePassage).values(words=_WORDS), rows)
-            await self._count(session, entries)
+            await statistics.count(session, (entry.terms for entry in entries))
 
     async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
         statement = (
@@ -48,30 +48,30 @@ class PostgresIndex:
         ]
         if rows:
             await (await session.connection()).execute(statement, rows)
-            await self._count_anew(session)
+        # What was lost may have been counted or not, so nothing is taken over.
+        await statistics.forget(session)
+        await session.execute(text(_COUNT), {"workspace_id": session.workspace_id})
 
     async def remove(self, session: WriteSession, spans: Sequence[Span]) -> None:
-        counts: Counter[str] = Counter()
         for first, last in spans:
             query = select(func.tsvector_to_array(KnowledgePassage.words)).where(
                 KnowledgePassage.workspace_id == session.workspace_id, KnowledgePassage.id.between(first, last)
             )
-            counts.update(chain.from_iterable(terms or () for terms in (await session.scalars(query)).all()))
-        await self._add_up(session, Counter({term: -count for term, count in counts.items()}))
-        gone = (KnowledgeTerm.workspace_id == session.workspace_id, KnowledgeTerm.passages <= 0)
-        await session.execute(delete(KnowledgeTerm).where(*gone))
+            terms = [found or () for found in (await session.scalars(query)).all()]
+            await statistics.count(session, terms, less=True)
 
     async def lexical(
         self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
     ) -> tuple[list[Hits], Mapping[str, float]]:
-        corpus = await session.get(KnowledgeCorpus, session.workspace_id)
-        if corpus is None or not corpus.passages:
+        corpus = await corpus_of(session)
+        counts = await statistics.having(session, chain.from_iterable(queries))
+        if corpus is None or not counts:
             return [{} for _ in queries], {}
-        rarities = await self._rarities(session, corpus.passages, set(chain.from_iterable(queries)))
-        asked = [rarest(query, rarities, _MOST_TERMS) for query in queries]
-        found = await self._candidates(session, rarest(chain.from_iterable(asked), rarities, _MOST_TERMS))
-        average = corpus.terms / corpus.passages
-        return [scores(query, found, rarities, average, limit) for query in asked], rarities
+        asked = [statistics.affordable(query, counts) for query in queries]
+        found = await self._candidates(session, sorted(set(chain.from_iterable(asked))))
+        rare = rarities(corpus.passages, counts)
+        average = corpus.terms / max(1, corpus.passages)
+        return [scores(query, found, rare, average, limit) for query in asked], rare
 
     async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
         async with self._database.read(workspace_id) as session:
@@ -104,10 +104,9 @@ class PostgresIndex:
         query = select(KnowledgePassage.id).where(
             KnowledgePassage.workspace_id == session.workspace_id, KnowledgePassage.words.is_not(None)
         )
-        known = set((await session.scalars(query)).all())
-        counted = select(KnowledgeTerm.term).where(KnowledgeTerm.workspace_id == session.workspace_id).limit(1)
-        if not (await session.scalars(counted)).all():
-            known = set[int]()  # Without the counts the words are of no use.
+        known = set[int]()
+        if not await statistics.is_empty(session):  # Without the counts the words are of no use.
+            known = set((await session.scalars(query)).all())
         return await without_vector(session, model, limit, known)
 
     async def tend(self, workspace_id: WorkspaceId) -> None:
@@ -129,36 +128,6 @@ class PostgresIndex:
         return [
             Document(passage, length, dict(zip(found, counts, strict=True))) for passage, length, found, counts in rows
         ]
-
-    @staticmethod
-    async def _rarities(session: ReadSession, passages: int, terms: set[str]) -> dict[str, float]:
-        query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(
-            KnowledgeTerm.workspace_id == session.workspace_id, KnowledgeTerm.term.in_(sorted(terms))
-        )
-        return {term: rarity(passages, having) for term, having in await session.execute(query) if having > 0}
-
-    async def _count(self, session: WriteSession, entries: Sequence[Entry]) -> None:
-        await self._add_up(session, Counter(chain.from_iterable(set(entry.terms) for entry in entries)))
-
-    @staticmethod
-    async def _count_anew(session: WriteSession) -> None:
-        """What was lost may have been counted or not, so nothing is taken over."""
-        await session.execute(delete(KnowledgeTerm).where(KnowledgeTerm.workspace_id == session.workspace_id))
-        await session.execute(text(_COUNT), {"workspace_id": session.workspace_id})
-
-    @staticmethod
-    async def _add_up(session: WriteSession, counts: Counter[str]) -> None:
-        statement = insert(KnowledgeTerm)
-        statement = statement.on_conflict_do_update(
-            index_elements=["workspace_id", "term"],
-            set_={"passages": KnowledgeTerm.passages + statement.excluded.passages},
-        )
-        rows = [
-            {"workspace_id": session.workspace_id, "term": term, "passages": count}
-            for term, count in sorted(counts.items())
-        ]
-        if rows:
-            await session.execute(statement, rows)
 
 
 # The terms are split and stemmed already, so Postgres only has to sort and count them.

@@ -3,19 +3,20 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from sqlalchemy import TextClause, insert, select, text
+from sqlalchemy import TextClause, insert, text
 
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.corpus import corpus_of
+from gaby.knowledge.index import statistics
 from gaby.knowledge.index.index import Entry, Hits, Span
 from gaby.knowledge.index.lacking import without_vector
-from gaby.knowledge.index.rarity import rarest, rarity
+from gaby.knowledge.index.rarity import rarities
 from gaby.knowledge.index.store import VectorStores
-from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage
+from gaby.knowledge.models import KnowledgePassage
 from gaby.llm.embeddings.embedder import Matrix
 
-_MOST_TERMS = 24
-"""Of one query. Each costs a walk through the passages that have it."""
+_LAST = 2**62
 
 
 class SqliteIndex:
@@ -27,35 +28,31 @@ class SqliteIndex:
         if entries:
             await session.execute(insert(KnowledgePassage), [dict(entry.columns) for entry in entries])
             await self._add(session, entries)
+            await statistics.count(session, (entry.terms for entry in entries))
 
     async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
-        await self.remove(session, [(entry.id, entry.id) for entry in entries])
+        if await self._exists(session):
+            await self._delete(session, [(entry.id, entry.id) for entry in entries])
         await self._add(session, entries)
-
-    async def _add(self, session: WriteSession, entries: Sequence[Entry]) -> None:
-        name = _table(session)
-        # A table for each workspace: the statistics of one table are shared by all that stands in it.
-        await session.execute(
-            _sql("CREATE VIRTUAL TABLE IF NOT EXISTS {} USING fts5(terms, tokenize = 'unicode61')", name)
-        )
-        await session.execute(_sql("CREATE VIRTUAL TABLE IF NOT EXISTS {0}_terms USING fts5vocab({0}, row)", name))
-        rows = [{"id": entry.id, "terms": " ".join(entry.terms)} for entry in entries]
-        if rows:
-            await session.execute(_sql("INSERT INTO {} (rowid, terms) VALUES (:id, :terms)", name), rows)
+        # What was lost may have been counted or not, so nothing is taken over.
+        await statistics.forget(session)
+        await statistics.count(session, await self._terms(session, (0, _LAST)))
 
     async def remove(self, session: WriteSession, spans: Sequence[Span]) -> None:
         if spans and await self._exists(session):
-            rows = [{"first": first, "last": last} for first, last in spans]
-            delete = _sql("DELETE FROM {} WHERE rowid BETWEEN :first AND :last", _table(session))
-            await session.execute(delete, rows)
+            for span in spans:
+                await statistics.count(session, await self._terms(session, span), less=True)
+            await self._delete(session, spans)
 
     async def lexical(
         self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
     ) -> tuple[list[Hits], Mapping[str, float]]:
-        if not await self._exists(session):
+        corpus = await corpus_of(session)
+        counts = await statistics.having(session, chain.from_iterable(queries))
+        if corpus is None or not counts or not await self._exists(session):
             return [{} for _ in queries], {}
-        rarities = await self._rarities(session, set(chain.from_iterable(queries)))
-        return [await self._search(session, rarest(query, rarities, _MOST_TERMS), limit) for query in queries], rarities
+        hits = [await self._search(session, statistics.affordable(query, counts), limit) for query in queries]
+        return hits, rarities(corpus.passages, counts)
 
     async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
         return await (await self._stores.of(workspace_id, model)).nearest(queries, limit)
@@ -65,30 +62,39 @@ class SqliteIndex:
 
     async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
         known = set[int]()
-        if await self._exists(session):
+        if await self._exists(session) and not await statistics.is_empty(session):
             known = set((await session.scalars(_sql("SELECT rowid FROM {}", _table(session)))).all())
         return await without_vector(session, model, limit, known)
 
     async def tend(self, workspace_id: WorkspaceId) -> None:
         """An exact search needs no preparation."""
 
+    async def _add(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+        name = _table(session)
+        # A table for each workspace: the statistics of one table are shared by all that stands in it.
+        create = "CREATE VIRTUAL TABLE IF NOT EXISTS {} USING fts5(terms, tokenize = 'unicode61')"
+        await session.execute(_sql(create, name))
+        rows = [{"id": entry.id, "terms": " ".join(entry.terms)} for entry in entries]
+        if rows:
+            await session.execute(_sql("INSERT INTO {} (rowid, terms) VALUES (:id, :terms)", name), rows)
+
+    async def _delete(self, session: WriteSession, spans: Sequence[Span]) -> None:
+        rows = [{"first": first, "last": last} for first, last in spans]
+        await session.execute(_sql("DELETE FROM {} WHERE rowid BETWEEN :first AND :last", _table(session)), rows)
+
+    async def _terms(self, session: ReadSession, span: Span) -> list[list[str]]:
+        query = _sql("SELECT terms FROM {} WHERE rowid BETWEEN :first AND :last", _table(session))
+        return [terms.split() for terms in await session.scalars(query, {"first": span[0], "last": span[1]})]
+
     async def _search(self, session: ReadSession, terms: Sequence[str], limit: int) -> Hits:
         if not terms:
             return {}
         query = _sql(
-            "SELECT rowid, rank FROM {0} WHERE {0} MATCH :question ORDER BY rank, rowid LIMIT :limit", _table(session)
+            "SELECT rowid, rank FROM {0} WHERE {0} MATCH :question ORDER BY rank LIMIT :limit", _table(session)
         )
         question = " OR ".join(f'"{term}"' for term in terms)
-        found = await session.execute(query, {"question": question, "limit": limit})
-        return {passage: -rank for passage, rank in found}
-
-    async def _rarities(self, session: ReadSession, terms: set[str]) -> dict[str, float]:
-        """Terms that stand nowhere are left out."""
-        corpus = select(KnowledgeCorpus.passages).where(KnowledgeCorpus.workspace_id == session.workspace_id)
-        passages = (await session.scalars(corpus)).one_or_none() or 0
-        query = _sql("SELECT doc FROM {}_terms WHERE term = :term", _table(session))
-        having = {term: (await session.execute(query, {"term": term})).scalar_one_or_none() for term in sorted(terms)}
-        return {term: rarity(passages, count) for term, count in having.items() if count}
+        found = await session.execute(_sql(best, _table(session)), {"question": question, "limit": limit})
+        return {passage: -rank for passage, rank in sorted(found, key=lambda each: (each[1], each[0]))}
 
     @staticmethod
     async def _exists(session: ReadSession) -> bool:

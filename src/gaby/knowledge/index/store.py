@@ -42,11 +42,13 @@ class Vectors:
         return await asyncio.to_thread(self._nearest, queries, limit)
 
     def rows_of(self, ids: Sequence[int], dimensions: int) -> Matrix:
-        places = np.searchsorted(self.ids, ids)
+        """One for each, of zeros where there is none."""
         found = np.zeros((len(ids), dimensions), np.float32)
-        for number, (place, wanted) in enumerate(zip(places.tolist(), ids, strict=True)):
-            if place < len(self.ids) and self.ids[place] == wanted and self.live[place]:
-                found[number] = self.rows[place]
+        if len(self.ids) and dimensions == self.rows.shape[1]:
+            wanted = np.asarray(ids, np.int64)
+            places = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
+            there = (self.ids[places] == wanted) & self.live[places]
+            found[there] = self.rows[places[there]]
         return found
 
     def _nearest(self, queries: Matrix, limit: int) -> list[Hits]:

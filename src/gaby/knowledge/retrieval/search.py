@@ -25,8 +25,12 @@ TOP = 6
 _HITS = 100
 """That each index brings for the whole question; a sentence of it brings fewer."""
 _HITS_OF_A_PART = 40
+_LOOKED_AT = 160
+"""That are ranked with all signs."""
 _HELPED = 30
-"""The best of each query, whose neighbours are looked at too."""
+"""The best, whose neighbours are looked at too."""
+_FOUND_AT_ALL = 0.1
+"""What is found by several searches is worth more than what only one puts first."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +122,15 @@ def _most(queries: Sequence[Query]) -> int:
 
 
 def _wanted(lexical: Sequence[Hits], nearest: Sequence[Hits]) -> list[int]:
-    """All that was found, and the neighbours of the best. That these are of the same document is seen later."""
-    found = {each for hits in (*lexical, *nearest) for each in hits}
-    best = {each for hits in (*lexical, *nearest) for each in list(hits)[:_HELPED]}
-    return sorted(found | {each + step for each in best for step in (-1, 1)})
+    """The best by words or meaning for any of the queries, and the neighbours of the very best. That these are of the
+    same document is seen later."""
+    best: dict[int, float] = {}
+    for hits in (*lexical, *nearest):
+        low, high = min(hits.values(), default=0.0), max(hits.values(), default=0.0)
+        for each, score in hits.items():
+            best[each] = best.get(each, 0.0) + (score - low) / ((high - low) or 1.0) + _FOUND_AT_ALL
+    order = sorted(best, key=lambda each: (-best[each], each))[:_LOOKED_AT]
+    return sorted({*order, *(each + step for each in order[:_HELPED] for step in (-1, 1))})
 
 
 def _table(hits: Sequence[Hits], ids: Sequence[int]) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":

@@ -1,0 +1,70 @@
+"""In how many passages of a workspace each term stands: kept beside the passages, so that asking costs nothing."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.knowledge.models import KnowledgeTerm
+
+_AT_ONCE = 500
+_MOST_TERMS = 24
+"""Of one query."""
+_MOST_PASSAGES = 2500
+"""That are scored for one query. Common words cost most and tell least."""
+_LEAST_TERMS = 2
+
+
+async def having(session: ReadSession, terms: Iterable[str]) -> dict[str, int]:
+    """Terms that stand nowhere are left out."""
+    wanted = sorted(set(terms))
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(
+            KnowledgeTerm.workspace_id == session.workspace_id,
+            KnowledgeTerm.term.in_(wanted[start : start + _AT_ONCE]),
+        )
+        found |= {term: count for term, count in await session.execute(query) if count > 0}
+    return found
+
+
+async def count(session: WriteSession, passages: Iterable[Iterable[str]], *, less: bool = False) -> None:
+    counts = Counter(term for terms in passages for term in set(terms))
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    statement = insert(KnowledgeTerm)
+    statement = statement.on_conflict_do_update(
+        index_elements=["workspace_id", "term"],
+        set_={"passages": KnowledgeTerm.passages + statement.excluded.passages},
+    )
+    sign = -1 if less else 1
+    place = session.workspace_id
+    rows = [{"workspace_id": place, "term": term, "passages": sign * n} for term, n in sorted(counts.items())]
+    if rows:
+        await (await session.connection()).execute(statement, rows)
+    if less:
+        gone = (KnowledgeTerm.workspace_id == place, KnowledgeTerm.passages <= 0)
+        await session.execute(delete(KnowledgeTerm).where(*gone))
+
+
+async def forget(session: WriteSession) -> None:
+    await session.execute(delete(KnowledgeTerm).where(KnowledgeTerm.workspace_id == session.workspace_id))
+
+
+async def is_empty(session: ReadSession) -> bool:
+    query = select(KnowledgeTerm.term).where(KnowledgeTerm.workspace_id == session.workspace_id).limit(1)
+    return not (await session.scalars(query)).all()
+
+
+def affordable(terms: Iterable[str], counts: Mapping[str, int]) -> Sequence[str]:
+    """The rarest, as long as not too many passages have to be scored for them."""
+    known = sorted({term for term in terms if term in counts}, key=lambda term: (counts[term], term))
+    chosen: list[str] = []
+    passages = 0
+    for term in known[:_MOST_TERMS]:
+        passages += counts[term]
+        if passages > _MOST_PASSAGES and len(chosen) >= _LEAST_TERMS:
+            break
+        chosen.append(term)
+    return chosen
