@@ -89,9 +89,7 @@ class SqliteIndex:
     async def _search(self, session: ReadSession, terms: Sequence[str], limit: int) -> Hits:
         if not terms:
             return {}
-        query = _sql(
-            "SELECT rowid, rank FROM {0} WHERE {0} MATCH :question ORDER BY rank LIMIT :limit", _table(session)
-        )
+        best = "SELECT rowid, rank FROM {0} WHERE {0} MATCH :question ORDER BY rank LIMIT :limit"
         question = " OR ".join(f'"{term}"' for term in terms)
         found = await session.execute(_sql(best, _table(session)), {"question": question, "limit": limit})
         return {passage: -rank for passage, rank in sorted(found, key=lambda each: (each[1], each[0]))}
