@@ -6,13 +6,14 @@ import re
 import resource
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
+from rich.console import Console
 from rich.progress import Progress
 
 from gaby.app import Gaby, build
@@ -102,7 +103,7 @@ async def _index(gaby: Gaby, home: Path, documents: Sequence[Row]) -> tuple[dict
     """Each group is a workspace of its own, so that its statistics are its own."""
     places: dict[str, _Place] = {}
     passages = 0
-    with Progress(transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("indexing", total=len(documents))
         for number, (group, rows) in enumerate(_grouped(documents).items()):
             folder = home / "corpus" / str(number)
@@ -112,12 +113,12 @@ async def _index(gaby: Gaby, home: Path, documents: Sequence[Row]) -> tuple[dict
                 workspace = await gaby.identity.workspaces.create(session, actor, slug=f"g{number}", name="bench")
             place = _Place(system_actor("bench", WorkspaceId(workspace.id)), names)
             places[group] = place
-            passages += await _sync(gaby, place.actor, folder)
+            passages += await _sync(gaby, place.actor, folder, names)
             bar.advance(task, len(rows))
     return places, passages
 
 
-async def _sync(gaby: Gaby, actor: Actor, folder: Path) -> int:
+async def _sync(gaby: Gaby, actor: Actor, folder: Path, names: Mapping[str, str]) -> int:
     parts = gaby.knowledge.parts
     async with gaby.database.write(actor.workspace_id) as session:
         row = await parts.shelf.add(session, actor, NewSource("corpus", "folder", str(folder)))
@@ -127,7 +128,8 @@ async def _sync(gaby: Gaby, actor: Actor, folder: Path) -> int:
     if shelved.failed:
         async with gaby.database.read(actor.workspace_id) as session:
             first = (await parts.shelf.failures(session, row.id, 1))[0]
-        raise BadRequest(f"{shelved.failed} documents cannot be read; the first: {first.reason}")
+        cannot = "1 document cannot" if shelved.failed == 1 else f"{shelved.failed} documents cannot"
+        raise BadRequest(f"{cannot} be read; the first is {names[first.uri]}: {first.reason}")
     return shelved.passages
 
 
@@ -150,7 +152,7 @@ def _written(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
 
 async def _ask(gaby: Gaby, places: dict[str, _Place], questions: Sequence[Question]) -> Measured:
     measured = Measured()
-    with Progress(transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         for question in bar.track(questions, description="asking"):
             place = places.get(question.group)
             begin = time.perf_counter()
@@ -180,7 +182,9 @@ def _plainly(documents: Sequence[Row], questions: Sequence[Question]) -> Measure
         for word in _words(question.query):
             terms[word] = terms.get(word, 0) + 1
         scores = ranker.scores(terms)
-        best = sorted(range(len(ids)), key=lambda place: (-scores[place], place))[:_DEPTH]
+        # What shares no word with the question is not found, wherever it stands in the corpus.
+        fitting = [place for place in range(len(ids)) if scores[place] > 0]
+        best = sorted(fitting, key=lambda place: (-scores[place], place))[:_DEPTH]
         measured.rankings.append([ids[place] for place in best])
     return measured
 
@@ -198,7 +202,8 @@ def _grouped(documents: Sequence[Row]) -> dict[str, list[Row]]:
 
 def _rows(path: Path, kind: type[T]) -> list[T]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Only "\n" ends a row: a text may have other ends of lines in it, which JSON need not escape.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"{path} cannot be read: {error}") from error
     rows: list[T] = []

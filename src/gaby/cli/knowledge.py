@@ -1,6 +1,7 @@
 """`gaby knowledge`: sources, search, answers, citations, and what Gaby would like to learn."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -32,6 +33,8 @@ from gaby.knowledge.schemas import (
     SearchOut,
     SourceOut,
 )
+from gaby.knowledge.shelf import LEARNED
+from gaby.knowledge.syncing import AlreadySyncing
 
 app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
 
@@ -59,7 +62,7 @@ def add(
     """Add a source of documents, and read it."""
     options = dict(_option(each) for each in option or [])
     if kind in {"folder", "file", "tickets"}:
-        location = str(Path(location).expanduser().absolute())
+        location = _path(location, must_exist=sync_now)
     secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
     new = NewSource(name, kind, location, options, secret, parse_duration(every))
 
@@ -217,14 +220,14 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Open what a citation names, a document, or a source with what could not be read."""
-    token = what.strip("[]")
+    what = what.strip().removeprefix("[").removesuffix("]")
 
     async def work(gaby: Gaby) -> Resolved | Opened | tuple[SourceOut, list[FailureOut]]:
         actor = await operator_in(gaby, workspace)
         parts = gaby.knowledge.parts
         async with gaby.database.read(actor.workspace_id) as session:
-            if parse(token) is not None:
-                return await parts.citations.resolve(session, token)
+            if parse(what) is not None:
+                return await parts.citations.resolve(session, what)
             if "/" in what:
                 opened = await parts.citations.open_named(session, what.removeprefix("doc:"), line, lines or 100_000)
                 return opened if lines else shortened(opened, _WIDE)
@@ -248,6 +251,8 @@ def list_documents(
     async def work(gaby: Gaby) -> list[DocumentOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
+            if source is not None:
+                await gaby.knowledge.parts.shelf.named(session, source)
             found = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
             return [DocumentOut.of(each) for each in found]
 
@@ -299,13 +304,18 @@ def learned(
     accept: Annotated[UUID | None, typer.Option(help="Accept this candidate.")] = None,
     reject: Annotated[UUID | None, typer.Option(help="Reject this candidate, with --reason.")] = None,
     text_file: Annotated[Path | None, typer.Option(help="With --accept: the edited text.")] = None,
-    reason: Annotated[str, typer.Option(help="With --reject: why.")] = "",
+    unlearn: Annotated[UUID | None, typer.Option(help="Take back what was accepted, with --reason.")] = None,
+    reason: Annotated[str, typer.Option(help="With --reject and --unlearn: why.")] = "",
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what Gaby would like to learn from resolved tickets, and decide about it."""
     if state not in {"staged", "accepted", "rejected", "archived"}:
         raise BadRequest("A candidate is staged, accepted, rejected or archived.")
+    if sum(each is not None for each in (accept, reject, unlearn)) > 1:
+        raise BadRequest("Decide about one candidate at a time.")
+    if text_file is not None and accept is None:
+        raise BadRequest("The edited text belongs to --accept.")
     edited = _read(text_file) if text_file is not None else None
 
     async def work(gaby: Gaby) -> list[CandidateOut]:
@@ -316,8 +326,10 @@ def learned(
                 await candidates.accept(session, actor, await candidates.get(session, accept), text=edited)
             if reject is not None:
                 await candidates.reject(session, actor, await candidates.get(session, reject), reason)
-        if accept is not None:
-            await gaby.knowledge.parts.syncer.run_due()
+            if unlearn is not None:
+                await candidates.unlearn(session, actor, await candidates.get(session, unlearn), reason)
+        if accept is not None or unlearn is not None:
+            await _sync_learned(gaby, actor)
         async with gaby.database.read(actor.workspace_id) as session:
             return [CandidateOut.of(row) for row in await candidates.list(session, state)]
 
@@ -343,6 +355,14 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
         )
 
 
+async def _sync_learned(gaby: Gaby, actor: Actor) -> None:
+    """So that it is found, or gone, at once."""
+    async with gaby.database.read(actor.workspace_id) as session:
+        row = await gaby.knowledge.parts.shelf.named(session, LEARNED)
+    with suppress(AlreadySyncing):
+        await gaby.knowledge.parts.syncer.sync(actor, row.id)
+
+
 async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
         return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
@@ -353,6 +373,13 @@ def _option(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise BadRequest(f"An option is written NAME=VALUE, not {text!r}.")
     return name, value
+
+
+def _path(text: str, *, must_exist: bool) -> str:
+    path = Path(text).expanduser().absolute()
+    if must_exist and not path.exists():
+        raise BadRequest(f"There is no {path}. To add it before it is there, use --no-sync.")
+    return str(path)
 
 
 def _question(text: str) -> str:

@@ -13,6 +13,10 @@ from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
 
 NO_SOURCES = "There is no source yet. Add one: gaby knowledge add runbooks folder /srv/runbooks"
+_NO_DOCUMENTS = (
+    "There is no document to search in yet. Add a source: gaby knowledge add runbooks folder /srv/runbooks. "
+    "Or read those that there are: gaby knowledge sync"
+)
 _WIDE = 300
 
 
@@ -41,13 +45,14 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
         return
     print_rows([short(source)], as_json=False, empty="")
     if source.failed:
-        typer.echo(f"{source.failed} documents cannot be read: gaby knowledge show {source.name}", err=True)
+        cannot = "1 document cannot" if source.failed == 1 else f"{source.failed} documents cannot"
+        typer.echo(f"{cannot} be read: gaby knowledge show {source.name}", err=True)
 
 
 def print_hits(results: Results, *, explain: bool) -> None:
     console = Console()
     if not results.passages:
-        typer.echo(NO_SOURCES, err=True)
+        typer.echo(_NO_DOCUMENTS, err=True)
     elif not results.hits:
         typer.echo(
             f"Nothing fits: the best passage reaches {results.best:.2f} and {results.threshold:.2f} are needed. "

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -10,26 +10,27 @@ T = TypeVar("T")
 
 async def ahead(stream: AsyncGenerator[T], depth: int = 1) -> AsyncGenerator[T]:
     """The same things in the same order, made in a task of their own, at most so many before they are wanted."""
-    made: asyncio.Queue[tuple[T] | None] = asyncio.Queue(maxsize=depth)
+    made: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
+    room = asyncio.Semaphore(depth)
 
     async def make() -> None:
         try:
             async with aclosing(stream):
+                await room.acquire()
                 async for each in stream:
-                    await made.put((each,))
+                    made.put_nowait((each,))
+                    await room.acquire()
         finally:
-            with suppress(asyncio.CancelledError):
-                await made.put(None)
+            made.put_nowait(None)
 
     maker = asyncio.create_task(make())
     try:
         while (each := await made.get()) is not None:
+            room.release()
             yield each[0]
         await maker
     finally:
-        if not maker.done():
-            maker.cancel()
-            while not made.empty():
-                made.get_nowait()
-        with suppress(asyncio.CancelledError):
-            await maker
+        maker.cancel()
+        await asyncio.wait([maker])
+        if not maker.cancelled():
+            maker.exception()  # Who leaves early has a reason of their own, and does not want to hear of another.

@@ -8,6 +8,9 @@ from gaby.mind.sentences import split
 _CITED = re.compile(r"\[([^\[\]\s]{1,4000})\](?!\()")
 """A word in brackets; a Markdown link is none."""
 _LEADING = re.compile(r"(?:\s*\[[^\[\]\s]{1,4000}\](?!\()[.,;]?)+")
+_GLUED = re.compile(r"(?<=[.!?])(?=\[[^\[\]\s]{1,4000}\](?!\())")
+_LOOSE = re.compile(r" (?=[.,;!?](?: |$))")
+"""The blank that a citation leaves before the full stop."""
 
 
 @dataclass(frozen=True)
@@ -18,15 +21,20 @@ class Cited:
 
 
 def cited_sentences(text: str) -> list[Cited]:
-    """In their order. Brackets at the beginning belong to the sentence before."""
+    """In their order. Brackets at the beginning belong to the sentence before, unless that one has its own already and
+    a new line begins with them."""
+    text = _GLUED.sub(" ", text)
     found: list[tuple[str, list[str]]] = []
+    end = 0
     for sentence in split(text):
         plain = sentence.plain
+        begins_line = text.find("\n", end, sentence.start) >= 0
+        end = sentence.end
         leading = _LEADING.match(plain)
-        if leading is not None and found:
+        if leading is not None and found and not (begins_line and found[-1][1] and plain[leading.end() :].strip()):
             found[-1][1].extend(_CITED.findall(leading[0]))
             plain = plain[leading.end() :]
-        said = " ".join(_CITED.sub(" ", plain).split()).replace(" .", ".").replace(" ,", ",")
+        said = _LOOSE.sub("", " ".join(_CITED.sub(" ", plain).split()))
         tokens = _CITED.findall(plain)
         if said.strip(" .,;"):
             found.append((said, tokens))

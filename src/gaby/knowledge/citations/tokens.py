@@ -84,9 +84,9 @@ def _names(headings: Sequence[str]) -> tuple[str, ...]:
 
 
 def _short(heading: str) -> str:
-    return " ".join(heading.split())[:_HEADING].strip()
+    """With dashes for blanks, which read better than `%20`. Only the address must come back exactly."""
+    return "-".join(heading.split())[:_HEADING].strip("-")
 
 
 def _spelled(text: str) -> str:
-    # Blanks in headings read better as dashes than as %20, and addresses must come back exactly.
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace")), text)

@@ -19,8 +19,12 @@ from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.made import MadeDocument
 
 _ALIKE = 0.8
+_ALIKE_SOLVED = 0.6
+_RESOLUTION = "\n## Resolution\n"
+_LOOKED_AT = "\n## What was looked at\n"
 _TITLE = 300
 _TEXT = 50_000
+_ORIGIN = 200
 _ORIGINS = 50
 
 Redact = Callable[[str], str]
@@ -48,11 +52,12 @@ class Candidates:
             return passed, None
         title = self._redact(resolution.title)[:_TITLE]
         text = self._redact(_markdown(resolution))[:_TEXT]
-        same = await self._like(session, f"{title}\n{text}")
+        origin = resolution.origin[:_ORIGIN]
+        same = await self._like(session, title, text)
         if same is not None:
             same.seen += 1
-            if resolution.origin not in (same.origin, *same.origins):
-                same.origins = [*same.origins, resolution.origin][-_ORIGINS:]
+            if origin not in (same.origin, *same.origins):
+                same.origins = [*same.origins, origin][-_ORIGINS:]
             self._tell(session, actor, "knowledge.candidate_merged", same)
             return passed, same
         row = KnowledgeCandidate(
@@ -60,7 +65,7 @@ class Candidates:
             id=self._ids.new(),
             title=title,
             text=text,
-            origin=resolution.origin[:200],
+            origin=origin,
             rating=resolution.rating,
             staged_at=self._clock.now(),
         )
@@ -96,10 +101,12 @@ class Candidates:
     ) -> KnowledgeCandidate:
         """From now on it is a document like any other, as it stands or as the person edited it."""
         _undecided(row)
-        row.edited = (title or row.title, text or row.text) != (row.title, row.text)
-        row.title, row.text = (title or row.title)[:_TITLE], text or row.text
-        if not row.title.strip() or not row.text.strip() or len(row.text) > _TEXT:
+        title = row.title if title is None else title[:_TITLE]
+        text = row.text if text is None else text
+        if not title.strip() or not text.strip() or len(text) > _TEXT:
             raise Invalid(f"A document needs a title and a text of at most {_TEXT} characters.")
+        row.edited = (title, text) != (row.title, row.text)
+        row.title, row.text = title, text
         self._decide(row, actor, "accepted", None)
         learned = await self._shelf.learned(session)
         learned.due_at = self._clock.now()  # The next sync indexes it.
@@ -123,6 +130,8 @@ class Candidates:
         """What was accepted leaves the knowledge again."""
         if row.state != "accepted":
             raise Conflict("Only what was accepted can be taken back.")
+        if not reason.strip():
+            raise Invalid("Say why, so that whoever looks later understands.")
         self._decide(row, actor, "rejected", reason[:1000])
         learned = await self._shelf.learned(session)
         learned.due_at = self._clock.now()
@@ -161,12 +170,15 @@ class Candidates:
             for row in rows
         ]
 
-    async def _like(self, session: ReadSession, text: str) -> KnowledgeCandidate | None:
-        """Also among those that were decided: what a person rejected is not put before them again."""
+    async def _like(self, session: ReadSession, title: str, text: str) -> KnowledgeCandidate | None:
+        """Also among those that were decided: what a person rejected is not put before them again. Another answer to
+        the same problem is something else."""
+        told, solved = _told(text)
         best, likest = None, _ALIKE
         for row in await self.list(session, None, limit=2000):
-            found = likeness(f"{row.title}\n{row.text}", text)
-            if found >= likest:
+            kept, kept_solved = _told(row.text)
+            found = likeness(f"{row.title}\n{kept}", f"{title}\n{told}")
+            if found >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
                 best, likest = row, found
         return best
 
@@ -187,5 +199,11 @@ def _undecided(row: KnowledgeCandidate) -> None:
 
 def _markdown(resolution: Resolution) -> str:
     steps = "".join(f"- {line}\n" for line in resolution.trace)
-    looked = f"\n## What was looked at\n\n{steps}" if steps else ""
-    return f"## Problem\n\n{resolution.problem.strip()}\n\n## Resolution\n\n{resolution.resolution.strip()}\n{looked}"
+    looked = f"{_LOOKED_AT}\n{steps}" if steps else ""
+    return f"## Problem\n\n{resolution.problem.strip()}\n{_RESOLUTION}\n{resolution.resolution.strip()}\n{looked}"
+
+
+def _told(text: str) -> tuple[str, str]:
+    """Without what was looked at, which is another thing every time; and of that what solved it, if it still says."""
+    told = text.partition(_LOOKED_AT)[0]
+    return told, told.partition(_RESOLUTION)[2] or told

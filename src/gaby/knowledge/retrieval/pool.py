@@ -11,6 +11,9 @@ from gaby.llm.embeddings.embedder import Matrix
 Scores = NDArray[np.float32]
 """One row for each query of the question, one column for each passage."""
 
+Column = NDArray[np.float64]
+"""One number for each passage."""
+
 
 @dataclass(frozen=True)
 class Found:

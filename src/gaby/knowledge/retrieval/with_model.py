@@ -1,4 +1,4 @@
-"""Search with the help of a model, where the installation wants it: it rewrites the question and judges what it found."""
+"""Search with the help of a model, where the installation wants it: to rewrite the question and judge what is found."""
 
 from dataclasses import replace
 

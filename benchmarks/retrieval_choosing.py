@@ -1,0 +1,95 @@
+"""The choice of weights: for each set on the other three, so that no set is judged by weights that knew it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from benchmarks.retrieval_data import Task
+from benchmarks.retrieval_honesty import examples, factors, fitted
+from benchmarks.retrieval_index import Corpus
+from gaby.knowledge.retrieval.pool import Pool
+from gaby.knowledge.retrieval.questions import Query, questions
+from gaby.knowledge.retrieval.ranking import rank
+from gaby.knowledge.retrieval.weights import DEFAULT, Weights
+
+CHOSEN = ("words", "meaning", "part", "document", "reading", "exact", "pairs", "title", "neighbour")
+STEP = 0.1
+EQUAL = 0.3
+"""Where every weight starts, since the default has seen all sets."""
+ASKED = 40
+"""Questions of each set, so that a choice takes minutes."""
+WORTH = 0.002
+"""A gain below this is chance, and the weight stays where it is."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    name: str
+    asked: list[tuple[list[Query], Pool, set[int]]]
+
+    def score(self, weights: Weights) -> float:
+        """The mean of recall@5 and recall@10."""
+        found = [_recalls(queries, pool, wanted, weights) for queries, pool, wanted in self.asked if wanted]
+        return sum(found) / len(found)
+
+
+def choose(read: Sequence[tuple[Task, Corpus]]) -> str:
+    sets = [_prepared(task, corpus) for task, corpus in read]
+    default = replace(DEFAULT, threshold=0.0)
+    start = replace(default, **dict.fromkeys(CHOSEN, EQUAL))
+    lines: list[str] = []
+    for left_out in sets:
+        others = [each for each in sets if each is not left_out]
+        chosen = _climbed(start, others)
+        lines.append(
+            f"{left_out.name}: {left_out.score(default):.3f} by the default, {left_out.score(start):.3f} by equal weights, "
+            f"{left_out.score(chosen):.3f} by weights chosen on the others ({_named(chosen)})"
+        )
+    chosen = _climbed(start, sets)
+    lines.append(f"chosen on all: {_named(chosen)}; the default is {_named(default)}")
+    given = ", ".join(f"{value:.1f}" for value in fitted(examples(read)))
+    kept = ", ".join(f"{value:.1f}" for value in factors(DEFAULT.certainty))
+    lines.append(f"certainty (always, meaning, part, covered, known, size): {given}; the default is {kept}")
+    return "\n".join(lines)
+
+
+def _climbed(start: Weights, sets: Sequence[Prepared]) -> Weights:
+    """One weight after the other, one step up or down, as long as all sets together gain."""
+    weights, best = start, _mean(start, sets)
+    while True:
+        tried = [(_mean(each, sets), each) for each in _around(weights)]
+        score, better = max(tried, key=lambda pair: pair[0])
+        if score <= best + WORTH:
+            return weights
+        weights, best = better, score
+
+
+def _around(weights: Weights) -> Iterator[Weights]:
+    for name in CHOSEN:
+        for step in (-STEP, STEP):
+            value = float(getattr(weights, name)) + step
+            if value >= 0:
+                yield replace(weights, **{name: round(value, 2)})
+
+
+def _mean(weights: Weights, sets: Sequence[Prepared]) -> float:
+    return float(np.mean([each.score(weights) for each in sets]))
+
+
+def _prepared(task: Task, corpus: Corpus) -> Prepared:
+    asked: list[tuple[list[Query], Pool, set[int]]] = []
+    for number in range(0, len(task.questions), max(1, len(task.questions) // ASKED)):
+        queries = questions(task.questions[number])
+        asked.append((queries, corpus.pool(queries), task.wanted[number]))
+    return Prepared(task.name, asked)
+
+
+def _recalls(queries: Sequence[Query], pool: Pool, wanted: set[int], weights: Weights) -> float:
+    ranked = rank(queries, pool, limit=20, weights=weights)
+    found = list(dict.fromkeys(each.found.document for each in ranked))
+    return (len(set(found[:5]) & wanted) + len(set(found[:10]) & wanted)) / (2 * len(wanted))
+
+
+def _named(weights: Weights) -> str:
+    return ", ".join(f"{each.name} {getattr(weights, each.name)}" for each in fields(weights) if each.name in CHOSEN)

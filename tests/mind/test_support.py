@@ -1,0 +1,201 @@
+"""Whether a source says what a sentence claims: values to the letter, yes and no, and the same topic."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaby.mind.support import Support, support
+from tests.mind.strategies import hostile_texts
+
+pytestmark = pytest.mark.promise("K5")
+
+LOCK = "After five failed sign-ins an account is locked for 30 minutes. An operator unlocks it with unlock_user."
+REFUND = "A refund is possible within 14 days of purchase. Refunds above 500 USD need the approval of finance."
+VPN = "The VPN fails with error E-1042 when the certificate has expired. Renew the certificate in the portal."
+MAIL = "Questions about invoices go to billing@lanternfish.example. The team answers within two working days."
+BACKUP = "Backups run every night at 02:30 UTC and are kept for ninety days. They are encrypted."
+EXPORT = "Exports are disabled on the free plan. The largest export has 1,000 rows."
+RELEASE = "Version 4.2.1 was released on 12 March 2026. It does not support Windows 7."
+PRINTER = "The label printer prints blank pages when the ribbon is inserted upside down. Turn the ribbon around."
+SEATS = "The team plan includes 25 seats. Further seats cost 9.50 EUR each month."
+UPLOAD = "Uploads larger than 2 GB are rejected with HTTP 413. Split the file before the upload."
+SSO = "Single sign-on is available on the business plan. It is not available on the free plan."
+QUEUE = "The queue db-7 is paused during maintenance. Host mx2.lanternfish.example takes over."
+API = "The API allows 600 requests per minute. Clients above the limit receive HTTP 429 and should wait 60 seconds."
+SECRETS = "Keys are stored in the vault. Nobody can read a key after it was created."
+PEOPLE = (
+    "Ada answers questions about invoices at linda@lanternfish.example. Payroll runs on the first Monday of each month."
+)
+TOKENS = "Tokens expire after one day. A token is revoked in /etc/gateway/tokens.conf."
+PHONE = "Call the hotline at +44 20 7946 0958 between 9:00 and 17:30."
+
+RIGHT = [
+    ("After five failed sign-ins the account is locked.", LOCK),
+    ("The account is locked for 30 minutes after 5 failed sign-ins.", LOCK),
+    ("Use unlock_user to unlock the account.", LOCK),
+    ("You can get a refund within 14 days of the purchase.", REFUND),
+    ("Refunds of more than 500 USD need the approval of finance.", REFUND),
+    ("A refund above $500 needs approval.", REFUND),
+    ("E-1042 means that the certificate has expired.", VPN),
+    ("Please renew the certificate in the portal.", VPN),
+    ("Write to billing@lanternfish.example about invoices.", MAIL),
+    ("The team answers within 2 working days.", MAIL),
+    ("Backups are kept for 90 days.", BACKUP),
+    ("Backups run at 02:30 UTC every night.", BACKUP),
+    ("An export has at most 1000 rows.", EXPORT),
+    ("Exports are not enabled on the free plan.", EXPORT),
+    ("On 2026-03-12 version 4.2.1 was released.", RELEASE),
+    ("Windows 7 is unsupported by version 4.2.1.", RELEASE),
+    ("The printer prints blank pages because the ribbon is upside down.", PRINTER),
+    ("Turn around the ribbon of the label printer.", PRINTER),
+    ("The team plan has twenty-five seats.", SEATS),
+    ("Each further seat costs 9.50 EUR.", SEATS),
+    ("HTTP 413 rejects uploads larger than 2 GB.", UPLOAD),
+    ("Single sign-on is not available on the free plan.", SSO),
+    ("Single sign-on is available on the business plan.", SSO),
+    ("After HTTP 429, wait 60 seconds.", API),
+    ("Wait one minute after HTTP 429 from the API.", API),
+    ("A key cannot be read after it was created.", SECRETS),
+    ("The hotline is +44 20 7946 0958.", PHONE),
+    ("Call the hotline between 9:00 and 17:30.", PHONE),
+    ("You can call the hotline until 5:30 pm.", PHONE),
+    ("Questions about invoices are answered by Ada.", PEOPLE),
+    ("Tokens expire after 24 hours.", TOKENS),
+    ("Revoke the token in /etc/gateway/tokens.conf.", TOKENS),
+    ("Der Drucker wird neu gestartet.", "Der Drucker wird neu gestartet, wenn das Papier klemmt."),
+    # These two are right and are doubted: they say by a negation what the source says without one.
+    ("No approval of finance is needed for refunds below 500 USD.", REFUND),
+    ("A token cannot be used after one day.", TOKENS),
+]
+WRONG_VALUE = [
+    ("After six failed sign-ins the account is locked.", LOCK),
+    ("The account is locked for 45 minutes.", LOCK),
+    ("The account is locked for 30 hours.", LOCK),
+    ("The account is locked for thirty days.", LOCK),
+    ("Use unlock_user2 to unlock the account.", LOCK),
+    ("A refund is possible within 14 weeks of purchase.", REFUND),
+    ("Refunds above 500 EUR need the approval of finance.", REFUND),
+    ("Refunds above 5000 USD need the approval of finance.", REFUND),
+    ("The VPN fails with error E-1024 when the certificate has expired.", VPN),
+    ("Questions about invoices go to bills@lanternfish.example.", MAIL),
+    ("Questions about invoices go to billing@lanternfish.test.", MAIL),
+    ("The team answers within two hours.", MAIL),
+    ("The team answers within three working days.", MAIL),
+    ("Backups run every night at 03:30 UTC.", BACKUP),
+    ("Backups run every night at 02:30 pm.", BACKUP),
+    ("Backups are kept for nineteen days.", BACKUP),
+    ("Backups are kept for ninety years.", BACKUP),
+    ("The largest export has 10,000 rows.", EXPORT),
+    ("Version 4.2.2 was released in March.", RELEASE),
+    ("Version 4.2.1 was released on 13 March 2026.", RELEASE),
+    ("Version 4.2.1 was released on 12 May 2026.", RELEASE),
+    ("Version 4.2.1 was released on 2026-12-03.", RELEASE),
+    ("The team plan includes 20 seats.", SEATS),
+    ("Further seats cost 9.05 EUR each month.", SEATS),
+    ("Further seats cost 9.50 EUR each year.", SEATS),
+    ("Uploads larger than 2 MB are rejected with HTTP 413.", UPLOAD),
+    ("Uploads larger than 2 GB are rejected with HTTP 431.", UPLOAD),
+    ("The queue db-8 is paused during maintenance.", QUEUE),
+    ("Host mx3.lanternfish.example takes over.", QUEUE),
+    ("The API allows 600 requests per second.", API),
+    ("Call the hotline at +44 20 7946 0985.", PHONE),
+    ("Clients above the limit should wait 60 minutes.", API),
+    ("Refunds below 500 USD need the approval of finance.", REFUND),
+    ("A refund is possible after 14 days of purchase.", REFUND),
+    ("Refunds in EUR need the approval of finance.", REFUND),
+    ("Questions about invoices are answered by Nora.", PEOPLE),
+    ("Write to ada@lanternfish.example about invoices.", PEOPLE),
+    ("Refunds go to the account of Ada Lindqvist.", PEOPLE),
+    ("The invoice INV-204 was paid.", "The invoice INV-2041 was paid."),
+    ("The team answers within one working day.", MAIL),
+    ("The team plan includes one seat.", SEATS),
+    ("Tokens expire after one week.", TOKENS),
+    ("Tokens expire before one day.", TOKENS),
+    ("Revoke the token in /etc/tokens.conf.", TOKENS),
+    ("Payroll runs on the first Friday of each month.", PEOPLE),
+]
+OTHERWISE = [
+    ("An account is not locked after five failed sign-ins.", LOCK),
+    ("A refund is not possible within 14 days of purchase.", REFUND),
+    ("The VPN fails with E-1042 when the certificate has not expired.", VPN),
+    ("Backups are not encrypted.", BACKUP),
+    ("Backups are unencrypted.", BACKUP),
+    ("Exports are enabled on the free plan.", EXPORT),
+    ("Version 4.2.1 supports Windows 7.", RELEASE),
+    ("Single sign-on is available on the free plan.", SSO),
+    ("Everybody can read a key after it was created.", SECRETS),
+]
+ELSEWHERE = [
+    ("The kitchen closes early on Fridays.", LOCK),
+    ("Restart the mail server and clear the cache.", PRINTER),
+    ("Holidays have to be requested in the calendar.", SEATS),
+    ("Dogs are welcome in the office.", VPN),
+    ("Reinstall the operating system on every laptop.", REFUND),
+]
+TABLE = [
+    *((sentence, source, True) for sentence, source in RIGHT),
+    *((sentence, source, False) for sentence, source in (*WRONG_VALUE, *OTHERWISE, *ELSEWHERE)),
+]
+
+
+def judged(sentence: str, *sources: str) -> bool:
+    return support(sentence, sources).holds
+
+
+def test_at_most_two_of_the_table_are_misjudged() -> None:
+    wrong = [(sentence, holds) for sentence, source, holds in TABLE if judged(sentence, source) != holds]
+    assert len(TABLE) >= 90
+    assert len(wrong) <= 2, wrong
+
+
+@pytest.mark.parametrize(("sentence", "source"), WRONG_VALUE)
+def test_a_wrong_value_is_never_taken_for_right(sentence: str, source: str) -> None:
+    assert not judged(sentence, source)
+
+
+@pytest.mark.parametrize("source", sorted({source for _, source, _ in TABLE}))
+def test_what_a_source_says_word_for_word_holds(source: str) -> None:
+    assert judged(source, source)
+    for sentence in source.split(". "):
+        assert judged(sentence, source)
+
+
+def test_several_sources_hold_a_sentence_together() -> None:
+    sentence = "The account is locked after five failed sign-ins, and questions go to billing@lanternfish.example."
+    assert not judged(sentence, LOCK)
+    assert not judged(sentence, MAIL)
+    assert judged(sentence, LOCK, MAIL)
+    assert not judged(sentence.replace("five", "seven"), LOCK, MAIL)
+
+
+def test_a_doubt_says_what_is_missing() -> None:
+    assert support("The account is locked for 45 minutes.", [LOCK]).why == "No cited source says 45."
+    assert "something else" in support("Dogs are welcome in the office.", [VPN]).why
+    assert support("Backups are unencrypted.", [BACKUP]).why.endswith("otherwise: They are encrypted.")
+
+
+def test_without_a_source_nothing_holds() -> None:
+    assert not judged("The account is locked.")
+    assert not judged("The account is locked.", "")
+
+
+def test_what_claims_nothing_needs_no_source() -> None:
+    assert support("", []) == support("Yes, it is.", []) == Support(holds=True, share=1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sentence=hostile_texts, sources=st.lists(hostile_texts, max_size=3))
+def test_any_text_is_judged(sentence: str, sources: list[str]) -> None:
+    found = support(sentence, sources)
+    assert 0 <= found.share <= 1
+    assert bool(found.why) != found.holds
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["twenty ", "one hundred ", "9,999", "a@b.example ", "per ", "After ", "not if ", "(" * 50, "INV-1 ", "- x"],
+)
+def test_a_text_without_end_is_judged_in_the_time_of_its_length(piece: str) -> None:
+    endless = piece * (200_000 // len(piece))
+    support(endless, [endless, LOCK])
+    support("The account is locked for 30 minutes.", [endless])
