@@ -47,7 +47,8 @@ def main() -> int:
     embed = find_embedder(options.model, threads=2).embed
     read = [(task, corpus_of(task.documents, options.model, embed)) for task in tasks(options.data)]
     if options.choose:
-        print(choose(read))
+        for line in choose(read):
+            print(line, flush=True)
         return 0
     figures: dict[str, Any] = {task.name: _measured(task, corpus) for task, corpus in read}
     if options.model == DEFAULT_MODEL:  # Confidence is fitted to its cosines.

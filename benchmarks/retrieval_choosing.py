@@ -34,24 +34,20 @@ class Prepared:
         return sum(found) / len(found)
 
 
-def choose(read: Sequence[tuple[Task, Corpus]]) -> str:
+def choose(read: Sequence[tuple[Task, Corpus]]) -> Iterator[str]:
+    """Line by line, since each takes minutes."""
     sets = [_prepared(task, corpus) for task, corpus in read]
     default = replace(DEFAULT, threshold=0.0)
     start = replace(default, **dict.fromkeys(CHOSEN, EQUAL))
-    lines: list[str] = []
     for left_out in sets:
-        others = [each for each in sets if each is not left_out]
-        chosen = _climbed(start, others)
-        lines.append(
-            f"{left_out.name}: {left_out.score(default):.3f} by the default, {left_out.score(start):.3f} by equal weights, "
-            f"{left_out.score(chosen):.3f} by weights chosen on the others ({_named(chosen)})"
-        )
-    chosen = _climbed(start, sets)
-    lines.append(f"chosen on all: {_named(chosen)}; the default is {_named(default)}")
+        chosen = _climbed(start, [each for each in sets if each is not left_out])
+        by_default, by_equal, by_others = (left_out.score(weights) for weights in (default, start, chosen))
+        yield f"{left_out.name}: by the default {by_default:.3f}, by equal weights {by_equal:.3f}, "
+        yield f"    by weights chosen on the others {by_others:.3f} ({_named(chosen)})"
+    yield f"chosen on all: {_named(_climbed(start, sets))}; the default is {_named(default)}"
     given = ", ".join(f"{value:.1f}" for value in fitted(examples(read)))
     kept = ", ".join(f"{value:.1f}" for value in factors(DEFAULT.certainty))
-    lines.append(f"certainty (always, meaning, part, covered, known, size): {given}; the default is {kept}")
-    return "\n".join(lines)
+    yield f"certainty (always, meaning, part, covered, known, size): {given}; the default is {kept}"
 
 
 def _climbed(start: Weights, sets: Sequence[Prepared]) -> Weights:

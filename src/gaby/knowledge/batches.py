@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
-from gaby.knowledge.documents import Unreadable
+from gaby.knowledge.documents import Brought, Unreadable
 from gaby.knowledge.library import Held
 from gaby.knowledge.preparing import Prepared, prepare
 from gaby.knowledge.sources.source import Failed, Item, Source, SourceUnavailable, Total
@@ -128,8 +128,9 @@ class Reading:
         return ()
 
     async def _read(self, items: Sequence[Item]) -> None:
-        outcomes = await asyncio.gather(*map(self._prepared, items))
-        for outcome in outcomes:
+        fetched = await asyncio.gather(*map(_fetched, items))
+        # One thread for all of them: handing over costs more than a short document.
+        for outcome in await asyncio.to_thread(self._prepared_all, items, fetched):
             match outcome:
                 case Prepared():
                     self._batch.ready.append(outcome)
@@ -139,12 +140,16 @@ class Reading:
                     self._batch.broken.append(outcome)
             self._batch.done += 1
 
-    async def _prepared(self, item: Item) -> Prepared | Kept | Broken:
+    def _prepared_all(
+        self, items: Sequence[Item], fetched: Sequence[Brought | Broken]
+    ) -> list[Prepared | Kept | Broken]:
+        return [self._prepared(item, each) for item, each in zip(items, fetched, strict=True)]
+
+    def _prepared(self, item: Item, fetched: Brought | Broken) -> Prepared | Kept | Broken:
+        if isinstance(fetched, Broken):
+            return fetched
         try:
-            brought = await item.fetch()
-            prepared = await asyncio.to_thread(prepare, brought, item.fingerprint)
-        except SourceUnavailable as error:
-            return Broken(Failed(item.uri, error.message, passing=True))
+            prepared = prepare(fetched, item.fingerprint)
         except Unreadable as error:
             return Broken(Failed(item.uri, error.message), item.fingerprint)
         held = self._known.held.get(item.uri)
@@ -157,3 +162,12 @@ class Reading:
         self._batch.broken.append(Broken(failed))
         self._latest = failed.cursor or self._latest
         self._batch.done += 1
+
+
+async def _fetched(item: Item) -> Brought | Broken:
+    try:
+        return await item.fetch()
+    except SourceUnavailable as error:
+        return Broken(Failed(item.uri, error.message, passing=True))
+    except Unreadable as error:
+        return Broken(Failed(item.uri, error.message), item.fingerprint)

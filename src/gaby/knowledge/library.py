@@ -97,7 +97,8 @@ class Library:
             for number, vector in enumerate(of_model)
         ]
         if rows:
-            await session.execute(insert(KnowledgeVector), rows)
+            # Past the ORM: for hundreds of rows it would take longer than the database.
+            await (await session.connection()).execute(insert(KnowledgeVector), rows)
 
     async def remove(self, session: WriteSession, documents: Sequence[Held]) -> None:
         if documents and await corpus_of(session) is not None:

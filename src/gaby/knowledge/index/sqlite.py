@@ -26,7 +26,8 @@ class SqliteIndex:
 
     async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
         if entries:
-            await session.execute(insert(KnowledgePassage), [dict(entry.columns) for entry in entries])
+            rows = [dict(entry.columns) for entry in entries]
+            await (await session.connection()).execute(insert(KnowledgePassage), rows)
             await self._add(session, entries)
             await statistics.count(session, (entry.terms for entry in entries))
 

@@ -1,10 +1,11 @@
 """In how many passages of a workspace each term stands: kept beside the passages, so that asking costs nothing."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
-from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Uuid, bindparam, delete, select, text
 
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.knowledge.models import KnowledgeTerm
@@ -15,6 +16,13 @@ _MOST_TERMS = 24
 _MOST_PASSAGES = 2500
 """That are scored for one query. Common words cost most and tell least."""
 _LEAST_TERMS = 2
+_EACH = {"sqlite": "json_each(:counts)", "postgresql": "json_each_text(CAST(:counts AS json))"}
+_COUNT = (
+    "INSERT INTO knowledge_terms (workspace_id, term, passages) "
+    "SELECT :workspace_id, key, CAST(value AS integer) FROM {each} AS counted WHERE true "
+    "ON CONFLICT (workspace_id, term) DO UPDATE SET passages = knowledge_terms.passages + excluded.passages "
+    "WHERE knowledge_terms.workspace_id = :workspace_id"
+)
 
 
 async def having(session: ReadSession, terms: Iterable[str]) -> dict[str, int]:
@@ -31,20 +39,16 @@ async def having(session: ReadSession, terms: Iterable[str]) -> dict[str, int]:
 
 
 async def count(session: WriteSession, passages: Iterable[Iterable[str]], *, less: bool = False) -> None:
-    counts = Counter(term for terms in passages for term in set(terms))
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    statement = insert(KnowledgeTerm)
-    statement = statement.on_conflict_do_update(
-        index_elements=["workspace_id", "term"],
-        set_={"passages": KnowledgeTerm.passages + statement.excluded.passages},
-    )
+    counts = Counter(chain.from_iterable(map(set, passages)))
     sign = -1 if less else 1
-    place = session.workspace_id
-    rows = [{"workspace_id": place, "term": term, "passages": sign * n} for term, n in sorted(counts.items())]
-    if rows:
-        await (await session.connection()).execute(statement, rows)
+    given = {term: sign * number for term, number in sorted(counts.items())}
+    if given:
+        # All in one statement: row by row, the counts would take longer than the passages themselves.
+        each = _EACH[session.get_bind().dialect.name]
+        statement = text(_COUNT.format(each=each)).bindparams(bindparam("workspace_id", type_=Uuid()))
+        await session.execute(statement, {"workspace_id": session.workspace_id, "counts": json.dumps(given)})
     if less:
-        gone = (KnowledgeTerm.workspace_id == place, KnowledgeTerm.passages <= 0)
+        gone = (KnowledgeTerm.workspace_id == session.workspace_id, KnowledgeTerm.passages <= 0)
         await session.execute(delete(KnowledgeTerm).where(*gone))
 
 

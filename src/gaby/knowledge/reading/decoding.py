@@ -18,6 +18,7 @@ _SAMPLE = 4096
 _LINE_ENDS = re.compile(r"\r\n?")
 # Tabs, line ends, page feeds and the escapes that colour a log are ordinary; a terminal's bell and backspace pass too.
 _CONTROLS = re.compile(r"[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f-\x9f]+")
+_ASCII_CONTROLS = bytes((*range(1, 7), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
 _TOLERATED_CONTROLS = 0.02
 
 _BINARY = Unreadable(
@@ -90,4 +91,8 @@ def _wide(sample: bytes) -> str | None:
 
 
 def _looks_binary(text: str) -> bool:
-    return sum(map(len, _CONTROLS.findall(text))) > len(text) * _TOLERATED_CONTROLS
+    if text.isascii():
+        controls = len(text) - len(text.encode().translate(None, _ASCII_CONTROLS))
+    else:
+        controls = sum(map(len, _CONTROLS.findall(text)))
+    return controls > len(text) * _TOLERATED_CONTROLS
