@@ -132,7 +132,8 @@ def test_what_shares_no_word_with_a_question_is_not_found_by_chance(bare_shell: 
 
 
 def test_rows_may_hold_every_character_that_json_may(bare_shell: Shell, tmp_path: Path) -> None:
-    texts = ["The zebra\u2028lives\u0085here.", "A lion sleeps there.", "# Head\n\n---\n\nThe tiger swims."]
+    zebra = "The zebra\u2028lives\u0085here, " + "in the grass " * 9
+    texts = [zebra, "A lion sleeps there.", "# Head\n\n---\n\nThe tiger swims."]
     rows = [json.dumps({"id": f"d/{place}", "text": text}, ensure_ascii=False) for place, text in enumerate(texts)]
     asked = [{"id": "1", "query": "where does the zebra live?", "relevant": ["d/0"]}]
     told = bench(bare_shell, tmp_path, ["\ufeff" + rows[0], "", "  ", *rows[1:]], asked, "--json")

@@ -159,6 +159,18 @@ def test_functions_of_other_languages_have_their_names(kind: str, text: str) -> 
     assert lawful(Text("t", text, kind))[0].headings == ("settle",)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", "def settle():\n" + "    pay(now, again)\n" * 1000),
+        ("javascript", "export const settle = async () => {\n" + "  pay(now, again);\n" * 1000 + "};\n"),
+        ("go", "func settle() {\n" + "\tpay(now, again)\n" * 1000 + "}\n"),
+    ],
+)
+def test_a_function_beyond_all_measure_is_still_not_cut(kind: str, text: str) -> None:
+    assert [passage.headings for passage in lawful(Text("t", text, kind))] == [("settle",)]
+
+
 def test_a_small_class_is_one_passage() -> None:
     text = "class Ledger:\n" + "".join(f"    def m{number}(self):\n        return {number}\n\n" for number in range(12))
     assert [passage.headings for passage in lawful(Text("t", text, "python"))] == [("Ledger",)]

@@ -66,6 +66,8 @@ def test_underlined_headings_count() -> None:
         "#hashtag\n",
         "####### seven\n",
         "- item\n---\n",
+        "```\n- ```\n# a\n```\n",
+        "word " * 300 + "\n---\n",
         "| a |\n---\n",
         "\n---\n",
     ],

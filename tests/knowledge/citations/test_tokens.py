@@ -42,7 +42,8 @@ def test_results_of_tools_are_cited_too() -> None:
     "text",
     [
         "", "doc:", "doc:a", "doc:a/b", "doc:a/b#L0", "doc:a/b#L5-L2", "doc:a/b#x#y#L1", "doc:/b#L1", "doc:a/#L1",
-        "http://x.example/#L1", "doc:a/b%00#L1", "doc:a/b#L99999999999", "tool:x#1", "tool:a.b#0", "doc:" + "a/" * 5000 + "#L1",
+        "http://x.example/#L1", "doc:a/b%00#L1",
+        "doc:a/b#L99999999999", "tool:x#1", "tool:a.b#0", "doc:" + "a/" * 5000 + "#L1",
     ],
 )  # fmt: skip
 def test_what_is_no_token_is_not_taken_for_one(text: str) -> None:

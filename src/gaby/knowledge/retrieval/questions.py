@@ -27,7 +27,7 @@ _CLAUSE = re.compile(
 class Query:
     kind: QueryKind
     text: str
-    """What is embedded, by `wording.embedded`."""
+    """What is embedded, in the words of `wording.question_text`."""
     counts: Mapping[str, int]
     """How often each term stands in it: what a long text says again and again is what it is about."""
 

@@ -27,7 +27,7 @@ class Certainty:
 
 @dataclass(frozen=True)
 class Weights:
-    """Chosen by hand on four public sets together: long scenarios of a bank's customers, two sets of requests for tools,
+    """Chosen by hand on four public sets together: long scenarios of a bank's customers, two of requests for tools,
     questions about alerts. One weight was changed at a time and all four were looked at, so none of them is unseen. The
     top is flat: a tenth more or less is mostly within a point, so round numbers were taken. What weights are worth on
     a set they were not chosen on is told by `python -m benchmarks.retrieval --data DIR --choose`, which starts from
