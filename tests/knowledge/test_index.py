@@ -15,12 +15,13 @@ from sqlalchemy import delete, func, select, text, update
 from gaby.app import Gaby, build
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Across
-from gaby.knowledge.collection import texts_of
+from gaby.knowledge.collection import told_of
 from gaby.knowledge.index.pgvector import from_text, to_text
 from gaby.knowledge.index.postgres import PostgresIndex
 from gaby.knowledge.index.store import VectorStores
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage, KnowledgeTerm, KnowledgeVector
 from gaby.knowledge.retrieval.results import Results
+from gaby.knowledge.searchable import searchable
 from gaby.knowledge.terms import terms
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.vectors import unit_rows
@@ -249,8 +250,9 @@ async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs
         query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(KnowledgeTerm.workspace_id == place)
         kept = {row.term: row.passages for row in await session.execute(query)}
         ids = select(KnowledgePassage.id).where(KnowledgePassage.workspace_id == place)
-        texts = await texts_of(session, (await session.scalars(ids)).all())
+        told = await told_of(session, (await session.scalars(ids)).all())
         corpus = await session.get(KnowledgeCorpus, place)
+    texts = {each: searchable(*what) for each, what in told.items()}
     there = Counter(term for text in texts.values() for term in set(terms(text)))
     assert kept == there
     assert corpus is not None

@@ -9,7 +9,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.knowledge.corpus import changing
 from gaby.knowledge.models import KnowledgeDocument, KnowledgePassage, KnowledgeVector
-from gaby.knowledge.searchable import searchable
+from gaby.knowledge.retrieval.wording import spoken, with_what_stands_above
 
 if TYPE_CHECKING:
     from gaby.llm.embeddings.embedder import Vector
@@ -31,8 +31,11 @@ class KnowledgeCollection:
             KnowledgePassage.id > (-1 if after is None else int(after, 16)),
         )
         ids = (await session.scalars(query.order_by(KnowledgePassage.id).limit(size))).all()
-        texts = await texts_of(session, ids)
-        return [(f"{each:0{_DIGITS}x}", texts[each]) for each in ids]
+        told = await told_of(session, ids)
+        return [(f"{each:0{_DIGITS}x}", with_what_stands_above(*told[each])) for each in ids]
+
+    def spoken(self, model: str, text: str) -> str:
+        return spoken(model, text)
 
     async def store(self, session: WriteSession, model: str, vectors: "Sequence[tuple[str, Vector]]") -> None:
         from gaby.llm.embeddings.vectors import to_bytes
@@ -60,8 +63,12 @@ async def store_vectors(session: WriteSession, model: str, vectors: Sequence[tup
         await session.execute(statement, rows)
 
 
-async def texts_of(session: ReadSession, ids: Sequence[int]) -> dict[int, str]:
-    """What each passage is found by."""
+Told = tuple[str, Sequence[str], str]
+"""Title, headings and text of a passage."""
+
+
+async def told_of(session: ReadSession, ids: Sequence[int]) -> dict[int, Told]:
+    """Of those that are there."""
     passage, document = KnowledgePassage, KnowledgeDocument
     place = session.workspace_id
     query = select(passage.id, passage.document_id, passage.headings, passage.start_at, passage.end_at).where(
@@ -73,8 +80,8 @@ async def texts_of(session: ReadSession, ids: Sequence[int]) -> dict[int, str]:
         document.workspace_id == place, document.id.in_(wanted)
     )
     documents = {row.id: (row.title, row.text) for row in await session.execute(texts)}
-    found: dict[int, str] = {}
+    found: dict[int, Told] = {}
     for row in rows:
         title, text = documents[row.document_id]
-        found[row.id] = searchable(title, row.headings, text[row.start_at : row.end_at])
+        found[row.id] = (title, row.headings, text[row.start_at : row.end_at])
     return found

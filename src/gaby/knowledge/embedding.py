@@ -1,11 +1,13 @@
 """Vectors for passages and questions, always by the model that the workspace's index is searched with."""
 
+import asyncio
 from collections.abc import Sequence
 
 from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.collection import NAME
 from gaby.knowledge.corpus import corpus_of
+from gaby.knowledge.preparing import Prepared
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Chooser, Embeddings
@@ -30,9 +32,14 @@ class Embedding:
     async def embed(self, workspace_id: WorkspaceId, model: str, texts: Sequence[str]) -> Matrix:
         return await self._embeddings.embed_with(workspace_id, model, texts)
 
-    async def stored(self, workspace_id: WorkspaceId, texts: Sequence[str]) -> dict[str, list[bytes]]:
-        """As the index keeps them, by every model that is needed at the moment."""
-        return {
-            model: [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
-            for model in await self.models(workspace_id)
-        }
+    async def stored(self, workspace_id: WorkspaceId, documents: Sequence[Prepared]) -> dict[str, list[bytes]]:
+        """Of all their passages, as the index keeps them, by every model that is needed at the moment."""
+        made: dict[str, list[bytes]] = {}
+        for model in await self.models(workspace_id):
+            texts = await asyncio.to_thread(_worded, documents, model)
+            made[model] = [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
+        return made
+
+
+def _worded(documents: Sequence[Prepared], model: str) -> list[str]:
+    return [text for document in documents for text in document.worded(model)]

@@ -11,11 +11,13 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
-from gaby.knowledge.collection import store_vectors, texts_of
+from gaby.knowledge.collection import Told, store_vectors, told_of
 from gaby.knowledge.corpus import changing, corpus_of
 from gaby.knowledge.embedding import Embedding
 from gaby.knowledge.index.index import Entry, Index
 from gaby.knowledge.models import KnowledgeCorpus
+from gaby.knowledge.retrieval.wording import passage_text
+from gaby.knowledge.searchable import searchable
 from gaby.knowledge.terms import terms
 from gaby.llm.embeddings.vectors import to_bytes
 
@@ -67,22 +69,22 @@ class Mender:
             async with self._database.read(workspace_id) as session:
                 corpus = await corpus_of(session)
                 lost = [] if corpus is None else await self._index.lacking(session, corpus.model, _AT_ONCE)
-                texts = await texts_of(session, lost)
+                told = await told_of(session, lost)
             if corpus is None or not lost:
                 break
-            await self._restore(workspace_id, corpus.model, lost, texts)
+            await self._restore(workspace_id, corpus.model, lost, told)
             mended += len(lost)
         await self._all_well(workspace_id, mended)
         return mended
 
-    async def _restore(self, workspace_id: WorkspaceId, model: str, lost: Sequence[int], texts: dict[int, str]) -> None:
-        rows = await self._embedding.embed(workspace_id, model, [texts[each] for each in lost])
+    async def _restore(self, workspace_id: WorkspaceId, model: str, lost: Sequence[int], told: dict[int, Told]) -> None:
+        rows = await self._embedding.embed(workspace_id, model, [passage_text(model, *told[each]) for each in lost])
         async with self._database.write(workspace_id) as session:
             await changing(session, model)
-            still = await texts_of(session, lost)  # Some may have been removed meanwhile.
+            still = await told_of(session, lost)  # Some may have been removed meanwhile.
             given = [(each, to_bytes(row)) for each, row in zip(lost, rows, strict=True) if each in still]
             await store_vectors(session, model, given)
-            await self._index.restore(session, [Entry(each, terms(still[each])) for each in sorted(still)])
+            await self._index.restore(session, [Entry(each, terms(searchable(*still[each]))) for each in sorted(still)])
 
     async def _all_well(self, workspace_id: WorkspaceId, mended: int) -> None:
         async with self._database.write(workspace_id) as session:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gaby.knowledge.chunking import cut
 from gaby.knowledge.documents import Brought, Passage, Text, content_hash
 from gaby.knowledge.reading import read
+from gaby.knowledge.retrieval.wording import passage_text
 from gaby.knowledge.searchable import searchable
 from gaby.knowledge.terms import terms
 
@@ -20,16 +21,19 @@ class Prepared:
     text: Text
     content_hash: str
     passages: Sequence[Passage]
-    searched: Sequence[str]
-    """What each passage is found by: its title, its headings and its text."""
     terms: Sequence[Sequence[str]]
+    """What lexical search knows each passage by."""
+
+    def worded(self, model: str) -> list[str]:
+        """What this model is given of each passage."""
+        title, text = self.text.title, self.text.text
+        return [passage_text(model, title, passage.headings, passage.of(text)) for passage in self.passages]
 
 
 def prepare(brought: Brought, fingerprint: str) -> Prepared:
     """Raises `Unreadable` with the reason."""
     text = read(brought)
     passages = cut(text)
-    searched = [searchable(text.title, passage.headings, passage.of(text.text)) for passage in passages]
     return Prepared(
         brought.uri,
         fingerprint,
@@ -37,6 +41,5 @@ def prepare(brought: Brought, fingerprint: str) -> Prepared:
         text,
         content_hash(text.text),
         passages,
-        searched,
-        [terms(each) for each in searched],
+        [terms(searchable(text.title, passage.headings, passage.of(text.text))) for passage in passages],
     )

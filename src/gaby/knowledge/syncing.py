@@ -158,8 +158,7 @@ class Syncer:
                 yield batch, await self._vectors(workspace_id, batch)
 
     async def _vectors(self, workspace_id: WorkspaceId, batch: Batch) -> Vectors:
-        texts = [text for document in batch.ready for text in document.searched]
-        return await self._embedding.stored(workspace_id, texts) if batch.ready else {}
+        return await self._embedding.stored(workspace_id, batch.ready) if batch.ready else {}
 
     async def _written(self, claim: _Claim, known: Known, batch: Batch, vectors: Vectors) -> Progress:
         for _ in range(_TRIES):

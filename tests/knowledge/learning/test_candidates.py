@@ -83,9 +83,10 @@ async def test_what_differs_only_in_personal_data_is_the_same(docs: Room) -> Non
 
 
 async def test_other_problems_and_other_answers_are_other_candidates(docs: Room) -> None:
-    rejected = await candidate(docs, replace(SCANNER, resolution="Send it in for repair and lend them another one."))
+    told = replace(SCANNER, problem=f"{SCANNER.problem} The light is red, the dock is on, the cable is new. " * 4)
+    rejected = await candidate(docs, replace(told, resolution="Send it in for repair and lend them another one."))
     await reject(docs, rejected.id, "That is never needed.")
-    ids = {(await candidate(docs, each)).id for each in (SCANNER, INVOICE)}
+    ids = {(await candidate(docs, each)).id for each in (told, INVOICE)}
     assert len({*ids, rejected.id}) == 3, "a better answer to the same problem is not turned away"
     assert len(await listed(docs)) == 2
 

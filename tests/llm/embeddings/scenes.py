@@ -89,6 +89,9 @@ class Notes:
         place = {"workspace_id": session.workspace_id, "model": model}
         await session.execute(statement, [{**place, "key": key, "vector": to_bytes(row)} for key, row in vectors])
 
+    def spoken(self, model: str, text: str) -> str:
+        return text
+
     async def swap(self, session: WriteSession, model: str) -> None:
         place = session.workspace_id
         others = delete(NOTE_VECTORS).where(NOTE_VECTORS.c.workspace_id == place, NOTE_VECTORS.c.model != model)

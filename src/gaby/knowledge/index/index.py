@@ -41,9 +41,9 @@ class Index(Protocol):
         ...
 
     async def lexical(
-        self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
-    ) -> tuple[list[Hits], Mapping[str, float]]:
-        """BM25 of the workspace's own statistics for each query, and how rare each of their terms is there."""
+        self, session: ReadSession, queries: Sequence[Sequence[str]], counts: Mapping[str, int], limit: int
+    ) -> list[Hits]:
+        """BM25 of the workspace's own statistics for each query. `counts` are of `statistics.having`."""
         ...
 
     async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:

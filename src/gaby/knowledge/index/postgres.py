@@ -61,17 +61,16 @@ class PostgresIndex:
             await statistics.count(session, terms, less=True)
 
     async def lexical(
-        self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
-    ) -> tuple[list[Hits], Mapping[str, float]]:
+        self, session: ReadSession, queries: Sequence[Sequence[str]], counts: Mapping[str, int], limit: int
+    ) -> list[Hits]:
         corpus = await corpus_of(session)
-        counts = await statistics.having(session, chain.from_iterable(queries))
         if corpus is None or not counts:
-            return [{} for _ in queries], {}
+            return [{} for _ in queries]
         asked = [statistics.affordable(query, counts) for query in queries]
         found = await self._candidates(session, sorted(set(chain.from_iterable(asked))))
         rare = rarities(corpus.passages, counts)
         average = corpus.terms / max(1, corpus.passages)
-        return [scores(query, found, rare, average, limit) for query in asked], rare
+        return [scores(query, found, rare, average, limit) for query in asked]
 
     async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
         async with self._database.read(workspace_id) as session:

@@ -1,17 +1,14 @@
 """The index on SQLite: a full-text table for each workspace, and vectors searched exactly in numpy."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 from sqlalchemy import TextClause, insert, text
 
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
-from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.index import statistics
 from gaby.knowledge.index.index import Entry, Hits, Span
 from gaby.knowledge.index.lacking import without_vector
-from gaby.knowledge.index.rarity import rarities
 from gaby.knowledge.index.store import VectorStores
 from gaby.knowledge.models import KnowledgePassage
 from gaby.llm.embeddings.embedder import Matrix
@@ -46,14 +43,11 @@ class SqliteIndex:
             await self._delete(session, spans)
 
     async def lexical(
-        self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int
-    ) -> tuple[list[Hits], Mapping[str, float]]:
-        corpus = await corpus_of(session)
-        counts = await statistics.having(session, chain.from_iterable(queries))
-        if corpus is None or not counts or not await self._exists(session):
-            return [{} for _ in queries], {}
-        hits = [await self._search(session, statistics.affordable(query, counts), limit) for query in queries]
-        return hits, rarities(corpus.passages, counts)
+        self, session: ReadSession, queries: Sequence[Sequence[str]], counts: Mapping[str, int], limit: int
+    ) -> list[Hits]:
+        if not counts or not await self._exists(session):
+            return [{} for _ in queries]
+        return [await self._search(session, statistics.affordable(query, counts), limit) for query in queries]
 
     async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
         return await (await self._stores.of(workspace_id, model)).nearest(queries, limit)

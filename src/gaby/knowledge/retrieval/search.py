@@ -1,8 +1,9 @@
 """Search: a question to queries, both indexes asked at the same time, the best passages ranked with their reasons."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -10,9 +11,12 @@ from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.embedding import Embedding
+from gaby.knowledge.index import statistics
 from gaby.knowledge.index.index import Hits, Index
+from gaby.knowledge.index.rarity import rarities
 from gaby.knowledge.models import KnowledgeCorpus
 from gaby.knowledge.retrieval.cache import ResultCache
+from gaby.knowledge.retrieval.confidence import confidences
 from gaby.knowledge.retrieval.contexts import Context, contexts_of
 from gaby.knowledge.retrieval.pool import Found, Pool
 from gaby.knowledge.retrieval.questions import READ, Query, questions
@@ -20,6 +24,9 @@ from gaby.knowledge.retrieval.ranking import Ranked, rank
 from gaby.knowledge.retrieval.rerank import Reranker
 from gaby.knowledge.retrieval.results import Hit, Reason, Results, citation_of
 from gaby.knowledge.retrieval.weights import DEFAULT, Weights
+from gaby.knowledge.retrieval.wording import passage_text, question_text
+from gaby.llm.embeddings.embedder import Matrix
+from gaby.llm.embeddings.local import DEFAULT as DEFAULT_MODEL
 
 TOP = 6
 _HITS = 100
@@ -86,26 +93,30 @@ class Searcher:
         nothing = Results((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
         if not queries:
             return nothing
-        vectors = await self._embedding.embed(workspace_id, corpus.model, [query.text for query in queries])
-        near = asyncio.create_task(self._index.nearest(workspace_id, corpus.model, vectors, _most(queries)))
-        try:
-            async with self._database.read(workspace_id) as session:
-                lexical, rarity = await self._index.lexical(session, [query.terms for query in queries], _most(queries))
-                nearest = await near
-                contexts = await contexts_of(session, _wanted(lexical, nearest))
-        finally:
-            near.cancel()
+        async with self._database.read(workspace_id) as session:
+            counts = await statistics.having(session, chain.from_iterable(query.terms for query in queries))
+            near = asyncio.create_task(self._nearest(workspace_id, corpus, queries, counts))
+            try:
+                asked_for = [query.terms for query in queries]
+                lexical = await self._index.lexical(session, asked_for, counts, _most(queries))
+                nearest, vectors = await near
+            finally:
+                near.cancel()
+            contexts = await contexts_of(session, _wanted(lexical, nearest))
         if any(lexical) and not any(nearest):
             await self._damaged(workspace_id)  # Words are found and no meaning: vectors are lost.
         if not contexts:
             return nothing
         ids = [each.id for each in contexts]
         rows = await self._index.vectors(workspace_id, corpus.model, ids, vectors.shape[1])
-        pool = Pool(_found(contexts), _table(lexical, ids), vectors @ rows.T, rows, vectors, rarity, corpus.passages)
+        rare = rarities(corpus.passages, counts)
+        pool = Pool(_found(contexts), _table(lexical, ids), vectors @ rows.T, rows, vectors, rare, corpus.passages)
         unlimited = replace(self._weights, threshold=0.0)
         ranked = await asyncio.to_thread(
             rank, queries, pool, limit=asked.limit, reranker=self._reranker, weights=unlimited
         )
+        if corpus.model != DEFAULT_MODEL:
+            ranked = await self._judged_by_default(workspace_id, queries, pool, ranked)
         best = max((each.confidence for each in ranked), default=0.0)
         fits = asked.everything or best >= self._weights.threshold
         by_id = {each.id: each for each in contexts}
@@ -115,6 +126,29 @@ class Searcher:
             best=best,
             queries=tuple(query.text for query in queries),
         )
+
+    async def _judged_by_default(
+        self, workspace_id: WorkspaceId, queries: Sequence[Query], pool: Pool, ranked: Sequence[Ranked]
+    ) -> list[Ranked]:
+        """Confidence is calibrated on the cosines of the default model, which is always there; the order stays."""
+        found = [each.found for each in ranked]
+        texts = [question_text(DEFAULT_MODEL, query.text, pool.rarity) for query in queries]
+        texts += [passage_text(DEFAULT_MODEL, each.title, each.headings, each.text) for each in found]
+        vectors = await self._embedding.embed(workspace_id, DEFAULT_MODEL, texts)
+        asked, rows = vectors[: len(queries)], vectors[len(queries) :]
+        chosen = [each.place for each in ranked]
+        judged = replace(
+            pool, found=found, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
+        )
+        certain = confidences(queries, judged, range(len(found)), self._weights.certainty)
+        return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]
+
+    async def _nearest(
+        self, workspace_id: WorkspaceId, corpus: KnowledgeCorpus, queries: Sequence[Query], known: Mapping[str, int]
+    ) -> tuple[list[Hits], Matrix]:
+        texts = [question_text(corpus.model, query.text, known) for query in queries]
+        vectors = await self._embedding.embed(workspace_id, corpus.model, texts)
+        return await self._index.nearest(workspace_id, corpus.model, vectors, _most(queries)), vectors
 
 
 def _most(queries: Sequence[Query]) -> int:

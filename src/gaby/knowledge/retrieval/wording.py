@@ -12,8 +12,17 @@ and say little about which passage is meant; but neither may what is only said i
 
 
 def passage_text(model: str, title: str, headings: Sequence[str], text: str) -> str:
-    """A passage with what stands above it. The title counts twice, since it says what all of it is about."""
-    return _embedded(model, "\n".join([title, title, *[each for each in headings if each != title], text]), 1, ())
+    return spoken(model, with_what_stands_above(title, headings, text))
+
+
+def with_what_stands_above(title: str, headings: Sequence[str], text: str) -> str:
+    """The title counts twice, since it says what all of it is about."""
+    return "\n".join([title, title, *[each for each in headings if each != title], text])
+
+
+def spoken(model: str, text: str) -> str:
+    """A text as it is given to this model."""
+    return _embedded(model, text, 1, ())
 
 
 def question_text(model: str, text: str, known: Container[str]) -> str:

@@ -23,6 +23,10 @@ class Collection(Protocol):
         """Keys and texts behind that key, in the order of keys; from the beginning without one."""
         ...
 
+    def spoken(self, model: str, text: str) -> str:
+        """The text as this model is to be given it; the same for most."""
+        ...
+
     async def store(self, session: WriteSession, model: str, vectors: Sequence[tuple[str, Vector]]) -> None:
         """Beside the model that is in use. The same key may come twice; the later vector counts."""
         ...

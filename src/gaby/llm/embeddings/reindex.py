@@ -153,7 +153,8 @@ class Reindexer:
         if not texts:
             await self._finish(task, collection)
             return
-        rows = await self._embeddings.embed_with(task.workspace_id, task.model, [text for _, text in texts])
+        spoken = [collection.spoken(task.model, text) for _, text in texts]
+        rows = await self._embeddings.embed_with(task.workspace_id, task.model, spoken)
         await failpoint_async("reindex.before_store")
         async with self._database.write(task.workspace_id) as session:
             if list(await collection.batch(session, task.cursor, self._batch)) != list(texts):
