@@ -24,7 +24,8 @@ QUEUE = "The queue db-7 is paused during maintenance. Host mx2.lanternfish.examp
 API = "The API allows 600 requests per minute. Clients above the limit receive HTTP 429 and should wait 60 seconds."
 SECRETS = "Keys are stored in the vault. Nobody can read a key after it was created."
 PEOPLE = (
-    "Ada answers questions about invoices at linda@lanternfish.example. Payroll runs on the first Monday of each month."
+    "Ada answers questions about invoices at joanna@lanternfish.example. "
+    "Payroll runs on the first Monday of each month."
 )
 TOKENS = "Tokens expire after one day. A token is revoked in /etc/gateway/tokens.conf."
 PHONE = "Call the hotline at +44 20 7946 0958 between 9:00 and 17:30."
@@ -104,7 +105,7 @@ WRONG_VALUE = [
     ("A refund is possible after 14 days of purchase.", REFUND),
     ("Refunds in EUR need the approval of finance.", REFUND),
     ("Questions about invoices are answered by Nora.", PEOPLE),
-    ("Write to ada@lanternfish.example about invoices.", PEOPLE),
+    ("Write to anna@lanternfish.example about invoices.", PEOPLE),
     ("Refunds go to the account of Ada Lindqvist.", PEOPLE),
     ("The invoice INV-204 was paid.", "The invoice INV-2041 was paid."),
     ("The team answers within one working day.", MAIL),
@@ -131,6 +132,8 @@ ELSEWHERE = [
     ("Holidays have to be requested in the calendar.", SEATS),
     ("Dogs are welcome in the office.", VPN),
     ("Reinstall the operating system on every laptop.", REFUND),
+    ("Reset the network settings of the printer in its menu.", PRINTER),
+    ("Backups are restored by the storage team on request.", BACKUP),
 ]
 TABLE = [
     *((sentence, source, True) for sentence, source in RIGHT),
