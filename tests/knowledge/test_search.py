@@ -48,12 +48,23 @@ async def test_nothing_is_found_when_nothing_fits(docs: Room) -> None:
     assert anyway.hits
 
 
-@pytest.mark.parametrize(
-    "question", ["", " \n\t ", "🦑🦑🦑", "\0", "a" * 100_000, "the of and", '"; DROP TABLE x; --', "*:NEAR("]
+STRANGE = (
+    "",
+    " \n\t ",
+    "🦑🦑🦑",
+    "\0",
+    "a" * 100_000,
+    "the of and",
+    '"; DROP TABLE x; --',
+    "*:NEAR(",
+    "'a' & !b | c:*",
 )
-async def test_strange_questions_are_answered_or_not_but_never_break(docs: Room, question: str) -> None:
+
+
+async def test_strange_questions_are_answered_or_not_but_never_break(docs: Room) -> None:
     await docs.filled()
-    assert (await docs.search(question)).passages > 0
+    for question in STRANGE:
+        assert (await docs.search(question)).passages > 0, question[:20]
 
 
 async def test_an_empty_workspace_finds_nothing(docs: Room) -> None:

@@ -231,6 +231,21 @@ async def test_two_processes_do_not_sync_the_same_source(docs: Room) -> None:
     assert refused == [True]
 
 
+async def test_a_sync_that_is_asked_for_while_one_runs_comes_after_it(docs: Room, clock: HeldClock) -> None:
+    docs.write(PAGES)
+    row = await docs.add()
+
+    async def meanwhile() -> None:
+        async with docs.gaby.database.write(docs.workspace_id) as session:
+            await docs.parts.shelf.ask_for_sync(session, docs.actor, row.id)
+
+    await syncing(docs, Slow(meanwhile)).sync(docs.actor, row.id)
+    assert await docs.uris(row.id) == {"late.md"}
+    await docs.gaby.knowledge.work()
+    assert await docs.uris(row.id) == set(PAGES)
+    assert (await state(docs, row)).due_at is None
+
+
 async def test_a_process_that_was_silent_for_too_long_writes_nothing(docs: Room, clock: HeldClock) -> None:
     docs.write(PAGES)
     row = await docs.add()

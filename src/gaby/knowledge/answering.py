@@ -9,7 +9,6 @@ from gaby.kernel.ids import RunId
 from gaby.kernel.metrics import Metrics
 from gaby.knowledge.citations.opening import Citations
 from gaby.knowledge.learning.gaps import Gaps
-from gaby.knowledge.plainly import plainly
 from gaby.knowledge.retrieval.results import Hit, Results
 from gaby.knowledge.retrieval.with_model import AssistedSearch
 from gaby.llm.service import Models
@@ -65,7 +64,7 @@ class Answering:
         if not results.hits:
             await self._gaps.note(actor.workspace_id, question)
             return CitedAnswer(NOTHING, (), results, "offline")
-        sources = [Source(citation=hit.citation, text=plainly(hit.text)) for hit in results.hits]
+        sources = [Source(citation=hit.citation, text=hit.read_aloud) for hit in results.hits]
         material = Material(question=question, sources=sources)
         written = await self._models.runner.run(summarise, material, occasion)
         claims = claims_of(written.value.text, results.hits)
@@ -88,7 +87,7 @@ class Answering:
 
 def claims_of(text: str, hits: Sequence[Hit]) -> tuple[Claim, ...]:
     """Each sentence held against the passages that it cites, with what stands around them."""
-    passages = {hit.citation: f"{hit.title}\n{' '.join(hit.headings)}\n{plainly(hit.text)}" for hit in hits}
+    passages = {hit.citation: f"{hit.title}\n{' '.join(hit.headings)}\n{hit.read_aloud}" for hit in hits}
     claims: list[Claim] = []
     for sentence in cited_sentences(text):
         if sentence.text == NOTHING:

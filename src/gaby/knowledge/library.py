@@ -156,7 +156,7 @@ class Library:
             "fingerprint": document.fingerprint,
             "first_passage": first_passage,
             "passages": len(document.passages),
-            "lines": document.text.text.count("\n") + 1,
+            "lines": len(document.text.text.removesuffix("\n").split("\n")),
             "pages": len(document.text.pages),
             "changed_at": self._clock.now(),
             "link": document.link,

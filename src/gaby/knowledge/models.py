@@ -81,6 +81,8 @@ class KnowledgeSource(Base, WorkspaceOwned):
     state: Mapped[str] = mapped_column(String(10), default="new")
     sync_id: Mapped[UUID | None] = mapped_column(default=None)
     """Of the sync that runs, or was interrupted. The next one goes on under it."""
+    again: Mapped[bool] = mapped_column(default=False)
+    """Somebody asked for another one while this one ran."""
     lease_until: Mapped[datetime | None] = mapped_column(default=None)
     """Whoever syncs moves it on; past it, another process may take over."""
     cursor: Mapped[str | None] = mapped_column(Text, default=None)

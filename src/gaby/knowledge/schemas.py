@@ -125,6 +125,9 @@ class ReasonOut(BaseModel):
 class HitOut(BaseModel):
     citation: str
     document_id: UUID
+    source: str
+    uri: str
+    kind: str
     title: str
     headings: list[str]
     first_line: int
@@ -266,15 +269,17 @@ class CandidateOut(BaseModel):
 class DecisionIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    decision: Literal["accept", "reject"]
+    decision: Annotated[
+        Literal["accept", "reject", "unlearn"], Field(description="`unlearn` takes back what was accepted.")
+    ]
     title: Annotated[str, Clean(min_length=1, max_length=300, one_line=True)] | None = None
     text: Annotated[str, Clean(min_length=1, max_length=50_000)] | None = None
     reason: Annotated[str, Clean(max_length=1000)] | None = None
 
     @model_validator(mode="after")
     def _has_a_reason(self) -> Self:
-        if self.decision == "reject" and not (self.reason or "").strip():
-            raise ValueError("say why it is rejected")
+        if self.decision != "accept" and not (self.reason or "").strip():
+            raise ValueError("say why")
         return self
 
 

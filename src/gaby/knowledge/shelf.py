@@ -170,10 +170,16 @@ class Shelf:
     async def ask_for_sync(self, session: WriteSession, actor: Actor, source_id: UUID) -> KnowledgeSource:
         """Whoever does the work in the background takes it up within seconds."""
         row = await self.get(session, source_id, lock=True)
-        if row.state != "running":
-            row.due_at = self._clock.now()
+        self.want_sync(row)
         self._tell(session, actor, "knowledge.sync_asked", {"source": row.name})
         return row
+
+    def want_sync(self, row: KnowledgeSource) -> None:
+        """Now, or once more when the one that runs is done: it may have passed by what is new."""
+        if row.state == "running":
+            row.again = True
+        else:
+            row.due_at = self._clock.now()
 
     async def failures(self, session: ReadSession, source_id: UUID, limit: int = 200) -> Sequence[KnowledgeFailure]:
         failure = KnowledgeFailure

@@ -238,10 +238,14 @@ class Syncer:
             row.finished_at = row.fresh_at = now
             row.sync_id = row.cursor = None
             row.total = row.done
-            row.due_at = now + timedelta(seconds=row.every_seconds) if row.every_seconds is not None else None
+            row.due_at = now if row.again else self._next(row)
+            row.again = False
             progress = await self._progress(session, row)
             self._tell(session, claim, "knowledge.synced", row.name, progress)
         return progress
+
+    def _next(self, row: KnowledgeSource) -> datetime | None:
+        return None if row.every_seconds is None else self._clock.now() + timedelta(seconds=row.every_seconds)
 
     async def _unseen(self, session: ReadSession, claim: _Claim, known: Known, seen: set[str]) -> dict[str, Held]:
         unseen = {uri: held for uri, held in known.held.items() if uri not in seen}

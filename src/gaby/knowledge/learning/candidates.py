@@ -108,8 +108,7 @@ class Candidates:
         row.edited = (title, text) != (row.title, row.text)
         row.title, row.text = title, text
         self._decide(row, actor, "accepted", None)
-        learned = await self._shelf.learned(session)
-        learned.due_at = self._clock.now()  # The next sync indexes it.
+        self._shelf.want_sync(await self._shelf.learned(session))  # The next sync indexes it.
         self._tell(session, actor, "knowledge.candidate_accepted", row)
         return row
 
@@ -133,8 +132,7 @@ class Candidates:
         if not reason.strip():
             raise Invalid("Say why, so that whoever looks later understands.")
         self._decide(row, actor, "rejected", reason[:1000])
-        learned = await self._shelf.learned(session)
-        learned.due_at = self._clock.now()
+        self._shelf.want_sync(await self._shelf.learned(session))
         self._tell(session, actor, "knowledge.candidate_rejected", row)
         return row
 

@@ -28,6 +28,7 @@ class Context:
     uri: str
     link: str | None
     source: str
+    kind: str
 
 
 async def contexts_of(session: ReadSession, ids: Sequence[int]) -> list[Context]:
@@ -49,6 +50,7 @@ async def contexts_of(session: ReadSession, ids: Sequence[int]) -> list[Context]
             document.uri,
             document.link,
             source.name,
+            document.kind,
         )
         .join(document, and_(document.workspace_id == passage.workspace_id, document.id == passage.document_id))
         .join(source, and_(source.workspace_id == document.workspace_id, source.id == document.source_id))
@@ -74,6 +76,7 @@ async def contexts_of(session: ReadSession, ids: Sequence[int]) -> list[Context]
             row.uri,
             row.link,
             row.name,
+            row.kind,
         )
         for row in rows
     ]

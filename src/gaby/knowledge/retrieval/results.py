@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from gaby.knowledge.citations.tokens import Lines
+from gaby.knowledge.plainly import plainly
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,19 @@ class Hit:
     confidence: float
     """From 0 to 1: how likely it is that it helps to answer."""
     reasons: tuple[Reason, ...]
+    kind: str = "markdown"
+    """Of the document: `markdown`, `plain`, `pdf`, `html` or a programming language."""
     link: str | None = None
     first_page: int | None = None
     last_page: int | None = None
     before: str = ""
     """The passage that stands before it in the document, for context."""
     after: str = ""
+
+    @property
+    def read_aloud(self) -> str:
+        """The text without marks, where they are marks and not part of a program."""
+        return plainly(self.text) if self.kind in {"markdown", "html"} else self.text
 
 
 @dataclass(frozen=True)

@@ -201,6 +201,7 @@ def _hit(ranked: Ranked, by_id: dict[int, Context]) -> Hit:
         score=ranked.score,
         confidence=ranked.confidence,
         reasons=tuple(Reason(part.name, part.value, part.contribution) for part in ranked.parts),
+        kind=context.kind,
         link=context.link,
         first_page=context.first_page,
         last_page=context.last_page,

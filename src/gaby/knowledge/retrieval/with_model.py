@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from gaby.knowledge.plainly import plainly
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.retrieval.search import TOP, Searcher
 from gaby.llm.results import Occasion
@@ -34,7 +33,7 @@ class AssistedSearch:
         found = await self._searcher.search(occasion.workspace_id, question, limit=_JUDGED, rewrites=rewrites)
         if rewritten.offline or not found.hits:
             return replace(found, hits=found.hits[:TOP])
-        given = Passages(question=question, passages=[plainly(hit.text)[:_READ] for hit in found.hits])
+        given = Passages(question=question, passages=[hit.read_aloud[:_READ] for hit in found.hits])
         judged = await runner.run(rank_passages, given, occasion)
         if judged.offline:
             return replace(found, hits=found.hits[:TOP])

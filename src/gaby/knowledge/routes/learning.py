@@ -36,6 +36,8 @@ async def decide_candidate(
     row = await candidates.get(session, candidate_id)
     if body.decision == "accept":
         return CandidateOut.of(await candidates.accept(session, actor, row, title=body.title, text=body.text))
+    if body.decision == "unlearn":
+        return CandidateOut.of(await candidates.unlearn(session, actor, row, body.reason or ""))
     return CandidateOut.of(await candidates.reject(session, actor, row, body.reason or ""))
 
 

@@ -103,6 +103,7 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("sync_id", sa.Uuid(), nullable=True),
+        sa.Column("again", sa.Boolean(), nullable=False),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("cursor", sa.Text(), nullable=True),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
