@@ -34,7 +34,7 @@ FILES = 5_000
 INDEXED = 2_000
 QUESTIONS = 40
 PARAGRAPHS = 8
-PASSAGES_PER_FILE = 4
+PASSAGES_PER_FILE = 5
 """About so many come out of eight paragraphs."""
 
 

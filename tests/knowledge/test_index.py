@@ -16,6 +16,7 @@ from gaby.app import Gaby, build
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Across
 from gaby.knowledge.collection import told_of
+from gaby.knowledge.index.index import Corpus
 from gaby.knowledge.index.pgvector import from_text, to_text
 from gaby.knowledge.index.postgres import PostgresIndex
 from gaby.knowledge.index.store import VectorStores
@@ -171,7 +172,7 @@ async def test_the_nearest_are_exactly_the_nearest(docs: Room, tmp_path: Path) -
     rows = unit_rows(dice.normal(size=(500, 64)))
     await planted(docs, rows)
     queries = unit_rows(dice.normal(size=(3, 64)))
-    found = await docs.parts.index.nearest(docs.workspace_id, "test/dice", queries, 20)
+    found = await docs.parts.index.nearest(docs.workspace_id, Corpus("test/dice"), queries, 20)
     exact = queries.astype(np.float64) @ rows.astype(np.float64).T
     for row, hits in zip(exact, found, strict=True):
         assert list(hits) == (np.argsort(-row)[:20] + 1).tolist()
@@ -224,7 +225,7 @@ async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: Room) 
     assert "hnsw" in made
     assert str(docs.workspace_id) in made
     queries = unit_rows(dice.normal(size=(20, 32)))
-    found = await index.nearest(docs.workspace_id, "test/dice", queries, 10)
+    found = await index.nearest(docs.workspace_id, Corpus("test/dice"), queries, 10)
     exact = queries @ rows.T
     kept = [len(set(hits) & set((np.argsort(-row)[:10] + 1).tolist())) for row, hits in zip(exact, found, strict=True)]
     assert sum(kept) >= 190, "at least 95 of 100 of the nearest"

@@ -25,6 +25,14 @@ class Entry:
     """Of `knowledge_passages`."""
 
 
+@dataclass(frozen=True)
+class Corpus:
+    """Which vectors are meant: of this model, as of this version."""
+
+    model: str
+    version: int | None = None
+
+
 class Index(Protocol):
     """Vectors live in `knowledge_vectors` on both engines; whoever writes passages writes them there."""
 
@@ -46,11 +54,11 @@ class Index(Protocol):
         """BM25 of the workspace's own statistics for each query. `counts` are of `statistics.having`."""
         ...
 
-    async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
+    async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
         """Cosine for each query."""
         ...
 
-    async def vectors(self, workspace_id: WorkspaceId, model: str, ids: Sequence[int], dimensions: int) -> Matrix:
+    async def vectors(self, workspace_id: WorkspaceId, corpus: Corpus, ids: Sequence[int], dimensions: int) -> Matrix:
         """One row for each, of zeros where the vector is missing."""
         ...
 

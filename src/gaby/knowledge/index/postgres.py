@@ -14,7 +14,7 @@ from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.index import statistics
 from gaby.knowledge.index.bm25 import Document, scores
 from gaby.knowledge.index.hnsw import EXACT_UP_TO, build_graph, use_graph
-from gaby.knowledge.index.index import Entry, Hits, Span
+from gaby.knowledge.index.index import Corpus, Entry, Hits, Span
 from gaby.knowledge.index.lacking import without_vector
 from gaby.knowledge.index.pgvector import to_text
 from gaby.knowledge.index.rarity import rarities
@@ -72,24 +72,29 @@ class PostgresIndex:
         average = corpus.terms / max(1, corpus.passages)
         return [scores(query, found, rare, average, limit) for query in asked]
 
-    async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
+    async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
         async with self._database.read(workspace_id) as session:
-            corpus = await session.get(KnowledgeCorpus, workspace_id)
-            many = corpus is not None and corpus.passages > self._exact_up_to
+            row = await session.get(KnowledgeCorpus, workspace_id)
+            many = row is not None and row.passages > self._exact_up_to
             cast = await use_graph(session, queries.shape[1]) if many else ""
             near: list[Hits] = []
             for row in queries:
-                values = {"workspace_id": workspace_id, "model": model, "given": to_text(to_bytes(row)), "limit": limit}
+                values = {
+                    "workspace_id": workspace_id,
+                    "model": corpus.model,
+                    "given": to_text(to_bytes(row)),
+                    "limit": limit,
+                }
                 found = await session.execute(text(_NEAREST.format(cast=cast)), values)
                 near.append({passage: float(np.float32(score)) for passage, score in found})
             return near
 
-    async def vectors(self, workspace_id: WorkspaceId, model: str, ids: Sequence[int], dimensions: int) -> Matrix:
+    async def vectors(self, workspace_id: WorkspaceId, corpus: Corpus, ids: Sequence[int], dimensions: int) -> Matrix:
         rows = np.zeros((len(ids), dimensions), np.float32)
         async with self._database.read(workspace_id) as session:
             query = select(KnowledgeVector.passage_id, KnowledgeVector.vector).where(
                 KnowledgeVector.workspace_id == workspace_id,
-                KnowledgeVector.model == model,
+                KnowledgeVector.model == corpus.model,
                 KnowledgeVector.passage_id.in_(ids),
             )
             found = {passage: from_bytes(blob) for passage, blob in await session.execute(query)}

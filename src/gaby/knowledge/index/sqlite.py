@@ -7,7 +7,7 @@ from sqlalchemy import TextClause, insert, text
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.index import statistics
-from gaby.knowledge.index.index import Entry, Hits, Span
+from gaby.knowledge.index.index import Corpus, Entry, Hits, Span
 from gaby.knowledge.index.lacking import without_vector
 from gaby.knowledge.index.store import VectorStores
 from gaby.knowledge.models import KnowledgePassage
@@ -49,11 +49,11 @@ class SqliteIndex:
             return [{} for _ in queries]
         return [await self._search(session, statistics.affordable(query, counts), limit) for query in queries]
 
-    async def nearest(self, workspace_id: WorkspaceId, model: str, queries: Matrix, limit: int) -> list[Hits]:
-        return await (await self._stores.of(workspace_id, model)).nearest(queries, limit)
+    async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
+        return await (await self._stores.of(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
 
-    async def vectors(self, workspace_id: WorkspaceId, model: str, ids: Sequence[int], dimensions: int) -> Matrix:
-        return (await self._stores.of(workspace_id, model)).rows_of(ids, dimensions)
+    async def vectors(self, workspace_id: WorkspaceId, corpus: Corpus, ids: Sequence[int], dimensions: int) -> Matrix:
+        return (await self._stores.of(workspace_id, corpus.model, corpus.version)).rows_of(ids, dimensions)
 
     async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
         known = set[int]()

@@ -13,9 +13,9 @@ from gaby.knowledge.models import KnowledgeTerm
 _AT_ONCE = 500
 _MOST_TERMS = 24
 """Of one query."""
-_MOST_PASSAGES = 2500
+_MOST_PASSAGES = 1500
 """That are scored for one query. Common words cost most and tell least."""
-_LEAST_TERMS = 2
+_LEAST_TERMS = 1
 _EACH = {"sqlite": "json_each(:counts)", "postgresql": "json_each_text(CAST(:counts AS json))"}
 _COUNT = (
     "INSERT INTO knowledge_terms (workspace_id, term, passages) "

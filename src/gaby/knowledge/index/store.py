@@ -81,13 +81,16 @@ class VectorStore:
         self._now = Vectors(np.zeros(0, np.int64), self._mapped, np.zeros(0, np.bool_))
         self._lock = asyncio.Lock()
 
-    async def current(self, database: Database) -> Vectors:
+    async def current(self, database: Database, version: int | None) -> Vectors:
+        """Of that version of the corpus at least. Whoever just looked it up spares a look at the database."""
+        if version is not None and version == self._version:
+            return self._now
         async with self._lock, database.read(self._workspace_id) as session:
             query = select(KnowledgeCorpus.version).where(KnowledgeCorpus.workspace_id == self._workspace_id)
-            version = (await session.scalars(query)).one_or_none() or 0
-            if version != self._version:
+            found = (await session.scalars(query)).one_or_none() or 0
+            if found != self._version:
                 await self._catch_up(session)
-                self._version = version
+                self._version = found
             return self._now
 
     async def _catch_up(self, session: ReadSession) -> None:
@@ -156,13 +159,13 @@ class VectorStores:
         self._folder = folder
         self._stores: OrderedDict[tuple[WorkspaceId, str], VectorStore] = OrderedDict()
 
-    async def of(self, workspace_id: WorkspaceId, model: str) -> Vectors:
+    async def of(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> Vectors:
         key = (workspace_id, model)
         store = self._stores.pop(key, None) or VectorStore(self._folder, workspace_id, model)
         self._stores[key] = store
         while len(self._stores) > _OPEN:
             self._stores.popitem(last=False)
-        return await store.current(self._database)
+        return await store.current(self._database, version)
 
 
 def _parsed(blobs: Sequence[bytes], dimensions: int) -> tuple[Matrix, NDArray[np.bool_]]:

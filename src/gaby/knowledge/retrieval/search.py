@@ -12,7 +12,7 @@ from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.embedding import Embedding
 from gaby.knowledge.index import statistics
-from gaby.knowledge.index.index import Hits, Index
+from gaby.knowledge.index.index import Corpus, Hits, Index
 from gaby.knowledge.index.rarity import rarities
 from gaby.knowledge.models import KnowledgeCorpus
 from gaby.knowledge.retrieval.cache import ResultCache
@@ -32,9 +32,9 @@ TOP = 6
 _HITS = 100
 """That each index brings for the whole question; a sentence of it brings fewer."""
 _HITS_OF_A_PART = 40
-_LOOKED_AT = 160
+_LOOKED_AT = 100
 """That are ranked with all signs."""
-_HELPED = 30
+_HELPED = 12
 """The best, whose neighbours are looked at too."""
 _FOUND_AT_ALL = 0.1
 """What is found by several searches is worth more than what only one puts first."""
@@ -108,7 +108,7 @@ class Searcher:
         if not contexts:
             return nothing
         ids = [each.id for each in contexts]
-        rows = await self._index.vectors(workspace_id, corpus.model, ids, vectors.shape[1])
+        rows = await self._index.vectors(workspace_id, Corpus(corpus.model, corpus.version), ids, vectors.shape[1])
         rare = rarities(corpus.passages, counts)
         pool = Pool(_found(contexts), _table(lexical, ids), vectors @ rows.T, rows, vectors, rare, corpus.passages)
         unlimited = replace(self._weights, threshold=0.0)
@@ -148,7 +148,8 @@ class Searcher:
     ) -> tuple[list[Hits], Matrix]:
         texts = [question_text(corpus.model, query.text, known) for query in queries]
         vectors = await self._embedding.embed(workspace_id, corpus.model, texts)
-        return await self._index.nearest(workspace_id, corpus.model, vectors, _most(queries)), vectors
+        meant = Corpus(corpus.model, corpus.version)
+        return await self._index.nearest(workspace_id, meant, vectors, _most(queries)), vectors
 
 
 def _most(queries: Sequence[Query]) -> int:
