@@ -199,6 +199,17 @@ async def test_what_is_only_busy_at_the_moment_stays(docs: Room) -> None:
     assert await docs.failures(row.id) == {"a.md": "Busy."}
 
 
+async def test_failures_of_what_is_gone_are_forgotten(docs: Room) -> None:
+    row = await docs.add()
+    wiki = Scripted({"a.md": "# A\n\nOne.\n", "b.md": "# B\n\nTwo.\n"}, passing={"a.md"})
+    syncer = syncing(docs, wiki)
+    await syncer.sync(docs.actor, row.id)
+    assert set(await docs.failures(row.id)) == {"a.md"}
+    wiki.pages.pop("a.md")
+    await syncer.sync(docs.actor, row.id)
+    assert await docs.failures(row.id) == {}
+
+
 @dataclass
 class Slow:
     """A source in whose middle something else happens."""

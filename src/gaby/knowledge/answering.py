@@ -1,6 +1,6 @@
 """An answer from the knowledge: found, written with a citation for every claim, checked, disclaimed where need be."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.kernel.actors import Actor
@@ -64,15 +64,17 @@ class Answering:
         if not results.hits:
             await self._gaps.note(actor.workspace_id, question)
             return CitedAnswer(NOTHING, (), results, "offline")
-        sources = [Source(citation=hit.citation, text=hit.read_aloud) for hit in results.hits]
+        # Short names instead of tokens: those hold headings that strangers wrote, and a model copies them wrongly.
+        named = {f"s{number}": hit for number, hit in enumerate(results.hits, 1)}
+        sources = [Source(citation=name, text=hit.read_aloud) for name, hit in named.items()]
         material = Material(question=question, sources=sources)
         written = await self._models.runner.run(summarise, material, occasion)
-        claims = claims_of(written.value.text, results.hits)
+        claims = claims_of(written.value.text, named)
         again = not written.offline and not all(claim.holds for claim in claims)
         if again:
             doubts = [f"{claim.text} {claim.doubt}" for claim in claims if not claim.holds]
             written = await self._models.runner.run(summarise, material.model_copy(update={"doubts": doubts}), occasion)
-            claims = claims_of(written.value.text, results.hits)
+            claims = claims_of(written.value.text, named)
         await self._keep(actor, results.hits, claims)
         return CitedAnswer(_told(claims), claims, results, written.source, again)
 
@@ -85,19 +87,19 @@ class Answering:
         rate.set(len(cited) / len(hits))
 
 
-def claims_of(text: str, hits: Sequence[Hit]) -> tuple[Claim, ...]:
-    """Each sentence held against the passages that it cites, with what stands around them."""
-    passages = {hit.citation: f"{hit.title}\n{' '.join(hit.headings)}\n{hit.read_aloud}" for hit in hits}
+def claims_of(text: str, named: Mapping[str, Hit]) -> tuple[Claim, ...]:
+    """Each sentence held against the passages that it cites, and these by their tokens."""
     claims: list[Claim] = []
     for sentence in cited_sentences(text):
         if sentence.text == NOTHING:
             claims.append(Claim(sentence.text, (), holds=True))
             continue
-        known = bool(sentence.citations) and all(each in passages for each in sentence.citations)
-        held = support(sentence.text, [passages[each] for each in sentence.citations if each in passages])
-        doubt = held.why if known else "It names no source that was found."
+        hits = [named[name] for name in sentence.citations if name in named]
+        known = bool(hits) and len(hits) == len(sentence.citations)
+        held = support(sentence.text, [f"{hit.title}\n{' '.join(hit.headings)}\n{hit.read_aloud}" for hit in hits])
         holds = known and held.holds
-        claims.append(Claim(sentence.text, sentence.citations, holds, "" if holds else doubt))
+        doubt = held.why if known else "It names no source that was found."
+        claims.append(Claim(sentence.text, tuple(hit.citation for hit in hits), holds, "" if holds else doubt))
     return tuple(claims)
 
 

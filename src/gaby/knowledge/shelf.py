@@ -28,7 +28,7 @@ LEARNED = "learned"
 """The source of what was learned and accepted. It is there by itself."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,58}")
-_ON_THIS_MACHINE = frozenset({"folder", "file", "git", "tickets"})
+_ON_THIS_MACHINE = frozenset({"folder", "file", "tickets"})
 _PURPOSE = "knowledge secret"
 _SHORTEST = timedelta(minutes=1)
 _LONGEST = timedelta(days=366)
@@ -74,7 +74,7 @@ class Shelf:
 
     async def add(self, session: WriteSession, actor: Actor, new: NewSource) -> KnowledgeSource:
         config = _checked(new)
-        if new.kind in _ON_THIS_MACHINE and not actor.may(Permission.INSTALLATION_MANAGE):
+        if _needs_this_machine(new) and not actor.may(Permission.INSTALLATION_MANAGE):
             raise OnThisMachine
         if await self.find(session, new.name) is not None:
             raise SourceExists
@@ -208,6 +208,11 @@ class Shelf:
     @staticmethod
     def _tell(session: WriteSession, actor: Actor, name: str, payload: dict[str, Any]) -> None:
         session.emit(Event(name, session.workspace_id, actor, payload))
+
+
+def _needs_this_machine(new: NewSource) -> bool:
+    """Its files, or the keys of the account that Gaby runs under, as git over ssh does."""
+    return new.kind in _ON_THIS_MACHINE or (new.kind == "git" and not new.location.startswith("https://"))
 
 
 def _checked(new: NewSource) -> SourceConfig:

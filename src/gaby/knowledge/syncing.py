@@ -32,6 +32,8 @@ _LEASE = timedelta(minutes=2)
 _AGAIN = timedelta(minutes=10)
 """When a scheduled source could not be reached; sooner if its schedule says so."""
 _TRIES = 3
+_AT_ONCE = 3
+"""Scheduled syncs, so that a website with long pauses does not keep the others waiting."""
 
 
 class AlreadySyncing(Conflict):
@@ -83,12 +85,16 @@ class Syncer:
         async with self._database.read(Across("syncs are due in any workspace")) as session:
             query = select(KnowledgeSource).where(KnowledgeSource.due_at <= now).order_by(KnowledgeSource.due_at)
             due = [(WorkspaceId(row.workspace_id), row.id) for row in await session.scalars(query)]
-        for workspace_id, source_id in due:
+        places = asyncio.Semaphore(_AT_ONCE)
+        await asyncio.gather(*(self._sync_due(places, workspace_id, source_id) for workspace_id, source_id in due))
+        return len(due)
+
+    async def _sync_due(self, places: asyncio.Semaphore, workspace_id: WorkspaceId, source_id: UUID) -> None:
+        async with places:
             try:
                 await self.sync(system_actor("schedule", workspace_id), source_id)
             except GabyError as error:
                 _log.warning("knowledge.sync_failed", source=str(source_id), error=repr(error))
-        return len(due)
 
     async def sync(self, actor: Actor, source_id: UUID, told: Told | None = None) -> KnowledgeSource:
         """Raises when the source as a whole could not be read; single documents only end up in its list."""
@@ -99,9 +105,11 @@ class Syncer:
             async with self._database.read(workspace_id) as session:
                 source = await self._shelf.open(session, source_id)
                 known = await self._known(session, source_id)
+            lease = asyncio.create_task(self._keep_lease(claim))
             try:
                 await self._run(claim, source, known, told)
             finally:
+                lease.cancel()
                 await source.close()
         except LostLease:
             raise
@@ -149,6 +157,16 @@ class Syncer:
         await self._library.tend(claim.workspace_id)
         if told is not None:
             told(progress)
+
+    async def _keep_lease(self, claim: _Claim) -> None:
+        """A slow model may work on one batch for longer than the lease."""
+        while True:
+            await asyncio.sleep(_LEASE.total_seconds() / 4)
+            try:
+                async with self._database.write(claim.workspace_id) as session:
+                    await self._mine(session, claim)
+            except GabyError as error:  # Lost, or the database is away: the next batch will tell.
+                _log.warning("knowledge.lease_not_kept", source=str(claim.source_id), error=repr(error))
 
     async def _embedded(
         self, workspace_id: WorkspaceId, batches: AsyncGenerator[Batch]
@@ -229,7 +247,7 @@ class Syncer:
             failure = KnowledgeFailure
             of_source = (failure.workspace_id == claim.workspace_id, failure.source_id == claim.source_id)
             failed = set(await session.scalars(select(failure.uri).where(*of_source)))
-            if row.cursor is None:
+            if claim.cursor is None:
                 for uri in failed - seen:
                     await session.execute(delete(failure).where(*of_source, failure.uri == uri))
             now = self._clock.now()

@@ -113,27 +113,16 @@ class Citations:
             raise Invalid("This is no citation. They look like doc:SOURCE/DOCUMENT#L12-L30, with or without brackets.")
         if isinstance(cited, CallResult):
             raise Invalid("This cites the result of a tool; open the run that it belongs to.")
-        kept = await self._kept(session, str(token.strip("[]")))
+        kept = await self._kept(session, token.strip("[]"))
         row = await self._find(session, cited.source, cited.uri)
-        if row is None and kept is None:
-            raise NotFound("There is no such document, and no answer that was kept cites it.")
-        if row is None or kept is None:
-            return await self._half(session, token, cited, kept, row)
-        return await self._compared(session, token, cited, kept, row)
-
-    async def _half(
-        self,
-        session: ReadSession,
-        token: str,
-        cited: Lines,
-        kept: KnowledgeCitation | None,
-        row: KnowledgeDocument | None,
-    ) -> Resolved:
-        if kept is not None:
+        if row is None:
+            if kept is None:
+                raise NotFound("There is no such document, and no answer that was kept cites it.")
             return Resolved(token, "gone", kept.text, None, kept.cited_at)
-        assert row is not None  # noqa: S101 - one of the two is there
-        opened = await self._opened(session, row, cited.first, cited.last)
-        return Resolved(token, "current", opened.text, opened)
+        if kept is None:
+            opened = await self._opened(session, row, cited.first, cited.last)
+            return Resolved(token, "current", opened.text, opened)
+        return await self._compared(session, token, cited, kept, row)
 
     async def _compared(
         self, session: ReadSession, token: str, cited: Lines, kept: KnowledgeCitation, row: KnowledgeDocument
