@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaby.app.installed_models import installed_models
-from gaby.knowledge.collection import KnowledgeCollection
 from gaby.llm.accounts import Accounts
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
@@ -33,6 +32,7 @@ def build_models(ground: Ground, books: Books, settings: ModelSettings) -> Model
     road = Road(books, breakers, settings.patience, ground.random)
 
     def vectors() -> tuple["Embeddings", "Reindexer"]:
+        from gaby.knowledge.collection import KnowledgeCollection
         from gaby.llm.embeddings.reindex import Reindexer
         from gaby.llm.embeddings.service import Embeddings
 

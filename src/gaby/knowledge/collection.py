@@ -1,7 +1,6 @@
 """The knowledge as a collection that can be indexed anew by another model, beside the one that is searched."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -10,9 +9,8 @@ from gaby.kernel.database import ReadSession, WriteSession
 from gaby.knowledge.corpus import changing
 from gaby.knowledge.models import KnowledgeDocument, KnowledgePassage, KnowledgeVector
 from gaby.knowledge.retrieval.wording import spoken, with_what_stands_above
-
-if TYPE_CHECKING:
-    from gaby.llm.embeddings.embedder import Vector
+from gaby.llm.embeddings.embedder import Vector
+from gaby.llm.embeddings.vectors import to_bytes
 
 NAME = "knowledge"
 _DIGITS = 16
@@ -37,9 +35,7 @@ class KnowledgeCollection:
     def spoken(self, model: str, text: str) -> str:
         return spoken(model, text)
 
-    async def store(self, session: WriteSession, model: str, vectors: "Sequence[tuple[str, Vector]]") -> None:
-        from gaby.llm.embeddings.vectors import to_bytes
-
+    async def store(self, session: WriteSession, model: str, vectors: Sequence[tuple[str, Vector]]) -> None:
         given = [(int(key, 16), to_bytes(vector)) for key, vector in vectors]
         await store_vectors(session, model, given)
 

@@ -18,6 +18,7 @@ from gaby.kernel.database import Base, Database, workspace_tables
 from gaby.kernel.database.postgres import PostgresEngine
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.models import VectorColumn
 from gaby.migrations import upgrade
 from gaby.migrations.protect import POLICY, unprotected_tables
 from tests.kernel.database.stories import A, B, on_postgres
@@ -53,6 +54,8 @@ def row_of(table: Table, workspace: WorkspaceId) -> dict[str, Any]:
 
 
 def value_for(column: Column[Any]) -> Any:
+    if isinstance(column.type, VectorColumn):
+        return "[0.6,0.8]"
     kind: Any = getattr(column.type, "impl", column.type)
     makers: dict[type[Any], Callable[[], Any]] = {
         Uuid: uuid4,
