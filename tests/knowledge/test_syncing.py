@@ -2,16 +2,20 @@
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from uuid import uuid4
 
 import pytest
 
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import ReadSession
 from gaby.kernel.errors import Invalid, NotFound
+from gaby.knowledge.batches import Known, Reading
 from gaby.knowledge.documents import Brought
+from gaby.knowledge.library import Held
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.source import Failed, Item, Listed, Source, SourceUnavailable
@@ -186,6 +190,17 @@ async def test_a_source_that_breaks_off_loses_nothing_and_goes_on_from_there(doc
     assert wiki.listed == ["04.md", "05.md", "06.md", "07.md", "08.md"], "it went on where it had stopped"
     assert await docs.uris(row.id) == set(wiki.pages), "what the first half met is still there, and the rest is gone"
     assert (await state(docs, row)).state == "done"
+
+
+async def test_a_cursor_is_never_ahead_of_what_was_read() -> None:
+    pages = {f"{number:05}.md": f"# Page {number}\n\nText.\n" for number in range(1500)}
+    held = {name: Held(uuid4(), text, "", (1, 1)) for name, text in pages.items() if name != "00007.md"}
+    reading = Reading(Scripted(pages), Known(held, {}), None)
+    async with aclosing(reading.batches()) as batches:
+        first = await anext(batches)
+    assert first.cursor is not None
+    assert first.cursor > "00007.md"
+    assert [document.uri for document in first.ready] == ["00007.md"], "a crash now would lose it for ever"
 
 
 async def test_what_is_only_busy_at_the_moment_stays(docs: Room) -> None:

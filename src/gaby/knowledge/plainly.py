@@ -47,3 +47,21 @@ def _unmarked(line: str, depth: int = _NESTED) -> str:
         return _unmarked(said, depth - 1)
 
     return _MARKED.sub(inner, line) if depth else line
+
+
+def items_with_their_heading(markdown: str) -> str:
+    """`- That it is true` below `What it does not prove` says the opposite of itself when it is read alone."""
+    heading = ""
+    fenced = False
+    lines: list[str] = []
+    for line in markdown.split("\n"):
+        bare = line.lstrip()
+        if bare.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and bare.startswith("#"):
+            heading = bare.lstrip("#").strip()
+        elif not fenced and heading and bare.startswith(("- ", "* ", "+ ")):
+            lines.append(f"{line[: len(line) - len(bare)]}- {heading}: {bare[2:]}")
+            continue
+        lines.append(line)
+    return "\n".join(lines)

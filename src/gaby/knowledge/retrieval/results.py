@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from gaby.knowledge.citations.tokens import Lines
-from gaby.knowledge.plainly import plainly
+from gaby.knowledge.plainly import items_with_their_heading, plainly
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Hit:
     @property
     def read_aloud(self) -> str:
         """The text without marks, where they are marks and not part of a program."""
-        return plainly(self.text) if self.kind in {"markdown", "html"} else self.text
+        if self.kind not in {"markdown", "html"}:
+            return self.text
+        return plainly(items_with_their_heading(self.text))
 
 
 @dataclass(frozen=True)
