@@ -81,6 +81,6 @@ def test_marks_without_end_are_read_in_the_time_of_their_length(piece: str) -> N
 def test_an_item_is_read_with_the_heading_that_it_stands_under() -> None:
     text = "## What it does not prove\n\n- That a row is true.\n\n```\n- left: alone\n```\n"
     assert items_with_their_heading(text) == (
-        "## What it does not prove\n\n- What it does not prove: That a row is true.\n\n```\n- left: alone\n```\n"
+        "## What it does not prove\n\n- What it does not prove – That a row is true.\n\n```\n- left: alone\n```\n"
     )
     assert items_with_their_heading("- without a heading") == "- without a heading"

@@ -61,7 +61,7 @@ def items_with_their_heading(markdown: str) -> str:
         elif not fenced and bare.startswith("#"):
             heading = bare.lstrip("#").strip()
         elif not fenced and heading and bare.startswith(("- ", "* ", "+ ")):
-            lines.append(f"{line[: len(line) - len(bare)]}- {heading}: {bare[2:]}")
+            lines.append(f"{line[: len(line) - len(bare)]}- {heading} – {bare[2:]}")
             continue
         lines.append(line)
     return "\n".join(lines)
