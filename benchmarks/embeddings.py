@@ -28,6 +28,7 @@ from sqlalchemy import Table, create_engine
 
 from gaby.kernel.database import Base, open_database
 from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.retrieval.figures import ndcg, recall
 from gaby.llm.embeddings import cache
 from gaby.llm.embeddings.embedder import Vector
 from gaby.llm.embeddings.files import models_folder
@@ -234,19 +235,13 @@ def _spread(scores: Scores) -> Scores:
 
 
 def _judged(scores: Scores, wanted: list[set[int]]) -> dict[str, float]:
-    ranked = [list(np.argsort(-row, kind="stable")[:10]) for row in scores]
+    ranked = [np.argsort(-row, kind="stable")[:10].tolist() for row in scores]
     pairs = list(zip(ranked, wanted, strict=True))
     return {
-        "recall@5": _percent(len(set(found[:5]) & right) / len(right) for found, right in pairs),
-        "recall@10": _percent(len(set(found) & right) / len(right) for found, right in pairs),
-        "ndcg@10": _percent(_ndcg(found, right) for found, right in pairs),
+        "recall@5": _percent(recall(found, right, 5) for found, right in pairs),
+        "recall@10": _percent(recall(found, right, 10) for found, right in pairs),
+        "ndcg@10": _percent(ndcg(found, right, 10) for found, right in pairs),
     }
-
-
-def _ndcg(found: list[Any], right: set[int]) -> float:
-    gains = [1 / np.log2(place + 2) for place in range(10)]
-    got = sum(gain for gain, each in zip(gains, found, strict=True) if each in right)
-    return float(got / sum(gains[: len(right)]))
 
 
 def _percent(values: Iterable[float]) -> float:

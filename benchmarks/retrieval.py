@@ -8,7 +8,6 @@ The index is one in memory that fills pools as the real one does. Recall and nDC
 
 import argparse
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +19,7 @@ from benchmarks.retrieval_choosing import choose
 from benchmarks.retrieval_data import Task, tasks
 from benchmarks.retrieval_honesty import decisions
 from benchmarks.retrieval_index import Corpus, corpus_of, plain_words, ranking_by_words, without_stop_words
+from gaby.knowledge.retrieval.figures import ndcg, recall
 from gaby.knowledge.retrieval.questions import questions
 from gaby.knowledge.retrieval.ranking import rank
 from gaby.knowledge.retrieval.weights import DEFAULT
@@ -79,16 +79,10 @@ def _measured(task: Task, corpus: Corpus) -> dict[str, Figures]:
 def judged(rankings: Iterable[Sequence[int]], wanted: Iterable[set[int]]) -> Figures:
     pairs = [(found, right) for found, right in zip(rankings, wanted, strict=True) if right]
     return {
-        "recall@5": _percent([len(set(found[:5]) & right) / len(right) for found, right in pairs]),
-        "recall@10": _percent([len(set(found[:10]) & right) / len(right) for found, right in pairs]),
-        "ndcg@10": _percent([_ndcg(found, right) for found, right in pairs]),
+        "recall@5": _percent([recall(found, right, 5) for found, right in pairs]),
+        "recall@10": _percent([recall(found, right, 10) for found, right in pairs]),
+        "ndcg@10": _percent([ndcg(found, right, 10) for found, right in pairs]),
     }
-
-
-def _ndcg(found: Sequence[int], right: set[int]) -> float:
-    gains = [1 / math.log2(place + 2) for place in range(10)]
-    got = sum(gain for gain, each in zip(gains, found, strict=False) if each in right)
-    return got / sum(gains[: len(right)])
 
 
 def _percent(values: Sequence[float]) -> float:

@@ -34,14 +34,20 @@ async def test_a_folder_is_read_and_found(docs: Room) -> None:
 
 
 async def test_what_did_not_change_is_not_read_again(docs: Room) -> None:
-    source = await docs.filled()
+    row = await docs.add()
+    wiki = Scripted({name: f"# {name}\n\nText of {name}.\n" for name in ("a.md", "b.md", "c.md")})
+    syncer = syncing(docs, wiki)
+    await syncer.sync(docs.actor, row.id)
     version = await corpus_version(docs)
-    for path in docs.folder.rglob("*"):
-        if path.is_file():
-            path.chmod(0o000)  # Nobody opens them, or root does without noticing; the version tells for sure.
-    again = await docs.sync(source)
+    wiki.fetched = []
+    wiki.pages["b.md"] = "# B\n\nAnother text.\n"
+    await syncer.sync(docs.actor, row.id)
+    assert wiki.fetched == ["b.md"]
+    wiki.fetched = []
+    again = await syncer.sync(docs.actor, row.id)
+    assert wiki.fetched == []
     assert (again.added, again.changed, again.removed) == (0, 0, 0)
-    assert await corpus_version(docs) == version
+    assert await corpus_version(docs) == version + 1
 
 
 async def test_a_file_that_was_only_touched_keeps_its_passages(docs: Room) -> None:

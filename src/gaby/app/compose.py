@@ -112,6 +112,7 @@ class Gaby:
             repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
             repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
             repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
+            repeating("knowledge checks", self.knowledge.look, first=_FIRST_WALK, every=_SWEEP),
         ]
 
     async def _check_connectors(self) -> None:

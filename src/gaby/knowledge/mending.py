@@ -34,6 +34,12 @@ class Mender:
         self._embedding = embedding
         self._metrics = metrics
 
+    async def look_everywhere(self) -> None:
+        async with self._database.read(Across("every workspace's index is looked at")) as session:
+            places = [WorkspaceId(each) for each in (await session.scalars(select(KnowledgeCorpus.workspace_id))).all()]
+        for workspace_id in places:
+            await self.look(workspace_id)
+
     async def look(self, workspace_id: WorkspaceId) -> int:
         """Search the whole index for damage, and raise the alarm when there is some."""
         async with self._database.read(workspace_id) as session:

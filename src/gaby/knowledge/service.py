@@ -47,3 +47,10 @@ class Knowledge:
             await self.parts.candidates.archive_old()
         if due:
             await self.parts.syncer.run_due()
+
+    async def look(self) -> None:
+        """For damage of any index. What is found is mended by the next `work`."""
+        async with self._database.read(Across("every workspace's index is looked at")) as session:
+            some = (await session.scalars(select(KnowledgeCorpus.workspace_id).limit(1))).all()
+        if some:
+            await self.parts.mender.look_everywhere()

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.knowledge.citations.tokens import CallResult, Lines, parse, tokens_in
+from gaby.knowledge.citations.tokens import CallResult, Lines, parse
+from gaby.mind import cited_sentences
 
 pytestmark = pytest.mark.promise("K5")
 
@@ -23,7 +24,7 @@ def test_a_token_names_the_same_lines_when_it_is_read_again(
     read = parse(token)
     assert isinstance(read, Lines)
     assert (read.source, read.uri, read.first, read.last) == (source, uri, first, first + more)
-    assert tokens_in(f"It is so [{token}]. And more.") == [token]
+    assert cited_sentences(f"It is so [{token}]. And more.")[0].citations == (token,)
 
 
 def test_a_token_reads_well() -> None:
@@ -52,5 +53,5 @@ def test_what_is_no_token_is_not_taken_for_one(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_trouble(text: str) -> None:
-    parse(text)
-    assert all(parse(token) is None or str(token) for token in tokens_in(text))
+    cited = parse(text)
+    assert cited is None or parse(str(cited)) == cited

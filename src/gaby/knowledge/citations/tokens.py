@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 LONGEST = 4000
-IN_TEXT = re.compile(r"\[((?:doc|tool):[^\[\]\s]{1,4000})\]")
-"""How a token stands in an answer."""
 
 _UNSAFE = re.compile(r"[\s#%\[\]`\"<>|\\\x00-\x1f\x7f]")
 _LINES = re.compile(r"L([1-9][0-9]{0,8})(?:-L([1-9][0-9]{0,8}))?")
@@ -60,11 +58,6 @@ def parse(token: str) -> Citation | None:
     if kind == "tool" and (found := _CALL.fullmatch(rest)):
         return CallResult(found[1], found[2], int(found[3]))
     return _document(rest) if kind == "doc" else None
-
-
-def tokens_in(text: str) -> list[str]:
-    """Each once, in the order of the text."""
-    return list(dict.fromkeys(IN_TEXT.findall(text)))
 
 
 def _document(rest: str) -> Lines | None:

@@ -8,7 +8,8 @@ from gaby.kernel.database import ReadSession
 from gaby.knowledge.models import KnowledgePassage, KnowledgeVector
 from gaby.llm.embeddings.vectors import from_bytes
 
-_BATCH = 5000
+_BATCH = 500
+"""Few, since the event loop waits while they are looked at."""
 
 
 async def without_vector(session: ReadSession, model: str, limit: int, known: AbstractSet[int]) -> list[int]:
