@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, ClassVar
 
 from mcp.client.stdio import get_default_environment
@@ -86,7 +86,8 @@ async def started(target: StdioTarget) -> AsyncGenerator[Process]:
     try:
         yield Process(process)
     finally:
-        if process.returncode is None:
+        # It may have ended by itself, without anybody having noticed yet.
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         if process.stdin is not None:
             process.stdin.close()
