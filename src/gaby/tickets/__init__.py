@@ -1,0 +1,1 @@
+"""Tickets: what comes in from help desks, and what goes back to them."""

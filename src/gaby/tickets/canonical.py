@@ -1,0 +1,65 @@
+"""The canonical ticket: whatever a help desk calls it, Gaby sees this."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+Priority = Literal["low", "medium", "high", "critical"]
+PRIORITIES: tuple[Priority, ...] = get_args(Priority)
+"""From the least to the most urgent."""
+
+TicketStatus = Literal[
+    "new",
+    "queued",
+    "investigating",
+    "auto_resolved",
+    "needs_tech",
+    "needs_client",
+    "needs_l2",
+    "failed",
+    "skipped",
+    "failed_budget",
+]
+STATUSES: tuple[TicketStatus, ...] = get_args(TicketStatus)
+
+Verdict = Literal["auto_resolved", "needs_tech", "needs_client", "needs_l2", "failed", "skipped", "failed_budget"]
+
+Author = Literal["requester", "agent", "gaby"]
+"""Who wrote a message: the person with the problem, a colleague at the desk, or Gaby."""
+
+
+@dataclass(frozen=True)
+class IncomingMessage:
+    """A message on a ticket after the first, as the desk tells it."""
+
+    external_id: str
+    """The desk's own id of the message; the same message always has the same."""
+    author: Author
+    body: str
+    at: datetime | None = None
+    author_email: str | None = None
+    private: bool = False
+    """Only colleagues see it."""
+
+
+@dataclass(frozen=True)
+class IncomingTicket:
+    """A ticket as an adapter understood it: plain text, nothing redacted or stored yet."""
+
+    external_id: str
+    title: str
+    body: str
+    requester_email: str | None = None
+    requester_verified: bool = False
+    """Whether the desk itself vouches that the requester is who they say: a portal login, or mail that passed DMARC."""
+    customer: str = ""
+    priority: Priority = "medium"
+    sla_at: datetime | None = None
+    received_at: datetime | None = None
+    closed: bool = False
+    """A person has closed it at the desk, so Gaby lets it be."""
+    messages: tuple[IncomingMessage, ...] = ()
+    """What was written after the first message, as far as the desk told with it."""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Small JSON that the adapter needs again when it writes back: a queue, a number people know, a link."""
