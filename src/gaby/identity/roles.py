@@ -34,9 +34,10 @@ _ADDS: dict[Role, frozenset[Permission]] = {
             Permission.MODELS_READ,
             Permission.USAGE_READ,
             Permission.KNOWLEDGE_READ,
+            Permission.TICKETS_READ,
         }
     ),
-    Role.OPERATOR: frozenset({Permission.APPROVALS_DECIDE, Permission.TOOLS_STOP}),
+    Role.OPERATOR: frozenset({Permission.APPROVALS_DECIDE, Permission.TOOLS_STOP, Permission.TICKETS_WORK}),
     Role.CURATOR: frozenset({Permission.KNOWLEDGE_CURATE}),
     Role.ADMIN: frozenset(
         {
@@ -47,6 +48,7 @@ _ADDS: dict[Role, frozenset[Permission]] = {
             Permission.CONNECTORS_MANAGE,
             Permission.MODELS_MANAGE,
             Permission.KNOWLEDGE_MANAGE,
+            Permission.DESKS_MANAGE,
         }
     ),
     Role.OWNER: frozenset(),

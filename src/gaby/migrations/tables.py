@@ -2,24 +2,28 @@
 
 from typing import Any
 
+import gaby.agent.models
 import gaby.audit.models
 import gaby.identity.models
 import gaby.kernel.crypto.models
 import gaby.knowledge.models
 import gaby.llm.embeddings.models
 import gaby.llm.models
+import gaby.tickets.models
 import gaby.tools.models
 import gaby.usage.models
 from gaby.kernel.database import Base
 from gaby.migrations.inspect import VERSION_TABLE
 
 ROOMS = (
+    gaby.agent.models,
     gaby.audit.models,
     gaby.identity.models,
     gaby.kernel.crypto.models,
     gaby.knowledge.models,
     gaby.llm.embeddings.models,
     gaby.llm.models,
+    gaby.tickets.models,
     gaby.tools.models,
     gaby.usage.models,
 )

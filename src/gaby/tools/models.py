@@ -79,6 +79,7 @@ class Approval(Base, WorkspaceOwned):
             name="state",
         ),
         Index(None, "workspace_id", "state", "requested_at"),
+        Index(None, "workspace_id", "run_id"),
     )
 
     run_id: Mapped[UUID]
@@ -104,6 +105,8 @@ class Approval(Base, WorkspaceOwned):
     """Why it was refused or escalated, in the person's words."""
     modified: Mapped[bool] = mapped_column(default=False)
     used_at: Mapped[datetime | None] = mapped_column(default=None)
+    call_id: Mapped[UUID | None] = mapped_column(default=None)
+    """The same call asks only once, also when it is asked again after a crash."""
 
     @property
     def typed_id(self) -> ApprovalId:

@@ -1,0 +1,1 @@
+"""Investigations: from a ticket to a verdict, one recorded step after the other."""
