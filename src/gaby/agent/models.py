@@ -117,6 +117,6 @@ class AgentConfig(Base):
 
     workspace_id: Mapped[UUID] = mapped_column(primary_key=True)
     config: Mapped[dict[str, Any]]
+    changed_at: Mapped[datetime]
     secrets: Mapped[str | None] = mapped_column(Text, default=None)
     """Sealed: where escalations go."""
-    changed_at: Mapped[datetime]

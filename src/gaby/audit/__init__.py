@@ -25,7 +25,8 @@ from gaby.audit.live import export_to, verify_live
 from gaby.audit.log import AuditLog
 from gaby.audit.proofs import check_consistency, check_inclusion
 from gaby.audit.prover import consistency_proof, inclusion_proof
-from gaby.audit.rows import AuditRow
+from gaby.audit.recall import Recalled, recall_calls
+from gaby.audit.rows import AuditRow, Draft
 from gaby.audit.sealing import Sealer
 from gaby.audit.signing import read_pem
 from gaby.audit.source import snapshot
@@ -48,6 +49,7 @@ __all__ = [
     "Checkpointer",
     "Cursor",
     "CursorFile",
+    "Draft",
     "Fence",
     "FenceBroken",
     "Finding",
@@ -65,6 +67,7 @@ __all__ = [
     "PayloadTooLarge",
     "PendingIntent",
     "ProofRejected",
+    "Recalled",
     "Report",
     "Rotation",
     "Sealer",
@@ -78,6 +81,7 @@ __all__ = [
     "inclusion_proof",
     "json_line",
     "read_pem",
+    "recall_calls",
     "snapshot",
     "syslog_line",
     "verify_file",

@@ -1,6 +1,6 @@
 """The parts of knowledge, each built from those before it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from gaby.knowledge.sources.config import SourceGround
 from gaby.knowledge.sources.made import MadeDocument
 from gaby.knowledge.syncing import Syncer
 from gaby.llm.service import Models
-from gaby.safety import Placeholders, Redactor, tag_from
+from gaby.safety import Redactor, redacting_for_good
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
             now=clock.now,
         )
 
-    redact = _redacting(ground.redactor, ground.random)
+    redact = redacting_for_good(ground.redactor, ground.random)
     citations = Citations(clock, ids)
     shelf = Shelf(clock, ids, ground.vault, library, citations, grounds)
     candidates = Candidates(database, clock, ids, shelf, redact)
@@ -110,13 +110,3 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
         answering=Answering(database, assisted, models, citations, gaps, ground.metrics),
     )
 
-
-def _redacting(redactor: Redactor, random: Random) -> Callable[[str], str]:
-    """What is kept for ever says only that there was an address, not which of a run's; so alike texts stay alike."""
-
-    def redact(text: str) -> str:
-        placeholders = Placeholders(tag_from(random(8)))
-        redacted = redactor.redact(text, placeholders, from_outside=True).text
-        return placeholders.own.sub(lambda found: f"[{found[0][1:].partition(':')[0]}]", redacted)
-
-    return redact

@@ -11,6 +11,7 @@ from gaby.safety.labelling import ResultContext, learn_result
 from gaby.safety.plans import Plan, PlannedArgument, PlannedCall
 from gaby.safety.provenance import Label, Ledger, Origin, Trace
 from gaby.safety.redaction.dictionary import Dictionary
+from gaby.safety.redaction.for_good import redacting_for_good
 from gaby.safety.redaction.placeholders import Placeholders, tag_from
 from gaby.safety.redaction.profiles import Profile, parse_profile
 from gaby.safety.redaction.redactor import Redactor
@@ -62,6 +63,7 @@ __all__ = [
     "leaves",
     "parse_profile",
     "policy_version",
+    "redacting_for_good",
     "roles",
     "scope_path",
     "tag_from",

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from gaby.kernel.database import Base, WorkspaceOwned
@@ -159,7 +159,7 @@ class Posting(Base, WorkspaceOwned):
     kind: Mapped[str] = mapped_column(String(10))
     state: Mapped[str] = mapped_column(String(10))
     marker: Mapped[str] = mapped_column(String(60))
-    content: Mapped[str] = mapped_column(Text)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
     """Sealed: what is sent."""
     shown: Mapped[str] = mapped_column(Text)
     """The same without personal data, for the timeline."""
@@ -168,6 +168,7 @@ class Posting(Base, WorkspaceOwned):
     tries: Mapped[int] = mapped_column(default=0)
     last_error: Mapped[str | None] = mapped_column(String(500), default=None)
     posted_at: Mapped[datetime | None] = mapped_column(default=None)
+    again_at: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class Incident(Base, WorkspaceOwned):

@@ -71,8 +71,10 @@ class Approvals:
         verdict: Verdict,
         preview: Preview | None,
     ) -> Approval:
-        """Ask. What is asked is exactly this call, until the moment it expires."""
+        """Ask. What is asked is exactly this call, until the moment it expires. The same call is not asked twice."""
         now = self._clock.now()
+        if (before := await self._asked_before(session, run.id, call.id)) is not None:
+            return before
         expires_at = now + self._ttl
         facts = entry.facts
         shown = shown_arguments(call.arguments, run)
@@ -95,10 +97,11 @@ class Approvals:
             requested_by=run.actor.id,
             requested_at=now,
             expires_at=expires_at,
+            call_id=call.id,
         )
         session.add(approval)
         await session.flush()
-        payload = {"approval_id": str(approval.id), "tool": facts.full_name, "rule": verdict.rule, "arguments": shown}
+        payload = {**_named(approval), "rule": verdict.rule, "arguments": shown}
         session.emit(Event("approval.requested", session.workspace_id, run.actor, payload))
         return approval
 
@@ -181,8 +184,7 @@ class Approvals:
         found = (await session.scalars(query)).all()
         for approval in found:
             approval.state = "expired"
-            payload = {"approval_id": str(approval.id), "tool": f"{approval.connector}.{approval.tool}"}
-            session.emit(Event("approval.expired", session.workspace_id, actor, payload))
+            session.emit(Event("approval.expired", session.workspace_id, actor, _named(approval)))
         return found
 
     async def overdue_workspaces(self, database: Database) -> Sequence[WorkspaceId]:
@@ -238,17 +240,32 @@ class Approvals:
         )
 
     def _tell(self, session: WriteSession, actor: Actor, approval: Approval, more: Mapping[str, Any]) -> None:
-        payload = {"approval_id": str(approval.id), "tool": f"{approval.connector}.{approval.tool}", **more}
-        session.emit(Event(f"approval.{approval.state}", session.workspace_id, actor, payload))
+        session.emit(Event(f"approval.{approval.state}", session.workspace_id, actor, {**_named(approval), **more}))
+
+    async def of_run(self, session: ReadSession, run_id: RunId) -> Sequence[Approval]:
+        query = select(Approval).where(Approval.workspace_id == session.workspace_id, Approval.run_id == run_id)
+        return (await session.scalars(query.order_by(Approval.id))).all()
+
+    async def _asked_before(self, session: ReadSession, run_id: RunId, call_id: UUID) -> Approval | None:
+        same = (Approval.run_id == run_id, Approval.call_id == call_id, Approval.state.in_(("waiting", "approved")))
+        query = select(Approval).where(Approval.workspace_id == session.workspace_id, *same)
+        return (await session.scalars(query.limit(1))).one_or_none()
 
     async def _seal(self, session: WriteSession, run_id: RunId, call: SealedCall) -> str:
         text = json.dumps({"id": str(call.id), "arguments": call.arguments})
         return await self._vault.seal(session, f"run:{run_id}", text, _PURPOSE)
 
 
-def as_fact(approval: Approval) -> ApprovalFact:
+def _named(approval: Approval) -> dict[str, Any]:
+    tool = f"{approval.connector}.{approval.tool}"
+    return {"approval_id": str(approval.id), "run_id": str(approval.run_id), "tool": tool}
+
+
+def as_fact(approval: Approval, call: Call) -> ApprovalFact:
+    """A call that was cut off after it had used its approval may still rest on it."""
+    still = call.resumed and approval.state == "used" and approval.call_id == call.id
     return ApprovalFact(
-        state=cast("Any", approval.state),
+        state="approved" if still else cast("Any", approval.state),
         binding=approval.binding,
         expires_at=approval.expires_at,
         decided_by=approval.decided_by or "",

@@ -41,7 +41,7 @@ class Effects:
     async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | Unknown:
         """Raises `FenceBroken` when the policy changed since the decision; then nothing was done."""
         event = "tool.rehearsal" if rehearsal else "tool.call"
-        fence = epochs.fence(run.workspace_id, decided.snapshot.epoch)
+        fence = epochs.fence(run.workspace_id, decided.snapshot.epoch, run.fence)
         try:
             async with self._audit.effect(run.actor, event, _payload(decided, run), fence=fence) as intent:
                 return await self._call(decided, run, intent, rehearsal=rehearsal)

@@ -25,6 +25,10 @@ async def current(session: ReadSession) -> int:
     return (await session.scalars(query)).one_or_none() or 0
 
 
-def fence(workspace_id: WorkspaceId, epoch: int) -> Fence:
-    """Holds as long as neither the workspace's policy nor the installation's has changed."""
-    return Fence(_SUM, (workspace_id.hex, SYSTEM.hex), epoch)
+def fence(workspace_id: WorkspaceId, epoch: int, also: Fence | None = None) -> Fence:
+    """Holds as long as neither the workspace's policy nor the installation's has changed, and `also` holds."""
+    places = (workspace_id.hex, SYSTEM.hex)
+    if also is None:
+        return Fence(_SUM, places, epoch)
+    both = f"SELECT CASE WHEN ({also.statement}) = {also.expected:d} THEN ({_SUM}) ELSE -1 END"
+    return Fence(both, (*also.parameters, *places), epoch)

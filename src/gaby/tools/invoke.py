@@ -1,6 +1,9 @@
 """The one path to a tool: gather the facts, decide, record the intent, act, record the outcome, label the result."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gaby.audit import AuditLog, FenceBroken
 from gaby.kernel.actors import Actor, system_actor
@@ -94,7 +97,7 @@ class Invoker:
         around = Circumstances(
             now=parts.clock.now(),
             calls_last_minute=parts.rates.last_minute(rate),
-            approval=as_fact(approval) if approval is not None else None,
+            approval=as_fact(approval, call) if approval is not None else None,
             rehearsal_wanted=call.rehearse,
         )
         facts = gather(entry, arguments, run, around)
@@ -143,12 +146,13 @@ class Invoker:
         if key is not None and (known := self._parts.cache.get(key)) is not None:
             return self._done(decided, run, known, cached=True)
         if approval is not None:
-            if approval.preview_digest is not None:
+            if approval.preview_digest is not None and approval.state != "used":
                 now = await self._preview(decided, run)
                 if now is None or now.digest != approval.preview_digest:
                     return await self._deny(decided, run, _TARGET_CHANGED)
-            async with self._parts.database.write(run.workspace_id) as session:
-                await self._parts.approvals.use(session, run.actor, approval.typed_id)
+            if not (decided.call.resumed and approval.state == "used"):
+                async with self._parts.database.write(run.workspace_id) as session:
+                    await self._parts.approvals.use(session, run.actor, approval.typed_id)
         outcome = await self._perform(decided, run, rehearsal=False)
         if decided.entry.facts.lane == "write" and isinstance(outcome, Answered | Unknown):
             self._changed(decided, run, approval)
@@ -232,22 +236,33 @@ class Invoker:
             return None
         return cache_key(run.workspace_id, facts.connector, facts.name, facts.fingerprint, decided.arguments)
 
+    async def relearn(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any) -> None:
+        """Enter into the ledger what an earlier call of this run had brought. In the order in which they were made."""
+        snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        if (entry := snapshot.tools.get(tool)) is not None:
+            text = result if isinstance(result, str) else json.dumps(result)
+            _learn(entry, arguments, run, None if isinstance(result, str) else result, text)
+
     def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
         entry = decided.entry
-        source = f"the result of {entry.facts.full_name}"
-        context = ResultContext(
-            connector=entry.facts.connector,
-            source=source,
-            manifest=entry.facts.manifest,
-            principals=run.principals,
-            chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, decided.arguments, run),
-        )
-        # A server without a manifest vouches for nothing.
-        if not entry.facts.unsafe:
-            learn_result(run.ledger, answer.structured, context)
-        run.ledger.read_external(source, answer.text)
+        _learn(entry, decided.arguments, run, answer.structured, answer.text)
         shown = shown_result(entry.facts.manifest, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
+
+
+def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str) -> None:
+    source = f"the result of {entry.facts.full_name}"
+    context = ResultContext(
+        connector=entry.facts.connector,
+        source=source,
+        manifest=entry.facts.manifest,
+        principals=run.principals,
+        chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, arguments, run),
+    )
+    # A server without a manifest vouches for nothing.
+    if not entry.facts.unsafe:
+        learn_result(run.ledger, structured, context)
+    run.ledger.read_external(source, text)
 
 
 def _host_actor(run: Run) -> Actor:

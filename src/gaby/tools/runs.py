@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from gaby.audit import Fence
 from gaby.kernel.actors import Actor
 from gaby.kernel.ids import ApprovalId, RunId, WorkspaceId
 from gaby.mcp import SpillPointer
@@ -23,6 +24,9 @@ class Call:
     why: str = ""
     rehearse: bool = False
     approval_id: ApprovalId | None = None
+    resumed: bool = False
+    """It may have begun before a crash, and whoever says so has looked that nothing came of it, or that doing it again
+    does nothing more. Its approval, used by itself, still counts."""
 
 
 @dataclass
@@ -39,6 +43,8 @@ class Run:
     plan: Plan | None = None
     changes: Counter[str] = field(default_factory=Counter[str])
     """How often each tool has changed something in this run."""
+    fence: Fence | None = None
+    """What must hold whenever something is done in this run, such as the lease of whoever carries it on."""
 
     @property
     def workspace_id(self) -> WorkspaceId:

@@ -2,6 +2,15 @@
 
 from gaby.kernel.crypto.errors import CannotOpen, MasterKeyMissing, MasterKeyUnusable, SubjectShredded
 from gaby.kernel.crypto.master import MasterKeys, Wrapped
-from gaby.kernel.crypto.vault import Vault
+from gaby.kernel.crypto.vault import Sealing, Vault
 
-__all__ = ["CannotOpen", "MasterKeyMissing", "MasterKeyUnusable", "MasterKeys", "SubjectShredded", "Vault", "Wrapped"]
+__all__ = [
+    "CannotOpen",
+    "MasterKeyMissing",
+    "MasterKeyUnusable",
+    "MasterKeys",
+    "Sealing",
+    "SubjectShredded",
+    "Vault",
+    "Wrapped",
+]

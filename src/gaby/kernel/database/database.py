@@ -43,9 +43,12 @@ class Database:
     def raw_connection(self) -> Any:
         return self.engine.raw_connection()
 
-    def on_events(self, listener: InTransaction) -> None:
-        """Hear every event inside its transaction; if the listener fails, nothing is committed."""
-        self._in_transaction.append(listener)
+    def on_events(self, listener: InTransaction, *, first: bool = False) -> None:
+        """Hear every event inside its transaction; if the listener fails, nothing is committed.
+
+        Whoever changes rows comes before the audit log, which holds its lock until the end.
+        """
+        self._in_transaction.insert(0 if first else len(self._in_transaction), listener)
 
     def after_commit(self, listener: AfterCommit) -> None:
         """Hear every event once it is committed."""

@@ -20,6 +20,9 @@ class Cursor(Protocol):
     def fetchmany(self, size: int = ..., /) -> Any: ...
     def close(self) -> None: ...
 
+    @property
+    def rowcount(self) -> int: ...
+
 
 class Connection(Protocol):
     """What sqlite3, psycopg and the connections inside SQLAlchemy have in common."""
@@ -37,6 +40,11 @@ class Sql:
 
     def run(self, statement: str, *parameters: object) -> None:
         self._cursor.execute(self._spelled(statement), parameters)
+
+    def changed(self, statement: str, *parameters: object) -> int:
+        """How many rows it touched."""
+        self._cursor.execute(self._spelled(statement), parameters)
+        return self._cursor.rowcount
 
     def many(self, statement: str, parameters: Sequence[tuple[object, ...]]) -> None:
         if parameters:

@@ -1,0 +1,126 @@
+"""Working memory of one investigation: what it knows, and what each edge adds to it.
+
+It is never stored as a whole. Every edge stores what it added, and the memory after any edge is the fold of all before
+it; so a crash loses nothing, a finished run can be stepped through again, and little is written twice.
+"""
+
+import zlib
+from typing import Any, Literal
+from uuid import UUID
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+from gaby.agent.states import STATE, State
+from gaby.tickets.canonical import Verdict
+
+CallOutcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
+_PACKED_FROM = 200
+"""Smaller ones only grow when they are compressed."""
+
+
+class _Noted(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class TicketView(_Noted):
+    """The ticket as it was written. Raw, so it is only ever stored sealed."""
+
+    title: str
+    body: str
+    requester: str | None = None
+    verified: bool = False
+    customer: str = ""
+    priority: str = "medium"
+    messages: tuple[str, ...] = ()
+
+
+class CallRecord(_Noted):
+    id: UUID
+    number: int
+    tool: str
+    arguments: dict[str, Any]
+    lane: Literal["read", "write"]
+    outcome: CallOutcome
+    result: Any = None
+    reason: str = ""
+    why: str = ""
+
+    @property
+    def citation(self) -> str:
+        return f"tool:{self.tool}#{self.number}"
+
+
+class PassageRecord(_Noted):
+    citation: str
+    document_id: UUID
+    title: str
+    text: str
+    confidence: float
+
+
+class SimilarTicket(_Noted):
+    title: str
+    status: str
+    summary: str = ""
+
+
+class Delta(_Noted):
+    """What one edge adds. Lists grow; single values replace those before."""
+
+    ticket: TicketView | None = None
+    intent: str | None = None
+    worth_investigating: bool | None = None
+    queries: tuple[str, ...] = ()
+    passages: tuple[PassageRecord, ...] = ()
+    similar: tuple[SimilarTicket, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
+    nudges: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    iterations: int = 0
+    """How many more."""
+    placeholders: str | None = None
+    written_by: str | None = None
+    verdict: Verdict | None = None
+    reasons: tuple[str, ...] = ()
+    reply: str | None = None
+
+
+class Memory(BaseModel):
+    ticket: TicketView = TicketView(title="", body="")
+    intent: str | None = None
+    worth_investigating: bool = True
+    queries: list[str] = Field(default_factory=list[str])
+    passages: list[PassageRecord] = Field(default_factory=list[PassageRecord])
+    similar: list[SimilarTicket] = Field(default_factory=list[SimilarTicket])
+    calls: list[CallRecord] = Field(default_factory=list[CallRecord])
+    nudges: list[str] = Field(default_factory=list[str])
+    withdrawn: list[str] = Field(default_factory=list[str])
+    iterations: int = 0
+    placeholders: str | None = None
+    written_by: str | None = None
+    verdict: Verdict | None = None
+    reasons: list[str] = Field(default_factory=list[str])
+    reply: str | None = None
+
+    def add(self, delta: Delta) -> None:
+        for name in delta.model_fields_set:
+            value = getattr(delta, name)
+            if name == "iterations":
+                self.iterations += value
+            elif isinstance(value, tuple):
+                getattr(self, name).extend(value)
+            else:
+                setattr(self, name, value)
+
+
+def pack(state: State, delta: Delta) -> bytes:
+    """One edge as it is sealed."""
+    plain = orjson.dumps({"state": state.model_dump(mode="json"), "delta": delta.model_dump(exclude_unset=True)})
+    return b"z" + zlib.compress(plain, 6) if len(plain) >= _PACKED_FROM else b"j" + plain
+
+
+def unpack(data: bytes) -> tuple[State, Delta]:
+    plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
+    told = orjson.loads(plain)
+    return STATE.validate_python(told["state"]), Delta.model_validate(told["delta"])

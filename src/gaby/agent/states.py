@@ -1,0 +1,162 @@
+"""Where an investigation can stand. Each state has a method for every way out of it, so no other way can be written."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from gaby.tickets.canonical import Verdict
+
+
+class PlannedCall(BaseModel):
+    """A call with the id under which it is done once, whatever happens."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: UUID
+    tool: str
+    arguments: dict[str, Any]
+    why: str = ""
+    approval_id: UUID | None = None
+
+
+class _State(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def halted(self, reason: str) -> "Halted":
+        return Halted(reason=reason)
+
+
+class _Working(_State):
+    """Between the start and the verdict. The budget can run out in any of these."""
+
+    def verdict_ready(self, because: str = "") -> "Judging":
+        return Judging(because=because)
+
+    def out_of_budget(self, what: str) -> "Judging":
+        return Judging(budget=what)
+
+
+class Created(_Working):
+    name: Literal["created"] = "created"
+
+    def started(self) -> "Planning":
+        return Planning()
+
+    def put_off(self) -> "Created":
+        """Another investigation of the same incident is to tell first."""
+        return self
+
+
+class Planning(_Working):
+    name: Literal["planning"] = "planning"
+
+    def retrieve(self, queries: tuple[str, ...]) -> "Retrieving":
+        return Retrieving(queries=queries)
+
+    def propose(self, calls: tuple[PlannedCall, ...]) -> "SafetyCheck":
+        return SafetyCheck(calls=calls)
+
+
+class Retrieving(_Working):
+    name: Literal["retrieving"] = "retrieving"
+    queries: tuple[str, ...]
+
+    def retrieved(self) -> Planning:
+        return Planning()
+
+
+class SafetyCheck(_Working):
+    name: Literal["safety_check"] = "safety_check"
+    calls: tuple[PlannedCall, ...]
+
+    def allowed(self, calls: tuple[PlannedCall, ...]) -> "Acting":
+        return Acting(calls=calls)
+
+    def ask(self, calls: tuple[PlannedCall, ...], until: datetime) -> "WaitingApproval":
+        return WaitingApproval(calls=calls, until=until)
+
+    def denied(self) -> Planning:
+        return Planning()
+
+
+class WaitingApproval(_Working):
+    """Nobody sleeps here: it is a row that a person's answer, or its last moment, wakes up."""
+
+    name: Literal["waiting_approval"] = "waiting_approval"
+    calls: tuple[PlannedCall, ...]
+    until: datetime
+
+    def approved(self, calls: tuple[PlannedCall, ...]) -> "Acting":
+        return Acting(calls=calls)
+
+    def still_waiting(self) -> "WaitingApproval":
+        return self
+
+    def turned_down(self) -> Planning:
+        return Planning()
+
+
+class Acting(_Working):
+    name: Literal["acting"] = "acting"
+    calls: tuple[PlannedCall, ...]
+
+    def acted(self) -> "Observing":
+        return Observing()
+
+
+class Observing(_Working):
+    name: Literal["observing"] = "observing"
+
+    def observed(self) -> Planning:
+        return Planning()
+
+
+class Judging(_State):
+    name: Literal["verdict"] = "verdict"
+    because: str = ""
+    """Why it ends here, when it is not the planner who said so."""
+    budget: str | None = None
+    """What ran out."""
+
+    def judged(self, verdict: Verdict) -> "WritingBack":
+        return WritingBack(verdict=verdict)
+
+
+class WritingBack(_State):
+    name: Literal["writing_back"] = "writing_back"
+    verdict: Verdict
+
+    def posted(self) -> "Done":
+        return Done(verdict=self.verdict)
+
+    def still_due(self) -> "WritingBack":
+        return self
+
+
+class Done(_State):
+    name: Literal["done"] = "done"
+    verdict: Verdict
+
+
+class Halted(_State):
+    name: Literal["halted"] = "halted"
+    reason: str
+
+
+State: TypeAlias = Annotated[
+    Created
+    | Planning
+    | Retrieving
+    | SafetyCheck
+    | WaitingApproval
+    | Acting
+    | Observing
+    | Judging
+    | WritingBack
+    | Done
+    | Halted,
+    Field(discriminator="name"),
+]
+STATE: TypeAdapter[State] = TypeAdapter(State)

@@ -1,0 +1,193 @@
+"""Desks of a workspace: connected, looked at, removed; and the adapter that talks to each."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import httpx2
+from pydantic import BaseModel, SecretStr, ValidationError
+from sqlalchemy import delete, func, select
+
+from gaby.kernel.actors import Actor, Permission
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Database, ReadSession, WriteSession
+from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.ids import DeskId, Ids, WorkspaceId
+from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
+from gaby.tickets.kinds import kind_of
+from gaby.tickets.models import DeadLetter, Desk, Ticket, WebhookDelivery
+
+INBOX = "inbox"
+USUAL_POLL = timedelta(minutes=1)
+_PURPOSE = "desk"
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,38}")
+_LOCAL = {"folder"}
+"""Settings that name places on Gaby's own machine."""
+
+
+class DeskExists(Conflict):
+    """A desk of this name exists in this workspace. Choose another name, or remove the old one."""
+
+
+class DeskInUse(Conflict):
+    """There are tickets of this desk, so it stays. Stop polling it with `gaby desk pause`."""
+
+
+@dataclass(frozen=True)
+class NewDesk:
+    name: str
+    kind: str
+    values: Mapping[str, Any]
+    """Its settings, secret ones too."""
+    every: timedelta | None = USUAL_POLL
+
+
+class Desks:
+    def __init__(self, database: Database, clock: Clock, ids: Ids, vault: Vault, http: httpx2.AsyncClient) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+        self._http = http
+        self._open: dict[DeskId, tuple[str, TicketAdapter]] = {}
+
+    async def add(self, session: WriteSession, actor: Actor, new: NewDesk) -> Desk:
+        if not _NAME.fullmatch(new.name):
+            raise Invalid("A desk's name has small letters, digits and dashes, and begins with a letter.")
+        if await self.find(session, new.name) is not None:
+            raise DeskExists
+        config = _config(new.kind, new.values)
+        if _LOCAL & config.model_fields_set and not actor.may(Permission.INSTALLATION_MANAGE):
+            raise Forbidden("Folders of Gaby's own machine are for those who manage the installation.")
+        plain, secret = _apart(config)
+        row_id = self._ids.new()
+        row = Desk(
+            workspace_id=session.workspace_id,
+            id=row_id,
+            name=new.name,
+            kind=new.kind,
+            config=plain,
+            created_at=self._clock.now(),
+            secrets=await self._seal(session, row_id, secret),
+            every_seconds=None if new.every is None else int(new.every.total_seconds()),
+            due_at=None if new.every is None else self._clock.now(),
+        )
+        session.add(row)
+        await session.flush()
+        self._tell(session, actor, row, "added")
+        return row
+
+    async def inbox(self, session: WriteSession, actor: Actor) -> Desk:
+        """The built-in desk, made when it is first needed."""
+        found = await self.find(session, INBOX)
+        return found or await self.add(session, actor, NewDesk(INBOX, INBOX, {}, every=None))
+
+    async def list(self, session: ReadSession) -> Sequence[Desk]:
+        query = select(Desk).where(Desk.workspace_id == session.workspace_id).order_by(Desk.name)
+        return (await session.scalars(query)).all()
+
+    async def find(self, session: ReadSession, name: str) -> Desk | None:
+        query = select(Desk).where(Desk.workspace_id == session.workspace_id, Desk.name == name)
+        return (await session.scalars(query)).one_or_none()
+
+    async def named(self, session: ReadSession, name: str) -> Desk:
+        if (found := await self.find(session, name)) is None:
+            raise NotFound(f"There is no desk {name[:60]!r}. `gaby desk list` shows them.")
+        return found
+
+    async def get(self, session: ReadSession, desk_id: UUID) -> Desk:
+        found = await session.get(Desk, (session.workspace_id, desk_id))
+        if found is None:
+            raise NotFound("There is no such desk. `gaby desk list` shows them.")
+        return found
+
+    async def poll_every(self, session: WriteSession, actor: Actor, desk: Desk, every: timedelta | None) -> None:
+        desk.every_seconds = None if every is None else int(every.total_seconds())
+        desk.due_at = None if every is None else self._clock.now()
+        self._tell(session, actor, desk, "rescheduled")
+
+    async def remove(self, session: WriteSession, actor: Actor, desk: Desk) -> None:
+        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)
+        if (await session.scalars(select(func.count()).select_from(Ticket).where(*mine))).one():
+            raise DeskInUse
+        for table in (WebhookDelivery, DeadLetter):
+            await session.execute(
+                delete(table).where(table.workspace_id == session.workspace_id, table.desk_id == desk.id)
+            )
+        await session.delete(desk)
+        self._tell(session, actor, desk, "removed")
+
+    async def adapter(self, session: ReadSession, desk: Desk) -> TicketAdapter:
+        """Kept open while the desk's settings stay as they are."""
+        stamp = json.dumps([desk.config, desk.secrets], sort_keys=True)
+        known = self._open.get(desk.typed_id)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        secret = await self._unseal(session, desk)
+        kind = kind_of(desk.kind)
+        ground = DeskGround(
+            clock=self._clock,
+            http=self._http,
+            remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
+        )
+        adapter = kind.open(kind.config.model_validate({**desk.config, **secret}), ground)
+        self._open[desk.typed_id] = (stamp, adapter)
+        if known is not None:
+            await known[1].aclose()
+        return adapter
+
+    async def close(self) -> None:
+        for _, adapter in self._open.values():
+            await adapter.aclose()
+        self._open.clear()
+
+    async def _remember(self, workspace_id: WorkspaceId, desk_id: DeskId, values: Mapping[str, str]) -> None:
+        async with self._database.write(workspace_id) as session:
+            desk = await session.get(Desk, (workspace_id, desk_id), with_for_update=True)
+            if desk is None:
+                return
+            adapter = self._open.get(desk_id)
+            desk.secrets = await self._seal(session, desk.id, {**await self._unseal(session, desk), **values})
+            if adapter is not None:
+                # It is the adapter itself that learned them, so it need not be opened anew.
+                self._open[desk_id] = (json.dumps([desk.config, desk.secrets], sort_keys=True), adapter[1])
+
+    async def _seal(self, session: WriteSession, desk_id: UUID, secret: Mapping[str, str]) -> str | None:
+        if not secret:
+            return None
+        return await self._vault.seal(session, f"desk:{desk_id}", json.dumps(dict(secret)), _PURPOSE)
+
+    async def _unseal(self, session: ReadSession, desk: Desk) -> dict[str, str]:
+        if desk.secrets is None:
+            return {}
+        return json.loads(await self._vault.open(session, f"desk:{desk.id}", desk.secrets, _PURPOSE))
+
+    def _tell(self, session: WriteSession, actor: Actor, desk: Desk, what: str) -> None:
+        payload = {"desk_id": str(desk.id), "desk": desk.name, "kind": desk.kind}
+        session.emit(Event(f"desk.{what}", session.workspace_id, actor, payload))
+
+
+def _config(kind: str, values: Mapping[str, Any]) -> BaseModel:
+    model = kind_of(kind).config
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
+        raise Invalid(f"These settings do not fit a desk of kind {kind}: {wrong}") from None
+
+
+def _apart(config: BaseModel) -> tuple[dict[str, Any], dict[str, str]]:
+    """Plain settings as JSON, and the secret ones."""
+    secret = {
+        name: value.get_secret_value()
+        for name in type(config).model_fields
+        if isinstance(value := getattr(config, name), SecretStr)
+    }
+    return config.model_dump(mode="json", exclude=set(secret), exclude_none=True), secret

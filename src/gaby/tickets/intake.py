@@ -1,0 +1,231 @@
+"""Intake: a ticket from a desk is made fit, redacted, stored once, and told of to whoever investigates."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.errors import NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.ids import Ids, TicketId
+from gaby.tickets.adapters.adapter import TicketUnreadable
+from gaby.tickets.canonical import PRIORITIES, IncomingMessage, IncomingTicket
+from gaby.tickets.cleaning import LONGEST_ID, clean_line, cleaned
+from gaby.tickets.models import Desk, Ticket, TicketMessage
+
+_PURPOSE = "ticket"
+_MOST_METADATA = 20_000
+
+
+@dataclass(frozen=True)
+class Taken:
+    ticket_id: TicketId
+    new: bool
+    messages: int = 0
+    """How many were new on it."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A ticket as it was really written, opened for an investigation or for somebody who may see it."""
+
+    title: str
+    body: str
+    messages: tuple["WrittenMessage", ...]
+
+
+@dataclass(frozen=True)
+class WrittenMessage:
+    author: str
+    body: str
+    at: datetime
+    private: bool
+
+
+class Intake:
+    def __init__(self, clock: Clock, ids: Ids, vault: Vault, redact: Callable[[str], str]) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+        self._redact = redact
+
+    async def take(self, session: WriteSession, actor: Actor, desk: Desk, incoming: IncomingTicket) -> Taken:
+        """The same again changes nothing; what is new on a known ticket becomes messages on it."""
+        ticket = cleaned(incoming)
+        external_id = clean_line(ticket.external_id, LONGEST_ID)
+        if not external_id:
+            raise TicketUnreadable("It has no id by which the desk knows it.")
+        fingerprint = _fingerprint(ticket)
+        known = await self._known(session, desk, external_id)
+        stored = known is None and await self._store(session, actor, desk, external_id, ticket, fingerprint)
+        if known is None:
+            known = await self._must(session, desk, external_id)
+        if stored:
+            return Taken(known.typed_id, new=True, messages=await self._add_messages(session, actor, known, ticket))
+        if known.fingerprint == fingerprint:
+            return Taken(known.typed_id, new=False)
+        return Taken(known.typed_id, new=False, messages=await self._update(session, actor, known, ticket, fingerprint))
+
+    async def get(self, session: ReadSession, ticket_id: UUID) -> Ticket:
+        found = await session.get(Ticket, (session.workspace_id, ticket_id))
+        if found is None:
+            raise NotFound("There is no such ticket. `gaby ticket list` shows them.")
+        return found
+
+    async def messages(self, session: ReadSession, ticket_id: UUID) -> Sequence[TicketMessage]:
+        mine = (TicketMessage.workspace_id == session.workspace_id, TicketMessage.ticket_id == ticket_id)
+        return (await session.scalars(select(TicketMessage).where(*mine).order_by(TicketMessage.at))).all()
+
+    async def written(self, session: ReadSession, ticket: Ticket) -> Written:
+        """What was really written, decrypted."""
+        subject = _subject(ticket.id)
+        told = json.loads(await self._vault.open(session, subject, ticket.body_encrypted, _PURPOSE))
+        messages = [
+            WrittenMessage(
+                row.author, await self._vault.open(session, subject, row.body_encrypted, _PURPOSE), row.at, row.private
+            )
+            for row in await self.messages(session, ticket.id)
+        ]
+        return Written(told["title"], told["body"], tuple(messages))
+
+    async def add_message(self, session: WriteSession, actor: Actor, ticket: Ticket, message: IncomingMessage) -> bool:
+        """False when it is there already."""
+        body_encrypted = await self._vault.seal(session, _subject(ticket.id), message.body, _PURPOSE)
+        row = {
+            "workspace_id": session.workspace_id,
+            "id": self._ids.new(),
+            "ticket_id": ticket.id,
+            "external_id": message.external_id[:LONGEST_ID],
+            "author": message.author,
+            "body": self._redact(message.body),
+            "body_encrypted": body_encrypted,
+            "private": message.private,
+            "at": message.at or self._clock.now(),
+        }
+        added = await session.execute(
+            _insert(session, TicketMessage).values(**row).on_conflict_do_nothing().returning(TicketMessage.id)
+        )
+        if added.first() is None:
+            return False
+        ticket.changed_at = self._clock.now()
+        payload = {"ticket_id": str(ticket.id), "author": message.author, "private": message.private}
+        session.emit(Event("ticket.message", session.workspace_id, actor, payload))
+        return True
+
+    async def _store(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        desk: Desk,
+        external_id: str,
+        ticket: IncomingTicket,
+        fingerprint: str,
+    ) -> bool:
+        """False when the same ticket came a moment earlier."""
+        ticket_id = self._ids.new()
+        now = self._clock.now()
+        told = json.dumps({"title": ticket.title, "body": ticket.body})
+        automatic = bool(ticket.metadata.get("automatic"))
+        row = {
+            "workspace_id": session.workspace_id,
+            "id": ticket_id,
+            "desk_id": desk.id,
+            "external_id": external_id,
+            "title": self._redact(ticket.title)[:500],
+            "body": self._redact(ticket.body),
+            "body_encrypted": await self._vault.seal(session, _subject(ticket_id), told, _PURPOSE),
+            "customer": ticket.customer,
+            "requester_email": ticket.requester_email,
+            "requester_verified": ticket.requester_verified,
+            "priority": ticket.priority,
+            "status": "skipped" if automatic or ticket.closed else "queued",
+            "received_at": ticket.received_at or now,
+            "changed_at": now,
+            "source_metadata": _small(ticket.metadata),
+            "fingerprint": fingerprint,
+            "sla_at": ticket.sla_at,
+            "closed_at": now if ticket.closed else None,
+        }
+        stored = await session.execute(
+            _insert(session, Ticket).values(**row).on_conflict_do_nothing().returning(Ticket.id)
+        )
+        if stored.first() is None:
+            return False
+        payload = {
+            "ticket_id": str(ticket_id),
+            "desk": desk.name,
+            "external_id": external_id,
+            "rank": len(PRIORITIES) - 1 - PRIORITIES.index(ticket.priority),
+            "queued": row["status"] == "queued",
+        }
+        session.emit(Event("ticket.received", session.workspace_id, actor, payload))
+        return True
+
+    async def _update(
+        self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket, fingerprint: str
+    ) -> int:
+        known.fingerprint = fingerprint
+        known.priority = ticket.priority
+        known.sla_at = ticket.sla_at
+        known.source_metadata = {**known.source_metadata, **_small(ticket.metadata)}
+        known.changed_at = self._clock.now()
+        if ticket.closed and known.closed_at is None:
+            known.closed_at = self._clock.now()
+            session.emit(Event("ticket.closed", session.workspace_id, actor, {"ticket_id": str(known.id)}))
+        elif not ticket.closed:
+            known.closed_at = None
+        return await self._add_messages(session, actor, known, ticket)
+
+    async def _add_messages(self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket) -> int:
+        first = await self.written(session, known)
+        messages = list(ticket.messages)
+        if ticket.body and ticket.body != first.body and not any(each.body == ticket.body for each in messages):
+            # Somebody has edited the text. What it said before may have been acted on, so both stay.
+            edit = sha256(ticket.body.encode()).hexdigest()[:16]
+            messages.append(IncomingMessage(external_id=f"edit-{edit}", author="requester", body=ticket.body))
+        return sum([await self.add_message(session, actor, known, each) for each in messages])
+
+    async def _known(self, session: ReadSession, desk: Desk, external_id: str) -> Ticket | None:
+        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)
+        query = select(Ticket).where(*mine, Ticket.external_id == external_id).with_for_update()
+        return (await session.scalars(query)).one_or_none()
+
+    async def _must(self, session: ReadSession, desk: Desk, external_id: str) -> Ticket:
+        found = await self._known(session, desk, external_id)
+        if found is None:
+            raise NotFound
+        return found
+
+
+def _insert(session: WriteSession, table: type[Ticket] | type[TicketMessage]) -> Any:
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    return insert(table)
+
+
+def _subject(ticket_id: UUID) -> str:
+    return f"ticket:{ticket_id}"
+
+
+def _fingerprint(ticket: IncomingTicket) -> str:
+    messages = sorted((each.external_id, each.body, each.author) for each in ticket.messages)
+    told = [ticket.title, ticket.body, ticket.priority, ticket.closed, str(ticket.sla_at), messages]
+    return sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _small(metadata: Any) -> dict[str, Any]:
+    """Adapters keep little here; a desk that sends a lot gets none of it stored."""
+    try:
+        text = json.dumps(dict(metadata), ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError):
+        return {}
+    return json.loads(text.replace("\\u0000", "")) if len(text) <= _MOST_METADATA else {}

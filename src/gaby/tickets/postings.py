@@ -1,0 +1,268 @@
+"""Postings: what an investigation sends to the desk and to colleagues. Each arrives once, whatever happens on the way.
+
+A posting is noted as being sent before it is sent. Whoever finds it so later does not know whether it arrived, and asks
+the desk before sending again; where the desk cannot tell, a person has to look.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, cast
+from uuid import UUID
+
+from sqlalchemy import select
+
+from gaby.audit import AuditLog, Fence
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Sealing
+from gaby.kernel.database import Database, ReadSession
+from gaby.kernel.errors import GabyError, NotFound
+from gaby.kernel.failpoints import failpoint_async
+from gaby.kernel.ids import RunId, WorkspaceId
+from gaby.tickets.adapters.adapter import (
+    DeskOutcomeUnknown,
+    DeskRefused,
+    DeskUnavailable,
+    Reply,
+    TicketAdapter,
+    TicketUnreadable,
+)
+from gaby.tickets.canonical import IncomingMessage
+from gaby.tickets.desks import Desks
+from gaby.tickets.escalating import Escalating
+from gaby.tickets.intake import Intake
+from gaby.tickets.models import Desk, Posting, Ticket
+
+PURPOSE = "posting"
+KINDS = ("reply", "status", "time", "escalation")
+"""In the order in which they are sent."""
+_MOST_TRIES = 8
+_LOOKS = 3
+_FIRST_PAUSE = timedelta(seconds=5)
+_LONGEST_PAUSE = timedelta(minutes=15)
+_SETTLED = {"posted", "unknown", "refused", "dropped"}
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What became of one posting."""
+
+    kind: Literal["reply", "status", "time", "escalation"]
+    state: str
+    shown: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    posted: tuple[Posted, ...]
+    again_at: datetime | None = None
+    """When to try again; None when everything is settled."""
+
+
+class Poster:
+    def __init__(
+        self, database: Database, clock: Clock, audit: AuditLog, desks: Desks, intake: Intake, escalating: Escalating
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._audit = audit
+        self._desks = desks
+        self._intake = intake
+        self._escalating = escalating
+
+    async def deliver(self, actor: Actor, run_id: RunId, sealing: Sealing, fence: Fence) -> Outcome:
+        """Send what is due of a run, in order. What cannot be sent now is tried again later.
+
+        `FenceBroken` when the run is no longer the caller's; then nothing was sent.
+        """
+        again_at: datetime | None = None
+        for posting in await self._postings(actor.workspace_id, run_id):
+            if posting.state in _SETTLED:
+                continue
+            if posting.again_at is not None and posting.again_at > self._clock.now():
+                again_at = posting.again_at
+            else:
+                again_at = await self._deliver(actor, await self._sending(posting, sealing, fence))
+            if again_at is not None:
+                break
+        return await self._outcome(actor.workspace_id, run_id, again_at)
+
+    async def _sending(self, posting: Posting, sealing: Sealing, fence: Fence) -> "_Sending":
+        async with self._database.read(WorkspaceId(posting.workspace_id)) as session:
+            ticket = await self._intake.get(session, posting.ticket_id)
+            desk = await self._desks.get(session, ticket.desk_id)
+            adapter = await self._desks.adapter(session, desk)
+        content = json.loads(sealing.open(posting.content))
+        return _Sending(posting, ticket, desk, adapter, content, fence, in_doubt=posting.state == "sending")
+
+    async def _deliver(self, actor: Actor, sending: "_Sending") -> datetime | None:
+        if sending.ticket.closed_at is not None and sending.posting.kind != "escalation":
+            return await self._settle(actor, sending, "dropped", error="A person closed the ticket.")
+        try:
+            return await (self._after_doubt if sending.in_doubt else self._send)(actor, sending)
+        except DeskUnavailable as error:
+            return await self._later(actor, sending, error, error.retry_after)
+        except DeskOutcomeUnknown as error:
+            return await self._doubt(actor, sending, error)
+        except (DeskRefused, TicketUnreadable) as error:
+            return await self._settle(actor, sending, "refused", error=error.message)
+
+    async def _send(self, actor: Actor, sending: "_Sending") -> datetime | None:
+        await self._note(actor.workspace_id, sending.posting, state="sending", tries=sending.posting.tries + 1)
+        await failpoint_async("post.before_send")
+        payload = {
+            "run_id": str(sending.posting.run_id),
+            "ticket_id": str(sending.ticket.id),
+            "desk": sending.desk.name,
+            "marker": sending.posting.marker,
+        }
+        async with self._audit.effect(actor, f"desk.{sending.posting.kind}", payload, fence=sending.fence) as intent:
+            try:
+                external_id = await self._carry(sending)
+            except DeskOutcomeUnknown:
+                # Saying nothing to the intent leaves its outcome unknown, which is the truth.
+                external_id = None
+                unknown = True
+            else:
+                unknown = False
+                intent.succeeded({"external_id": external_id or ""})
+        await failpoint_async("post.after_send")
+        if unknown:
+            raise DeskOutcomeUnknown
+        return await self._settle(actor, sending, "posted", external_id=external_id)
+
+    async def _carry(self, sending: "_Sending") -> str | None:
+        posting, ticket, adapter, content = sending.posting, sending.ticket, sending.adapter, sending.content
+        metadata = ticket.source_metadata
+        match posting.kind:
+            case "reply":
+                reply = Reply(content["body"], posting.marker, content["private"])
+                return await adapter.post_reply(ticket.external_id, reply, metadata)
+            case "status":
+                await adapter.update_status(ticket.external_id, content["verdict"], metadata)
+            case "time":
+                note, minutes = content["note"], content["minutes"]
+                await adapter.log_time_entry(ticket.external_id, minutes, note, posting.marker, metadata)
+            case _:
+                await self._escalating.send(WorkspaceId(posting.workspace_id), posting.marker, content)
+        return None
+
+    async def _after_doubt(self, actor: Actor, sending: "_Sending") -> datetime | None:
+        """It was being sent when something broke. Look before sending again."""
+        posting, ticket, adapter = sending.posting, sending.ticket, sending.adapter
+        able = adapter.capabilities()
+        if posting.kind in {"status", "time"} or (posting.kind == "reply" and able.idempotent_replies):
+            return await self._send(actor, sending)
+        if posting.kind == "escalation":
+            # Receivers are told its id, so a second copy can be told from a second escalation; silence cannot.
+            return await self._send(actor, sending)
+        found = await adapter.find_reply(ticket.external_id, posting.marker, ticket.source_metadata)
+        if found is not None:
+            return await self._settle(actor, sending, "posted", external_id=found)
+        if able.finds_replies:
+            return await self._send(actor, sending)
+        return await self._doubt(actor, sending, DeskOutcomeUnknown())
+
+    async def _doubt(self, actor: Actor, sending: "_Sending", error: GabyError) -> datetime | None:
+        """Look again a few times: some desks show a reply only after a while. Then a person has to look."""
+        posting = sending.posting
+        if posting.tries >= _LOOKS + 1:
+            told = "Nobody can say whether it arrived, so it was not sent again. Look at the desk."
+            return await self._settle(actor, sending, "unknown", error=told)
+        again_at = self._clock.now() + self._pause(posting.tries)
+        await self._note(
+            actor.workspace_id,
+            posting,
+            state="sending",
+            tries=posting.tries + 1,
+            error=error.message,
+            again_at=again_at,
+        )
+        return again_at
+
+    async def _later(
+        self, actor: Actor, sending: "_Sending", error: GabyError, retry_after: float | None
+    ) -> datetime | None:
+        """The desk did not take it: nothing was sent, so it is due again."""
+        posting = sending.posting
+        if posting.tries >= _MOST_TRIES:
+            return await self._settle(actor, sending, "refused", error=error.message)
+        wait = max(self._pause(posting.tries), timedelta(seconds=min(retry_after or 0, 3600)))
+        again_at = self._clock.now() + wait
+        state = "sending" if sending.in_doubt else "due"
+        await self._note(
+            actor.workspace_id, posting, state=state, tries=posting.tries + 1, error=error.message, again_at=again_at
+        )
+        return again_at
+
+    async def _settle(
+        self,
+        actor: Actor,
+        sending: "_Sending",
+        state: str,
+        *,
+        external_id: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        posting = sending.posting
+        async with self._database.write(actor.workspace_id) as session:
+            row = await session.get(Posting, (session.workspace_id, posting.id))
+            if row is None:
+                raise NotFound
+            row.state, row.last_error, row.external_id = state, error and error[:500], external_id and external_id[:300]
+            row.posted_at = self._clock.now() if state == "posted" else None
+            if posting.kind == "reply" and state == "posted":
+                ticket = await self._intake.get(session, posting.ticket_id)
+                message = IncomingMessage(
+                    external_id=external_id or posting.marker,
+                    author="gaby",
+                    body=sending.content["body"],
+                    private=sending.content["private"],
+                    at=self._clock.now(),
+                )
+                await self._intake.add_message(session, actor, ticket, message)
+        posting.state = state
+
+    async def _note(self, workspace_id: WorkspaceId, posting: Posting, *, state: str, tries: int, **more: Any) -> None:
+        async with self._database.write(workspace_id) as session:
+            row = await session.get(Posting, (workspace_id, posting.id))
+            if row is None:
+                raise NotFound
+            row.state, row.tries = state, tries
+            row.last_error, row.again_at = more.get("error", row.last_error), more.get("again_at")
+        posting.state, posting.tries = state, tries
+
+    async def _postings(self, workspace_id: WorkspaceId, run_id: RunId) -> Sequence[Posting]:
+        async with self._database.read(workspace_id) as session:
+            found = await postings_of(session, run_id)
+            session.expunge_all()
+        return found
+
+    async def _outcome(self, workspace_id: WorkspaceId, run_id: RunId, again_at: datetime | None) -> Outcome:
+        rows = await self._postings(workspace_id, run_id)
+        told = (Posted(cast("Any", row.kind), row.state, row.shown, row.last_error) for row in rows)
+        return Outcome(tuple(told), again_at)
+
+    def _pause(self, tries: int) -> timedelta:
+        return min(_FIRST_PAUSE * 2 ** max(0, tries - 1), _LONGEST_PAUSE)
+
+
+@dataclass(frozen=True)
+class _Sending:
+    posting: Posting
+    ticket: Ticket
+    desk: Desk
+    adapter: TicketAdapter
+    content: dict[str, Any]
+    fence: Fence
+    in_doubt: bool
+    """Somebody began to send it and nobody knows how that ended."""
+
+
+async def postings_of(session: ReadSession, run_id: UUID) -> Sequence[Posting]:
+    query = select(Posting).where(Posting.workspace_id == session.workspace_id, Posting.run_id == run_id)
+    rows = (await session.scalars(query)).all()
+    return sorted(rows, key=lambda row: KINDS.index(row.kind))

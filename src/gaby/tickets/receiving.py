@@ -1,0 +1,250 @@
+"""Receiving: polls and webhook deliveries, one ticket after the other, so that a bad one never holds up the rest."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.errors import GabyError, NotFound, Unavailable
+from gaby.kernel.events import Event
+from gaby.kernel.failpoints import failpoint_async
+from gaby.kernel.ids import DeskId, Ids, WorkspaceId
+from gaby.kernel.log import get_log
+from gaby.tickets.adapters.adapter import (
+    DeskUnavailable,
+    RawTicket,
+    TicketAdapter,
+    TicketUnreadable,
+    WebhookRefused,
+)
+from gaby.tickets.desks import Desks
+from gaby.tickets.intake import Intake, Taken
+from gaby.tickets.models import DeadLetter, Desk, WebhookDelivery
+
+TRIES = 5
+_log = get_log(__name__)
+_MOST_PAGES = 50
+_LONGEST_WAIT = timedelta(hours=1)
+_REMEMBERED = timedelta(days=30)
+_PURPOSE = "dead letter"
+_UNREADABLE = (TicketUnreadable, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True)
+class Received:
+    new: int = 0
+    messages: int = 0
+    unreadable: int = 0
+
+    def and_(self, other: "Received") -> "Received":
+        return Received(self.new + other.new, self.messages + other.messages, self.unreadable + other.unreadable)
+
+
+class Receiver:
+    def __init__(self, database: Database, clock: Clock, ids: Ids, vault: Vault, desks: Desks, intake: Intake) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+        self._desks = desks
+        self._intake = intake
+
+    async def deliver(self, desk_id: DeskId, headers: Mapping[str, str], body: bytes) -> Received:
+        """A webhook delivery. `WebhookRefused` when it is forged, too old, or was delivered before."""
+        async with self._database.read(Across("a delivery names a desk, which may be of any workspace")) as session:
+            desk = (await session.scalars(select(Desk).where(Desk.id == desk_id))).one_or_none()
+        if desk is None:
+            raise WebhookRefused
+        workspace_id = WorkspaceId(desk.workspace_id)
+        async with self._database.read(workspace_id) as session:
+            adapter = await self._desks.adapter(session, desk)
+        if not adapter.capabilities().webhooks:
+            raise WebhookRefused
+        delivery = adapter.verify({name.lower(): value for name, value in headers.items()}, body, self._clock.now())
+        received = Received()
+        async with self._database.write(workspace_id) as session:
+            if not await self._is_first(session, desk, delivery.id):
+                raise WebhookRefused
+            for raw in delivery.tickets:
+                received = received.and_(await self._take(session, desk, adapter, raw))
+        return received
+
+    async def poll(self, workspace_id: WorkspaceId, desk_id: DeskId) -> Received:
+        """Everything that is new since the cursor. Raises what the desk raises, after noting it."""
+        async with self._database.read(workspace_id) as session:
+            desk = await self._desks.get(session, desk_id)
+            adapter = await self._desks.adapter(session, desk)
+        received = await self._try_again(workspace_id, desk, adapter)
+        cursor = desk.cursor
+        for _ in range(_MOST_PAGES):
+            try:
+                page = await adapter.poll(cursor)
+            except GabyError as error:
+                await self._noted(workspace_id, desk_id, desk, error)
+                raise
+            for raw in page.tickets:
+                async with self._database.write(workspace_id) as session:
+                    received = received.and_(await self._take(session, desk, adapter, raw))
+                await failpoint_async("poll.after_ticket")
+            async with self._database.write(workspace_id) as session:
+                await session.execute(
+                    update(Desk)
+                    .where(Desk.workspace_id == workspace_id, Desk.id == desk_id)
+                    .values(cursor=page.cursor, polled_at=self._clock.now(), failures=0, last_error=None)
+                )
+            cursor = page.cursor
+            if not page.more:
+                break
+        return received
+
+    async def poll_due(self) -> int:
+        """Every desk whose time has come, in every workspace. How many were polled."""
+        count = 0
+        for workspace_id, desk_id, token in await self._due():
+            if not await self._hold(workspace_id, desk_id, token):
+                continue
+            count += 1
+            try:
+                await self.poll(workspace_id, desk_id)
+            except (GabyError, OSError) as error:
+                _log.warning("desk.poll_failed", desk=str(desk_id), error=repr(error))
+        await self._forget_old_deliveries()
+        return count
+
+    async def letters(self, session: WriteSession, desk: Desk) -> list[DeadLetter]:
+        mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
+        return list((await session.scalars(select(DeadLetter).where(*mine).order_by(DeadLetter.last_at.desc()))).all())
+
+    async def retry_letter(self, session: WriteSession, letter_id: UUID) -> None:
+        """Give it another round of tries, at the next poll."""
+        letter = await session.get(DeadLetter, (session.workspace_id, letter_id))
+        if letter is None:
+            raise NotFound("There is no such letter. `gaby desk letters` shows them.")
+        letter.state, letter.tries = "trying", 0
+
+    async def _due(self) -> list[tuple[WorkspaceId, DeskId, int]]:
+        query = select(Desk.workspace_id, Desk.id, Desk.lease_token).where(Desk.due_at <= self._clock.now())
+        async with self._database.read(Across("desks of all workspaces are polled")) as session:
+            rows = (await session.execute(query.order_by(Desk.due_at))).all()
+        return [(WorkspaceId(row[0]), DeskId(row[1]), row[2]) for row in rows]
+
+    async def _hold(self, workspace_id: WorkspaceId, desk_id: DeskId, token: int) -> bool:
+        """Of several processes one polls; the next poll is due when the desk's interval has passed."""
+        async with self._database.write(workspace_id) as session:
+            desk = await session.get(Desk, (workspace_id, desk_id), with_for_update=True)
+            if desk is None or desk.lease_token != token or desk.every_seconds is None:
+                return False
+            desk.lease_token += 1
+            every = timedelta(seconds=desk.every_seconds)
+            desk.due_at = self._clock.now() + min(max(every, every * 2**desk.failures), max(_LONGEST_WAIT, every))
+            return True
+
+    async def _noted(self, workspace_id: WorkspaceId, desk_id: DeskId, desk: Desk, error: GabyError) -> None:
+        wait = error.retry_after if isinstance(error, DeskUnavailable) else None
+        values: dict[str, object] = {"failures": min(desk.failures + 1, 10), "last_error": error.message[:500]}
+        if wait is not None and desk.every_seconds is not None:
+            values["due_at"] = self._clock.now() + timedelta(seconds=min(max(wait, desk.every_seconds), 86_400))
+        async with self._database.write(workspace_id) as session:
+            mine = (Desk.workspace_id == workspace_id, Desk.id == desk_id)
+            await session.execute(update(Desk).where(*mine).values(**values))
+
+    async def _take(self, session: WriteSession, desk: Desk, adapter: TicketAdapter, raw: RawTicket) -> Received:
+        actor = system_actor(f"desk {desk.name}", session.workspace_id)
+        try:
+            taken: Taken = await self._intake.take(session, actor, desk, adapter.normalize(raw))
+        except Unavailable:
+            raise
+        except _UNREADABLE as error:
+            await self._set_aside(session, actor, desk, raw, error)
+            return Received(unreadable=1)
+        await self._mended(session, desk, raw.external_id)
+        return Received(new=int(taken.new), messages=taken.messages)
+
+    async def _set_aside(
+        self, session: WriteSession, actor: Actor, desk: Desk, raw: RawTicket, error: Exception
+    ) -> None:
+        reason = error.message if isinstance(error, GabyError) else f"It is not what a ticket looks like ({error!r})."
+        external_id = raw.external_id.encode("utf-8", "replace").decode().replace("\0", "")[:200]
+        letter = await self._letter(session, desk, external_id)
+        if letter is None:
+            row_id = self._ids.new()
+            letter = DeadLetter(
+                workspace_id=session.workspace_id,
+                id=row_id,
+                desk_id=desk.id,
+                external_id=external_id,
+                state="trying",
+                reason="",
+                tries=0,
+                payload=await self._vault.seal(session, f"letter:{row_id}", _as_text(raw), _PURPOSE),
+                first_at=self._clock.now(),
+                last_at=self._clock.now(),
+            )
+            session.add(letter)
+        letter.tries += 1
+        letter.reason = reason.encode("utf-8", "replace").decode().replace("\0", "")[:500]
+        letter.last_at = self._clock.now()
+        if letter.tries >= TRIES and letter.state == "trying":
+            letter.state = "dead"
+            payload = {"desk": desk.name, "letter_id": str(letter.id), "tries": letter.tries}
+            session.emit(Event("ticket.dead_lettered", session.workspace_id, actor, payload))
+        await session.flush()
+
+    async def _try_again(self, workspace_id: WorkspaceId, desk: Desk, adapter: TicketAdapter) -> Received:
+        received = Received()
+        async with self._database.write(workspace_id) as session:
+            for letter in await self.letters(session, desk):
+                if letter.state == "trying":
+                    text = await self._vault.open(session, f"letter:{letter.id}", letter.payload, _PURPOSE)
+                    raw = RawTicket(letter.external_id, json.loads(text))
+                    received = received.and_(await self._take(session, desk, adapter, raw))
+        return received
+
+    async def _letter(self, session: WriteSession, desk: Desk, external_id: str) -> DeadLetter | None:
+        mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
+        query = select(DeadLetter).where(*mine, DeadLetter.external_id == external_id)
+        return (await session.scalars(query)).one_or_none()
+
+    async def _mended(self, session: WriteSession, desk: Desk, external_id: str) -> None:
+        mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
+        await session.execute(
+            update(DeadLetter)
+            .where(*mine, DeadLetter.external_id == external_id, DeadLetter.state != "mended")
+            .values(state="mended")
+        )
+
+    async def _is_first(self, session: WriteSession, desk: Desk, delivery_id: str) -> bool:
+        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        row = {
+            "workspace_id": session.workspace_id,
+            "desk_id": desk.id,
+            "delivery_id": delivery_id[:200],
+            "received_at": self._clock.now(),
+        }
+        stored = await session.execute(
+            insert(WebhookDelivery).values(**row).on_conflict_do_nothing().returning(WebhookDelivery.delivery_id)
+        )
+        return stored.first() is not None
+
+    async def _forget_old_deliveries(self) -> None:
+        old = WebhookDelivery.received_at < self._clock.now() - _REMEMBERED
+        async with self._database.read(Across("old deliveries of all workspaces are forgotten")) as session:
+            some = (await session.scalars(select(WebhookDelivery.delivery_id).where(old).limit(1))).first()
+        if some is not None:
+            async with self._database.write(Across("old deliveries of all workspaces are forgotten")) as session:
+                await session.execute(delete(WebhookDelivery).where(old))
+
+
+def _as_text(raw: RawTicket) -> str:
+    try:
+        return json.dumps(raw.payload)[:6_000_000]
+    except (TypeError, ValueError, RecursionError):
+        return "{}"
