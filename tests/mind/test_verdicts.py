@@ -62,7 +62,7 @@ def test_a_change_that_was_checked_resolves_the_ticket() -> None:
         (Case(answered=0.9), "auto_resolved"),
         (Case(answered=0.9, asks_change=True), "needs_tech"),
         (Case(steps=(Step("get_user", "failed"),)), "failed"),
-        (Case(budget_gone=True), "failed"),
+        (Case(budget_gone=True), "failed_budget"),
         (replace(RESOLVED, budget_gone=True), "auto_resolved"),
         (Case(worth_investigating=False), "skipped"),
         (Case(), "needs_l2"),

@@ -65,6 +65,9 @@ class Ending(NamedTuple):
     finished_at: datetime | None = None
 
 
+NOT_ENDED = Ending()
+
+
 class Edge(NamedTuple):
     lease: Lease
     n: int
@@ -76,7 +79,7 @@ class Edge(NamedTuple):
     wake_at: datetime | None
     steps: tuple[Step, ...]
     drafts: tuple[Draft, ...] = ()
-    ending: Ending = Ending()
+    ending: Ending = NOT_ENDED
     also: tuple[Statement, ...] = ()
 
 

@@ -19,6 +19,9 @@ _PACKED_FROM = 200
 """Smaller ones only grow when they are compressed."""
 
 
+_ADDED_UP = {"iterations", "seconds", "tokens", "nano_usd"}
+
+
 class _Noted(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -79,10 +82,16 @@ class Delta(_Noted):
     withdrawn: tuple[str, ...] = ()
     iterations: int = 0
     """How many more."""
+    seconds: float = 0.0
+    """How much longer it was worked on."""
+    tokens: int = 0
+    nano_usd: int = 0
     placeholders: str | None = None
     written_by: str | None = None
     verdict: Verdict | None = None
     reasons: tuple[str, ...] = ()
+    cited: str | None = None
+    """The sentences of the ending with their tokens."""
     reply: str | None = None
 
 
@@ -97,17 +106,21 @@ class Memory(BaseModel):
     nudges: list[str] = Field(default_factory=list[str])
     withdrawn: list[str] = Field(default_factory=list[str])
     iterations: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    nano_usd: int = 0
     placeholders: str | None = None
     written_by: str | None = None
     verdict: Verdict | None = None
     reasons: list[str] = Field(default_factory=list[str])
+    cited: str | None = None
     reply: str | None = None
 
     def add(self, delta: Delta) -> None:
         for name in delta.model_fields_set:
             value = getattr(delta, name)
-            if name == "iterations":
-                self.iterations += value
+            if name in _ADDED_UP:
+                setattr(self, name, getattr(self, name) + value)
             elif isinstance(value, tuple):
                 getattr(self, name).extend(value)
             else:

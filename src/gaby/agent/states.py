@@ -44,6 +44,10 @@ class Created(_Working):
     def started(self) -> "Planning":
         return Planning()
 
+    def follow(self, lead: UUID) -> "Judging":
+        """Another investigation has told what there is to tell of the same incident."""
+        return Judging(follows=lead)
+
     def put_off(self) -> "Created":
         """Another investigation of the same incident is to tell first."""
         return self
@@ -119,6 +123,8 @@ class Judging(_State):
     """Why it ends here, when it is not the planner who said so."""
     budget: str | None = None
     """What ran out."""
+    follows: UUID | None = None
+    """The investigation of the same incident that speaks for this one."""
 
     def judged(self, verdict: Verdict) -> "WritingBack":
         return WritingBack(verdict=verdict)

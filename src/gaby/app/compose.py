@@ -1,5 +1,6 @@
 """Every service of Gaby, built in order, each from those before it."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -10,10 +11,13 @@ import httpx2
 from fastapi import FastAPI
 
 import gaby
+from gaby.agent.escalations import Escalations
+from gaby.agent.service import Agent
 from gaby.api import Parts
 from gaby.app import checks
 from gaby.app.background import repeating
 from gaby.app.installed_models import usual_limits
+from gaby.app.investigating import Rooms, build_agent, build_runner, build_tickets
 from gaby.app.knowing import build_knowledge
 from gaby.app.modelling import build_models
 from gaby.app.opening import configured_url, open_configured_database
@@ -40,6 +44,7 @@ from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.crypto import MasterKeys, Vault
 from gaby.kernel.database import Database
+from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids, Random
 from gaby.kernel.metrics import Metrics
 from gaby.knowledge.service import Knowledge
@@ -47,14 +52,17 @@ from gaby.llm.service import Models
 from gaby.mcp import HostLimits, McpHost, SpillFolder
 from gaby.safety import parse_profile
 from gaby.settings import Settings
+from gaby.tickets.service import Tickets
 from gaby.tools import Ground, Tools, ToolSettings, build_tools
 from gaby.tools.device_code import Wire
 from gaby.tools.tokens import Tokens
 from gaby.usage.books import KeptBooks
 from gaby.usage.budgets import Budgets
 from gaby.usage.service import UsageService
+from gaby.worker.runner import Runner
 
 _SOON = timedelta(seconds=10)
+_POLL = timedelta(seconds=5)
 _MINUTE = timedelta(minutes=1)
 _SWEEP = timedelta(hours=1)
 _FIRST_WALK = timedelta(minutes=10)
@@ -81,6 +89,9 @@ class Gaby:
     models: Models
     knowledge: Knowledge
     usage: UsageService
+    tickets: Tickets
+    agent: Agent
+    runner: Runner
     http: httpx2.AsyncClient
 
     @asynccontextmanager
@@ -91,6 +102,8 @@ class Gaby:
             stack.push_async_callback(self.http.aclose)
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
             stack.push_async_callback(self.audit.stop)
+            stack.push_async_callback(self.agent.writer.stop)
+            stack.push_async_callback(self.tickets.desks.close)
             stack.push_async_callback(self.usage.books.stop)
             stack.push_async_callback(self.models.close)
             stack.push_async_callback(self.tools.launcher.finish)
@@ -100,6 +113,8 @@ class Gaby:
                 await self.checkpointer.start()
                 for work in self._background():
                     await stack.enter_async_context(work)
+                if self.settings.worker.mode == "embedded":
+                    await stack.enter_async_context(self._investigating())
             yield
 
     def _background(self) -> list[AbstractAsyncContextManager[None]]:
@@ -112,8 +127,23 @@ class Gaby:
             repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
             repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
             repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
+            repeating("desks", self.tickets.receiver.poll_due, first=_SOON, every=_POLL),
             repeating("knowledge checks", self.knowledge.look, first=_FIRST_WALK, every=_SWEEP),
         ]
+
+    @asynccontextmanager
+    async def _investigating(self) -> AsyncGenerator[None]:
+        task = asyncio.create_task(self.runner.work(), name="runner")
+        try:
+            yield
+        finally:
+            await self.runner.stop()
+            await task
+
+    async def heard(self, event: Event) -> None:
+        """News that may mean work for the runner."""
+        if event.name.startswith(("ticket.", "approval.", "investigation.")):
+            self.runner.schedule()
 
     async def _check_connectors(self) -> None:
         await self.host.health_check()
@@ -209,7 +239,11 @@ def build(
     tools.launcher.renewed_by(Tokens(database, vault, clock, Wire(http)))
     books = KeptBooks(database, clock, ids, metrics, usual_limits(settings.budget))
     models = build_models(ground, books, settings.models)
-    return Gaby(
+    knowledge = build_knowledge(ground, models, settings)
+    tickets = build_tickets(ground, http, settings)
+    escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings))
+    agent = build_agent(ground, appender, Rooms(tickets, tools, models, knowledge, books, escalations), settings)
+    built = Gaby(
         settings=settings,
         clock=clock,
         ids=ids,
@@ -226,10 +260,15 @@ def build(
         spill=spill,
         tools=tools,
         models=models,
-        knowledge=build_knowledge(ground, models, settings),
+        knowledge=knowledge,
         usage=UsageService(books, Budgets(), clock),
+        tickets=tickets,
+        agent=agent,
+        runner=build_runner(agent, ground, settings),
         http=http,
     )
+    database.after_commit(built.heard)
+    return built
 
 
 def _master_keys(settings: Settings) -> MasterKeys:

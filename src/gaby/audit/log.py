@@ -9,6 +9,7 @@ import orjson
 from prometheus_client import Counter
 from sqlalchemy import Connection, select
 
+from gaby.audit.canonical import canonical_payload
 from gaby.audit.errors import AuditUnavailable, NotCanonical, OutcomeNotWritten, PayloadTooLarge
 from gaby.audit.fences import Fence
 from gaby.audit.intents import Intent, Outcome, PendingIntent, make_intent
@@ -121,6 +122,14 @@ class AuditLog:
             )
             for row in found
         ]
+
+    def draft(self, actor: Actor, event: str, payload: Mapping[str, Any]) -> Draft:
+        """A row for whoever writes rows in a transaction of their own. Without personal values."""
+        return check_draft(Draft(actor.workspace_id, actor.kind, actor.id, event, canonical_payload(payload)))
+
+    def appended(self, drafts: Sequence[Draft]) -> None:
+        """Tell that such rows are on disk."""
+        self._tell(drafts)
 
     def trouble(self) -> str | None:
         """What keeps the log from being written, as far as the last write could tell."""

@@ -2,32 +2,43 @@
 
 from gaby.mind.arguments import Filled, Origin, fill
 from gaby.mind.cited import Cited, cited_sentences
+from gaby.mind.concluding import conclude
 from gaby.mind.contradictions import Hint, hints
 from gaby.mind.entities import Entity, EntityKind, extract
+from gaby.mind.planning import next_step
 from gaby.mind.questions import queries
 from gaby.mind.sentences import Sentence, split
+from gaby.mind.showing import shown
+from gaby.mind.situations import Conclusion, Found, NextStep, PlannedCall, SeenCall, Situation
 from gaby.mind.summaries import CitedSentence, Passage, Summary, summarise
 from gaby.mind.support import Support, support
 from gaby.mind.tool_choice import Choice, ToolCard, choose
 from gaby.mind.triage import Intent, Triage, triage
 from gaby.mind.urgency import Urgency
-from gaby.mind.verdicts import Case, Finding, Judgement, Step, Verdict, judge
+from gaby.mind.verdicts import Case, Finding, Judgement, Outcome, Step, Verdict, judge
 
 __all__ = [
     "Case",
     "Choice",
     "Cited",
     "CitedSentence",
+    "Conclusion",
     "Entity",
     "EntityKind",
     "Filled",
     "Finding",
+    "Found",
     "Hint",
     "Intent",
     "Judgement",
+    "NextStep",
     "Origin",
+    "Outcome",
     "Passage",
+    "PlannedCall",
+    "SeenCall",
     "Sentence",
+    "Situation",
     "Step",
     "Summary",
     "Support",
@@ -37,11 +48,14 @@ __all__ = [
     "Verdict",
     "choose",
     "cited_sentences",
+    "conclude",
     "extract",
     "fill",
     "hints",
     "judge",
+    "next_step",
     "queries",
+    "shown",
     "split",
     "summarise",
     "support",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["auto_resolved", "needs_tech", "needs_l2", "needs_client", "skipped", "failed"]
+Verdict = Literal["auto_resolved", "needs_tech", "needs_l2", "needs_client", "skipped", "failed", "failed_budget"]
 Outcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
 """What came of a call, by the names of the tools room in small letters."""
 
@@ -92,7 +92,7 @@ def _danger(case: Case) -> Judgement | None:
 def _no_budget(case: Case) -> Judgement | None:
     if not case.budget_gone or _is_put_right(case):
         return None
-    return _say("failed", 0.9, "The budget was used up before the end.")
+    return _say("failed_budget", 0.9, "The budget was used up before the end.")
 
 
 def _waits(case: Case) -> Judgement | None:

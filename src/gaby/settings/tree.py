@@ -1,31 +1,17 @@
 """Every setting of Gaby in one tree. Each describes itself; the reference page is generated from here."""
 
-import re
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator
+
+from gaby.settings.base import OFTEN_ENOUGH, Duration, Group
+from gaby.settings.working import AgentSettings, WorkerSettings
 
 
-def _duration(value: object) -> object:
-    found = re.fullmatch(r"(\d{1,9})\s*(s|m|h|d)", value.strip()) if isinstance(value, str) else None
-    return timedelta(seconds=int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]) if found else value
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
-"""A span of time as people write it: `90s`, `15m`, `12h`, `14d`; ISO 8601 works too."""
-
-
-_OFTEN_ENOUGH = Field(ge=timedelta(seconds=1), le=timedelta(days=400))
-
-
-class _Group(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
-
-
-class ServerSettings(_Group):
+class ServerSettings(Group):
     """How people and programs reach Gaby."""
 
     host: Annotated[str, Field(description="Address to listen on. 0.0.0.0 means every network interface.")] = (
@@ -48,7 +34,7 @@ class ServerSettings(_Group):
     ] = 6_000_000
 
 
-class DatabaseSettings(_Group):
+class DatabaseSettings(Group):
     """Where everything is kept."""
 
     url: Annotated[
@@ -75,7 +61,7 @@ class DatabaseSettings(_Group):
     ] = True
 
 
-class CryptoSettings(_Group):
+class CryptoSettings(Group):
     """The key that protects all other keys."""
 
     master_key: Annotated[
@@ -84,7 +70,7 @@ class CryptoSettings(_Group):
     ] = None
 
 
-class SessionSettings(_Group):
+class SessionSettings(Group):
     """How long people stay signed in."""
 
     idle: Annotated[Duration, Field(description="A session ends after this long without use.")] = timedelta(hours=12)
@@ -98,18 +84,18 @@ class SessionSettings(_Group):
         return value
 
 
-class AuditSettings(_Group):
+class AuditSettings(Group):
     """The log that proves what Gaby did."""
 
     checkpoint_rows: Annotated[
         int, Field(ge=1, le=1 << 20, description="Sign a checkpoint after this many new rows.")
     ] = 256
     checkpoint_every: Annotated[
-        Duration, _OFTEN_ENOUGH, Field(description="Sign a checkpoint at the latest this long after a new row.")
+        Duration, OFTEN_ENOUGH, Field(description="Sign a checkpoint at the latest this long after a new row.")
     ] = timedelta(seconds=60)
     heartbeat_every: Annotated[
         Duration,
-        _OFTEN_ENOUGH,
+        OFTEN_ENOUGH,
         Field(description="Sign a checkpoint this often even when nothing happens, so that silence is proven too."),
     ] = timedelta(minutes=15)
     verify_every: Annotated[
@@ -140,7 +126,7 @@ class AuditSettings(_Group):
         return value
 
 
-class SafetySettings(_Group):
+class SafetySettings(Group):
     """What Gaby may see and do."""
 
     profile: Annotated[
@@ -149,37 +135,37 @@ class SafetySettings(_Group):
     ] = "default"
     approval_ttl: Annotated[
         Duration,
-        _OFTEN_ENOUGH,
+        OFTEN_ENOUGH,
         Field(description="How long an approval may wait before the question is closed and escalated."),
     ] = timedelta(hours=24)
     sitting: Annotated[
         Duration,
-        _OFTEN_ENOUGH,
+        OFTEN_ENOUGH,
         Field(description="How long an operator who agreed is not asked again for the same harmless kind of action."),
     ] = timedelta(hours=8)
 
 
-class ConnectorSettings(_Group):
+class ConnectorSettings(Group):
     """How patient Gaby is with its connectors."""
 
     start_timeout: Annotated[
-        Duration, _OFTEN_ENOUGH, Field(description="A connector that shows no tools after this long did not start.")
+        Duration, OFTEN_ENOUGH, Field(description="A connector that shows no tools after this long did not start.")
     ] = timedelta(seconds=30)
     call_deadline: Annotated[
-        Duration, _OFTEN_ENOUGH, Field(description="A call that is not answered after this long is given up.")
+        Duration, OFTEN_ENOUGH, Field(description="A call that is not answered after this long is given up.")
     ] = timedelta(seconds=60)
     idle_stop: Annotated[
-        Duration, _OFTEN_ENOUGH, Field(description="A connector that nobody used for this long is stopped until used.")
+        Duration, OFTEN_ENOUGH, Field(description="A connector that nobody used for this long is stopped until used.")
     ] = timedelta(minutes=15)
     check_every: Annotated[
-        Duration, _OFTEN_ENOUGH, Field(description="How often connectors are asked whether they are well.")
+        Duration, OFTEN_ENOUGH, Field(description="How often connectors are asked whether they are well.")
     ] = timedelta(seconds=30)
     keep_results: Annotated[
-        Duration, _OFTEN_ENOUGH, Field(description="How long results that were too large to pass around stay on disk.")
+        Duration, OFTEN_ENOUGH, Field(description="How long results that were too large to pass around stay on disk.")
     ] = timedelta(days=2)
 
 
-class ModelSettings(_Group):
+class ModelSettings(Group):
     """Which models Gaby may ask. Without a key it works with no model at all, and says so."""
 
     anthropic_key: Annotated[
@@ -239,7 +225,7 @@ class ModelSettings(_Group):
     ] = None
 
 
-class KnowledgeSettings(_Group):
+class KnowledgeSettings(Group):
     """What Gaby answers from: the company's own documents."""
 
     networks: Annotated[
@@ -277,7 +263,7 @@ _TOKENS = Field(ge=0, le=10**12)
 _USD = Field(ge=0, le=10**6, allow_inf_nan=False)
 
 
-class BudgetSettings(_Group):
+class BudgetSettings(Group):
     """What models may cost. Workspaces can have limits of their own; see `gaby usage limit`."""
 
     plan: Annotated[
@@ -296,7 +282,7 @@ class BudgetSettings(_Group):
     ] = None
 
 
-class LogSettings(_Group):
+class LogSettings(Group):
     """What Gaby tells while it runs."""
 
     level: Annotated[
@@ -308,7 +294,7 @@ class LogSettings(_Group):
     ] = "auto"
 
 
-class TelemetrySettings(_Group):
+class TelemetrySettings(Group):
     """Traces for OpenTelemetry. Off unless an endpoint is given."""
 
     endpoint: Annotated[
@@ -324,7 +310,7 @@ class TelemetrySettings(_Group):
     ] = None
 
 
-class Settings(_Group):
+class Settings(Group):
     """Gaby's settings."""
 
     home: Annotated[
@@ -344,6 +330,8 @@ class Settings(_Group):
     models: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     budget: BudgetSettings = BudgetSettings()
+    agent: AgentSettings = AgentSettings()
+    worker: WorkerSettings = WorkerSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 

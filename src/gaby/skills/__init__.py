@@ -10,15 +10,28 @@ def _load() -> Iterable[Skill[Any, Any]]:
     from gaby.skills import (
         choose_tools,
         compare,
+        complete,
         find_entities,
         judge,
+        plan,
         rank_passages,
         search_queries,
         summarise,
         triage,
     )
 
-    rooms = (choose_tools, compare, find_entities, judge, rank_passages, search_queries, summarise, triage)
+    rooms = (
+        choose_tools,
+        compare,
+        complete,
+        find_entities,
+        judge,
+        plan,
+        rank_passages,
+        search_queries,
+        summarise,
+        triage,
+    )
     return [room.skill for room in rooms]
 
 

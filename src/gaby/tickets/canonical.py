@@ -9,6 +9,12 @@ Priority = Literal["low", "medium", "high", "critical"]
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 """From the least to the most urgent."""
 
+
+def rank_of(priority: str) -> int:
+    """0 for the most urgent."""
+    return len(PRIORITIES) - 1 - list[str](PRIORITIES).index(priority)
+
+
 TicketStatus = Literal[
     "new",
     "queued",

@@ -19,7 +19,7 @@ from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids, TicketId
 from gaby.tickets.adapters.adapter import TicketUnreadable
-from gaby.tickets.canonical import PRIORITIES, IncomingMessage, IncomingTicket
+from gaby.tickets.canonical import IncomingMessage, IncomingTicket, rank_of
 from gaby.tickets.cleaning import LONGEST_ID, clean_line, cleaned
 from gaby.tickets.models import Desk, Ticket, TicketMessage
 
@@ -165,7 +165,7 @@ class Intake:
             "ticket_id": str(ticket_id),
             "desk": desk.name,
             "external_id": external_id,
-            "rank": len(PRIORITIES) - 1 - PRIORITIES.index(ticket.priority),
+            "rank": rank_of(ticket.priority),
             "queued": row["status"] == "queued",
         }
         session.emit(Event("ticket.received", session.workspace_id, actor, payload))

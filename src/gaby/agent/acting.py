@@ -1,0 +1,270 @@
+"""Acting: calls through the one path, reads side by side, writes one after the other, each done once."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from gaby.agent.edges import Step
+from gaby.agent.memory import CallOutcome, CallRecord, Delta
+from gaby.agent.moves import Investigating, Move
+from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
+from gaby.audit import Outcome, Recalled, recall_calls
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.failpoints import failpoint_async
+from gaby.kernel.ids import ApprovalId
+from gaby.safety import Verdict
+from gaby.tools import Asked, Call, Denied, Done, Failed, Simulated, ToolOutcome, Tools, Unknown
+from gaby.tools.catalogue import ToolEntry
+from gaby.tools.errors import ToolUnknown
+from gaby.tools.models import Approval
+
+_AT_ONCE = 4
+_KEPT_CHARACTERS = 200_000
+_LOST = "It was done before Gaby was interrupted; what it answered was not kept."
+_UNKNOWN = "Gaby was interrupted in the middle of it, and nobody can say whether it happened."
+
+
+class Hands:
+    """What the loop uses to check calls, to ask for consent, and to act."""
+
+    def __init__(self, database: Database, clock: Clock, tools: Tools) -> None:
+        self._database = database
+        self._clock = clock
+        self._tools = tools
+
+    async def check(self, run: Investigating, state: SafetyCheck) -> Move:
+        """What is allowed is done; what needs consent is asked for when nothing else is left; the rest is denied."""
+        verdicts = [(call, await self._verdict(run, call)) for call in state.calls]
+        stopped = next((verdict for _, verdict in verdicts if verdict.rule.startswith("kill_switch")), None)
+        if stopped is not None:
+            return Move(state.halted(stopped.reason), (Step("safety", "Stopped", stopped.reason, "problem"),))
+        allowed = [call for call, verdict in verdicts if verdict.outcome in {"allow", "simulate"}]
+        asked = [call for call, verdict in verdicts if verdict.outcome == "ask"]
+        refused = [(call, verdict) for call, verdict in verdicts if verdict.outcome == "deny"]
+        delta = Delta(calls=await self._denied(run, refused))
+        steps = tuple(
+            Step("safety", f"Denied {call.tool}", run.told(verdict.reason), "problem") for call, verdict in refused
+        )
+        if allowed:
+            told = ", ".join(dict.fromkeys(call.tool for call in allowed))
+            return Move(state.allowed(tuple(allowed)), (*steps, Step("safety", "Allowed", told)), delta)
+        if asked:
+            return await self._ask(run, state, asked, steps, delta)
+        return Move(state.denied(), steps, delta)
+
+    async def look_for_answers(self, run: Investigating, state: WaitingApproval) -> Move | None:
+        """None while somebody has yet to answer."""
+        answers = await self._answers(run)
+        now = self._clock.now()
+        waiting = [a for a in answers.values() if a.state == "waiting" and a.expires_at > now]
+        if any(call.approval_id in {a.id for a in waiting} for call in state.calls):
+            return None
+        agreed = [call for call in state.calls if _state(answers, call) in {"approved", "used"}]
+        turned_down = [call for call in state.calls if call not in agreed]
+        verdicts = [(call, _as_verdict(answers.get(call.approval_id or UUID(int=0)))) for call in turned_down]
+        steps = tuple(
+            Step(
+                "approvals",
+                f"{verdict.rule.partition('.')[2].capitalize()}: {call.tool}",
+                run.told(verdict.reason),
+                "approval",
+            )
+            for call, verdict in verdicts
+        )
+        delta = Delta(calls=await self._denied(run, verdicts))
+        if not agreed:
+            return Move(state.turned_down(), steps, delta)
+        who = tuple(
+            Step("approvals", f"Approved: {call.tool}", f"by {_decided_by(answers, call)}", "approval")
+            for call in agreed
+        )
+        return Move(state.approved(tuple(agreed)), (*steps, *who), delta)
+
+    async def act(self, run: Investigating, state: Acting) -> Move:
+        entries = await self._entries(run)
+        known = await self._recall(run) if run.fresh else {}
+        reads = [call for call in state.calls if _lane(entries, call) == "read"]
+        writes = [call for call in state.calls if _lane(entries, call) == "write"]
+        limit = asyncio.Semaphore(_AT_ONCE)
+
+        async def read(call: PlannedCall) -> ToolOutcome:
+            async with limit:
+                return await self._invoke(run, call)
+
+        outcomes: dict[UUID, ToolOutcome] = dict(
+            zip([call.id for call in reads], await asyncio.gather(*map(read, reads)), strict=True)
+        )
+        for call in writes:
+            await failpoint_async("act.before_write")
+            outcomes[call.id] = await self._write(run, call, entries.get(call.tool), known.get(call.id))
+            await failpoint_async("act.after_write")
+        first = len(run.memory.calls) + 1
+        records = tuple(
+            _record(call, number, outcomes[call.id], entries.get(call.tool))
+            for number, call in enumerate(state.calls, first)
+        )
+        steps = tuple(_step(run, record, outcomes[record.id]) for record in records)
+        return Move(state.acted(), steps, Delta(calls=records))
+
+    async def _verdict(self, run: Investigating, call: PlannedCall) -> Verdict:
+        try:
+            return await self._tools.invoker.explain(_call(call), run.tools)
+        except ToolUnknown as error:
+            return Verdict("deny", "tool.unknown", error.message)
+
+    async def _ask(
+        self,
+        run: Investigating,
+        state: SafetyCheck,
+        calls: Sequence[PlannedCall],
+        steps: tuple[Step, ...],
+        delta: Delta,
+    ) -> Move:
+        pending: list[PlannedCall] = []
+        done: list[CallRecord] = list(delta.calls)
+        for call in calls:
+            outcome = await self._invoke(run, call)
+            if isinstance(outcome, Asked):
+                pending.append(call.model_copy(update={"approval_id": outcome.approval_id}))
+            else:
+                # The policy changed between the two looks.
+                entries = await self._entries(run)
+                number = len(run.memory.calls) + len(done) + 1
+                done.append(_record(call, number, outcome, entries.get(call.tool)))
+        delta = Delta(calls=tuple(done))
+        if not pending:
+            return Move(state.denied(), (*steps, Step("safety", "Decided anew")), delta)
+        answers = await self._answers(run)
+        until = min(answers[call.approval_id].expires_at for call in pending if call.approval_id is not None)
+        asked = tuple(
+            Step("approvals", f"Asks for consent: {call.tool}", run.told(call.why), "approval") for call in pending
+        )
+        return Move(state.ask(tuple(pending), until), (*steps, *asked), delta, rest_until=until)
+
+    async def _denied(
+        self, run: Investigating, refused: Sequence[tuple[PlannedCall, Verdict]]
+    ) -> tuple[CallRecord, ...]:
+        entries = await self._entries(run)
+        first = len(run.memory.calls) + 1
+        return tuple(
+            _record(call, number, Denied(verdict), entries.get(call.tool))
+            for number, (call, verdict) in enumerate(refused, first)
+        )
+
+    async def _write(
+        self, run: Investigating, call: PlannedCall, entry: ToolEntry | None, before: Recalled | None
+    ) -> ToolOutcome:
+        """Once. After a crash the log tells whether it had begun, and how it ended."""
+        if before is None:
+            return await self._invoke(run, call)
+        if before.outcome is Outcome.SUCCEEDED:
+            return Done(Verdict("allow", "recovered", _LOST), {"note": _LOST}, {"note": _LOST}, _LOST)
+        if before.outcome is Outcome.FAILED:
+            # It says that it was not done, so doing it now is the first time.
+            return await self._invoke(run, call)
+        if entry is not None and entry.facts.manifest.idempotent and before.outcome is None:
+            return await self._invoke(run, call)
+        return Unknown(_UNKNOWN)
+
+    async def _invoke(self, run: Investigating, call: PlannedCall) -> ToolOutcome:
+        try:
+            return await self._tools.invoker.invoke(_call(call, resumed=run.fresh), run.tools)
+        except ToolUnknown as error:
+            return Denied(Verdict("deny", "tool.unknown", error.message))
+
+    async def _recall(self, run: Investigating) -> dict[UUID, Recalled]:
+        async with self._database.read(run.workspace_id) as session:
+            return await recall_calls(session, run.run_id, run.created_at)
+
+    async def _answers(self, run: Investigating) -> dict[UUID, Approval]:
+        async with self._database.read(run.workspace_id) as session:
+            return {row.id: row for row in await self._tools.approvals.of_run(session, run.run_id)}
+
+    async def _entries(self, run: Investigating) -> dict[str, ToolEntry]:
+        return dict((await self._tools.catalogue.snapshot(run.workspace_id)).tools)
+
+
+def _call(call: PlannedCall, *, resumed: bool = False) -> Call:
+    approval = ApprovalId(call.approval_id) if call.approval_id is not None else None
+    return Call(call.tool, call.arguments, call.id, why=call.why, approval_id=approval, resumed=resumed)
+
+
+def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
+    entry = entries.get(call.tool)
+    return "write" if entry is None else entry.facts.lane
+
+
+def _record(call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None) -> CallRecord:
+    name, result, reason = _told(outcome)
+    return CallRecord(
+        id=call.id,
+        number=number,
+        tool=call.tool,
+        arguments=call.arguments,
+        lane="write" if entry is None else entry.facts.lane,
+        outcome=name,
+        result=result,
+        reason=reason,
+        why=call.why,
+    )
+
+
+def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
+    match outcome:
+        case Done(structured=structured, text=text, shown=shown, spilled=spilled):
+            whole = shown if spilled is not None else structured if structured is not None else text
+            return "done", _bounded(whole, text), ""
+        case Simulated(structured=structured, shown=shown, verdict=verdict):
+            return "simulated", structured if structured is not None else shown, verdict.reason
+        case Asked(verdict=verdict):
+            return "asked", None, verdict.reason
+        case Denied(verdict=verdict):
+            return "denied", None, verdict.reason
+        case Failed(message=message):
+            return "failed", None, message
+        case Unknown(reason=reason):
+            return "unknown", None, reason
+
+
+def _bounded(result: Any, text: str) -> Any:
+    return result if len(text) <= _KEPT_CHARACTERS else text[:_KEPT_CHARACTERS]
+
+
+def _step(run: Investigating, record: CallRecord, outcome: ToolOutcome) -> Step:
+    system, _, tool = record.tool.partition(".")
+    arguments = ", ".join(f"{name}={value}" for name, value in record.arguments.items())
+    if isinstance(outcome, Done):
+        kind = "read" if record.lane == "read" else "write"
+        detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
+        return Step(system, tool, run.told(detail), kind)
+    word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(
+        record.outcome, record.outcome
+    )
+    return Step(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")
+
+
+def _state(answers: dict[UUID, Approval], call: PlannedCall) -> str | None:
+    found = answers.get(call.approval_id) if call.approval_id is not None else None
+    return found.state if found is not None else None
+
+
+def _decided_by(answers: dict[UUID, Approval], call: PlannedCall) -> str:
+    found = answers.get(call.approval_id) if call.approval_id is not None else None
+    return found.decided_by or "somebody" if found is not None else "somebody"
+
+
+def _as_verdict(approval: Approval | None) -> Verdict:
+    if approval is None:
+        return Verdict("deny", "approval.missing", "The question is gone.")
+    match approval.state:
+        case "refused":
+            return Verdict(
+                "deny", "approval.refused", f"{approval.decided_by} refused: {approval.answer or ''}".strip()
+            )
+        case "escalated":
+            told = f"{approval.decided_by} passed it on: {approval.answer or ''}".strip()
+            return Verdict("deny", "approval.escalated", told)
+        case _:
+            return Verdict("deny", "approval.expired", "Nobody answered in time.")

@@ -1,0 +1,281 @@
+"""Judging: the verdict, the completion check before anything is called resolved, and the reply with its sources."""
+
+import asyncio
+import json
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from gaby.agent.edges import Ending, Statement, Step
+from gaby.agent.envelope import fill
+from gaby.agent.loading import load
+from gaby.agent.memory import Delta
+from gaby.agent.moves import Investigating, Move
+from gaby.agent.replies import PUBLIC, cited_text, message, tokens_in
+from gaby.agent.states import Judging
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Database
+from gaby.kernel.ids import Ids, RunId
+from gaby.knowledge.answering import DISCLAIMER
+from gaby.knowledge.service import Knowledge
+from gaby.llm.books import OFFLINE, BudgetSpent
+from gaby.llm.results import Again, Token
+from gaby.llm.service import Models
+from gaby.mind import Case, CitedSentence, Conclusion, Situation, cited_sentences, conclude, shown, support
+from gaby.skills import complete, judge, plan, summarise
+from gaby.tickets.adapters.adapter import Capabilities
+from gaby.tickets.canonical import Verdict
+from gaby.tickets.desks import Desks
+
+_SOURCE_CHARACTERS = 6000
+_ESCALATED: frozenset[Verdict] = frozenset({"needs_tech", "needs_l2", "needs_client", "failed", "failed_budget"})
+_POSTING = (
+    "INSERT INTO postings (workspace_id, id, run_id, ticket_id, kind, state, marker, content, shown, created_at, "
+    "tries) VALUES (?, ?, ?, ?, ?, 'due', ?, ?, ?, ?, 0)"
+)
+
+
+class Judge:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        ids: Ids,
+        vault: Vault,
+        models: Models,
+        knowledge: Knowledge,
+        desks: Desks,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+        self._models = models
+        self._knowledge = knowledge
+        self._desks = desks
+
+    async def judge(self, run: Investigating, state: Judging, *, escalates: bool) -> Move:
+        if state.follows is not None:
+            return await self._as_the_lead(run, state, state.follows, escalates=escalates)
+        conclusion = await asyncio.to_thread(conclude, self._situation(run, state), self._models.runner.embed)
+        verdict, reasons = await self._verdict(run, state, conclusion)
+        cited, written_by = await self._written(run, conclusion, verdict)
+        if verdict == "auto_resolved":
+            done, why = await self._is_complete(run, conclusion, cited)
+            if not done:
+                verdict, reasons = "needs_tech", [*reasons, why]
+        return await self._ended(
+            run, state, _Ending(verdict, reasons, cited, written_by, cited_text(conclusion.notes)), escalates=escalates
+        )
+
+    async def _as_the_lead(self, run: Investigating, state: Judging, lead: UUID, *, escalates: bool) -> Move:
+        """What was found for one holds for all, except what was found about the one."""
+        async with self._database.read(run.workspace_id) as session:
+            told = (await load(session, self._vault, RunId(lead))).memory
+        general = [
+            each
+            for each in cited_sentences(told.cited or "")
+            if each.citations and all(token.startswith("doc:") for token in each.citations)
+        ]
+        cited = cited_text([CitedSentence(each.text, tuple(each.citations)) for each in general])
+        verdict: Verdict = told.verdict or "needs_tech"
+        if verdict in PUBLIC and not cited:
+            verdict = "needs_tech"
+        reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
+        return await self._ended(
+            run, state, _Ending(verdict, reasons, cited, told.written_by or OFFLINE, ""), escalates=escalates
+        )
+
+    async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:
+        verdict, reasons, cited, written_by, notes = end
+        body = message(verdict, cited, written_by, notes=notes, reasons=reasons) if verdict != "skipped" else ""
+        await self._keep_citations(run, body and f"{cited}\n{notes}")
+        delta = Delta(verdict=verdict, reasons=tuple(reasons), reply=body, cited=cited, written_by=written_by)
+        told = run.told(" ".join(reasons))
+        return Move(
+            state.judged(verdict),
+            (Step("gaby", verdict, told, "verdict"),),
+            delta,
+            ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(cited)),
+            also=await self._postings(run, verdict, body, reasons, escalates=escalates),
+            audit={"verdict": verdict, "written_by": written_by},
+        )
+
+    def _situation(self, run: Investigating, state: Judging) -> Situation:
+        filled = fill(run.memory, [], [], run.persona.bounds, ticket_id=run.ticket.external_id, now=self._clock.now())
+        situation = plan.situation(filled.envelope)
+        return replace(situation, budget_gone=state.budget is not None)
+
+    async def _verdict(self, run: Investigating, state: Judging, conclusion: Conclusion) -> tuple[Verdict, list[str]]:
+        if state.budget is not None:
+            return "failed_budget", [f"{state.budget} is used up."]
+        if not run.memory.worth_investigating or run.ticket.closed_at is not None:
+            return "skipped", [state.because or "There is nothing to look into."]
+        case = _case(conclusion.case, run)
+        try:
+            judged = await self._models.runner.run(judge.skill, case, run.occasion)
+        except BudgetSpent:
+            return conclusion.judgement.verdict, list(conclusion.judgement.reasons)
+        return judged.value.verdict, judged.value.reasons
+
+    async def _written(self, run: Investigating, conclusion: Conclusion, verdict: Verdict) -> tuple[str, str]:
+        """The reply with its tokens, and who wrote it. A model's sentences are held against what they cite."""
+        offline = cited_text(conclusion.sentences)
+        if verdict in {"skipped", "failed_budget"}:
+            return offline, OFFLINE
+        sources = _sources(run)
+        material = summarise.Material(
+            question=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:20_000],
+            sources=[summarise.Source(citation=name, text=text) for name, (_, text) in sources.items()],
+            reader="the person who wrote the ticket" if verdict in PUBLIC else "a colleague",
+        )
+        try:
+            text, source = await self._stream(run, material)
+        except BudgetSpent:
+            return offline, OFFLINE
+        if source == OFFLINE:
+            return offline or _by_tokens(text, sources), OFFLINE
+        return _by_tokens(text, sources), source
+
+    async def _stream(self, run: Investigating, material: summarise.Material) -> tuple[str, str]:
+        async for part in self._models.runner.stream(summarise.skill, material, run.occasion):
+            if isinstance(part, Token | Again):
+                if run.on_token is not None:
+                    run.on_token(part.text if isinstance(part, Token) else None)
+            else:
+                return part.value.text, part.source
+        raise AssertionError("a skill ends with a result")
+
+    async def _is_complete(self, run: Investigating, conclusion: Conclusion, cited: str) -> tuple[bool, str]:
+        ticket = run.memory.ticket
+        verified = conclusion.case.verified
+        given = complete.Ending(
+            ticket="\n\n".join((ticket.title, ticket.body, *ticket.messages))[:20_000],
+            summary=cited,
+            verdict="auto_resolved",
+            evidence=[
+                complete.Evidence(citation=token, text=text) for token, text in _sources(run).values() if token in cited
+            ],
+            changes=[
+                complete.Made(tool=call.tool, outcome=call.outcome, verified=verified)
+                for call in run.memory.calls
+                if call.lane == "write"
+            ],
+        )
+        try:
+            checked = (await self._models.runner.run(complete.skill, given, run.occasion)).value
+        except BudgetSpent:
+            return False, "The budget did not allow to check whether it is done."
+        return checked.complete, checked.why
+
+    async def _keep_citations(self, run: Investigating, text: str) -> None:
+        """So that each opens at its lines, also when the document has changed since."""
+        used = set(tokens_in(text))
+        cited = [
+            (each.citation, each.document_id, each.text.strip("\n"))
+            for each in run.memory.passages
+            if each.citation in used
+        ]
+        if cited:
+            async with self._database.write(run.workspace_id) as session:
+                await self._knowledge.parts.citations.keep(session, cited)
+
+    async def _postings(
+        self, run: Investigating, verdict: Verdict, body: str, reasons: list[str], *, escalates: bool
+    ) -> tuple[Statement, ...]:
+        if run.ticket.closed_at is not None:
+            return ()
+        able = await self._able(run)
+        wanted: dict[str, tuple[dict[str, Any], str]] = {}
+        if body:
+            private = verdict not in PUBLIC and able.private_replies
+            wanted["reply"] = ({"body": body, "private": private}, run.told(body))
+        if able.statuses:
+            wanted["status"] = ({"verdict": verdict}, verdict)
+        if able.time_entries and run.persona.time_entries and verdict != "skipped":
+            minutes = 1
+            wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")
+        if escalates and verdict in _ESCALATED:
+            calls = [f"{call.tool}: {call.outcome}" for call in run.memory.calls]
+            content = {
+                "verdict": verdict,
+                "title": run.told(run.memory.ticket.title),
+                "reasons": [run.told(reason) for reason in reasons],
+                "summary": run.told(body),
+                "steps": calls,
+                "run_id": str(run.run_id),
+                "ticket": run.ticket.external_id,
+            }
+            wanted["escalation"] = (content, f"{verdict}: {run.told(run.memory.ticket.title)}")
+        return tuple(self._posting(run, kind, content, told) for kind, (content, told) in wanted.items())
+
+    def _posting(self, run: Investigating, kind: str, content: dict[str, Any], told: str) -> Statement:
+        marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"
+        sealed = run.sealing.seal(json.dumps(content).encode())
+        place = (run.workspace_id.hex, self._ids.new().hex, run.run_id.hex, run.ticket.id.hex)
+        return Statement(_POSTING, (*place, kind, marker, sealed, told[:20_000], self._clock.now()))
+
+    async def _able(self, run: Investigating) -> Capabilities:
+        async with self._database.read(run.workspace_id) as session:
+            desk = await self._desks.get(session, run.ticket.desk_id)
+            return (await self._desks.adapter(session, desk)).capabilities()
+
+
+class _Ending(NamedTuple):
+    verdict: Verdict
+    reasons: list[str]
+    cited: str
+    written_by: str
+    notes: str
+
+
+def _case(case: Case, run: Investigating) -> judge.Case:
+    return judge.Case(
+        ticket=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:8000],
+        worth_investigating=case.worth_investigating,
+        findings=[
+            judge.Finding(
+                statement=each.statement,
+                explains=each.explains,
+                healthy=each.healthy,
+                cited=each.cited,
+                up_to=each.up_to,
+            )
+            for each in case.findings
+        ],
+        steps=[
+            judge.Step(tool=each.tool, outcome=each.outcome, changes=each.changes, reason=each.reason)
+            for each in case.steps
+        ],
+        missing=list(case.missing),
+        answered=case.answered,
+        asks_change=case.asks_change,
+        verified=case.verified,
+        security=case.security,
+        contradictions=case.contradictions,
+        budget_gone=case.budget_gone,
+    )
+
+
+def _sources(run: Investigating) -> dict[str, tuple[str, str]]:
+    """Short names for what can be cited, since models copy long tokens wrongly: the token, and the text."""
+    found = [(each.citation, each.text) for each in run.memory.passages]
+    found += [
+        (call.citation, shown(call.result, _SOURCE_CHARACTERS))
+        for call in run.memory.calls
+        if call.outcome == "done" and call.result is not None
+    ]
+    return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
+
+
+def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:
+    """Names become tokens; a sentence that its sources do not confirm says so."""
+    sentences: list[CitedSentence] = []
+    for each in cited_sentences(text):
+        cited = [sources[name] for name in each.citations if name in sources]
+        holds = bool(cited) and support(each.text, [source for _, source in cited]).holds
+        words = each.text if holds or not cited else f"{each.text} {DISCLAIMER}"
+        sentences.append(CitedSentence(words, tuple(token for token, _ in cited)))
+    return cited_text(sentences)

@@ -1,0 +1,325 @@
+"""The loop: takes a run up, makes one move after the other, and writes each before the next is thought of.
+
+`start` puts a run into the queue, `resume` takes up where its last edge left it, `step` makes one move, `state` tells.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gaby.agent import budget
+from gaby.agent.acting import Hands
+from gaby.agent.edges import Edge, EdgeWriter, Ending, LeaseLost, Statement, Step
+from gaby.agent.escalations import Escalations
+from gaby.agent.judging import Judge
+from gaby.agent.loading import PURPOSE, load, subject
+from gaby.agent.memory import pack
+from gaby.agent.models import Investigation
+from gaby.agent.moves import Investigating, Move
+from gaby.agent.persona import Personas
+from gaby.agent.queue import Claimed, Queue
+from gaby.agent.states import (
+    Acting,
+    Created,
+    Done,
+    Halted,
+    Judging,
+    Observing,
+    Planning,
+    Retrieving,
+    SafetyCheck,
+    State,
+    WaitingApproval,
+    WritingBack,
+)
+from gaby.agent.thinking import Thinking
+from gaby.audit import AuditLog, FenceBroken
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Database
+from gaby.kernel.errors import NotFound
+from gaby.kernel.failpoints import failpoint_async
+from gaby.kernel.log import get_log
+from gaby.kernel.metrics import Metrics
+from gaby.llm.books import BudgetSpent
+from gaby.safety import Placeholders
+from gaby.tickets.intake import Intake
+from gaby.tickets.postings import Poster
+from gaby.tools import Tools
+from gaby.usage.books import KeptBooks
+
+INVESTIGATOR = "investigator"
+_MOST_TRIES = 5
+
+_log = get_log(__name__)
+
+OnMoved = Callable[[Investigating, Move], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class LoopParts:
+    database: Database
+    clock: Clock
+    vault: Vault
+    audit: AuditLog
+    metrics: Metrics
+    tools: Tools
+    books: KeptBooks
+    intake: Intake
+    poster: Poster
+    queue: Queue
+    writer: EdgeWriter
+    personas: Personas
+    escalations: Escalations
+    thinking: Thinking
+    hands: Hands
+    judge: Judge
+
+
+class Loop:
+    def __init__(self, parts: LoopParts) -> None:
+        self._parts = parts
+        self._listeners: list[OnMoved] = []
+
+    def on_moved(self, listener: OnMoved) -> None:
+        """Hear every move once it is on disk."""
+        self._listeners.append(listener)
+
+    async def resume(self, claimed: Claimed) -> Investigating:
+        """Take a run up where its last edge left it. Whatever was done after that edge is found out from the log."""
+        parts, lease = self._parts, claimed.lease
+        async with parts.database.write(lease.workspace_id) as session:
+            sealing = await parts.vault.sealing(session, subject(lease.run_id), PURPOSE)
+        async with parts.database.read(lease.workspace_id) as session:
+            loaded = await load(session, parts.vault, lease.run_id)
+            row = await session.get(Investigation, (lease.workspace_id, lease.run_id))
+            if row is None:
+                raise NotFound
+            ticket = await parts.intake.get(session, row.ticket_id)
+            persona = await parts.personas.of(session)
+        verified = ticket.requester_verified and ticket.requester_email
+        # A set that nobody is in binds every id to nobody.
+        principals = frozenset({str(ticket.requester_email)}) if verified else frozenset({"nobody"})
+        actor = Actor("agent", INVESTIGATOR, lease.workspace_id)
+        tools = parts.tools.run(actor, run_id=lease.run_id, principals=principals)
+        tools.fence = lease.fence
+        if loaded.memory.placeholders is not None:
+            tools.placeholders = Placeholders.from_json(loaded.memory.placeholders)
+        run = Investigating(
+            lease=lease,
+            state=loaded.state,
+            memory=loaded.memory,
+            edges=loaded.edges,
+            sealing=sealing,
+            tools=tools,
+            persona=persona,
+            ticket=ticket,
+            created_at=row.created_at,
+            taken_up_at=parts.clock.monotonic(),
+            tries=claimed.tries,
+            halt=row.halt,
+            known_placeholders=len(tools.placeholders),
+        )
+        if verified:
+            tools.ledger.learn_principal(str(ticket.requester_email))
+        parts.thinking.hear_ticket(run)
+        for call in loaded.memory.calls:
+            if call.outcome == "done":
+                await parts.tools.invoker.relearn(tools, call.tool, call.arguments, call.result)
+                if call.lane == "write":
+                    tools.changes[call.tool] += 1
+        return run
+
+    def state(self, run: Investigating) -> State:
+        return run.state
+
+    async def run(self, run: Investigating) -> State:
+        """Move after move, until it ends or has to rest."""
+        while await self.step(run):
+            pass
+        return run.state
+
+    async def step(self, run: Investigating) -> bool:
+        """One move. Whether it can go on at once. `LeaseLost` when somebody else carries it on."""
+        if isinstance(run.state, Done | Halted):
+            return False
+        await failpoint_async(f"loop.before.{run.state.name}")
+        try:
+            move = await self._next(run)
+        except FenceBroken:
+            raise LeaseLost from None
+        except BudgetSpent as error:
+            move = self._out_of_budget(run, error.message)
+        if move is None:
+            # Nothing has changed, so nothing is written.
+            await self._parts.queue.give_back(run.lease)
+            return False
+        await failpoint_async(f"loop.thought.{run.state.name}")
+        await self._write(run, move)
+        await failpoint_async(f"loop.after.{run.state.name}")
+        return move.rest_until is None and not isinstance(run.state, Done | Halted)
+
+    async def _next(self, run: Investigating) -> Move | None:
+        state = run.state
+        if run.halt is not None:
+            return self._halted(run, run.halt)
+        if run.tries > _MOST_TRIES:
+            return self._halted(run, f"It was taken up {run.tries - 1} times and never got any further.")
+        if not isinstance(state, Created | Judging | WritingBack | Done | Halted | WaitingApproval):
+            cap = (await self._parts.books.limits(run.workspace_id)).run
+            used = budget.spent(run.memory, run.persona, cap, working_for=self._worked(run))
+            if used is not None:
+                return self._out_of_budget(run, used)
+        return await self._move(run, state)
+
+    async def _move(self, run: Investigating, state: State) -> Move | None:
+        thinking = self._parts.thinking
+        match state:
+            case Created():
+                return await thinking.begin(run, state)
+            case Planning():
+                return await thinking.plan(run, state)
+            case Retrieving():
+                return await thinking.retrieve(run, state)
+            case Observing():
+                return thinking.observe(run, state)
+            case SafetyCheck() | WaitingApproval() | Acting():
+                return await self._use_hands(run, state)
+            case _:
+                return await self._end(run, state)
+
+    async def _use_hands(self, run: Investigating, state: SafetyCheck | WaitingApproval | Acting) -> Move | None:
+        hands = self._parts.hands
+        match state:
+            case SafetyCheck():
+                return await hands.check(run, state)
+            case WaitingApproval():
+                return await hands.look_for_answers(run, state)
+            case Acting():
+                return await hands.act(run, state)
+
+    async def _end(self, run: Investigating, state: Judging | WritingBack | Done | Halted) -> Move | None:
+        match state:
+            case Judging():
+                escalates = await self._parts.escalations.has_target(run.workspace_id)
+                return await self._parts.judge.judge(run, state, escalates=escalates)
+            case WritingBack():
+                return await self._write_back(run, state)
+            case Done() | Halted():
+                raise AssertionError("an ended run makes no move")
+
+    async def _write_back(self, run: Investigating, state: WritingBack) -> Move | None:
+        parts = self._parts
+        outcome = await parts.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence)
+        if outcome.again_at is not None:
+            waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
+            told = (waits.error if waits is not None else None) or "The desk did not take it."
+            step = Step("desk", "Could not post yet", told, "problem")
+            return Move(state.still_due(), (step,), rest_until=outcome.again_at)
+        steps = [
+            Step(
+                "desk", f"{each.kind}: {each.state}", each.error or "", "post" if each.state == "posted" else "problem"
+            )
+            for each in outcome.posted
+        ]
+        now = parts.clock.now()
+        return Move(
+            state.posted(),
+            (*steps, Step("gaby", "Done", state.verdict)),
+            ending=Ending(finished_at=now),
+            also=self._endings(run, state.verdict),
+            audit={"verdict": state.verdict},
+        )
+
+    async def fail(self, run: Investigating, error: BaseException, trace: str) -> None:
+        """Something broke that no other try would mend: it ends here, and the log holds all that is known."""
+        if isinstance(run.state, Done | Halted):
+            return
+        _log.error("run.failed", run=str(run.run_id), state=run.state.name, exc_info=error)
+        move = self._halted(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
+        await self._write(run, replace(move, audit={**move.audit, "trace": run.told(trace)}))
+
+    async def put_down(self, run: Investigating) -> None:
+        """Others may go on with it at once."""
+        await self._parts.queue.give_back(run.lease)
+
+    def _halted(self, run: Investigating, reason: str) -> Move:
+        told = run.told(reason)
+        return Move(
+            run.state.halted(told),
+            (Step("gaby", "Halted", told, "problem"),),
+            ending=Ending(verdict="failed", reason=told[:500], finished_at=self._parts.clock.now()),
+            also=self._endings(run, "failed"),
+            audit={"reason": told[:500]},
+        )
+
+    def _endings(self, run: Investigating, status: str) -> tuple[Statement, ...]:
+        """The ticket says how it ended, and whoever waits for this one wakes up."""
+        place = run.workspace_id.hex
+        return (
+            Statement(
+                "UPDATE tickets SET status = ? WHERE workspace_id = ? AND id = ?", (status, place, run.ticket.id.hex)
+            ),
+            Statement(
+                "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
+                "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
+                "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
+                (self._parts.clock.now(), place, place, run.ticket.id.hex),
+            ),
+        )
+
+    def _out_of_budget(self, run: Investigating, what: str) -> Move:
+        state = run.state
+        if isinstance(state, Judging | WritingBack | Done | Halted):
+            return self._halted(run, what)
+        return Move(state.out_of_budget(what), (Step("gaby", "Out of budget", what, "problem"),))
+
+    async def _write(self, run: Investigating, move: Move) -> None:
+        parts = self._parts
+        now = parts.clock.now()
+        delta = move.delta
+        more: dict[str, Any] = {"seconds": round(self._worked(run), 3)}
+        if len(run.tools.placeholders) != run.known_placeholders:
+            more["placeholders"] = run.tools.placeholders.to_json()
+        delta = delta.model_copy(update=more)
+        n = run.edges + 1
+        ended = isinstance(move.state, Done | Halted)
+        payload = {"run_id": str(run.run_id), "n": n, "from": run.state.name, "to": move.state.name, **move.audit}
+        event = "investigation.done" if isinstance(move.state, Done) else "investigation.moved"
+        draft = parts.audit.draft(run.tools.actor, event, payload)
+        edge = Edge(
+            lease=run.lease,
+            n=n,
+            state=move.state.name,
+            packed=run.sealing.seal(pack(move.state, delta)),
+            at=now,
+            lease_until=None if ended or move.rest_until is not None else now + parts.queue.lease,
+            wake_at=None if ended else move.rest_until or now,
+            steps=move.steps,
+            drafts=(draft,),
+            ending=move.ending,
+            also=move.also,
+        )
+        written = await parts.writer.put(edge)
+        parts.audit.appended((draft,))
+        run.memory.add(delta)
+        run.state, run.edges, run.halt = move.state, n, written.halt
+        run.fresh, run.tries = False, 1
+        run.known_placeholders = len(run.tools.placeholders)
+        run.taken_up_at = parts.clock.monotonic()
+        self._count(run, ended=ended)
+        for listener in self._listeners:
+            await listener(run, move)
+
+    def _count(self, run: Investigating, *, ended: bool) -> None:
+        if not ended:
+            return
+        place, metrics = str(run.workspace_id), self._parts.metrics
+        outcome = run.state.name
+        metrics.investigations.labels(workspace=place, outcome=outcome).inc()
+        metrics.investigation_seconds.labels(workspace=place, outcome=outcome).observe(run.memory.seconds)
+        metrics.verdicts.labels(workspace=place, verdict=run.memory.verdict or "failed").inc()
+
+    def _worked(self, run: Investigating) -> float:
+        return max(0.0, self._parts.clock.monotonic() - run.taken_up_at)

@@ -1,0 +1,74 @@
+"""A run in the hands of a worker, and the move that it makes next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from gaby.agent.edges import NOT_ENDED, Ending, Lease, Statement, Step
+from gaby.agent.memory import Delta, Memory
+from gaby.agent.persona import Persona
+from gaby.agent.states import State
+from gaby.kernel.crypto import Sealing
+from gaby.kernel.ids import RunId, WorkspaceId
+from gaby.llm.results import Occasion
+from gaby.tickets.models import Ticket
+from gaby.tools import Run
+
+
+@dataclass
+class Investigating:
+    """Everything about one run that its worker holds in hand."""
+
+    lease: Lease
+    state: State
+    memory: Memory
+    edges: int
+    sealing: Sealing
+    tools: Run
+    persona: Persona
+    ticket: Ticket
+    """As it was when the run was taken up, or looked at last."""
+    created_at: datetime
+    taken_up_at: float
+    """When this worker began the present move, by a clock that nobody sets."""
+    tries: int = 1
+    halt: str | None = None
+    fresh: bool = True
+    """Nothing was done since it was taken up, so an action may have been cut off."""
+    known_placeholders: int = 0
+    on_token: Callable[[str | None], None] | None = None
+    """Hears the reply while it is written; None means that it begins anew."""
+
+    @property
+    def workspace_id(self) -> WorkspaceId:
+        return self.lease.workspace_id
+
+    @property
+    def run_id(self) -> RunId:
+        return self.lease.run_id
+
+    @property
+    def occasion(self) -> Occasion:
+        """For skills: what models see of outside texts is redacted with this run's placeholders."""
+        return Occasion(self.workspace_id, self.run_id, conceal=self.conceal)
+
+    def conceal(self, text: str) -> str:
+        return self.tools.redactor.redact(text, self.tools.placeholders, from_outside=True).text
+
+    def told(self, text: str) -> str:
+        """The same for the timeline."""
+        return self.tools.redactor.redact(text, self.tools.placeholders).text
+
+
+@dataclass(frozen=True)
+class Move:
+    state: State
+    steps: tuple[Step, ...]
+    delta: Delta = field(default_factory=Delta)
+    rest_until: datetime | None = None
+    """Nothing to do before that: the lease is given back."""
+    ending: Ending = NOT_ENDED
+    also: tuple[Statement, ...] = ()
+    audit: dict[str, Any] = field(default_factory=dict[str, Any])
+    """More for the row of the audit log."""

@@ -1,0 +1,57 @@
+"""Replies: the cited sentences of an ending as a message that people like to read."""
+
+import re
+from collections.abc import Sequence
+
+from gaby.mind import CitedSentence, cited_sentences
+from gaby.safety import clean_reply
+from gaby.tickets.canonical import Verdict
+
+PUBLIC: frozenset[Verdict] = frozenset({"auto_resolved", "needs_client"})
+"""Verdicts that are told to the requester; the others are told to colleagues where the desk can do that."""
+
+_CLOSING: dict[Verdict, str] = {
+    "auto_resolved": "As far as we can see this is resolved. Reply here if it is not, and a person will look.",
+    "needs_client": "Reply here, and we go on.",
+    "needs_tech": "A colleague takes it from here.",
+    "needs_l2": "Somebody of the second level takes it from here.",
+    "failed": "Gaby could not look into this. A colleague takes it from here.",
+    "failed_budget": "Gaby ran out of its budget before it was done. A colleague takes it from here.",
+    "skipped": "",
+}
+_HEADS: dict[Verdict, str] = {
+    "needs_tech": "needs a colleague",
+    "needs_l2": "needs the second level",
+    "failed": "could not be looked into",
+    "failed_budget": "ran out of budget",
+}
+_TOKEN = re.compile(r"\[((?:doc|tool):[^\[\]\s]+)\]")
+
+
+def cited_text(sentences: Sequence[CitedSentence]) -> str:
+    """With the tokens in brackets behind each sentence."""
+    return "\n".join(f"{each.text} {' '.join(f'[{token}]' for token in each.citations)}".strip() for each in sentences)
+
+
+def tokens_in(text: str) -> list[str]:
+    return list(dict.fromkeys(found[1] for found in _TOKEN.finditer(text)))
+
+
+def message(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", reasons: Sequence[str] = ()) -> str:
+    """What is posted: numbers instead of tokens, and the sources at the end."""
+    told = [cited, _CLOSING[verdict]]
+    if verdict not in PUBLIC:
+        head = f"**This ticket {_HEADS.get(verdict, verdict)}.** {' '.join(reasons)}".strip()
+        told = [head, notes or cited, _CLOSING[verdict]]
+    text = "\n\n".join(part for part in told if part)
+    sources = tokens_in(text)
+    numbers = {token: number for number, token in enumerate(sources, 1)}
+    text = _TOKEN.sub(lambda found: f"[{numbers[found[1]]}]", text)
+    listed = "\n".join(f"[{number}] `{token}`" for token, number in numbers.items())
+    by = "without a language model" if written_by == "offline" else f"with {written_by}"
+    parts = (text, f"Sources:\n{listed}" if listed else "", f"_Written by Gaby, {by}._")
+    return clean_reply("\n\n".join(part for part in parts if part)).text
+
+
+def uncited(text: str) -> list[str]:
+    return [each.text for each in cited_sentences(text) if not each.citations]

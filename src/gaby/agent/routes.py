@@ -1,0 +1,1 @@
+"""Investigations over HTTP."""

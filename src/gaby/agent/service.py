@@ -1,0 +1,123 @@
+"""Investigations as the rest of Gaby sees them. The loop itself is heavy, so it is built when it is first needed."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sqlalchemy import select
+
+from gaby.agent.edges import EdgeWriter
+from gaby.agent.escalations import Escalations
+from gaby.agent.loading import Taken, edges_of
+from gaby.agent.models import Investigation, InvestigationStep
+from gaby.agent.persona import Personas
+from gaby.agent.queue import Queue
+from gaby.agent.starting import Starter
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.crypto import Vault
+from gaby.kernel.database import Database, ReadSession, WriteSession
+from gaby.kernel.errors import Conflict, NotFound
+from gaby.kernel.events import Event
+from gaby.kernel.ids import RunId
+from gaby.tickets.canonical import rank_of
+from gaby.tickets.models import Ticket
+
+if TYPE_CHECKING:
+    from gaby.agent.loop import Loop
+
+
+class RunEnded(Conflict):
+    """This investigation has ended. `gaby investigate TICKET` begins a new one."""
+
+
+class RunUnderWay(Conflict):
+    """This ticket is being investigated already."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    database: Database
+    clock: Clock
+    vault: Vault
+    queue: Queue
+    writer: EdgeWriter
+    starter: Starter
+    personas: Personas
+    escalations: Escalations
+    make: "Callable[[], Loop]"
+
+    @cached_property
+    def loop(self) -> "Loop":
+        return self.make()
+
+    async def list(self, session: ReadSession, state: str | None = None, limit: int = 100) -> Sequence[Investigation]:
+        """The newest first. `open` are all that have not ended."""
+        query = select(Investigation).where(Investigation.workspace_id == session.workspace_id)
+        if state == "open":
+            query = query.where(Investigation.wake_at.is_not(None))
+        elif state is not None:
+            query = query.where(Investigation.state == state)
+        return (await session.scalars(query.order_by(Investigation.created_at.desc()).limit(limit))).all()
+
+    async def get(self, session: ReadSession, run_id: UUID) -> Investigation:
+        found = await session.get(Investigation, (session.workspace_id, run_id))
+        if found is None:
+            raise NotFound("There is no such investigation. `gaby runs list` shows them.")
+        return found
+
+    async def latest_of(self, session: ReadSession, ticket_id: UUID) -> Investigation | None:
+        mine = (Investigation.workspace_id == session.workspace_id, Investigation.ticket_id == ticket_id)
+        query = select(Investigation).where(*mine).order_by(Investigation.created_at.desc()).limit(1)
+        return (await session.scalars(query)).one_or_none()
+
+    async def steps(self, session: ReadSession, run_id: UUID, after: int = 0) -> Sequence[InvestigationStep]:
+        """The timeline, from the edge after that one on."""
+        step = InvestigationStep
+        query = select(step).where(step.workspace_id == session.workspace_id, step.run_id == run_id, step.n > after)
+        return (await session.scalars(query.order_by(step.n, step.place))).all()
+
+    def replay(self, session: ReadSession, run_id: RunId) -> AsyncIterator[Taken]:
+        """Every edge that the run took, with what it added to the memory."""
+        return edges_of(session, self.vault, run_id)
+
+    async def start(self, session: WriteSession, actor: Actor, ticket: Ticket) -> Investigation:
+        """Once more, from the beginning."""
+        latest = await self.latest_of(session, ticket.id)
+        if latest is not None and latest.wake_at is not None:
+            raise RunUnderWay
+        ticket.status = "queued"
+        run = self.starter.start(session, ticket.id, rank_of(ticket.priority))
+        await session.flush()
+        self._tell(session, actor, run, "asked_for")
+        return run
+
+    async def halt(self, session: WriteSession, actor: Actor, run_id: UUID, reason: str) -> Investigation:
+        """It stops at its next edge; one that waits for somebody, at once."""
+        run = await self._open(session, run_id)
+        run.halt = f"{actor.id} stopped it: {reason}"[:300]
+        run.wake_at = self.clock.now()
+        self._tell(session, actor, run, "halt_asked")
+        return run
+
+    async def resume(self, session: WriteSession, actor: Actor, run_id: UUID) -> Investigation:
+        """Take up at once what would have waited for its time."""
+        run = await self._open(session, run_id)
+        run.wake_at = self.clock.now()
+        run.claims_without_progress = 0
+        self._tell(session, actor, run, "resume_asked")
+        return run
+
+    async def _open(self, session: WriteSession, run_id: UUID) -> Investigation:
+        run = await session.get(Investigation, (session.workspace_id, run_id), with_for_update=True)
+        if run is None:
+            raise NotFound("There is no such investigation. `gaby runs list` shows them.")
+        if run.wake_at is None:
+            raise RunEnded
+        return run
+
+    def _tell(self, session: WriteSession, actor: Actor, run: Investigation, what: str) -> None:
+        payload = {"run_id": str(run.id), "ticket_id": str(run.ticket_id)}
+        session.emit(Event(f"investigation.{what}", session.workspace_id, actor, payload))

@@ -1,0 +1,190 @@
+"""Thinking: how a run begins, what it does next, what it searches, and what it makes of the answers."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from gaby.agent import detector
+from gaby.agent.bursts import Bursts
+from gaby.agent.edges import Statement, Step
+from gaby.agent.envelope import Facts, fill, tools_of
+from gaby.agent.memory import Delta, PassageRecord, TicketView
+from gaby.agent.moves import Investigating, Move
+from gaby.agent.queue import Queue
+from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.ids import Ids, TicketId
+from gaby.kernel.log import get_log
+from gaby.knowledge.service import Knowledge
+from gaby.llm.results import Result
+from gaby.llm.service import Models
+from gaby.skills import plan, triage
+from gaby.tickets.intake import Intake
+from gaby.tools import Tools
+
+_FALLBACK_LOOK = timedelta(hours=1)
+_NOT_SEARCHED = "(not searched: too much is waiting)"
+_log = get_log(__name__)
+
+
+@dataclass(frozen=True)
+class Thinking:
+    database: Database
+    clock: Clock
+    ids: Ids
+    tools: Tools
+    models: Models
+    knowledge: Knowledge
+    intake: Intake
+    queue: Queue
+    bursts: Bursts
+    facts: Facts
+    degraded_above: int
+    """With more than so many waiting, tickets of low priority are looked into without the knowledge."""
+
+    async def begin(self, run: Investigating, state: Created) -> Move:
+        view = await self._view(run)
+        if run.ticket.closed_at is not None:
+            told = "A person closed the ticket."
+            return Move(state.verdict_ready(told), (Step("desk", "Closed", told),), Delta(ticket=view))
+        delta = Delta(ticket=view)
+        steps: list[Step] = []
+        if run.persona.triage:
+            given = triage.Incoming(title=view.title[:500], body=view.body[:20_000])
+            found = await self.models.runner.run(triage.skill, given, run.occasion)
+            said = {"intent": found.value.intent, "worth_investigating": found.value.worth_investigating}
+            delta = delta.model_copy(update={**said, **_used(found)})
+            steps.append(
+                Step("gaby", f"Triage: {found.value.intent}", run.told(" ".join(found.value.reasons)), "thought")
+            )
+            if not found.value.worth_investigating:
+                return Move(state.verdict_ready(found.value.reasons[-1]), tuple(steps), delta)
+        near = await self.bursts.around(run.workspace_id, TicketId(run.ticket.id), delta.intent)
+        delta = delta.model_copy(update={"similar": near.similar})
+        if near.incident is not None:
+            steps.append(Step("gaby", "Part of an incident", run.told(near.incident.title), "info"))
+        status = Statement(
+            "UPDATE tickets SET status = 'investigating' WHERE workspace_id = ? AND id = ?",
+            (run.workspace_id.hex, run.ticket.id.hex),
+        )
+        if near.lead is not None and near.lead_state in {"done", "halted"}:
+            return Move(state.follow(near.lead), tuple(steps), delta, also=(status,))
+        if near.lead is not None:
+            steps.append(Step("gaby", "Waits", "Another ticket of this incident is looked into first."))
+            # Woken when that one ends.
+            later = self.clock.now() + _FALLBACK_LOOK
+            return Move(state.put_off(), tuple(steps), Delta(), rest_until=later)
+        return Move(state.started(), tuple(steps or [Step("gaby", "Started")]), delta, also=(status,))
+
+    async def plan(self, run: Investigating, state: Planning) -> Move:
+        memory = run.memory
+        if (seen := await self._look_at_ticket(run)) is not None:
+            memory.ticket = seen
+        if run.ticket.closed_at is not None:
+            told = "A person closed the ticket while it was looked into."
+            return Move(state.verdict_ready(told), (Step("desk", "Closed", told),), Delta(worth_investigating=False))
+        tools = tools_of(await self.tools.catalogue.snapshot(run.workspace_id))
+        facts = await self.facts.about(
+            run.workspace_id, memory.ticket.requester, memory.ticket.body, run.persona.bounds.facts
+        )
+        filled = fill(memory, tools, facts, run.persona.bounds, ticket_id=run.ticket.external_id, now=self.clock.now())
+        planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
+        step = planned.value
+        delta = Delta().model_copy(update={**_used(planned), **({"ticket": seen} if seen is not None else {})})
+        _log.debug("plan.envelope", run=str(run.run_id), tokens=filled.tokens)
+        if step.kind == "retrieve" and await self._is_degraded(run):
+            told = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
+            skipped = delta.model_copy(update={"queries": (_NOT_SEARCHED,)})
+            return Move(state.retrieve(()), (Step("gaby", "Degraded", told, "problem"),), skipped)
+        if step.kind == "retrieve":
+            told = Step("gaby", "Will search", run.told("; ".join(step.queries)), "thought")
+            return Move(state.retrieve(tuple(step.queries)), (told,), delta)
+        if step.kind == "call" and step.calls:
+            calls = tuple(
+                PlannedCall(id=self.ids.new(), tool=call.tool, arguments=call.arguments, why=call.why)
+                for call in step.calls
+            )
+            told = Step("gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought")
+            return Move(state.propose(calls), (told,), delta)
+        told = Step("gaby", "Has seen enough", run.told(step.why), "thought")
+        return Move(state.verdict_ready(step.why), (told,), delta)
+
+    async def retrieve(self, run: Investigating, state: Retrieving) -> Move:
+        if not state.queries:
+            return Move(state.retrieved(), (Step("knowledge", "Not searched"),))
+        searcher = self.knowledge.parts.searcher
+        whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
+        results = await searcher.search(
+            run.workspace_id, whole, rewrites=state.queries, limit=run.persona.bounds.passages
+        )
+        known = {each.citation for each in run.memory.passages}
+        passages = tuple(
+            PassageRecord(
+                citation=hit.citation,
+                document_id=hit.document_id,
+                title=hit.title,
+                text=hit.text,
+                confidence=hit.confidence,
+            )
+            for hit in results.hits
+            if hit.citation not in known
+        )
+        told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
+        step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
+        return Move(state.retrieved(), (step,), Delta(queries=state.queries, passages=passages))
+
+    def observe(self, run: Investigating, state: Observing) -> Move:
+        memory = run.memory
+        noticed = detector.notice(memory.calls, memory.nudges, memory.withdrawn)
+        delta = Delta(iterations=1, nudges=noticed.nudges, withdrawn=noticed.withdraw)
+        steps = [Step("gaby", "Notices", word, "thought") for word in noticed.nudges]
+        steps += [Step("gaby", "Does without", tool, "problem") for tool in noticed.withdraw]
+        if noticed.enough is not None:
+            return Move(state.verdict_ready(noticed.enough), (*steps, Step("gaby", "Stops", noticed.enough)), delta)
+        return Move(state.observed(), tuple(steps), delta)
+
+    def hear_ticket(self, run: Investigating) -> None:
+        ticket = run.memory.ticket
+        if ticket.body or ticket.title:
+            run.tools.ledger.read_external("the ticket", "\n\n".join((ticket.title, ticket.body, *ticket.messages)))
+
+    async def _view(self, run: Investigating) -> TicketView:
+        async with self.database.read(run.workspace_id) as session:
+            run.ticket = await self.intake.get(session, run.ticket.id)
+            written = await self.intake.written(session, run.ticket)
+        view = TicketView(
+            title=written.title,
+            body=written.body,
+            requester=run.ticket.requester_email,
+            verified=run.ticket.requester_verified,
+            customer=run.ticket.customer,
+            priority=run.ticket.priority,
+            messages=tuple(each.body for each in written.messages if each.author != "gaby"),
+        )
+        run.tools.ledger.read_external("the ticket", "\n\n".join((view.title, view.body, *view.messages)))
+        return view
+
+    async def _look_at_ticket(self, run: Investigating) -> TicketView | None:
+        """The ticket as it is now, when something about it has changed since."""
+        async with self.database.read(run.workspace_id) as session:
+            now = await self.intake.get(session, run.ticket.id)
+        if now.changed_at == run.ticket.changed_at:
+            return None
+        view = await self._view(run)
+        return view if view != run.memory.ticket else None
+
+    async def _is_degraded(self, run: Investigating) -> bool:
+        if run.ticket.priority != "low":
+            return False
+        async with self.database.read(run.workspace_id) as session:
+            depth = await self.queue.depth(session, run.workspace_id)
+        return depth.waiting > self.degraded_above
+
+
+def _used(result: Result[Any]) -> dict[str, Any]:
+    usage = result.usage
+    return {
+        "tokens": usage.input + usage.output + usage.cache_read + usage.cache_write,
+        "nano_usd": result.nano_usd or 0,
+    }

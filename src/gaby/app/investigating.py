@@ -1,0 +1,115 @@
+"""Building everything about tickets and their investigations out of the settings."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from gaby.agent.edges import EdgeWriter
+from gaby.agent.escalations import Escalations
+from gaby.agent.persona import Persona, Personas
+from gaby.agent.queue import Queue
+from gaby.agent.service import Agent
+from gaby.agent.starting import Starter
+from gaby.audit import Appender
+from gaby.knowledge.service import Knowledge
+from gaby.llm.service import Models
+from gaby.safety import Redactor, parse_profile, redacting_for_good
+from gaby.settings import Settings
+from gaby.tickets.desks import Desks
+from gaby.tickets.intake import Intake
+from gaby.tickets.receiving import Receiver
+from gaby.tickets.service import Tickets
+from gaby.tools import Ground, Tools
+from gaby.usage.books import KeptBooks
+from gaby.worker.runner import Runner
+
+if TYPE_CHECKING:
+    from gaby.agent.loop import Loop
+
+_SLOTS = {"sqlite": 8, "postgresql": 16}
+
+
+def build_tickets(ground: Ground, http: httpx2.AsyncClient, settings: Settings) -> Tickets:
+    redact = redacting_for_good(Redactor(parse_profile(settings.safety.profile)), ground.random)
+    desks = Desks(ground.database, ground.clock, ground.ids, ground.vault, http)
+    intake = Intake(ground.clock, ground.ids, ground.vault, redact)
+    receiver = Receiver(ground.database, ground.clock, ground.ids, ground.vault, desks, intake)
+    return Tickets(ground.clock, ground.ids, desks, intake, receiver)
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """What investigations use."""
+
+    tickets: Tickets
+    tools: Tools
+    models: Models
+    knowledge: Knowledge
+    books: KeptBooks
+    escalations: Escalations
+
+
+def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Settings) -> Agent:
+    tickets, tools, models, knowledge = rooms.tickets, rooms.tools, rooms.models, rooms.knowledge
+    escalations = rooms.escalations
+    database, clock, ids = ground.database, ground.clock, ground.ids
+    queue = Queue(database, clock, lease=settings.worker.lease)
+    writer = EdgeWriter(database, appender)
+    usual = Persona(
+        iterations=settings.agent.iterations,
+        seconds=int(settings.agent.max_time.total_seconds()),
+        triage=settings.agent.triage,
+    )
+    personas = Personas(clock, usual)
+    starter = Starter(clock, ids)
+    database.on_events(starter.heard, first=True)
+
+    def make() -> "Loop":
+        from gaby.agent.acting import Hands
+        from gaby.agent.bursts import Bursts
+        from gaby.agent.envelope import NoFacts
+        from gaby.agent.judging import Judge
+        from gaby.agent.loop import Loop, LoopParts
+        from gaby.agent.thinking import Thinking
+        from gaby.tickets.postings import Poster
+
+        return Loop(
+            LoopParts(
+                database=database,
+                clock=clock,
+                vault=ground.vault,
+                audit=ground.audit,
+                metrics=ground.metrics,
+                tools=tools,
+                books=rooms.books,
+                intake=tickets.intake,
+                poster=Poster(database, clock, ground.audit, tickets.desks, tickets.intake, escalations),
+                queue=queue,
+                writer=writer,
+                personas=personas,
+                escalations=escalations,
+                thinking=Thinking(
+                    database=database,
+                    clock=clock,
+                    ids=ids,
+                    tools=tools,
+                    models=models,
+                    knowledge=knowledge,
+                    intake=tickets.intake,
+                    queue=queue,
+                    bursts=Bursts(database, clock, ids),
+                    facts=NoFacts(),
+                    degraded_above=settings.worker.degraded_above,
+                ),
+                hands=Hands(database, clock, tools),
+                judge=Judge(database, clock, ids, ground.vault, models, knowledge, tickets.desks),
+            )
+        )
+
+    return Agent(database, clock, ground.vault, queue, writer, starter, personas, escalations, make)
+
+
+def build_runner(agent: Agent, ground: Ground, settings: Settings) -> Runner:
+    slots = settings.worker.slots or _SLOTS[ground.database.dialect]
+    return Runner(agent, ground.clock, slots=slots, poll_every=settings.worker.poll_every)

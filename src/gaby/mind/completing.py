@@ -1,0 +1,98 @@
+"""Whether a ticket is done, by rules that doubt in favour of leaving it open."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gaby.mind.changes import asked_changes
+from gaby.mind.cited import Cited, cited_sentences
+from gaby.mind.sentences import Sentence, split
+from gaby.mind.support import support
+from gaby.mind.synonyms import alike
+from gaby.mind.verdicts import Outcome, Verdict
+from gaby.mind.words import stem, terms, words
+
+_READ = 20_000
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2})[0-9:.+Z\-]{0,20}")
+"""Tools write moments for machines; a reply writes the day and the time."""
+_COVERED = 0.5
+"""The share of what an ask speaks of that the reply must speak of too."""
+
+
+@dataclass(frozen=True)
+class Change:
+    tool: str
+    outcome: Outcome
+    verified: bool | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is said of a ticket that is about to be closed."""
+
+    ticket: str
+    summary: str
+    verdict: Verdict
+    evidence: Mapping[str, str]
+    """By citation."""
+    changes: tuple[Change, ...] = ()
+
+
+def completeness(claim: Claim) -> tuple[bool, str]:
+    """Whether it is complete, and why or why not."""
+    said = cited_sentences(claim.summary[:_READ])
+    for objection in (_about_verdict(claim), _about_changes(claim.changes), _about_sources(said, claim.evidence)):
+        if objection:
+            return False, objection
+    if open_asks := [ask for ask in asks(claim.ticket) if not _is_covered(ask, claim, said)]:
+        return False, f"The reply does not cover this: {open_asks[0][:200]}"
+    if not any(change.verified for change in claim.changes) and not asks(claim.ticket):
+        return False, "Nothing that was asked for can be told apart, so nobody can say whether it is done."
+    return True, "All that was asked for is answered with sources or was done and checked."
+
+
+def asks(ticket: str) -> list[str]:
+    """The sentences of a ticket that want something: questions, and requests for a change."""
+    own = [sentence for sentence in split(ticket[:_READ]) if sentence.kind not in {"quote", "header", "code", "log"}]
+    return [sentence.plain for sentence in own if terms(sentence.plain) and _wants(sentence)]
+
+
+def _wants(sentence: Sentence) -> bool:
+    return sentence.plain.endswith("?") or bool(asked_changes(sentence.plain))
+
+
+def _about_verdict(claim: Claim) -> str:
+    return "" if claim.verdict == "auto_resolved" else f"It was judged {claim.verdict}, so it is left open."
+
+
+def _about_changes(changes: Sequence[Change]) -> str:
+    for change in changes:
+        if change.outcome != "done":
+            return f"{change.tool} is {change.outcome}."
+        if not change.verified:
+            return f"Nobody has seen that {change.tool} helped."
+    return ""
+
+
+def _about_sources(said: Sequence[Cited], evidence: Mapping[str, str]) -> str:
+    if not said:
+        return "There is no reply."
+    for sentence in said:
+        sources = [_MOMENT.sub(r"\g<0> \1 \2", evidence[token]) for token in sentence.citations if token in evidence]
+        if not sentence.citations or len(sources) < len(sentence.citations):
+            return f"This has no source: {sentence.text[:200]}"
+        if not (found := support(sentence.text, sources)).holds:
+            return f"{found.why} It was said that {sentence.text[:200]}"
+    return ""
+
+
+def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
+    if verbs := asked_changes(ask):
+        done = {stem(word) for change in claim.changes if change.verified for word in words(change.tool)}
+        return any(alike(verb) & done for verb in verbs)
+    wanted = set(terms(ask))
+    if not wanted or any(change.verified for change in claim.changes):
+        # A change that helped is the answer to "can you help" and to "is it broken".
+        return bool(claim.changes)
+    told = {stem(word) for sentence in said for word in words(sentence.text)}
+    return sum(bool(alike(term) & told) for term in wanted) >= _COVERED * len(wanted)

@@ -1,0 +1,224 @@
+"""How an investigation ends: what was found, what is left to do, and what the requester is told."""
+
+from typing import Literal
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind.acting import card_of, reads
+from gaby.mind.answering import Answer, answer, is_plain_question
+from gaby.mind.changes import asked_changes
+from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.looking_again import helped
+from gaby.mind.planning import ANSWERED, prose
+from gaby.mind.records import Record, View, short
+from gaby.mind.replies import notes, reply
+from gaby.mind.runbooks import Branch
+from gaby.mind.showing import shown
+from gaby.mind.situations import Conclusion, SeenCall, Situation
+from gaby.mind.states import OPPOSITES, TROUBLE
+from gaby.mind.summaries import CitedSentence, Passage, summarise
+from gaby.mind.verdicts import Case, Finding, Step, judge
+from gaby.mind.words import stem, terms, words
+
+_SURE, _LIKELY = 0.9, 0.75
+_WELL = 0.4
+"""From here on a runbook is plainly about what the ticket says."""
+_GUESS = 0.45
+_HELPFUL = 0.55
+_WORTH_TELLING = 0.45
+_SUMMARISED = 6
+_WHO = "who is asking: the request has to come from an address that we know"
+
+
+def conclude(situation: Situation, embed: Embed) -> Conclusion:
+    """What is known now. Whoever stops early gets what can be said at that point."""
+    investigation = Investigation(situation, embed)
+    if investigation.is_dangerous:
+        return _danger(investigation)
+    if (diagnosis := investigation.diagnosis) is not None and investigation.situation.requester_verified:
+        return _diagnosed(investigation, diagnosis)
+    return _undiagnosed(investigation)
+
+
+def _danger(investigation: Investigation) -> Conclusion:
+    """The requester learns that a person looks at it, and nothing else."""
+    situation = investigation.situation
+    diagnosis = investigation.diagnosis
+    sources = [call.citation for call in investigation.before.calls][:2]
+    told = [diagnosis.branch.citation] if diagnosis else []
+    cause = diagnosis.branch.cause if diagnosis else _what_is_wrong(investigation)
+    case = Case(
+        findings=(Finding(cause, 0.9, cited=bool(sources or told), up_to="tech"),),
+        steps=_steps(investigation, diagnosis.branch if diagnosis else None),
+        asks_change=bool(asked_changes(situation.text)),
+        security=True,
+        budget_gone=situation.budget_gone,
+    )
+    cited = tuple([*told, *sources])
+    said = "We cannot act on this message as it stands; one of our colleagues looks into it."
+    found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
+    return Conclusion(
+        case,
+        judge(case),
+        (CitedSentence(said, cited),) if cited else (),
+        tuple(found),
+        cause,
+        diagnosis.book.citations if diagnosis else (),
+    )
+
+
+def _what_is_wrong(investigation: Investigation) -> str:
+    if investigation.orders:
+        words_, where = investigation.orders
+        return (
+            f"Somebody tries to give orders to the assistant ({'in a result' if where else 'in the ticket'}): {words_}."
+        )
+    return "Somebody whom nobody knows asks for a change or for data."
+
+
+def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion:
+    branch = diagnosis.branch
+    strength = _SURE if diagnosis.fit >= _WELL else _LIKELY
+    finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, branch))
+    case = Case(
+        findings=(finding,),
+        steps=_steps(investigation, branch),
+        asks_change=bool(asked_changes(investigation.situation.ticket)),
+        verified=helped(investigation, diagnosis),
+        security=branch.security,
+        contradictions=_contradictions(investigation.before),
+        budget_gone=investigation.situation.budget_gone,
+    )
+    return Conclusion(
+        case,
+        judge(case),
+        tuple(reply(investigation, diagnosis)),
+        tuple(notes(investigation, diagnosis)),
+        branch.cause,
+        diagnosis.book.citations,
+    )
+
+
+def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "client", "tech"]:
+    remedies = [each for each in branch.wanted if not each.hands_over and card_of(investigation, each, "write")]
+    if remedies:
+        return "gaby"
+    return "client" if branch.asked and not branch.handed else "tech"
+
+
+def _undiagnosed(investigation: Investigation) -> Conclusion:
+    situation = investigation.situation
+    known = answer(situation.ticket, prose(situation, investigation), investigation.embed)
+    answered = _answered(investigation, known)
+    is_open = situation.requester_verified and not investigation.is_stranger
+    findings, told = _findings(investigation) if is_open else ((), ())
+    case = Case(
+        findings=findings,
+        steps=_steps(investigation, None),
+        missing=_missing(investigation, answered),
+        answered=answered,
+        asks_change=bool(asked_changes(situation.ticket)),
+        contradictions=_contradictions(investigation.before),
+        budget_gone=situation.budget_gone,
+    )
+    judgement = judge(case)
+    sentences = known.sentences if judgement.verdict == "auto_resolved" else _open_end(investigation, known, case)
+    return Conclusion(case, judgement, sentences, told)
+
+
+def _steps(investigation: Investigation, branch: Branch | None) -> tuple[Step, ...]:
+    """A note that was left for colleagues is no change that anybody has to check."""
+    notes_ = {each.tool for each in branch.wanted if each.hands_over} if branch else set[str]()
+    return tuple(
+        Step(
+            call.tool,
+            call.outcome,
+            call.lane == "write" and not (short(call.tool) in notes_ and call.outcome == "done"),
+            call.reason,
+        )
+        for call in investigation.calls
+    )
+
+
+def _answered(investigation: Investigation, known: Answer) -> float:
+    """An article may help with trouble, and is never the end of it."""
+    if is_plain_question(investigation.situation.ticket):
+        return known.how_well
+    return min(_HELPFUL, known.how_well) if known.how_well >= _WORTH_TELLING else 0.0
+
+
+def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[CitedSentence, ...]]:
+    """What the tools show, without anybody having said what it means."""
+    found: list[Finding] = []
+    told: list[CitedSentence] = []
+    if investigation.books and investigation.before.calls:
+        titles = ", ".join(each.book.title for each in investigation.books)
+        sources = tuple(call.citation for call in investigation.before.calls)
+        told.append(CitedSentence(f"Looked at as the runbooks say, and found in order: {titles}.", sources))
+        found.append(Finding(told[0].text, healthy=True))
+    speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
+    passages = [Passage(call.citation, shown(call.result)) for call in speakable]
+    for each in summarise(investigation.situation.ticket, passages, investigation.embed, _SUMMARISED).sentences:
+        troubled = not TROUBLE.isdisjoint(terms(each.text))
+        found.append(Finding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
+        told.append(each)
+    return tuple(found), tuple(told)
+
+
+def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
+    records = [record for record in investigation.before.records if record.call is call]
+    return bool(records) and all(investigation.ownership.whose(record) != "other" for record in records)
+
+
+def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
+    """What only the requester can tell."""
+    if answered >= ANSWERED:
+        return ()
+    if not investigation.situation.requester_verified or investigation.is_stranger:
+        return (_WHO,)
+    if not investigation.books:
+        return ()
+    names = reads(investigation, investigation.books[0]).missing
+    return tuple(
+        f"the {' '.join(words(name))}" for name in names if not _is_known_to_be_none(investigation.before, name)
+    )
+
+
+def _is_known_to_be_none(view: View, name: str) -> bool:
+    """A webhook's id is not missing when there is no webhook."""
+    nouns = frozenset(stem(word) for word in words(name)) - {"id"}
+    return any(not each.records and each.called(nouns) for each in view.collections)
+
+
+def _open_end(investigation: Investigation, known: Answer, case: Case) -> tuple[CitedSentence, ...]:
+    """What may help, what we need, or that somebody else takes over; as far as it can be cited."""
+    found = list(known.sentences) if case.answered >= _WORTH_TELLING else []
+    sources = tuple(call.citation for call in investigation.before.calls)[:4]
+    books = tuple(each.book.citations[0] for each in investigation.books[:1])
+    if case.missing and (sources or books):
+        found.append(CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books))
+    elif sources:
+        text = "We looked at what could be behind it and did not find the cause yet; a colleague takes it from here."
+        found.append(CitedSentence(text, sources))
+    return tuple(found)
+
+
+def _contradictions(view: View) -> int:
+    """Two tools that say the opposite of the same thing."""
+    seen: dict[tuple[str, str], Record] = {}
+    count = 0
+    for record in view.records:
+        identity = record.get("id")
+        if not isinstance(identity, str):
+            continue
+        for name, value in record.fields.items():
+            first = seen.setdefault((identity, name), record)
+            count += first.call is not record.call and _are_opposed(first.get(name), value)
+    return count
+
+
+def _are_opposed(one: object, other: object) -> bool:
+    if isinstance(one, bool) and isinstance(other, bool):
+        return one != other
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    return (stem(one.lower()), stem(other.lower())) in OPPOSITES

@@ -1,0 +1,199 @@
+"""What follows from a situation: who is asking, which runbooks fit, which of their causes holds, and what is in the way."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind.changes import asked_changes
+from gaby.mind.danger import orders, pretends, wants_data
+from gaby.mind.entities import extract
+from gaby.mind.ownership import Ownership
+from gaby.mind.records import Record, View, short
+from gaby.mind.runbooks import Branch, Runbook, Scene, Shown, runbooks, shown
+from gaby.mind.runbooks.conditions import Known
+from gaby.mind.situations import SeenCall, Situation
+from gaby.mind.summaries import CitedSentence
+from gaby.mind.synonyms import widened
+from gaby.mind.tool_choice import ToolCard
+from gaby.mind.words import stem, terms, words
+
+_READ = 4000
+_FITS = 0.3
+"""A runbook that fits less is about something else."""
+_FOLLOWED = 4
+_SCANNED = 400
+_BY_WORDS = 0.45
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A cause whose conditions hold."""
+
+    book: Runbook
+    branch: Branch
+    fit: float
+    by: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    book: Runbook
+    fit: float
+
+
+class Investigation:
+    """Made anew for every step, from the situation alone."""
+
+    def __init__(self, situation: Situation, embed: Embed) -> None:
+        self.situation = situation
+        self.embed = embed
+        self.calls = sorted(situation.calls, key=lambda call: call.number)
+        self.tools: dict[str, list[ToolCard]] = {}
+        for tool in situation.tools:
+            self.tools.setdefault(short(tool.name), []).append(tool)
+
+    @cached_property
+    def changes(self) -> list[SeenCall]:
+        """What was changed, or would have been."""
+        return [call for call in self.calls if call.lane == "write"]
+
+    @cached_property
+    def last_change(self) -> int:
+        return max((call.number for call in self.changes if call.outcome == "done"), default=0)
+
+    @cached_property
+    def before(self) -> View:
+        """What was seen before anything was changed: it tells the cause."""
+        first = min((call.number for call in self.changes if call.outcome == "done"), default=None)
+        return View([call for call in self.calls if first is None or call.number < first])
+
+    @cached_property
+    def after(self) -> View:
+        return View(self.calls)
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        requester = self.situation.requester if self.situation.requester_verified else None
+        return Ownership(self.before, requester)
+
+    @cached_property
+    def is_stranger(self) -> bool:
+        """The company was asked, and nobody there has the requester's address."""
+        return Ownership(self.before, self.situation.requester).is_stranger
+
+    @cached_property
+    def orders(self) -> tuple[str, str] | None:
+        """Orders to the assistant with where they stand: in the ticket, or in what belongs to the requester."""
+        if found := orders(self.situation.ticket):
+            return found, ""
+        for record in self.before.records[:_SCANNED]:
+            if self.ownership.whose(record) in {"own", "account"}:
+                for value in record.fields.values():
+                    if isinstance(value, str) and len(value) > 12 and (found := orders(value)):
+                        return found, record.call.citation
+        return None
+
+    @cached_property
+    def is_dangerous(self) -> bool:
+        """Orders to the assistant; or a stranger who wants a change or data, or pretends to be somebody."""
+        if self.orders:
+            return True
+        text = self.situation.ticket
+        wants = bool(asked_changes(text)) or wants_data(text)
+        if self.is_stranger:
+            return wants or pretends(text)
+        return not self.situation.requester_verified and wants and self._names_others()
+
+    def _names_others(self) -> bool:
+        own = (self.situation.requester or "").lower()
+        found = extract(self.situation.ticket[:_READ])
+        return any(each.kind == "email" and each.value.lower() != own for each in found) or pretends(
+            self.situation.ticket
+        )
+
+    @cached_property
+    def all_books(self) -> list[Runbook]:
+        names = frozenset(self.tools) | {card.name for card in self.situation.tools}
+        return runbooks(self.situation.passages, names)
+
+    @cached_property
+    def books(self) -> list[Fitting]:
+        """The runbooks that fit, the best first. Where there is danger, those come first that are about it."""
+        ranked = [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
+        if self.is_dangerous or self.is_stranger:
+            return [each for each in ranked if is_about_danger(each.book)][:1]
+        ranked = [each for each in ranked if each.fit >= _FITS and not is_about_danger(each.book)]
+        return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))[:_FOLLOWED]
+
+    def _fits(self, books: Sequence[Runbook]) -> list[float]:
+        """By meaning, by words, and a little by the order in which the search gave them."""
+        if not books:
+            return []
+        ticket = self.situation.ticket[:_READ]
+        told = [f"{book.title}. {book.about}" for book in books]
+        vectors = np.asarray(self.embed([ticket, *told]), dtype=np.float64)
+        near = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
+        asked = widened(dict.fromkeys(terms(ticket), 1.0), [stem(word) for word in words(ticket)])
+        shares = [_share(asked, text) for text in told]
+        return [
+            round(float((1 - _BY_WORDS) * close + _BY_WORDS * share) + 0.05 / (1 + book.rank), 4)
+            for book, close, share in zip(books, near, shares, strict=True)
+        ]
+
+    def scene(self, book: Runbook, view: View) -> Scene:
+        ownership = self.ownership if view is self.before else Ownership(view, self._vouched)
+        named = {each.tool.rpartition(".")[2] for each in book.steps}
+        named |= {each.tool.rpartition(".")[2] for branch in book.branches for each in branch.wanted}
+        return Scene(view, ownership, self.situation.requester, self.situation.now, frozenset(named))
+
+    @property
+    def _vouched(self) -> str | None:
+        return self.situation.requester if self.situation.requester_verified else None
+
+    def holding(self, fitting: Fitting) -> Diagnosis | None:
+        """The first cause of a runbook whose conditions hold."""
+        scene = self.scene(fitting.book, self.before)
+        for branch in fitting.book.branches:
+            if branch.conditions and (found := shown(branch.conditions, scene)).holds:
+                return Diagnosis(fitting.book, branch, fitting.fit, found.by)
+        return None
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        return next((found for each in self.books if (found := self.holding(each))), None)
+
+    @property
+    def may_change(self) -> bool:
+        """Only for somebody who is known, and only while nothing tries to give orders."""
+        return self.situation.requester_verified and self.ownership.is_known and not self.is_dangerous
+
+    def remedies(self, diagnosis: Diagnosis) -> list[SeenCall]:
+        """Changes that were made to put it right. A note for colleagues puts nothing right."""
+        notes = {each.tool.rpartition(".")[2] for each in diagnosis.branch.wanted if each.hands_over}
+        return [call for call in self.changes if call.outcome == "done" and short(call.tool) not in notes]
+
+    def looked_again(self, diagnosis: Diagnosis) -> Shown:
+        return shown(diagnosis.branch.conditions, self.scene(diagnosis.book, self.after))
+
+    def was_made(self, key: str, since: int = 0) -> bool:
+        return any(call.key == key and call.number > since for call in self.calls)
+
+
+def is_about_danger(book: Runbook) -> bool:
+    return any(
+        branch.security or any(isinstance(each, Known) for group in branch.conditions for each in group)
+        for branch in book.branches
+    )
+
+
+def cited(text: str, citations: Iterator[str] | Sequence[str]) -> CitedSentence:
+    return CitedSentence(text, tuple(dict.fromkeys(citations)))
+
+
+def _share(asked: dict[str, float], text: str) -> float:
+    """How much of what a runbook is for the ticket speaks of."""
+    told = {term for term in terms(text)}
+    return min(1.0, sum(asked.get(term, 0.0) for term in told) / max(4.0, 0.5 * len(told))) if told else 0.0

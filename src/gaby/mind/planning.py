@@ -1,0 +1,132 @@
+"""What to do next in an investigation: ask the knowledge, call tools, or come to an end.
+
+First the knowledge, then who is asking, then the runbooks that fit, the best first: what each wants to see, and once one
+of its causes holds, what it wants done. After a change whatever showed the trouble is looked at again. Where no runbook
+helps, a few tools that fit and only read. Everything follows from the situation, so there is nothing to remember.
+"""
+
+from collections.abc import Iterable
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind.acting import identifying, reads, writes
+from gaby.mind.answering import answer, is_plain_question
+from gaby.mind.exploring import explore
+from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.looking_again import looks
+from gaby.mind.questions import queries
+from gaby.mind.replies import note_text
+from gaby.mind.runbooks import document_of
+from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
+
+MOST_CALLS = 8
+MOST_IN_ALL = 40
+ANSWERED = 0.6
+DANGER = "security: phishing, a stranger asks for access or gives orders to the assistant"
+
+
+def next_step(situation: Situation, embed: Embed) -> NextStep:
+    """The same for the same situation, always."""
+    if not situation.searched:
+        return NextStep("retrieve", _first_queries(situation, embed), why="The handbook may know this.")
+    investigation = Investigation(situation, embed)
+    if reason := _is_over(investigation):
+        return NextStep("conclude", why=reason)
+    if query := _second_query(investigation):
+        return NextStep("retrieve", (query,), why="Something came up that the handbook may know.")
+    for step in _steps(investigation):
+        if step is not None:
+            return step
+    return NextStep("conclude", why="Nothing more can be learned.")
+
+
+def prose(situation: Situation, investigation: Investigation) -> list[Found]:
+    """Passages that are for everybody: runbooks are for those who work here."""
+    books = {each.key for each in investigation.all_books}
+    return [each for each in situation.passages if document_of(each.citation) not in books]
+
+
+def _first_queries(situation: Situation, embed: Embed) -> tuple[str, ...]:
+    danger = [DANGER] if Investigation(situation, embed).is_dangerous else []
+    asked = [situation.title[:240]] if situation.title.strip() else []
+    found = dict.fromkeys([*danger, *asked, *queries(situation.ticket)])
+    return tuple(found)[:5] or (" ".join(situation.ticket[:240].split()),)
+
+
+def _second_query(investigation: Investigation) -> str | None:
+    """What was asked for is known only if the loop says so; else nothing is asked twice."""
+    asked = investigation.situation.queries
+    if not asked:
+        return None
+    if investigation.is_dangerous and DANGER not in asked:
+        return DANGER
+    best = investigation.books[0].book if investigation.books else None
+    # A search gives passages, and perhaps not all that a runbook has to say.
+    if best is not None and not (best.steps and best.branches) and best.title and best.title not in asked:
+        return best.title
+    return None
+
+
+def _is_over(investigation: Investigation) -> str:
+    if any(call.outcome == "asked" for call in investigation.changes):
+        return "A change waits for a person's consent."
+    if any(call.outcome == "unknown" for call in investigation.changes):
+        return "Nobody knows whether a change happened, so nothing more is done."
+    if len(investigation.calls) >= MOST_IN_ALL:
+        return "Enough was looked at."
+    return ""
+
+
+def _steps(investigation: Investigation) -> Iterable[NextStep | None]:
+    """Each only when those before it have nothing to do."""
+    if any(call.outcome in {"done", "simulated"} for call in investigation.changes):
+        diagnosis = investigation.diagnosis
+        yield _fresh(investigation, looks(investigation), "To see whether it helped.", investigation.last_change)
+        if diagnosis is not None:
+            yield _change(investigation, diagnosis)
+        yield NextStep("conclude", why="What could be done was done.")
+    yield _answered(investigation)
+    yield _look(investigation, ())
+    if not (investigation.situation.requester_verified or investigation.is_dangerous):
+        yield NextStep("conclude", why="Nobody knows who is asking, so nothing more is looked up.")
+    yield from _runbooks(investigation)
+    if not investigation.situation.nudges and not investigation.is_dangerous and not investigation.is_stranger:
+        yield _fresh(investigation, explore(investigation), "No runbook explains it, so what fits is looked at.")
+
+
+def _answered(investigation: Investigation) -> NextStep | None:
+    situation = investigation.situation
+    if investigation.is_dangerous or not is_plain_question(situation.ticket):
+        return None
+    found = answer(situation.ticket, prose(situation, investigation), investigation.embed)
+    return NextStep("conclude", why="The handbook answers it.") if found.how_well >= ANSWERED else None
+
+
+def _runbooks(investigation: Investigation) -> Iterable[NextStep | None]:
+    for fitting in investigation.books:
+        yield _look(investigation, reads(investigation, fitting).made)
+        if (diagnosis := investigation.holding(fitting)) is not None:
+            yield _fresh(investigation, reads(investigation, fitting, diagnosis).made, f"{fitting.book.title}.")
+            yield _change(investigation, diagnosis)
+            yield NextStep("conclude", why="The cause is known, and what could be done was done.")
+
+
+def _look(investigation: Investigation, wanted: Iterable[PlannedCall]) -> NextStep | None:
+    """Together with whatever is still open about who is asking: all of it only reads."""
+    first = [] if investigation.before.calls and investigation.ownership.is_known else identifying(investigation)
+    return _fresh(investigation, [*first, *wanted], "To see what is the case.")
+
+
+def _change(investigation: Investigation, diagnosis: Diagnosis) -> NextStep | None:
+    """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
+    calls = writes(investigation, diagnosis, note_text(investigation, diagnosis)).made
+    if not investigation.may_change or diagnosis.branch.security or is_plain_question(investigation.situation.ticket):
+        notes = {each.tool for each in diagnosis.branch.wanted if each.hands_over}
+        calls = tuple(call for call in calls if call.tool.rpartition(".")[2] in notes)
+    return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.book.title)
+
+
+def _fresh(investigation: Investigation, calls: Iterable[PlannedCall], why: str, since: int = 0) -> NextStep | None:
+    """Those that were not made yet, whatever came of them."""
+    open_ones = [call for call in dict((each.key, each) for each in calls).values()]
+    open_ones = [call for call in open_ones if not investigation.was_made(call.key, since)][:MOST_CALLS]
+    return NextStep("call", calls=tuple(open_ones), why=why[:300]) if open_ones else None

@@ -1,0 +1,148 @@
+"""What tools answered, as records: every object with its plain fields, and where in which answer it stood.
+
+A newer answer to the same call replaces the older one, so that a second look counts and the first one does not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, cast
+
+from gaby.mind.fields import statements
+from gaby.mind.showing import read_back
+from gaby.mind.situations import SeenCall
+from gaby.mind.words import stem, stems, words
+
+_DEEPEST = 8
+_MOST = 1000
+"""Records of one answer. Longer lists are there to be filtered."""
+_MOST_IN_ALL = 10_000
+_MOST_FIELDS = 100
+_MOST_ITEMS = 100
+_VERBS = stems("list get search find show read look fetch query describe check all latest recent by of for the")
+
+Place = tuple[str, tuple[str, ...]]
+"""The tool, and the keys that lead to a record in its answer."""
+
+
+@dataclass(frozen=True)
+class Record:
+    call: SeenCall
+    path: tuple[str, ...]
+    fields: Mapping[str, Any]
+    """By names in one spelling: plain values, lists of them, and None."""
+
+    @property
+    def place(self) -> Place:
+        return self.call.tool, self.path
+
+    def get(self, name: str) -> Any:
+        return self.fields.get(name)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All records of one place, over all calls of the tool."""
+
+    place: Place
+    records: tuple[Record, ...]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for record in self.records for name in record.fields)
+
+    def called(self, nouns: frozenset[str]) -> int:
+        return called(self.place, nouns)
+
+
+class View:
+    """The latest answer to every call."""
+
+    def __init__(self, calls: Sequence[SeenCall]) -> None:
+        latest = {call.key: call for call in calls if call.outcome == "done" and call.lane == "read"}
+        self.calls = sorted(latest.values(), key=lambda call: call.number)
+        found: dict[Place, list[Record]] = {}
+        room = _MOST_IN_ALL
+        for call in self.calls:
+            for path, fields in islice(_objects(call.result), room):
+                room -= 1
+                here = found.setdefault((call.tool, path), [])
+                if fields is not None:
+                    here.append(Record(call, path, fields))
+        self.collections = [Collection(place, tuple(records)) for place, records in found.items()]
+
+    @cached_property
+    def records(self) -> list[Record]:
+        return [record for collection in self.collections for record in collection.records]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Of all fields that anything was told about."""
+        return frozenset(name for collection in self.collections for name in collection.names)
+
+
+def spelled(name: str) -> str:
+    """`lockedAt`, `locked-at` and `Locked at` as `locked_at`."""
+    return "_".join(words(name)) or name.strip().lower()
+
+
+def called(place: Place, nouns: frozenset[str]) -> int:
+    """How plainly some words mean it: by what it is called itself, by what it stands in, or by its tool."""
+    tool, path = place
+    if path and nouns & _stems_of(path[-1]):
+        return 3
+    if any(nouns & _stems_of(key) for key in path):
+        return 2
+    return int(bool(nouns & (_stems_of(short(tool)) - _VERBS)))
+
+
+def short(tool: str) -> str:
+    """Without its connector."""
+    return tool.rpartition(".")[2]
+
+
+def _stems_of(name: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(name))
+
+
+def _objects(result: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any] | None]]:
+    """Every object with its path. An empty list gives its path and no object: it tells that there is none."""
+    value = read_back(result) if isinstance(result, str) else result
+    yield from islice(_of_text(value) if isinstance(value, str) else _walk(value, (), 0), _MOST)
+
+
+def _of_text(text: str) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    for statement in statements(text):
+        if statement.fields:
+            yield (), {spelled(field.name): field.value for field in statement.fields[:_MOST_FIELDS]}
+        elif statement.text:
+            yield (), {"text": statement.text}
+
+
+def _walk(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], dict[str, Any] | None]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list):
+        listed = cast("list[Any]", value)
+        if not listed:
+            yield path, None
+        for inner in listed[:_MOST]:
+            yield from _walk(inner, path, depth + 1)
+    elif isinstance(value, Mapping):
+        pairs = [(str(key), inner) for key, inner in cast("Mapping[Any, Any]", value).items()][:_MOST_FIELDS]
+        if plain := {spelled(key): inner for key, inner in pairs if _is_plain(inner)}:
+            yield path, plain
+        for key, inner in pairs:
+            if isinstance(inner, Mapping) or (isinstance(inner, list) and not _is_row(cast("list[Any]", inner))):
+                yield from _walk(inner, (*path, key), depth + 1)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return _is_row(cast("list[Any]", value))
+    return value is None or isinstance(value, str | int | float)
+
+
+def _is_row(values: list[Any]) -> bool:
+    return bool(values) and all(isinstance(each, str | int | float) for each in values[:_MOST_ITEMS])

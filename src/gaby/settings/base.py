@@ -1,0 +1,23 @@
+"""What all groups of settings share."""
+
+import re
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _duration(value: object) -> object:
+    found = re.fullmatch(r"(\d{1,9})\s*(s|m|h|d)", value.strip()) if isinstance(value, str) else None
+    return timedelta(seconds=int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]) if found else value
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+"""A span of time as people write it: `90s`, `15m`, `12h`, `14d`; ISO 8601 works too."""
+
+
+OFTEN_ENOUGH = Field(ge=timedelta(seconds=1), le=timedelta(days=400))
+
+
+class Group(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)

@@ -1,0 +1,85 @@
+"""A mail as a ticket, or as a message on one."""
+
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
+from gaby.tickets.adapters.email.config import EmailConfig
+from gaby.tickets.adapters.html_text import one_line
+from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Priority
+
+
+class _Root(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    id: str
+    sender: str | None = Field(default=None, alias="from")
+    to: str | None = None
+    verified: bool = False
+
+
+class _Mail(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    id: str
+    root: _Root
+    parents: list[str]
+    own: bool
+    sender: str | None = Field(alias="from")
+    to: str | None
+    subject: str
+    verified: bool
+    automatic: bool
+    at: AwareDatetime | None
+    body: str
+    attachments: list[dict[str, str | int]]
+    shortened: bool
+    urgency: Priority
+
+
+def incoming(raw: RawTicket, config: EmailConfig) -> IncomingTicket:
+    if "unreadable" in raw.payload:
+        raise TicketUnreadable(f"This mail cannot be read ({one_line(str(raw.payload['unreadable']), 60)}).")
+    try:
+        mail = _Mail.model_validate(raw.payload)
+    except ValidationError:
+        raise TicketUnreadable from None
+    first = mail.root.id == mail.id
+    # Answers go to whoever began, not to whoever joined: a stranger who writes into the thread learns nothing.
+    known = mail.root.sender is not None
+    return IncomingTicket(
+        external_id=mail.root.id,
+        title=mail.subject or one_line(mail.body[:400], 80) or "(no subject)",
+        body=mail.body,
+        requester_email=mail.root.sender if known else mail.sender,
+        requester_verified=mail.root.verified if known else mail.verified,
+        priority=mail.urgency,
+        received_at=mail.at,
+        messages=() if first else (_message(mail, config),),
+        metadata=_metadata(mail),
+    )
+
+
+def _message(mail: _Mail, config: EmailConfig) -> IncomingMessage:
+    return IncomingMessage(mail.id, _author(mail, config), mail.body, mail.at, mail.sender)
+
+
+def _author(mail: _Mail, config: EmailConfig) -> Author:
+    if mail.own:
+        return "gaby"
+    sender = mail.sender or ""
+    ours = (config.from_address.lower(), *config.colleagues)
+    # Who is not verified may be anybody, and so is not a colleague.
+    return "agent" if mail.verified and (sender in ours or f"@{sender.partition('@')[2]}" in ours) else "requester"
+
+
+def _metadata(mail: _Mail) -> dict[str, Any]:
+    return {
+        "to": mail.root.to or mail.to,
+        "subject": mail.subject,
+        "thread": [*mail.parents, mail.id],
+        "automatic": mail.automatic,
+        "attachments": mail.attachments,
+        "shortened": mail.shortened,
+    }

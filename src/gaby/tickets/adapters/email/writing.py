@@ -1,0 +1,67 @@
+"""An answer as a mail: in its thread, from a program that says so, with nothing that has to be fetched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from html import escape
+
+from gaby.tickets.adapters.email.config import EmailConfig
+from gaby.tickets.adapters.email.heads import DIGEST, MOST_IDS, TICKET, is_id
+from gaby.tickets.adapters.html_text import clean, one_line
+
+_MOST_BODY = 500_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    ticket: str
+    message_id: str
+    to: str
+    subject: str
+    body: str
+    thread: Sequence[str]
+    """The ids of the messages before it, oldest first."""
+    at: datetime
+
+
+def mail(answer: Answer, config: EmailConfig) -> bytes:
+    message = EmailMessage(policy=SMTP)
+    name, domain = config.from_address.rsplit("@", 1)
+    message["From"] = Address(config.from_name, name, domain)
+    message["To"] = answer.to
+    message["Subject"] = _subject(answer.subject)
+    message["Date"] = format_datetime(answer.at)
+    # So that other programs do not answer it.
+    message["Auto-Submitted"] = "auto-replied"
+    message["X-Auto-Response-Suppress"] = "All"
+    body = clean(answer.body, _MOST_BODY).strip() + "\n"
+    message.set_content(body)
+    message.add_alternative(_page(body), subtype="html")
+    # The library would encode an id that is longer than a line, and then nobody finds it.
+    return _threading(answer) + message.as_bytes()
+
+
+def _threading(answer: Answer) -> bytes:
+    thread = [known for known in answer.thread if is_id(known) and not known.startswith(DIGEST)][-MOST_IDS:]
+    lines = [f"Message-ID: <{answer.message_id}>"]
+    if is_id(answer.ticket):
+        lines.append(f"{TICKET}: <{answer.ticket}>")
+    if thread:
+        lines.append(f"In-Reply-To: <{thread[-1]}>")
+        lines.append("References: " + "\r\n ".join(f"<{before}>" for before in thread))
+    return "".join(f"{line}\r\n" for line in lines).encode("ascii")
+
+
+def _subject(text: str) -> str:
+    subject = one_line(text, 300)
+    return subject if subject.lower().startswith("re:") else f"Re: {subject}".strip()
+
+
+def _page(body: str) -> str:
+    """The same words. Links are left to the reader's program, which shows where they lead."""
+    paragraphs = (escape(paragraph).replace("\n", "<br>\n") for paragraph in body.strip().split("\n\n"))
+    return "<html><body>\n" + "\n".join(f"<p>{paragraph}</p>" for paragraph in paragraphs) + "\n</body></html>\n"

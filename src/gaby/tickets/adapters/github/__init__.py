@@ -1,0 +1,7 @@
+"""GitHub Issues."""
+
+from gaby.tickets.adapters.adapter import AdapterKind
+from gaby.tickets.adapters.github.config import GitHubConfig
+from gaby.tickets.adapters.github.desk import GitHub
+
+kind = AdapterKind(name="github", title="GitHub Issues", config=GitHubConfig, open=GitHub)

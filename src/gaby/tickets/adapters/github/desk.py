@@ -1,0 +1,206 @@
+"""Issues on GitHub as source and sink of tickets."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+from urllib.parse import quote
+
+from gaby.tickets.adapters.adapter import (
+    Capabilities,
+    Delivery,
+    DeskGround,
+    DeskOutcomeUnknown,
+    DeskRefused,
+    Page,
+    RawTicket,
+    Reply,
+)
+from gaby.tickets.adapters.github.client import Client, NotThere
+from gaby.tickets.adapters.github.config import REPOSITORY, GitHubConfig
+from gaby.tickets.adapters.github.normalizing import VERDICT_LABEL, external_id, normalized
+from gaby.tickets.adapters.github.webhooks import EVENTS, verified
+from gaby.tickets.adapters.payload import entries, identity, line, mapping, moment, within
+from gaby.tickets.adapters.trail import Change, Trail, cursor_of, of_cursor
+from gaby.tickets.canonical import IncomingTicket, Verdict
+
+CAPABILITIES = Capabilities(webhooks=True, statuses=True, finds_replies=True)
+_AT_ONCE = 50
+
+
+class GitHub:
+    def __init__(self, config: GitHubConfig, ground: DeskGround) -> None:
+        self._config = config
+        self._ground = ground
+        self._client = Client(config, ground)
+        self._secret = config.webhook_secret.get_secret_value()
+        self._login: str | None = None
+
+    def capabilities(self) -> Capabilities:
+        return CAPABILITIES
+
+    async def check(self) -> str:
+        for repository in self._config.repositories:
+            found = await self._get(f"repos/{repository}")
+            if found.get("has_issues") is False:
+                raise DeskRefused(f"Issues are switched off in {repository}.")
+        login = await self._own_login()
+        return f"Issues of {', '.join(self._config.repositories)}" + (f", as {login}." if login else ".")
+
+    async def poll(self, cursor: str | None) -> Page:
+        trails, now = mapping(of_cursor(cursor)), self._ground.clock.now()
+        start = self._config.since or now
+        start = start if start.tzinfo else start.replace(tzinfo=UTC)
+        following: dict[str, object] = {}
+        tickets: list[RawTicket] = []
+        more = False
+        for repository in self._config.repositories:
+            trail, fresh, full = await self._changed(repository, Trail.loaded(trails.get(repository), start), now)
+            following[repository] = trail.dumped()
+            tickets += fresh
+            more = more or full
+        return Page(tickets, cursor_of(following), more=more)
+
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+        found = verified(self._config, self._secret, headers, body, now)
+        mine = {"own_login": self._login} if self._login else {}
+        return Delivery(found.id, [RawTicket(raw.external_id, {**raw.payload, **mine}) for raw in found.tickets])
+
+    async def subscribe(self, callback: str) -> str:
+        if not self._secret:
+            self._secret = token_hex(32)
+            await self._ground.remember({"webhook_secret": self._secret})
+        refused: list[str] = []
+        for repository in self._config.repositories:
+            try:
+                await self._hook(repository, callback)
+            except (DeskRefused, NotThere):
+                refused.append(repository)
+        if refused:
+            return (
+                f"The token may not set up webhooks in {', '.join(refused)}. Add there, under Settings, Webhooks: "
+                f"{callback}, as application/json, with the desk's webhook secret, for issues and issue comments."
+            )
+        return f"GitHub delivers issues and comments to {callback}."
+
+    def normalize(self, raw: RawTicket) -> IncomingTicket:
+        return normalized(raw, self._config.priorities)
+
+    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+        body = {"body": f"{reply.body}\n\n<!-- {reply.marker} -->"}
+        try:
+            posted = await self._client.change("POST", f"{_path(external_id)}/comments", body)
+        except NotThere:
+            raise _gone() from None
+        found = identity(posted.get("id"))
+        if not found:
+            raise DeskOutcomeUnknown
+        return found
+
+    async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
+        try:
+            comments = await self._client.all_of(f"{_path(external_id)}/comments")
+        except NotThere:
+            raise _gone() from None
+        bodies = [(identity(comment.get("id")), comment.get("body")) for comment in comments]
+        return next((found for found, body in bodies if found and isinstance(body, str) and marker in body), None)
+
+    async def update_status(self, external_id: str, verdict: Verdict, metadata: Mapping[str, Any]) -> None:
+        path, wanted = _path(external_id), VERDICT_LABEL + verdict.replace("_", "-")
+        try:
+            labels = [label.get("name") for label in await self._client.all_of(f"{path}/labels")]
+            if wanted not in labels:
+                await self._client.change("POST", f"{path}/labels", {"labels": [wanted]}, repeatable=True)
+            for label in labels:
+                if isinstance(label, str) and label.startswith(VERDICT_LABEL) and label != wanted:
+                    await self._unlabel(path, label)
+            if verdict == "auto_resolved" and self._config.close_resolved:
+                closed = {"state": "closed", "state_reason": "completed"}
+                await self._client.change("PATCH", path, closed, repeatable=True)
+        except NotThere:
+            raise _gone() from None
+
+    async def log_time_entry(
+        self, external_id: str, minutes: int, note: str, marker: str, metadata: Mapping[str, Any]
+    ) -> None:
+        raise DeskRefused("GitHub keeps no times.")
+
+    async def aclose(self) -> None:
+        """The connections are shared, and closed by their owner."""
+
+    async def _changed(self, repository: str, trail: Trail, now: datetime) -> tuple[Trail, list[RawTicket], bool]:
+        query = {
+            "state": "all",
+            "sort": "updated",
+            "direction": "asc",
+            "since": trail.since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "per_page": str(_AT_ONCE),
+            "page": str(trail.offset // _AT_ONCE + 1),
+        }
+        if self._config.labels:
+            query["labels"] = ",".join(self._config.labels)
+        try:
+            listing = await self._client.page(f"repos/{repository}/issues", query, str(sorted(trail.seen.items())))
+        except NotThere:
+            raise DeskRefused(f"GitHub has no {repository}, or not for this token.") from None
+        if listing.unchanged:
+            return trail, [], False
+        issues = {found: issue for issue in listing.entries if (found := external_id(repository, issue))}
+        changes = [Change(found, moment(issue.get("updated_at"))) for found, issue in issues.items()]
+        full = len(listing.entries) >= _AT_ONCE
+        if not full and not trail.fresh(changes):
+            self._client.keep(listing)
+        fresh = [found for found in trail.fresh(changes) if "pull_request" not in issues[found]]
+        tickets = [await self._whole(repository, found, issues[found]) for found in fresh]
+        return trail.after(changes, full=full, now=now, step=_AT_ONCE), tickets, full
+
+    async def _whole(self, repository: str, found: str, issue: Mapping[str, Any]) -> RawTicket:
+        try:
+            comments = await self._client.all_of(f"{_path(found)}/comments") if issue.get("comments") != 0 else []
+        except (NotThere, DeskRefused):
+            comments = []
+        login = await self._own_login()
+        mine = {"own_login": login} if login else {}
+        return RawTicket(found, {"repository": repository, "issue": issue, "comments": comments, **mine})
+
+    async def _own_login(self) -> str:
+        """Empty for an app's token, which belongs to nobody."""
+        if self._login is None:
+            try:
+                self._login = line(within(await self._client.get("user"), "login"), 80)
+            except (NotThere, DeskRefused):
+                self._login = ""
+        return self._login
+
+    async def _hook(self, repository: str, callback: str) -> None:
+        path = f"repos/{repository}/hooks"
+        settings = {"url": callback, "content_type": "json", "secret": self._secret, "insecure_ssl": "0"}
+        wanted = {"name": "web", "active": True, "events": list(EVENTS), "config": settings}
+        for hook in entries(await self._client.all_of(path)):
+            if within(hook, "config", "url") == callback:
+                await self._client.change("PATCH", f"{path}/{identity(hook.get('id'))}", wanted, repeatable=True)
+                return
+        await self._client.change("POST", path, wanted)
+
+    async def _unlabel(self, path: str, label: str) -> None:
+        try:
+            await self._client.change("DELETE", f"{path}/labels/{quote(label, safe='')}", repeatable=True)
+        except NotThere:
+            return
+
+    async def _get(self, path: str) -> dict[str, Any]:
+        try:
+            return await self._client.get(path)
+        except NotThere:
+            raise DeskRefused(f"GitHub has no {path.removeprefix('repos/')}, or not for this token.") from None
+
+
+def _path(external_id: str) -> str:
+    repository, _, number = external_id.partition("#")
+    if not REPOSITORY.fullmatch(repository) or not (number.isascii() and number.isdigit()):
+        raise DeskRefused("This is no issue on GitHub.")
+    return f"repos/{repository}/issues/{number}"
+
+
+def _gone() -> DeskRefused:
+    return DeskRefused("GitHub has this issue no longer, or hides it from this token.")

@@ -1,0 +1,87 @@
+"""The built-in desk as an adapter. Replies to its tickets are messages in Gaby's own database."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from gaby.tickets.adapters import payload
+from gaby.tickets.adapters.adapter import (
+    Capabilities,
+    Delivery,
+    DeskGround,
+    Page,
+    RawTicket,
+    Reply,
+    TicketUnreadable,
+    WebhookRefused,
+)
+from gaby.tickets.adapters.inbox.config import InboxConfig
+from gaby.tickets.adapters.inbox.folder import look
+from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority, Verdict
+
+
+class Inbox:
+    def __init__(self, config: InboxConfig, _ground: DeskGround) -> None:
+        self._config = config
+
+    def capabilities(self) -> Capabilities:
+        # The posting itself stores the reply under its marker, so a second one finds it there.
+        return Capabilities(private_replies=True, idempotent_replies=True, finds_replies=True)
+
+    async def check(self) -> str:
+        if self._config.folder is None:
+            return "The built-in desk needs nothing else."
+        page = await self.poll(None)
+        return f"The folder can be read; {len(page.tickets)} files wait in it."
+
+    async def poll(self, cursor: str | None) -> Page:
+        if self._config.folder is None:
+            return Page([], cursor or "")
+        return await asyncio.to_thread(look, self._config.folder, cursor)
+
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+        raise WebhookRefused
+
+    async def subscribe(self, callback: str) -> str:
+        return "Programs add tickets with an API key: POST /api/tickets."
+
+    def normalize(self, raw: RawTicket) -> IncomingTicket:
+        told = raw.payload
+        if "unreadable" in told:
+            raise TicketUnreadable(payload.line(told["unreadable"]))
+        title, body = payload.line(told.get("title")), payload.text(told.get("body"))
+        if not title and not body:
+            raise TicketUnreadable('It has neither a "title" nor a "body".')
+        return IncomingTicket(
+            external_id=raw.external_id,
+            title=title,
+            body=body,
+            requester_email=payload.email(told.get("requester_email")),
+            requester_verified=told.get("requester_verified") is True,
+            customer=payload.line(told.get("customer")),
+            priority=_priority(told.get("priority")),
+            received_at=payload.moment(told.get("received_at")),
+            metadata={"automatic": True} if told.get("automatic") is True else {},
+        )
+
+    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+        return reply.marker
+
+    async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
+        return None
+
+    async def update_status(self, external_id: str, verdict: Verdict, metadata: Mapping[str, Any]) -> None:
+        """Gaby's own status is the desk's."""
+
+    async def log_time_entry(
+        self, external_id: str, minutes: int, note: str, marker: str, metadata: Mapping[str, Any]
+    ) -> None:
+        """It is never asked to."""
+
+    async def aclose(self) -> None:
+        pass
+
+
+def _priority(value: object) -> Priority:
+    return value if value in PRIORITIES else "medium"

@@ -1,0 +1,9 @@
+"""Request Tracker 5 as a help desk, over its REST 2.0 interface."""
+
+from gaby.tickets.adapters.adapter import AdapterKind
+from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
+from gaby.tickets.adapters.request_tracker.desk import RequestTracker
+
+kind = AdapterKind(name="request_tracker", title="Request Tracker", config=RequestTrackerConfig, open=RequestTracker)
+
+__all__ = ["kind"]

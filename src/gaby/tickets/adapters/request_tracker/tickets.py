@@ -1,0 +1,135 @@
+"""A ticket with what was written on it."""
+
+import re
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable, RawTicket
+from gaby.tickets.adapters.html_text import clean, html_to_text
+from gaby.tickets.adapters.request_tracker.rest import Busy, Rest, TooLarge
+from gaby.tickets.adapters.request_tracker.shapes import (
+    ATTACHMENT_FIELDS,
+    TICKET_FIELDS,
+    TRANSACTION_FIELDS,
+    Attachment,
+    Listed,
+    Ticket,
+    Transaction,
+    items,
+)
+
+PER_PAGE = 100
+MOST_TEXT = 100_000
+_MOST_MESSAGES = 50
+_MOST_PAGES = 200
+_ID = re.compile(r"[1-9][0-9]{0,17}")
+
+
+def ticket_path(external_id: str) -> str:
+    if not _ID.fullmatch(external_id):
+        raise DeskRefused("This is no number of a ticket.")
+    return f"ticket/{external_id}"
+
+
+class Tickets:
+    def __init__(self, rest: Rest) -> None:
+        self._rest = rest
+
+    async def read(self, listed: Sequence[Listed]) -> list[RawTicket]:
+        """A ticket that cannot be read, though the desk is well, does not hold up the others."""
+        return [await self._guarded(ticket.id) for ticket in listed]
+
+    async def _guarded(self, number: int) -> RawTicket:
+        try:
+            return await self._one(number)
+        except Busy:
+            raise
+        except (DeskUnavailable, DeskRefused):
+            # Is it the desk, or is it this ticket? Only the desk's trouble may stop the reading.
+            await self._rest.get("rt")
+        try:
+            return await self._one(number)
+        except (DeskUnavailable, DeskRefused) as error:
+            return RawTicket(str(number), {"unreadable": error.message})
+
+    async def _one(self, number: int) -> RawTicket:
+        found = (await self._rest.get("tickets", {"query": f"id = {number}", **TICKET_FIELDS})).body
+        tickets = items(Ticket, found)
+        if not tickets:
+            raise DeskRefused("The ticket has gone, or Gaby may not see it.")
+        written = [entry async for entry in self.history(str(number)) if entry.is_first or entry.is_message]
+        written = written[:1] + written[1:][-_MOST_MESSAGES:]
+        texts = await self.texts([entry.id for entry in written])
+        return RawTicket(
+            str(number),
+            {
+                "ticket": tickets[0].model_dump(mode="json", by_alias=True),
+                "messages": [
+                    {**entry.model_dump(mode="json", by_alias=True), "text": texts.get(entry.id, "")}
+                    for entry in written
+                ],
+            },
+        )
+
+    async def history(self, external_id: str) -> AsyncGenerator[Transaction]:
+        """The oldest first."""
+        path = f"{ticket_path(external_id)}/history"
+        for page in range(1, _MOST_PAGES):
+            query = {"per_page": PER_PAGE, "page": page, "orderby": "id", **TRANSACTION_FIELDS}
+            answer = await self._rest.get(path, query)
+            found = items(Transaction, answer.body)
+            for entry in found:
+                yield entry
+            if not found or not answer.body.get("next_page"):
+                return
+
+    async def texts(self, transactions: Sequence[int]) -> dict[int, str]:
+        """What each says. Too much at once is asked for in halves; what is too much by itself is left out."""
+        if not transactions:
+            return {}
+        try:
+            return _chosen(await self._attachments(transactions))
+        except TooLarge:
+            if len(transactions) == 1:
+                return {}
+        half = len(transactions) // 2
+        return {**await self.texts(transactions[:half]), **await self.texts(transactions[half:])}
+
+    async def _attachments(self, transactions: Sequence[int]) -> list[Attachment]:
+        wanted = [
+            {"field": "TransactionId", "operator": "IN", "value": list(transactions)},
+            {"field": "ContentType", "operator": "LIKE", "value": "text/"},
+        ]
+        found: list[Attachment] = []
+        for page in range(1, _MOST_PAGES):
+            query = {"per_page": PER_PAGE, "page": page, "orderby": "id", **ATTACHMENT_FIELDS}
+            answer = await self._rest.again("POST", "attachments", query=query, body=wanted)
+            found.extend(items(Attachment, answer.body))
+            if not answer.body.get("next_page"):
+                break
+        return found
+
+    async def find(self, external_id: str, marker: str) -> str | None:
+        """The first message that holds the marker: those that quote it come later."""
+        messages = [entry.id async for entry in self.history(external_id) if entry.is_message]
+        for start in range(0, len(messages), _MOST_MESSAGES):
+            texts = await self.texts(messages[start : start + _MOST_MESSAGES])
+            for number in sorted(texts):
+                if marker in texts[number]:
+                    return str(number)
+        return None
+
+
+def _chosen(attachments: Sequence[Attachment]) -> dict[int, str]:
+    """Of each message the plain text, else the HTML as text. Files are no message."""
+    texts: dict[int, str] = {}
+    for kind in ("text/plain", "text/html"):
+        for attachment in attachments:
+            if attachment.kind == kind and not attachment.name and attachment.transaction not in texts:
+                texts[attachment.transaction] = _text(attachment)
+    return texts
+
+
+def _text(attachment: Attachment) -> str:
+    html: Any = attachment.kind == "text/html"
+    return clean(html_to_text(attachment.content) if html else attachment.content, MOST_TEXT)

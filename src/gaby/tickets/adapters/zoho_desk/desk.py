@@ -1,0 +1,238 @@
+"""Zoho Desk as source and sink of tickets."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from html import escape
+from typing import Any
+
+import orjson
+
+from gaby.tickets.adapters.adapter import (
+    Capabilities,
+    Delivery,
+    DeskGround,
+    DeskOutcomeUnknown,
+    DeskRefused,
+    DeskUnavailable,
+    Page,
+    RawTicket,
+    Reply,
+)
+from gaby.tickets.adapters.payload import email, entries, identity, line, mapping, moment, within
+from gaby.tickets.adapters.trail import Change, Trail, cursor_of, of_cursor
+from gaby.tickets.adapters.zoho_desk.client import Client, NotThere
+from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
+from gaby.tickets.adapters.zoho_desk.normalizing import holds_marker, normalized, ticket_id
+from gaby.tickets.adapters.zoho_desk.webhooks import EVENTS, Receiver
+from gaby.tickets.canonical import IncomingTicket, Verdict
+
+CAPABILITIES = Capabilities(webhooks=True, private_replies=True, statuses=True, time_entries=True, finds_replies=True)
+_AT_ONCE = 50
+_LAST_OFFSET = 4900
+"""The search shows no more than five thousand tickets."""
+_WHOLE_THREADS = 30
+"""The newest are fetched with all their words; of the others, which came before, the desk's summary is enough."""
+_KEYS_FOR = timedelta(hours=6)
+
+
+class ZohoDesk:
+    def __init__(self, config: ZohoDeskConfig, ground: DeskGround) -> None:
+        self._config = config
+        self._ground = ground
+        self._client = Client(config, ground)
+        self._keys_at: datetime | None = None
+        self._receiver = Receiver(
+            org_id=config.org_id,
+            secret=config.webhook_secret.get_secret_value(),
+            webhook_id=config.webhook_id.get_secret_value(),
+            keys=config.webhook_keys.get_secret_value(),
+        )
+
+    def capabilities(self) -> Capabilities:
+        return CAPABILITIES
+
+    async def check(self) -> str:
+        organization = await self._get(f"organizations/{self._config.org_id}")
+        name = line(organization.get("companyName") or organization.get("portalName"))
+        return f"Zoho Desk of {name or 'organization ' + self._config.org_id}, which Gaby may read."
+
+    async def poll(self, cursor: str | None) -> Page:
+        self._client.check_credits()
+        await self._refresh_keys()
+        now = self._ground.clock.now()
+        trail = Trail.loaded(of_cursor(cursor), _aware(self._config.since) or now)
+        query = {
+            "modifiedTimeRange": f"{_told(trail.since)},{_told(now + timedelta(days=1))}",
+            "sortBy": "modifiedTime",
+            "from": str(trail.offset),
+            "limit": str(_AT_ONCE),
+        }
+        if self._config.departments:
+            query["departmentIds"] = ",".join(self._config.departments)
+        listed = entries((await self._get("tickets/search", query)).get("data"))
+        changes = [
+            Change(found, moment(ticket.get("modifiedTime"))) for ticket in listed if (found := ticket_id(ticket))
+        ]
+        full = len(listed) >= _AT_ONCE
+        following = trail.after(changes, full=full, now=now, step=_AT_ONCE // 2)
+        if following.offset > _LAST_OFFSET:
+            following = Trail(following.start, following.since + timedelta(milliseconds=1))
+        by_id = {ticket_id(ticket): ticket for ticket in listed}
+        tickets = [raw for found in trail.fresh(changes) if (raw := await self._whole(found, by_id[found]))]
+        return Page(tickets, cursor_of(following.dumped()), more=full)
+
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+        return self._receiver.verify(headers, body, now)
+
+    async def subscribe(self, callback: str) -> str:
+        try:
+            hooks = entries((await self._client.get("webhooks")).get("data"))
+            known = next((identity(hook.get("id")) for hook in hooks if hook.get("url") == callback), "")
+            found = known or await self._new_webhook(callback)
+        except (DeskRefused, NotThere) as error:
+            return f"Zoho Desk lets Gaby make no webhook ({error}). Polling brings every ticket all the same."
+        self._receiver.webhook_id = found
+        await self._ground.remember({"webhook_id": found})
+        await self._refresh_keys()
+        return f"Zoho Desk delivers new and changed tickets to {callback}."
+
+    def normalize(self, raw: RawTicket) -> IncomingTicket:
+        return normalized(raw, self._config.priorities)
+
+    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+        ticket = _path(external_id)
+        content = _markup(reply)
+        to = email(metadata.get("email"))
+        try:
+            if to and not reply.private:
+                body = {"channel": "EMAIL", "to": to, "fromEmailAddress": self._config.from_address}
+                posted = await self._client.post(
+                    f"{ticket}/sendReply", {**body, "contentType": "html", "content": content, "isForward": False}
+                )
+            else:
+                # Without an address, what everybody on the portal sees is the way to the customer.
+                comment = {"isPublic": not reply.private, "contentType": "html", "content": content}
+                posted = await self._client.post(f"{ticket}/comments", comment)
+        except NotThere:
+            raise DeskRefused("Zoho Desk has this ticket no longer.") from None
+        found = identity(posted.get("id"))
+        if not found:
+            raise DeskOutcomeUnknown
+        return found
+
+    async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
+        ticket = _path(external_id)
+        try:
+            for comment in await self._client.all_of(f"{ticket}/comments"):
+                if holds_marker(comment, marker):
+                    return identity(comment.get("id"))
+            threads = await self._client.all_of(f"{ticket}/threads")
+            for thread in sorted(threads, key=_created, reverse=True):
+                # A customer's answer quotes the marker; it is no reply of Gaby's.
+                if thread.get("direction") == "out" and holds_marker(await self._thread(ticket, thread), marker):
+                    return identity(thread.get("id"))
+        except NotThere:
+            raise DeskRefused("Zoho Desk has this ticket no longer.") from None
+        return None
+
+    async def update_status(self, external_id: str, verdict: Verdict, metadata: Mapping[str, Any]) -> None:
+        status = self._config.statuses.get(verdict)
+        if status:
+            await self._change(_path(external_id), {"status": status})
+
+    async def log_time_entry(
+        self, external_id: str, minutes: int, note: str, marker: str, metadata: Mapping[str, Any]
+    ) -> None:
+        path = f"{_path(external_id)}/timeEntry"
+        try:
+            if any(marker in line(entry.get("description"), 10_000) for entry in await self._client.all_of(path)):
+                return
+            spent = {"hoursSpent": str(minutes // 60), "minutesSpent": str(minutes % 60), "secondsSpent": "0"}
+            executed = {"executedTime": _told(self._ground.clock.now()), "description": f"{note} {marker}"}
+            await self._client.post(path, {**executed, **spent})
+        except NotThere:
+            raise DeskRefused("Zoho Desk has this ticket no longer.") from None
+
+    async def aclose(self) -> None:
+        """The connections are shared, and closed by their owner."""
+
+    async def _whole(self, found: str, listed: Mapping[str, Any]) -> RawTicket | None:
+        """None when it is gone by now. One that Gaby may not open comes as it was listed, and the others go on."""
+        path = _path(found)
+        try:
+            ticket = await self._client.get(path, {"include": "contacts"})
+            threads = sorted(await self._client.all_of(f"{path}/threads"), key=_created)
+            older, newer = threads[:-_WHOLE_THREADS], threads[-_WHOLE_THREADS:]
+            whole = [*older, *[await self._thread(path, thread) for thread in newer]]
+            comments = await self._client.all_of(f"{path}/comments")
+        except NotThere:
+            return None
+        except DeskRefused:
+            return RawTicket(found, {"ticket": listed})
+        return RawTicket(found, {"ticket": ticket, "threads": whole, "comments": comments})
+
+    async def _thread(self, ticket: str, listed: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = identity(listed.get("id"))
+        try:
+            return {**listed, **await self._client.get(f"{ticket}/threads/{found}")} if found else listed
+        except (NotThere, DeskRefused):
+            return listed
+
+    async def _get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
+        try:
+            return await self._client.get(path, query)
+        except NotThere:
+            raise DeskRefused("There is no Zoho Desk at this address, or not for this organization.") from None
+
+    async def _change(self, path: str, body: Mapping[str, object]) -> None:
+        try:
+            await self._client.patch(path, body)
+        except NotThere:
+            raise DeskRefused("Zoho Desk has this ticket no longer.") from None
+
+    async def _new_webhook(self, callback: str) -> str:
+        subscriptions = {event: {"departmentIds": self._config.departments or None} for event in EVENTS}
+        asked = {"name": "Gaby", "description": "Tickets for Gaby", "url": callback, "subscriptions": subscriptions}
+        found = identity((await self._client.post("webhooks", asked)).get("id"))
+        if not found:
+            raise DeskOutcomeUnknown
+        return found
+
+    async def _refresh_keys(self) -> None:
+        """Zoho changes its keys now and then. While they cannot be had, those that are known are used."""
+        now = self._ground.clock.now()
+        if not self._receiver.webhook_id or (self._keys_at and now < self._keys_at + _KEYS_FOR):
+            return
+        try:
+            keys = mapping(await self._client.keys())
+        except (DeskUnavailable, DeskRefused):
+            return
+        self._keys_at = now
+        told = orjson.dumps({"keys": keys.get("keys")}).decode()
+        if entries(keys.get("keys")) and told != self._receiver.keys:
+            self._receiver.keys = told
+            await self._ground.remember({"webhook_keys": told})
+
+
+def _path(external_id: str) -> str:
+    if not (external_id.isascii() and external_id.isdigit()):
+        raise DeskRefused("This is no ticket of Zoho Desk.")
+    return f"tickets/{external_id}"
+
+
+def _markup(reply: Reply) -> str:
+    """The words as they are, and the marker where hardly anybody looks."""
+    words = f'<div style="white-space:pre-wrap">{escape(reply.body)}</div>'
+    return f'{words}<div style="color:#999;font-size:9px">{reply.marker}</div>'
+
+
+def _told(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+
+
+def _aware(at: datetime | None) -> datetime | None:
+    return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
+
+
+def _created(thread: Mapping[str, Any]) -> datetime:
+    return moment(within(thread, "createdTime")) or datetime.min.replace(tzinfo=UTC)

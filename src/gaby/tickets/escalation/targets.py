@@ -1,0 +1,72 @@
+"""Where escalations go, as an admin says it: `slack:https://...`, `webhook:https://...` or `email:ADDRESS`."""
+
+from typing import Annotated, Literal, Self
+
+import httpx2
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+
+from gaby.kernel.clock import Clock
+from gaby.kernel.errors import Invalid
+from gaby.tickets.adapters.web import checked_address
+from gaby.tickets.cleaning import clean_email
+from gaby.tickets.escalation.channel import Channel
+from gaby.tickets.escalation.mail import Mail, SmtpServer
+from gaby.tickets.escalation.slack import Slack
+from gaby.tickets.escalation.webhook import Webhook
+
+Kind = Literal["slack", "webhook", "email"]
+
+
+class EscalationTarget(BaseModel):
+    kind: Annotated[Kind, Field(description="slack, webhook or email.")]
+    address: Annotated[
+        SecretStr,
+        Field(
+            description="Slack's webhook address, which is a secret; your own address; or mail addresses with commas."
+        ),
+    ]
+    secret: Annotated[
+        SecretStr, Field(description="What deliveries to a webhook are signed with, in x-gaby-signature.")
+    ] = SecretStr("")
+    smtp: Annotated[SmtpServer | None, Field(description="For email: the server that sends it.")] = None
+
+    @model_validator(mode="after")
+    def _usable(self) -> Self:
+        address = self.address.get_secret_value()
+        if self.kind != "email":
+            checked_address(address)
+            if self.kind == "webhook" and len(self.secret.get_secret_value()) < 16:
+                raise ValueError(
+                    "a webhook needs a secret of at least 16 characters, so that its receiver can trust it"
+                )
+        else:
+            recipients = self.recipients()
+            if not recipients or len(recipients) != len(address.split(",")):
+                raise ValueError("must be mail addresses with commas between them")
+            if self.smtp is None:
+                raise ValueError("a mail server must be named that sends the mails")
+        return self
+
+    def recipients(self) -> list[str]:
+        return [found for each in self.address.get_secret_value().split(",") if (found := clean_email(each))]
+
+
+def parse_target(text: str, *, secret: str = "", smtp: SmtpServer | None = None) -> EscalationTarget:
+    kind, separator, address = text.partition(":")
+    if kind not in ("slack", "webhook", "email") or not separator:
+        raise Invalid("An escalation target is slack:https://..., webhook:https://... or email:ADDRESS.")
+    try:
+        return EscalationTarget(kind=kind, address=SecretStr(address), secret=SecretStr(secret), smtp=smtp)
+    except ValidationError as error:
+        # The address may be a secret, so pydantic's own message, which shows what it was given, stays here.
+        reasons = "; ".join(each["msg"].removeprefix("Value error, ") for each in error.errors())
+        raise Invalid(f"The escalation target cannot be used: {reasons}.") from None
+
+
+def open_channel(target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock) -> Channel:
+    address = target.address.get_secret_value().strip()
+    if target.kind == "slack":
+        return Slack(address, http, clock)
+    if target.smtp is not None and target.kind == "email":
+        return Mail(target.smtp, target.recipients(), clock)
+    return Webhook(address, target.secret.get_secret_value(), http, clock)

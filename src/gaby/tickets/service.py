@@ -1,0 +1,41 @@
+"""Tickets as the rest of Gaby sees them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.ids import Ids
+from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
+from gaby.tickets.desks import Desks
+from gaby.tickets.intake import Intake, Taken
+from gaby.tickets.models import Ticket
+from gaby.tickets.receiving import Receiver
+
+
+@dataclass(frozen=True)
+class Tickets:
+    clock: Clock
+    ids: Ids
+    desks: Desks
+    intake: Intake
+    receiver: Receiver
+
+    async def add(self, session: WriteSession, actor: Actor, incoming: IncomingTicket) -> Taken:
+        """To the built-in desk."""
+        return await self.intake.take(session, actor, await self.desks.inbox(session, actor), incoming)
+
+    async def list(self, session: ReadSession, status: str | None = None, limit: int = 100) -> Sequence[Ticket]:
+        """The newest first."""
+        query = select(Ticket).where(Ticket.workspace_id == session.workspace_id)
+        if status is not None:
+            query = query.where(Ticket.status == status)
+        return (await session.scalars(query.order_by(Ticket.received_at.desc(), Ticket.id.desc()).limit(limit))).all()
+
+    async def write_on(self, session: WriteSession, actor: Actor, ticket: Ticket, body: str, author: Author) -> None:
+        """A message on a ticket of the built-in desk. By the requester, it sets Gaby to work again."""
+        message = IncomingMessage(external_id=f"inbox-{self.ids.new().hex}", author=author, body=body)
+        await self.intake.add_message(session, actor, ticket, message)

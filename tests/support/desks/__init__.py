@@ -1,0 +1,1 @@
+"""Help desks on loopback that speak their vendors' wire formats, and can misbehave on demand."""

@@ -1,0 +1,226 @@
+"""Mails that nobody's program should write, and some that everybody's does."""
+
+import asyncio
+import base64
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email import message_from_bytes
+
+import pytest
+
+from gaby.tickets.adapters.adapter import DeskGround, DeskRefused, RawTicket, Reply, TicketAdapter, TicketUnreadable
+from gaby.tickets.adapters.email import kind
+from gaby.tickets.adapters.email.mime import MOST_TEXT
+from gaby.tickets.adapters.email.normalizing import incoming
+from gaby.tickets.adapters.email.reading import payload
+from gaby.tickets.adapters.email.writing import Answer
+from gaby.tickets.adapters.email.writing import mail as written
+from gaby.tickets.canonical import IncomingTicket
+from tests.support.mail_server import ANN, MailServer
+from tests.tickets.adapters.email.letters import MARKER, OFFLINE, letter, understood
+
+pytestmark = pytest.mark.promise("T8")
+_PLAIN = b"From: ann@client.example\r\nSubject: Hello\r\n"
+
+
+def _nested(depth: int, line: bytes = b"") -> bytes:
+    inner = b"Content-Type: text/plain\r\n\r\ndeep" + line
+    for level in range(depth):
+        edge = b"edge%d" % level
+        inner = b'Content-Type: multipart/mixed; boundary="%s"\r\n\r\n--%s\r\n%s\r\n--%s--\r\n' % (
+            edge,
+            edge,
+            inner,
+            edge,
+        )
+    return _PLAIN + inner
+
+
+def _multipart(kind: str, *parts: bytes) -> bytes:
+    return (
+        _PLAIN
+        + f'Content-Type: multipart/{kind}; boundary="=_x"\r\n\r\n'.encode()
+        + b"".join(b"--=_x\r\n" + part + b"\r\n" for part in parts)
+        + b"--=_x--\r\n"
+    )
+
+
+HOSTILE = {
+    "ten thousand headers": b"".join(b"X-%d: y\r\n" % n for n in range(10_000)) + letter(),
+    "a header of a megabyte": b"X-Long: " + b"a" * 1_000_000 + b"\r\n" + letter(),
+    "a subject of a megabyte": letter("=?utf-8?q?" + "=?" * 500_000 + "?="),
+    "a body of five megabytes": letter(body="word " * 1_000_000),
+    "five megabytes of empty lines": _nested(200, b"\r\n" * 2_500_000),
+    "two hundred layers": _nested(200),
+    "ten thousand layers": _nested(10_000),
+    "ten thousand parts": _multipart("mixed", *([b"\r\nx"] * 10_000)),
+    "NUL": letter("Nul\0 here", "a\0b"),
+    "lone surrogates": letter("=?utf-7?q?+2AA-?=", "x").replace(
+        b"\r\n\r\n", b"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\xed\xa0\x80"
+    ),
+    "a charset that is none": letter(Content_Type="text/plain; charset=nonsense"),
+    "a charset that is slow": letter(body="a-" * 400_000, Content_Type="text/plain; charset=punycode"),
+    "another charset than it says": letter(Content_Type="text/plain; charset=utf-16").replace(
+        b"drops", b"dr\xfcps\xff"
+    ),
+    "broken base64": letter(body="####A", Content_Transfer_Encoding="base64"),
+    "broken MIME": letter(body="--x\r\n--x\r\n--x--y", Content_Type='multipart/mixed; boundary="x'),
+    "a boundary of nothing": letter(Content_Type='multipart/mixed; boundary=""'),
+    "RFC 2231 gone wrong": letter(Content_Type="text/plain; name*0*=nonsense''%zz; name*1=x; charset*=x'y'z"),
+    "addresses without end": letter(sender="(" * 5_000 + "<" * 2_000),
+    "no From": letter().replace(b"From: ann@client.example\r\n", b""),
+    "two From": b"From: boss@acme.example\r\n" + letter(),
+    "nothing at all": b"",
+    "only a body": b"\r\nhello",
+    "only bytes": bytes(range(256)) * 100,
+    "HTML that never ends": letter(body="<a " * 300_000, Content_Type="text/html"),
+    "comments that never end": letter(body="<!--" * 300_000, Content_Type="text/html"),
+    "quotes that never end": letter(body="<p x='" * 200_000 + ">", Content_Type="text/html"),
+    "references without end": letter(References=" ".join(f"<{n}@x.example>" for n in range(20_000))),
+}
+
+
+def _assert_clean(ticket: IncomingTicket) -> None:
+    for text in (ticket.title, ticket.body, ticket.external_id, str(ticket.metadata)):
+        text.encode()
+        assert "\0" not in text
+    assert len(ticket.body) <= MOST_TEXT
+    assert len(ticket.title) <= 300
+    assert "\n" not in ticket.title
+    assert len(str(ticket.metadata)) < 20_000
+
+
+@pytest.mark.parametrize("mail", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_mail_is_a_clean_ticket_or_none(mail: bytes) -> None:
+    try:
+        ticket = understood(mail)
+    except TicketUnreadable:
+        return
+    _assert_clean(ticket)
+
+
+@pytest.mark.xdist_group("mail")
+async def test_polling_goes_on_after_hostile_mails(desk: TicketAdapter, mail: MailServer) -> None:
+    await asyncio.to_thread(_fill, mail)
+    page = await desk.poll(None)
+    found = list(page.tickets)
+    while page.more:
+        page = await desk.poll(page.cursor)
+        found.extend(page.tickets)
+
+    assert len({raw.external_id for raw in found}) == len(found)
+    titles = [desk.normalize(raw).title for raw in found if "unreadable" not in raw.payload]
+    assert (titles[0], titles[-1]) == ("First", "Last")
+
+
+def _fill(mail: MailServer) -> None:
+    mail.put(letter("First", Message_ID="<a@client.example>"))
+    # What takes no IMAP server by APPEND is left to the table above.
+    for name in ("ten thousand headers", "a header of a megabyte", "two hundred layers", "broken MIME", "only bytes"):
+        mail.put(HOSTILE[name].replace(b"\0", b""))
+    mail.put(letter("Last", Message_ID="<z@client.example>"))
+
+
+@pytest.mark.parametrize(
+    ("mail", "body"),
+    [
+        (_multipart("alternative", b"\r\nplain", b"Content-Type: text/html\r\n\r\n<b>rich</b>"), "plain"),
+        (_multipart("alternative", b"\r\n  ", b"Content-Type: text/html\r\n\r\n<b>rich</b>"), "rich"),
+        (_multipart("mixed", b"\r\none", b"\r\ntwo"), "one\n\ntwo"),
+        (letter(body="<p>a<script>x</script><br>b &amp; c", Content_Type="text/html"), "a\nb & c"),
+        (letter(body="seen<div style='display:none'>not</div>", Content_Type="text/html"), "seen"),
+        (letter(body="=C3=BCber", Content_Transfer_Encoding="quoted-printable"), "über"),
+        (letter(body=base64.b64encode("größer".encode()).decode(), Content_Transfer_Encoding="base64"), "größer"),
+        (letter().replace(b"It drops", b"Gr\xfc\xdfe: it drops"), "Grüße: it drops every hour."),
+        (letter(body="pay\u200bpal \u202egnp.exe\u202c سلام\u200c ها"), "paypal gnp.exe سلام\u200c ها"),
+        (letter(body="thanks\r\n-- \r\nAnn\r\n> old"), "thanks\n-- \nAnn\n> old"),
+    ],
+    ids=["plain", "only rich", "two parts", "html", "hidden", "quoted", "base64", "no charset", "deceiving", "history"],
+)
+def test_a_mail_is_read_as_its_reader_sees_it(mail: bytes, body: str) -> None:
+    assert understood(mail).body.strip() == body
+
+
+def test_attachments_are_named_and_not_kept() -> None:
+    head = b'Content-Type: application/pdf; name="../x\r\n y.pdf"\r\nContent-Disposition: attachment\r\n\r\n'
+    ticket = understood(_multipart("mixed", b"\r\nsee there", head + b"%PDF" * 100))
+    assert ticket.metadata["attachments"] == [{"name": "../x y.pdf", "type": "application/pdf", "size": 400}]
+    assert ticket.body.strip() == "see there"
+
+
+@pytest.mark.parametrize(
+    ("headers", "automatic"),
+    [
+        ({}, False),
+        ({"Auto_Submitted": "no"}, False),
+        ({"Auto_Submitted": "auto-generated (rejected)"}, True),
+        ({"Precedence": "bulk"}, True),
+        ({"List_Id": "<news.client.example>"}, True),
+        ({"Return_Path": "<>"}, True),
+        ({"X_Auto_Response_Suppress": "OOF, AutoReply"}, True),
+        ({"Content_Type": 'multipart/report; boundary="x"'}, True),
+        ({"sender": "MAILER-DAEMON@client.example"}, True),
+        ({"sender": "support@acme.example"}, True),
+    ],
+)
+def test_programs_are_told_from_people(headers: dict[str, str], automatic: bool) -> None:
+    assert understood(letter(**headers)).metadata["automatic"] is automatic
+
+
+_PASS = "mx.acme.example; dkim=pass header.d=client.example; dmarc=pass (p=none) header.from=client.example"
+
+
+@pytest.mark.parametrize(
+    ("results", "sender", "verified"),
+    [
+        ([_PASS], ANN, True),
+        ([], ANN, False),
+        (["mx.client.example; dmarc=pass header.from=client.example"], ANN, False),
+        (["mx.acme.example; dmarc=fail header.from=client.example", _PASS], ANN, False),
+        ([_PASS], "boss@acme.example", False),
+        ([_PASS.replace("dmarc=pass", "x=y (dmarc=pass)")], ANN, False),
+        ([_PASS], '"ann@client.example" <evil@else.example>', False),
+        ([_PASS], "ann@client.example, evil@else.example", False),
+    ],
+    ids=["passed", "nothing said", "another server", "newest failed", "other domain", "comment", "name", "two"],
+)
+def test_a_sender_is_verified_by_the_desks_own_server_only(results: list[str], sender: str, verified: bool) -> None:
+    said = "".join(f"Authentication-Results: {result}\r\n" for result in results).encode()
+    assert understood(said + letter(sender=sender)).requester_verified is verified
+
+
+def test_nobody_becomes_a_colleague_by_saying_so() -> None:
+    reply = {"root": {"id": "root@client.example"}, "parents": ["root@client.example"]}
+    said = b"Authentication-Results: mx.acme.example; dmarc=pass header.from=acme.example\r\n"
+    authors = [_author(head + letter(sender="eve@acme.example"), reply) for head in (b"", said)]
+    assert authors == ["requester", "agent"]
+
+
+def _author(mail: bytes, reply: Mapping[str, object]) -> str:
+    from_root = {**payload(mail, None, OFFLINE), **reply}
+    return incoming(RawTicket("root@client.example", from_root), OFFLINE).messages[0].author
+
+
+@pytest.mark.promise("T6")
+@pytest.mark.parametrize("to", ["ann@client.example\r\nBcc: x@y.example", "ann", "a b@client.example", "", None, 7])
+async def test_an_address_cannot_carry_a_header(to: object, ground: DeskGround) -> None:
+    with pytest.raises(DeskRefused):
+        await kind.open(OFFLINE, ground).post_reply("t", Reply("x", MARKER), {"to": to, "subject": "x"})
+
+
+@pytest.mark.promise("T6")
+def test_a_subject_and_a_thread_cannot_carry_a_header() -> None:
+    thread = ["a@x.example\r\nBcc: evil@else.example", "b>\r\nX: y", "ok@x.example"]
+    answer = Answer(
+        ticket="t>\r\nBcc: evil@else.example",
+        message_id=f"{MARKER}@acme.example",
+        to=ANN,
+        subject="Hi\r\nBcc: evil@else.example\r\n\r\nbody",
+        body="x",
+        thread=thread,
+        at=datetime(2030, 1, 2, tzinfo=UTC),
+    )
+    parsed = message_from_bytes(written(answer, OFFLINE))
+    assert parsed["bcc"] is None
+    assert parsed["subject"] == "Re: Hi Bcc: evil@else.example body"
+    assert parsed["references"] == "<ok@x.example>"
