@@ -4,13 +4,13 @@ The tools are the real ones. Searching the handbook is a plain ranking by words 
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -41,9 +41,8 @@ def handbook() -> tuple[Found, ...]:
     return tuple(found)
 
 
-def search(queries: Sequence[str], embed: Embed, shelf: Sequence[Found] | None = None) -> list[Found]:
+def search(queries: Sequence[str], embed: Embed, shelf: Sequence[Found]) -> list[Found]:
     """The best documents for all queries together."""
-    shelf = handbook() if shelf is None else shelf
     ranker = Ranker([terms(f"{each.title} {each.title} {each.text}") for each in shelf])
     vectors = np.asarray(embed([*queries, *(each.text[:600] for each in shelf)]), dtype=np.float64)
     best = np.zeros(len(shelf))
@@ -54,13 +53,13 @@ def search(queries: Sequence[str], embed: Embed, shelf: Sequence[Found] | None =
     return [shelf[int(place)] for place in np.argsort(-best, kind="stable")[:FOUND]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Told:
     """How an investigation went."""
 
-    steps: list[NextStep] = field(default_factory=list[NextStep])
-    situation: Situation = field(default_factory=lambda: Situation("", ""))
-    conclusion: Conclusion = field(default_factory=lambda: conclude(Situation("", ""), _no_vectors))
+    steps: list[NextStep]
+    situation: Situation
+    conclusion: Conclusion
 
     @property
     def called(self) -> list[str]:
@@ -68,7 +67,9 @@ class Told:
 
     @property
     def changed(self) -> list[tuple[str, str]]:
-        return [(call.tool.removeprefix("company."), call.outcome) for call in self.situation.calls if call.lane == "write"]
+        return [
+            (call.tool.removeprefix("company."), call.outcome) for call in self.situation.calls if call.lane == "write"
+        ]
 
     @property
     def verdict(self) -> str:
@@ -83,12 +84,41 @@ class Told:
         return " ".join(each.text for each in self.conclusion.notes)
 
 
-@dataclass
-class Office:
+@dataclass(frozen=True)
+class Run:
+    """Whoever stands between the investigator and the tools."""
+
     talk: Talk
-    cards: list[ToolCard]
-    embed: Embed
+    cards: Sequence[ToolCard]
     dangerous: frozenset[str]
+    denies: frozenset[str] = frozenset()
+    agrees: bool = False
+    """A person lets every change happen at once, as after an approval."""
+    spoil: Spoil | None = None
+    """Puts something else into a result."""
+
+    async def call(self, planned: PlannedCall, number: int) -> SeenCall:
+        card = next(card for card in self.cards if card.name == planned.tool)
+        name = planned.tool.removeprefix("company.")
+        seen = SeenCall(number, planned.tool, planned.arguments, "done", card.lane)
+        if name in self.denies:
+            return replace(seen, outcome="denied", reason="The policy forbids it.")
+        if card.lane == "write" and not self.agrees and (name in self.dangerous or planned.consent):
+            return replace(seen, outcome="asked")
+        key: Mapping[str, Any] = {"idempotency_key": uuid4().hex} if card.lane == "write" else {}
+        result = await self.talk.call(name, **{**planned.arguments, **key})
+        if result.is_error:
+            return replace(seen, outcome="failed", reason=str(result.content))
+        value = result.structured_content
+        return replace(seen, result=self.spoil(planned, value) if self.spoil else value)
+
+
+@dataclass(frozen=True)
+class Office:
+    """The company in a folder, where changes stay."""
+
+    folder: Path
+    embed: Embed
 
     async def investigate(
         self,
@@ -96,70 +126,47 @@ class Office:
         text: str,
         requester: str | None,
         *,
-        spoil: Spoil | None = None,
-        denies: frozenset[str] = frozenset(),
-        agrees: bool = False,
         shelf: Sequence[Found] | None = None,
-        **known: Any,
+        more: Sequence[ToolCard] = (),
+        verified: bool = True,
+        ticket_id: str | None = None,
+        **how: Any,
     ) -> Told:
-        """`agrees`: a person lets dangerous changes happen at once, as after an approval."""
-        told = Told()
-        situation = Situation(
-            title, text, requester, **{"requester_verified": True, "tools": self.cards, "now": NOW, **known}
-        )
-        for _ in range(MOST_STEPS):
+        """`how` the run goes: what is denied, whether a person agrees, what is put into results."""
+        async with talking(connector, config(self.folder)) as talk:
+            cards, dangerous = await offered(talk)
+            run = Run(talk, [*cards, *more], dangerous, **how)
+            situation = Situation(title, text, requester, verified, tools=run.cards, ticket_id=ticket_id, now=NOW)
+            return await self._finish(situation, run, handbook() if shelf is None else shelf)
+
+    async def _finish(self, situation: Situation, run: Run, shelf: Sequence[Found]) -> Told:
+        steps: list[NextStep] = []
+        while len(steps) < MOST_STEPS:
             step = next_step(situation, self.embed)
-            told.steps.append(step)
+            steps.append(step)
             if step.kind == "conclude":
-                break
+                return Told(steps, situation, conclude(situation, self.embed))
             if step.kind == "retrieve":
-                passages = {each.citation: each for each in (*search(step.queries, self.embed, shelf), *situation.passages)}
+                found = {each.citation: each for each in search(step.queries, self.embed, shelf)}
+                found |= {each.citation: each for each in situation.passages}
                 asked = (*situation.queries, *step.queries)
-                situation = replace(situation, searched=True, passages=list(passages.values()), queries=asked)
-                continue
+                situation = replace(situation, searched=True, passages=list(found.values()), queries=asked)
             for planned in step.calls:
-                call = await self._call(planned, len(situation.calls) + 1, denies, agrees=agrees, spoil=spoil)
+                call = await run.call(planned, len(situation.calls) + 1)
                 situation = replace(situation, calls=[*situation.calls, call])
                 if call.outcome == "asked":
                     break
-        else:
-            raise AssertionError("It does not come to an end.")
-        told.situation = situation
-        told.conclusion = conclude(situation, self.embed)
-        return told
-
-    async def _call(
-        self, planned: PlannedCall, number: int, denies: frozenset[str], *, agrees: bool, spoil: Spoil | None
-    ) -> SeenCall:
-        card = next(card for card in self.cards if card.name == planned.tool)
-        name = planned.tool.removeprefix("company.")
-        seen = SeenCall(number, planned.tool, planned.arguments, "done", card.lane)
-        if name in denies:
-            return replace(seen, outcome="denied", reason="The policy forbids it.")
-        if card.lane == "write" and not agrees and (name in self.dangerous or planned.consent):
-            return replace(seen, outcome="asked")
-        extra: Mapping[str, Any] = {"idempotency_key": f"k{number}"} if card.lane == "write" else {}
-        result = await self.talk.call(name, **{**planned.arguments, **extra})
-        if result.is_error:
-            return replace(seen, outcome="failed", reason=str(result.content))
-        value = result.structured_content
-        return replace(seen, result=spoil(planned, value) if spoil else value)
+        raise AssertionError("It does not come to an end.")
 
 
-@asynccontextmanager
-async def office(folder: Path, embed: Embed) -> AsyncGenerator[Office]:
-    async with talking(connector, config(folder)) as talk:
-        cards: list[ToolCard] = []
-        dangerous: set[str] = set()
-        for tool in (await talk.client.list_tools()).tools:
-            manifest = ToolManifest.model_validate((tool.meta or {})[TOOL_META])
-            lane = "write" if manifest.scope == "write" else "read"
-            schema = cast("dict[str, Any]", tool.input_schema)
-            cards.append(ToolCard(f"company.{tool.name}", tool.description or "", schema, lane))
-            if manifest.dangerous:
-                dangerous.add(tool.name)
-        yield Office(talk, cards, embed, frozenset(dangerous))
-
-
-def _no_vectors(texts: Sequence[str]) -> Any:
-    return np.zeros((len(texts), 1), dtype=np.float32)
+async def offered(talk: Talk) -> tuple[list[ToolCard], frozenset[str]]:
+    """The tools as the planner sees them, and which of them are dangerous."""
+    cards: list[ToolCard] = []
+    dangerous: set[str] = set()
+    for tool in (await talk.client.list_tools()).tools:
+        manifest = ToolManifest.model_validate((tool.meta or {})[TOOL_META])
+        lane = "write" if manifest.scope == "write" else "read"
+        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, lane))
+        if manifest.dangerous:
+            dangerous.add(tool.name)
+    return cards, frozenset(dangerous)

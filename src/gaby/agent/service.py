@@ -48,6 +48,9 @@ class Agent:
     personas: Personas
     escalations: Escalations
     make: "Callable[[], Loop]"
+    slots: int
+    """Investigations at once in a process."""
+    degraded_above: int
 
     @cached_property
     def loop(self) -> "Loop":

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 import gaby
+from gaby.agent import routes as agent_routes
 from gaby.api import health
 from gaby.api.parts import Parts
 from gaby.audit import routes as audit_routes
@@ -17,6 +18,7 @@ from gaby.kernel.http.access import Doorway
 from gaby.kernel.http.problems import PROBLEM
 from gaby.knowledge import routes as knowledge_routes
 from gaby.llm import routes as llm_routes
+from gaby.tickets import routes as tickets_routes
 from gaby.tools import routes as tools_routes
 from gaby.usage import routes as usage_routes
 
@@ -77,9 +79,12 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.models = parts.models
     app.state.knowledge = parts.knowledge
     app.state.usage = parts.usage
+    app.state.tickets = parts.tickets
+    app.state.agent = parts.agent
     app.include_router(health.router)
     tools, models = tools_routes.routers, (llm_routes.router, usage_routes.router)
-    for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers):
+    work = (*tickets_routes.routers, *agent_routes.routers)
+    for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers, *work):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
     guard_http(app, metrics=parts.metrics, max_body_bytes=parts.max_body_bytes, https=parts.secure, clock=parts.clock)

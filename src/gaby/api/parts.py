@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI, Request
 
+from gaby.agent.service import Agent
 from gaby.audit import AuditLog
 from gaby.identity import Identity
 from gaby.kernel.checks import RunCheck
@@ -14,6 +15,7 @@ from gaby.kernel.database import Database
 from gaby.kernel.metrics import Metrics
 from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
+from gaby.tickets.service import Tickets
 from gaby.tools import Tools
 from gaby.usage.service import UsageService
 
@@ -27,6 +29,8 @@ class Parts:
     models: Models
     knowledge: Knowledge
     usage: UsageService
+    tickets: Tickets
+    agent: Agent
     metrics: Metrics
     clock: Clock
     checks: Sequence[RunCheck]

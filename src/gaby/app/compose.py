@@ -180,6 +180,8 @@ class Gaby:
             models=self.models,
             knowledge=self.knowledge,
             usage=self.usage,
+            tickets=self.tickets,
+            agent=self.agent,
             metrics=self.metrics,
             clock=self.clock,
             checks=self.checks(),

@@ -107,9 +107,20 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
             )
         )
 
-    return Agent(database, clock, ground.vault, queue, writer, starter, personas, escalations, make)
+    return Agent(
+        database=database,
+        clock=clock,
+        vault=ground.vault,
+        queue=queue,
+        writer=writer,
+        starter=starter,
+        personas=personas,
+        escalations=escalations,
+        make=make,
+        slots=settings.worker.slots or _SLOTS[database.dialect],
+        degraded_above=settings.worker.degraded_above,
+    )
 
 
 def build_runner(agent: Agent, ground: Ground, settings: Settings) -> Runner:
-    slots = settings.worker.slots or _SLOTS[ground.database.dialect]
-    return Runner(agent, ground.clock, slots=slots, poll_every=settings.worker.poll_every)
+    return Runner(agent, ground.clock, slots=agent.slots, poll_every=settings.worker.poll_every)

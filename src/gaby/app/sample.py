@@ -19,8 +19,15 @@ _MAY = Scopes(
     read=LaneRules(allow=("**",)),
     # What a support engineer of the first level may do. Mail and deleting users are not among it.
     write=LaneRules(
-        allow=("users/*/unlock", "users/*/mfa/reset", "groups/**", "charges/*/refund", "webhooks/*/resend")
-        + ("devices/*/restart", "tickets/*/notes/add")
+        allow=(
+            "users/*/unlock",
+            "users/*/mfa/reset",
+            "groups/**",
+            "charges/*/refund",
+            "webhooks/*/resend",
+            "devices/*/restart_agent",
+            "tickets/*/notes/add",
+        )
     ),
 )
 
@@ -35,7 +42,7 @@ async def connect_sample(
     told: Callable[[str], None] | None = None,
 ) -> None:
     """Its back office lives in the folder. With `now` time stands still there."""
-    say = told or (lambda _: None)
+    say = told or _say_nothing
     say("Connecting the sample company's back office ...")
     settings = {"SAMPLE_COMPANY_FOLDER": str(folder)}
     if now is not None:
@@ -49,6 +56,10 @@ async def connect_sample(
     say("Reading the company's handbook ...")
     with as_file(files("gaby_connectors.sample_company") / "handbook") as packaged:
         await _read(gaby, actor, handbook or packaged)
+
+
+def _say_nothing(_: str) -> None:
+    pass
 
 
 async def _read(gaby: Gaby, actor: Actor, folder: Path) -> None:

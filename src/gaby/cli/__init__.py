@@ -10,23 +10,29 @@ from gaby import __version__
 from gaby.kernel.errors import GabyError
 
 COMMANDS = {
+    "agent": "How Gaby investigates, and whom it turns to.",
     "approvals": "What waits for a person.",
     "audit": "Check the log, prove a row, export, follow.",
     "bench": "How good Gaby is, measured here.",
     "config": "What can be set, and what is set.",
     "connector": "The systems that Gaby can look into and act on.",
     "db": "Bring the tables up to date, and check them.",
+    "desk": "The help desks that tickets come from and answers go to.",
     "doctor": "Check this installation.",
     "encryption": "Rotate the master key, and shred what was kept about a subject.",
+    "investigate": "Look into one ticket, here and now, with a live view of its steps.",
     "key": "API keys for programs.",
     "kill-switch": "Stop tools, at once, until somebody lifts the switch.",
     "knowledge": "What Gaby answers from: the company's own documents.",
     "model": "Which models Gaby asks, with whose keys, and what for.",
+    "runs": "Investigations, under way and ended.",
     "serve": "Start Gaby.",
     "skill": "What Gaby asks models, and how it answers without one.",
+    "ticket": "Tickets: added, listed, shown, answered.",
     "tools": "What Gaby can do, and what would happen if it did.",
     "usage": "What models cost, and what they may cost.",
     "user": "People, from the machine where Gaby runs.",
+    "watch": "Follow all investigations.",
     "workspace": "The customers or departments that share this installation.",
 }
 """What `gaby --help` says of each, so that it need not load them: loading all takes longer than most commands."""

@@ -53,7 +53,7 @@ def _danger(investigation: Investigation) -> Conclusion:
         security=True,
         budget_gone=situation.budget_gone,
     )
-    cited = tuple([*told, *sources])
+    cited = (*told, *sources)
     said = "We cannot act on this message as it stands; one of our colleagues looks into it."
     found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
     return Conclusion(

@@ -1,4 +1,4 @@
-"""What follows from a situation: who is asking, which runbooks fit, which of their causes holds, and what is in the way."""
+"""What follows from a situation: who is asking, which runbooks fit, and which of their causes holds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -98,21 +98,19 @@ class Investigation:
 
     @cached_property
     def is_dangerous(self) -> bool:
-        """Orders to the assistant; or a stranger who wants a change or data, or pretends to be somebody."""
+        """Orders to the assistant; or a stranger who wants a change or data and speaks of somebody else."""
         if self.orders:
             return True
         text = self.situation.ticket
-        wants = bool(asked_changes(text)) or wants_data(text)
-        if self.is_stranger:
-            return wants or pretends(text)
-        return not self.situation.requester_verified and wants and self._names_others()
+        if self.situation.requester_verified and not self.is_stranger:
+            return False
+        return (bool(asked_changes(text)) or wants_data(text)) and (pretends(text) or self._names_others)
 
+    @property
     def _names_others(self) -> bool:
         own = (self.situation.requester or "").lower()
         found = extract(self.situation.ticket[:_READ])
-        return any(each.kind == "email" and each.value.lower() != own for each in found) or pretends(
-            self.situation.ticket
-        )
+        return any(each.kind == "email" and each.value.lower() != own for each in found)
 
     @cached_property
     def all_books(self) -> list[Runbook]:
@@ -121,10 +119,11 @@ class Investigation:
 
     @cached_property
     def books(self) -> list[Fitting]:
-        """The runbooks that fit, the best first. Where there is danger, those come first that are about it."""
+        """The runbooks that fit, the best first. Where there is danger, only the one that is about it; for somebody
+        whom nobody knows, none."""
         ranked = [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
         if self.is_dangerous or self.is_stranger:
-            return [each for each in ranked if is_about_danger(each.book)][:1]
+            return [each for each in ranked if self.is_dangerous and is_about_danger(each.book)][:1]
         ranked = [each for each in ranked if each.fit >= _FITS and not is_about_danger(each.book)]
         return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))[:_FOLLOWED]
 
@@ -195,5 +194,5 @@ def cited(text: str, citations: Iterator[str] | Sequence[str]) -> CitedSentence:
 
 def _share(asked: dict[str, float], text: str) -> float:
     """How much of what a runbook is for the ticket speaks of."""
-    told = {term for term in terms(text)}
+    told = set(terms(text))
     return min(1.0, sum(asked.get(term, 0.0) for term in told) / max(4.0, 0.5 * len(told))) if told else 0.0

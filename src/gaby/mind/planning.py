@@ -1,8 +1,8 @@
 """What to do next in an investigation: ask the knowledge, call tools, or come to an end.
 
-First the knowledge, then who is asking, then the runbooks that fit, the best first: what each wants to see, and once one
-of its causes holds, what it wants done. After a change whatever showed the trouble is looked at again. Where no runbook
-helps, a few tools that fit and only read. Everything follows from the situation, so there is nothing to remember.
+First the knowledge, then who is asking, then the runbooks that fit, the best first: what each wants to see, and once
+one of its causes holds, what it wants done. After a change whatever showed the trouble is looked at again. Where no
+runbook helps, a few tools that fit and only read. All of it follows from the situation: there is nothing to remember.
 """
 
 from collections.abc import Iterable
@@ -127,6 +127,6 @@ def _change(investigation: Investigation, diagnosis: Diagnosis) -> NextStep | No
 
 def _fresh(investigation: Investigation, calls: Iterable[PlannedCall], why: str, since: int = 0) -> NextStep | None:
     """Those that were not made yet, whatever came of them."""
-    open_ones = [call for call in dict((each.key, each) for each in calls).values()]
-    open_ones = [call for call in open_ones if not investigation.was_made(call.key, since)][:MOST_CALLS]
+    once = {call.key: call for call in calls}
+    open_ones = [call for key, call in once.items() if not investigation.was_made(key, since)][:MOST_CALLS]
     return NextStep("call", calls=tuple(open_ones), why=why[:300]) if open_ones else None

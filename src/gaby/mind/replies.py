@@ -28,7 +28,7 @@ _TEAM = re.compile(
     r"(?:the )?[\w\-]+ (?:team|operations))\b",
     re.IGNORECASE,
 )
-_YOURS = ((re.compile(r"\bthe (?:requester|customer|client)'s\b", re.IGNORECASE), "your"), (re.compile(r"\btheir\b"), "your"))
+_YOURS = re.compile(r"\bthe (?:requester|customer|client)'s\b|\btheir\b", re.IGNORECASE)
 _OR_TO = re.compile(r"\b(or|and) to (?=[a-z])")
 _THEY = re.compile(r"\bthey\b")
 _OPENINGS = {
@@ -110,8 +110,7 @@ def _asked(text: str) -> str:
     whom, how = found[1], found[2].lower()
     if not REQUESTER.match(whom):
         return f"Please ask {whom[0].lower()}{whom[1:]} {how} {rest}"
-    for pattern, word in _YOURS:
-        rest = pattern.sub(word, rest)
+    rest = _YOURS.sub("your", rest)
     if how == "to":
         rest = _OR_TO.sub(r"\1 ", rest)
     return f"{_OPENINGS.get(how, f'Please tell us {how}')} {_THEY.sub('you', rest)}"

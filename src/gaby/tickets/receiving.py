@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.database import Across, Database, ReadSession, WriteSession
 from gaby.kernel.errors import GabyError, NotFound, Unavailable
 from gaby.kernel.events import Event
 from gaby.kernel.failpoints import failpoint_async
@@ -119,7 +119,7 @@ class Receiver:
         await self._forget_old_deliveries()
         return count
 
-    async def letters(self, session: WriteSession, desk: Desk) -> list[DeadLetter]:
+    async def letters(self, session: ReadSession, desk: Desk) -> list[DeadLetter]:
         mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
         return list((await session.scalars(select(DeadLetter).where(*mine).order_by(DeadLetter.last_at.desc()))).all())
 

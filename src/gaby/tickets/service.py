@@ -8,6 +8,7 @@ from sqlalchemy import select
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import Ids
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
 from gaby.tickets.desks import Desks
@@ -34,6 +35,14 @@ class Tickets:
         if status is not None:
             query = query.where(Ticket.status == status)
         return (await session.scalars(query.order_by(Ticket.received_at.desc(), Ticket.id.desc()).limit(limit))).all()
+
+    async def named(self, session: ReadSession, external_id: str) -> Ticket:
+        """By what its desk calls it, when that is clear."""
+        mine = (Ticket.workspace_id == session.workspace_id, Ticket.external_id == external_id)
+        found = (await session.scalars(select(Ticket).where(*mine).limit(2))).all()
+        if len(found) != 1:
+            raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
+        return found[0]
 
     async def write_on(self, session: WriteSession, actor: Actor, ticket: Ticket, body: str, author: Author) -> None:
         """A message on a ticket of the built-in desk. By the requester, it sets Gaby to work again."""

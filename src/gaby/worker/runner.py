@@ -8,15 +8,18 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from gaby.agent.edges import LeaseLost
-from gaby.agent.loop import Loop
-from gaby.agent.moves import Investigating
 from gaby.agent.queue import Claimed, Queue
 from gaby.agent.service import Agent
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError, Unavailable
 from gaby.kernel.log import get_log
+
+if TYPE_CHECKING:
+    from gaby.agent.loop import Loop
+    from gaby.agent.moves import Investigating
 
 _log = get_log(__name__)
 Stopping = Callable[[], bool]
@@ -109,7 +112,7 @@ class Runner:
         report(claimed, work)
 
 
-async def carry_on(loop: Loop, claimed: Claimed, stopping: Stopping) -> None:
+async def carry_on(loop: "Loop", claimed: Claimed, stopping: Stopping) -> None:
     """One run, as far as it goes."""
     run = await loop.resume(claimed)
     moving = asyncio.create_task(_moves(loop, run, stopping))
@@ -128,7 +131,7 @@ async def carry_on(loop: Loop, claimed: Claimed, stopping: Stopping) -> None:
     await loop.fail(run, error, "".join(traceback.format_exception(error))[-8000:])
 
 
-async def _moves(loop: Loop, run: Investigating, stopping: Stopping) -> None:
+async def _moves(loop: "Loop", run: "Investigating", stopping: Stopping) -> None:
     while await loop.step(run):
         if stopping():
             await loop.put_down(run)

@@ -1,4 +1,4 @@
-"""Runbooks: Markdown that people write anyway, read so that it can be followed. See `docs/how-to/write-a-runbook.md`."""
+"""Runbooks: Markdown that people write anyway, read so that it can be followed (`docs/how-to/write-a-runbook.md`)."""
 
 from gaby.mind.runbooks.book import Advice, Branch, Runbook, Selector, Wanted
 from gaby.mind.runbooks.holding import Scene, Shown, chosen, shown

@@ -33,7 +33,7 @@ def compares(value: Any, operator: Operator, other: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    return value is None or value == "" or value == []
+    return value is None or (isinstance(value, str | list) and not value)
 
 
 def plain(value: Any) -> str:
@@ -71,15 +71,14 @@ def moment(value: Any) -> datetime | None:
 
 
 def _plainly(value: Any, test: Test, requester: str | None) -> bool:
+    number = figure(value)
     match test.operator:
-        case "set":
-            return not is_empty(value)
-        case "empty":
-            return is_empty(value)
+        case "set" | "empty":
+            return is_empty(value) == (test.operator == "empty")
         case "above":
-            return (number := figure(value)) is not None and number > test.number
+            return number is not None and number > test.number
         case "below":
-            return (number := figure(value)) is not None and number < test.number
+            return number is not None and number < test.number
         case "self":
             return bool(requester) and plain(value) == plain(requester)
         case "has":

@@ -78,7 +78,9 @@ _COUNTED = re.compile(
 _SAME = re.compile(r"\b(?:have|has|with|share|of|in)\s+the\s+same\s+`([^`\n]{1,100})`", re.IGNORECASE)
 _FOLLOWS = re.compile(r"(?:whose|its|their|with|which|that|it|they)\b", re.IGNORECASE)
 _OF = re.compile(r"\s+(?:of|in|from)\s+(?:the |a |an |any |each )?((?:`[^`\n]{1,100}`)|[a-z][a-z\- ]{1,40}?)(?=\s|$)")
-_REQUESTER = re.compile(r"\b(?:the )?requester(?:'s|s')? (?:own )?(?:e-?mail )?address\b|\bwhoever is asking\b", re.IGNORECASE)
+_REQUESTER = re.compile(
+    r"\b(?:the )?requester(?:'s|s')? (?:own )?(?:e-?mail )?address\b|\bwhoever is asking\b", re.IGNORECASE
+)
 _UNKNOWN = re.compile(
     r"(?:nobody|no one|no user|none of the users|no person|no account)\b.{0,40}\brequester|"
     r"\brequester(?:'s address)? (?:is (?:not|unknown)|cannot|belongs to nobody|has no)",
@@ -101,7 +103,8 @@ _PAST = re.compile(r"(?:is|lies|was) in the past\b|has passed\b", re.IGNORECASE)
 _FUTURE = re.compile(r"(?:is|lies) in the future\b|has not passed\b|is still to come\b", re.IGNORECASE)
 _OLDER = re.compile(r"(?:is|was) (?:older than|more than (?=.{1,20}(?: ago| old)\b))", re.IGNORECASE)
 _NEWER = re.compile(
-    r"(?:is|was) (?:newer than|younger than|less than (?=.{1,20}(?: ago| old)\b)|within the last|from the last)", re.IGNORECASE
+    r"(?:is|was) (?:newer than|younger than|less than (?=.{1,20}(?: ago| old)\b)|within the last|from the last)",
+    re.IGNORECASE,
 )
 _ABOVE = re.compile(r"(?:is|are|was) (?:(?:more|greater|higher|larger) than|above|over)\b", re.IGNORECASE)
 _LEAST = re.compile(r"(?:is|are|was) (?:at least|not below|not less than)\b", re.IGNORECASE)

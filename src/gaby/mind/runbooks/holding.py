@@ -45,7 +45,7 @@ def shown(groups: Sequence[Sequence[Condition]], scene: Scene) -> Shown:
         if result.holds:
             return result
         results.append(result)
-    return Shown(None if any(result.holds is None for result in results) else False)
+    return Shown(holds=None if any(result.holds is None for result in results) else False)
 
 
 def chosen(tests: Sequence[Test], records: Sequence[Record], scene: Scene) -> list[Record]:
@@ -81,38 +81,38 @@ def _group(group: Sequence[Condition], scene: Scene) -> Shown:
             return result
         unknown |= result.holds is None
         by += result.by
-    return Shown(None) if unknown else Shown(True, tuple(_once(by)))
+    return Shown(holds=None) if unknown else Shown(holds=True, by=tuple(_once(by)))
 
 
 def _of_many(condition: Condition, tests: Sequence[Test], scene: Scene) -> Shown:
     match condition:
         case Known(known=known):
             if not (scene.ownership.was_looked_up or scene.ownership.is_known):
-                return Shown(None)
-            return Shown(scene.ownership.is_known == known)
+                return Shown(holds=None)
+            return Shown(holds=scene.ownership.is_known == known)
         case Same():
             return _same(condition, tests, scene)
         case Count():
             return _counted(condition, scene)
         case _:
-            return Shown(None)
+            return Shown(holds=None)
 
 
 def _same(condition: Same, tests: Sequence[Test], scene: Scene) -> Shown:
     """Tests beside it say which records are looked at."""
     found = resolve(condition.ref, scene)
     if not found:
-        return Shown(None)
+        return Shown(holds=None)
     for collection in found:
         fitting = [test for test in tests if test.ref.name in collection.names]
         groups: dict[str, list[Record]] = {}
         for record in chosen(fitting, _mine(collection.records, scene), scene):
             if value := str(record.get(condition.ref.name) or ""):
                 groups.setdefault(value, []).append(record)
-        if largest := max(groups.values(), key=len, default=None):
-            if len(largest) >= condition.least:
-                return Shown(True, tuple(largest))
-    return Shown(False)
+        largest = max(groups.values(), key=len, default=[])
+        if len(largest) >= condition.least:
+            return Shown(holds=True, by=tuple(largest))
+    return Shown(holds=False)
 
 
 def speaks_of(condition: Condition, scene: Scene) -> list[Collection]:
@@ -142,10 +142,10 @@ def _counted_in(condition: Count, scene: Scene) -> list[Collection]:
 def _counted(condition: Count, scene: Scene) -> Shown:
     found = _counted_in(condition, scene)
     if not found:
-        return Shown(None)
+        return Shown(holds=None)
     passing = [record for each in found for record in chosen(condition.tests, each.records, scene)]
     enough = len(passing) >= condition.least and (condition.most is None or len(passing) <= condition.most)
-    return Shown(enough, tuple(passing) if enough else ())
+    return Shown(holds=enough, by=tuple(passing) if enough else ())
 
 
 def _tested(tests: Sequence[Test], scene: Scene) -> Shown:
@@ -159,12 +159,12 @@ def _tested(tests: Sequence[Test], scene: Scene) -> Shown:
     for ref in (ref for ref in refs if not places[ref]):
         # An empty list tells that nothing of the kind is so.
         gone = any(not each.records and each.called(ref.nouns) > 1 for each in scene.view.collections)
-        return Shown(False if gone else None)
+        return Shown(holds=False if gone else None)
     ways = islice(product(*places.values()), _MOST_WAYS)
     for way in sorted(ways, key=lambda way: len({each.place for each in way})):
         if (by := _by(tests, dict(zip(refs, way, strict=True)), scene)) is not None:
-            return Shown(True, tuple(by))
-    return Shown(False)
+            return Shown(holds=True, by=tuple(by))
+    return Shown(holds=False)
 
 
 def _by(tests: Sequence[Test], places: dict[Ref, Collection], scene: Scene) -> list[Record] | None:

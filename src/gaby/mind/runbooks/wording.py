@@ -31,8 +31,8 @@ SECURITY = re.compile(
 )
 SLOW = re.compile(r"(?:it|this|that)(?: then)? (?:can |may )?takes?\b", re.IGNORECASE)
 CONSENT = re.compile(
-    r"\b(?:before (?:that|this|you)|only (?:after|once|when|if)|(?:has|have|must|needs?) to? ?(?:agree|confirm|approve|check)"
-    r"|must (?:agree|confirm|approve|check)|(?:agrees|confirms|approves|checks) first|first checks?)\b",
+    r"\b(?:before (?:that|this|you)|only (?:after|once|when|if)|(?:(?:has|have|needs?) to|must) "
+    r"(?:agree|confirm|approve|check)|(?:agrees|confirms|approves|checks) first|first checks?)\b",
     re.IGNORECASE,
 )
 CAUSE = re.compile(r"(?:\*\*)?(?:the )?cause(?:\*\*)?(?::(?:\*\*)?| is(?: that)?) ", re.IGNORECASE)
@@ -44,11 +44,12 @@ OTHERWISE = re.compile(
 )
 _TICKED = re.compile(r"`([^`\n]{1,200})`")
 _SEPARATOR = re.compile(r"\s*(?::|=|,| is| as| set to| of)?\s*\Z")
+_IS = r"\s*(?::|=|is|as|of)?\s*"
 _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\s*(?::|=|is|as|of)?\s*(?:the )?(?:requester|customer)'s (?:e-?mail )?address", re.IGNORECASE), "@requester"),
-    (re.compile(r"\s*(?::|=|is|as|of)?\s*(?:the )?(?:requester|customer)'s domain", re.IGNORECASE), "@domain"),
-    (re.compile(r"\s*(?::|=|is|as|of)?\s*(?:this|the) ticket\b", re.IGNORECASE), "@ticket"),
-    (re.compile(r"\s*(?::|=|is|as)?\s*(true|false|-?[0-9]{1,12})\b", re.IGNORECASE), ""),
+    (re.compile(rf"{_IS}(?:the )?(?:requester|customer)'s (?:e-?mail )?address", re.IGNORECASE), "@requester"),
+    (re.compile(rf"{_IS}(?:the )?(?:requester|customer)'s domain", re.IGNORECASE), "@domain"),
+    (re.compile(rf"{_IS}(?:this|the) ticket\b", re.IGNORECASE), "@ticket"),
+    (re.compile(rf"{_IS}(true|false|-?[0-9]{{1,12}})\b", re.IGNORECASE), ""),
 )
 _SELECTS = re.compile(
     r"\bfor (each|every|all|any|the|that|this|one)(?: of)?(?: the| their| these)? ([a-z][a-z\- ]{1,40}?)"

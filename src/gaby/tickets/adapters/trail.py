@@ -40,11 +40,14 @@ class Trail:
         """Where to go on. A full page has more behind it; after another one there is nothing new for the moment.
         `step` is how far to go within one time: less than a page where the desk can, since what changes meanwhile moves
         to the end and the others move up."""
-        newest = max((change.at for change in page if change.at), default=self.newest)
-        if newest is None or (full and newest <= self.since):
-            return replace(self, offset=self.offset + step if full else 0, newest=newest)
+        latest = max((change.at for change in page if change.at), default=None)
+        newest = latest or self.newest
+        if full and (latest is None or latest <= self.since):
+            return replace(self, offset=self.offset + step, newest=newest)
+        if newest is None:
+            return replace(self, offset=0)
         seen = self._seen(page, newest - _LAG, now)
-        since = newest if full else max(self.start, newest - _LAG)
+        since = latest if full and latest else max(self.start, newest - _LAG)
         return replace(self, since=since, offset=0, newest=newest, seen=seen)
 
     def _seen(self, page: Sequence[Change], since: datetime, now: datetime) -> Mapping[str, str]:

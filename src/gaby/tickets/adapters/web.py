@@ -73,6 +73,8 @@ async def send(http: httpx2.AsyncClient, ask: Ask, service: str) -> Answer:
         )
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         raise DeskRefused(f"{service} cannot be asked this: its address or a value in it is malformed.") from error
+    # Cookies that another desk on the same server was given are none of this one's business.
+    request.headers.pop("Cookie", None)
     try:
         async with asyncio.timeout(_WHOLE_SECONDS):
             return await _received(http, request)

@@ -127,6 +127,7 @@ async def test_only_gabys_own_account_writes_as_gaby(vendor: ScriptedGitHub, des
         (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1893553500"}, b"{}", 55.0),
         (429, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "999999999999"}, b"{}", 86_400.0),
         (403, {"retry-after": "30"}, b"{}", 30.0),
+        (403, {"retry-after": "999999999"}, b"{}", 86_400.0),
         (403, {}, b'{"message": "You have exceeded a secondary rate limit."}', 60.0),
         (429, {"retry-after": "soon"}, b"{}", 60.0),
         (503, {"retry-after": "Wed, 02 Jan 2030 03:05:05 GMT"}, b"{}", 60.0),
@@ -154,6 +155,7 @@ async def test_limits_are_honoured(
         (Trouble("GET", "/issues", status=301, headers={"Location": "http://elsewhere.example"}), DeskRefused),
         (Trouble("GET", "/issues", status=403, body=b'{"message": "Resource not accessible"}'), DeskRefused),
         (Trouble("GET", "/issues", status=404), DeskRefused),
+        (Trouble("GET", "/issues", status=200, body=b"[" + b" " * 33_000_000 + b"]"), DeskRefused),
     ],
 )
 async def test_garbage_is_an_error_that_has_a_name(
@@ -183,3 +185,22 @@ async def test_check_says_what_was_reached(opening: Opening, desk: GitHub) -> No
         await opening(token="wrong").check()
     with pytest.raises(DeskRefused, match="acme/other"):
         await opening(repositories=["acme/other"]).check()
+
+
+async def test_cookies_of_another_desk_are_not_sent(vendor: ScriptedGitHub, desk: GitHub, opening: Opening) -> None:
+    headers = {"Set-Cookie": "session=of-another; Path=/"}
+    vendor.troubles.coming.append(Trouble("GET", "/issues", status=500, headers=headers))
+    with pytest.raises(DeskUnavailable):
+        await desk.poll(None)
+    await opening().poll(None)
+
+    assert all("cookie" not in received.headers for received in vendor.asked)
+
+
+async def test_an_apps_own_replies_are_known_without_an_account(vendor: ScriptedGitHub, desk: GitHub) -> None:
+    number = vendor.open_issue("Login fails")
+    made = vendor.comment(number, f"Restart it.\n\n<!-- {MARKER} -->", by="gaby[bot]")
+    made["user"]["type"] = "Bot"
+    vendor.troubles.coming.append(Trouble("GET", "/user", status=403))
+
+    assert desk.normalize((await desk.poll(None)).tickets[0]).messages[0].author == "gaby"

@@ -69,10 +69,11 @@ def _messages(payload: Mapping[str, Any], own: str) -> Iterator[IncomingMessage]
 
 def _author(comment: Mapping[str, Any], asker: object, own: str) -> Author:
     """Anybody can write a marker, so it counts only where Gaby puts it, and from Gaby's own account; while that is not
-    known, from somebody who belongs to the repository."""
+    known, from somebody who belongs to the repository, or from a program, as an app's token has no account."""
     login = within(comment, "user", "login")
     colleague = line(comment.get("author_association"), 40) in _COLLEAGUES
-    trusted = login == own if own else colleague
+    program = within(comment, "user", "type") == "Bot"
+    trusted = login == own if own else colleague or program
     if trusted and isinstance(body := comment.get("body"), str) and _OWN.search(body[-200:]):
         return "gaby"
     return "agent" if colleague and login != asker else "requester"

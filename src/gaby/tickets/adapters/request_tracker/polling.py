@@ -1,8 +1,8 @@
 """Which tickets changed.
 
 Request Tracker reads the times in a query in the zone of whoever asks, which nobody tells us, and has no query for one
-exact second. So the newest changes are listed without a time, and compared here. Only when there are more of them than a
-list holds does a query name a time, and then as so many days ago.
+exact second. So the newest changes are listed without a time, and compared here. Only when there are more of them than
+a list holds does a query name a time, and then as so many days ago.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gaby.tickets.adapters.adapter import DeskRefused
-from gaby.tickets.adapters.request_tracker.rest import Rest
+from gaby.tickets.adapters.request_tracker.rest import Answer, Rest
 from gaby.tickets.adapters.request_tracker.shapes import Listed, items
 from gaby.tickets.adapters.request_tracker.tickets import PER_PAGE
 
@@ -65,22 +65,19 @@ class Changes:
 
     async def after(self, cursor: Cursor, now: datetime) -> Batch:
         """The oldest first."""
-        listed, server_now = await self._newest()
-        floor = cursor.floor or max(cursor.at, (server_now or now) - SETTLED_AFTER)
+        answer = await self._list(f"( {self._where} )", "DESC", 1)
+        now = answer.at or now
+        floor = cursor.floor or max(cursor.at, now - SETTLED_AFTER)
+        listed = items(Listed, answer.body)
         fresh = [ticket for ticket in listed if ticket.place > cursor.place]
-        if fresh and len(fresh) == len(listed) >= PER_PAGE:
-            fresh = await self._oldest(cursor, server_now or now)
+        if len(fresh) == len(listed) and not _is_last(answer, listed):
+            fresh = await self._oldest(cursor, now)
         fresh.sort(key=lambda ticket: ticket.place)
         batch, more = fresh[:MOST_TICKETS], len(fresh) > MOST_TICKETS
         place = batch[-1].place if batch else cursor.place
         if more:
             return Batch(batch, Cursor(*place, floor), more)
         return Batch(batch, Cursor(*min(place, (floor, 0))), more)
-
-    async def _newest(self) -> tuple[list[Listed], datetime | None]:
-        query = {"query": f"( {self._where} )", "order": "DESC", **_LISTED}
-        answer = await self._rest.get("tickets", query)
-        return items(Listed, answer.body), answer.at
 
     async def _oldest(self, cursor: Cursor, now: datetime) -> list[Listed]:
         """More than a batch of those after the cursor, so that there is known to be more."""
@@ -94,15 +91,22 @@ class Changes:
 
     async def _all(self, where: str) -> AsyncGenerator[Listed]:
         for page in range(1, _MOST_PAGES):
-            answer = await self._rest.get("tickets", {"query": where, "order": "ASC", "page": page, **_LISTED})
+            answer = await self._list(where, "ASC", page)
             found = items(Listed, answer.body)
             for ticket in found:
                 yield ticket
-            if len(found) < PER_PAGE:
+            if _is_last(answer, found):
                 return
 
+    async def _list(self, where: str, order: str, page: int) -> Answer:
+        by = {"orderby": ["LastUpdated", "id"], "order": [order, order]}
+        query = {"query": where, "fields": "LastUpdated", "per_page": PER_PAGE, "page": page, **by}
+        return await self._rest.get("tickets", query)
 
-_LISTED = {"fields": "LastUpdated", "orderby": "LastUpdated", "per_page": PER_PAGE}
+
+def _is_last(answer: Answer, found: Sequence[Listed]) -> bool:
+    """Where the server does not tell how many there are, a page may lack some, and only an empty one is the last."""
+    return not found or (answer.body.get("total") is not None and not answer.body.get("next_page"))
 
 
 def _ago(span: timedelta) -> str:

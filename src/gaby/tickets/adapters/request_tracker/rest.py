@@ -16,7 +16,7 @@ from gaby.tickets.adapters.html_text import one_line
 _MOST_BYTES = 8_000_000
 _WITHIN = 60.0
 _TIMEOUT = httpx2.Timeout(30.0, connect=10.0)
-Query = Mapping[str, str | int]
+Query = Mapping[str, str | int | list[str]]
 _BUSY = frozenset({408, 425, 429, 503})
 _LONGEST_WAIT = 3600.0
 # The request has not left, so nothing was done.
@@ -58,7 +58,10 @@ class Rest:
 
     async def change(self, method: str, path: str, body: Mapping[str, Any]) -> Answer:
         """`DeskOutcomeUnknown` when it was sent and nothing usable was heard."""
-        return await self._ask(method, path, None, body)
+        try:
+            return await self._ask(method, path, None, body)
+        except TooLarge as error:
+            raise DeskOutcomeUnknown(error.message) from None
 
     async def _ask(self, method: str, path: str, query: Query | None, body: Any) -> Answer:
         headers = {**self._headers, **({"Content-Type": "application/json"} if body is not None else {})}
@@ -112,8 +115,10 @@ class Rest:
 
 
 def _message(body: Any) -> str:
-    said: object = body.get("message") if isinstance(body, dict) else None
-    return one_line(str(said or "no reason given"), 200)
+    try:
+        return one_line(str(body["message"]), 200)
+    except (TypeError, LookupError):
+        return "no reason given"
 
 
 def _retry_after(response: httpx2.Response) -> float | None:

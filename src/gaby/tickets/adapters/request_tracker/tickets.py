@@ -1,8 +1,7 @@
 """A ticket with what was written on it."""
 
 import re
-from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable, RawTicket
 from gaby.tickets.adapters.html_text import clean, html_to_text
@@ -13,6 +12,7 @@ from gaby.tickets.adapters.request_tracker.shapes import (
     TRANSACTION_FIELDS,
     Attachment,
     Listed,
+    ShapeT,
     Ticket,
     Transaction,
     items,
@@ -57,7 +57,7 @@ class Tickets:
         tickets = items(Ticket, found)
         if not tickets:
             raise DeskRefused("The ticket has gone, or Gaby may not see it.")
-        written = [entry async for entry in self.history(str(number)) if entry.is_first or entry.is_message]
+        written = await self.written(str(number))
         written = written[:1] + written[1:][-_MOST_MESSAGES:]
         texts = await self.texts([entry.id for entry in written])
         return RawTicket(
@@ -71,17 +71,29 @@ class Tickets:
             },
         )
 
-    async def history(self, external_id: str) -> AsyncGenerator[Transaction]:
-        """The oldest first."""
-        path = f"{ticket_path(external_id)}/history"
+    async def written(self, external_id: str) -> list[Transaction]:
+        """The first message and all after it, the oldest first.
+
+        What a user may not see is left out of a page, and only the mightiest are told how many pages there are. So
+        comments, which may be hidden, are asked for by themselves: then a page that is not full is the last.
+        """
+        public = await self._history(external_id, ("Create", "Correspond"))
+        private = await self._history(external_id, ("Comment",))
+        return sorted((*public, *private), key=lambda entry: entry.id)
+
+    async def _history(self, external_id: str, kinds: Sequence[str]) -> list[Transaction]:
+        wanted = [{"field": "Type", "operator": "IN", "value": list(kinds)}]
+        return await self._pages(f"{ticket_path(external_id)}/history", Transaction, wanted, TRANSACTION_FIELDS)
+
+    async def _pages(self, path: str, kind: type[ShapeT], wanted: object, fields: Mapping[str, str]) -> list[ShapeT]:
+        found: list[ShapeT] = []
         for page in range(1, _MOST_PAGES):
-            query = {"per_page": PER_PAGE, "page": page, "orderby": "id", **TRANSACTION_FIELDS}
-            answer = await self._rest.get(path, query)
-            found = items(Transaction, answer.body)
-            for entry in found:
-                yield entry
-            if not found or not answer.body.get("next_page"):
-                return
+            query = {"per_page": PER_PAGE, "page": page, "orderby": "id", **fields}
+            part = items(kind, (await self._rest.again("POST", path, query=query, body=wanted)).body)
+            found.extend(part)
+            if len(part) < PER_PAGE:
+                return found
+        raise DeskRefused("The ticket has more messages than Gaby reads.")
 
     async def texts(self, transactions: Sequence[int]) -> dict[int, str]:
         """What each says. Too much at once is asked for in halves; what is too much by itself is left out."""
@@ -100,18 +112,11 @@ class Tickets:
             {"field": "TransactionId", "operator": "IN", "value": list(transactions)},
             {"field": "ContentType", "operator": "LIKE", "value": "text/"},
         ]
-        found: list[Attachment] = []
-        for page in range(1, _MOST_PAGES):
-            query = {"per_page": PER_PAGE, "page": page, "orderby": "id", **ATTACHMENT_FIELDS}
-            answer = await self._rest.again("POST", "attachments", query=query, body=wanted)
-            found.extend(items(Attachment, answer.body))
-            if not answer.body.get("next_page"):
-                break
-        return found
+        return await self._pages("attachments", Attachment, wanted, ATTACHMENT_FIELDS)
 
     async def find(self, external_id: str, marker: str) -> str | None:
         """The first message that holds the marker: those that quote it come later."""
-        messages = [entry.id async for entry in self.history(external_id) if entry.is_message]
+        messages = [entry.id for entry in await self.written(external_id) if entry.is_message]
         for start in range(0, len(messages), _MOST_MESSAGES):
             texts = await self.texts(messages[start : start + _MOST_MESSAGES])
             for number in sorted(texts):
@@ -131,5 +136,4 @@ def _chosen(attachments: Sequence[Attachment]) -> dict[int, str]:
 
 
 def _text(attachment: Attachment) -> str:
-    html: Any = attachment.kind == "text/html"
-    return clean(html_to_text(attachment.content) if html else attachment.content, MOST_TEXT)
+    return clean(html_to_text(attachment.content) if attachment.kind == "text/html" else attachment.content, MOST_TEXT)

@@ -1,1 +1,0 @@
-"""Investigations over HTTP."""

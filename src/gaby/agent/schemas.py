@@ -1,0 +1,146 @@
+"""What the API takes and gives about investigations."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from gaby.agent.models import Investigation, InvestigationStep
+from gaby.agent.persona import Bounds, Persona
+from gaby.agent.queue import Depth
+from gaby.kernel.text import Clean
+from gaby.tickets.escalation import EscalationTarget, parse_target
+
+
+class StepOut(BaseModel):
+    n: int
+    system: str
+    action: str
+    detail: str
+    kind: str
+    at: datetime
+
+    @classmethod
+    def of(cls, row: InvestigationStep) -> Self:
+        return cls.model_validate(row, from_attributes=True)
+
+
+class RunOut(BaseModel):
+    id: UUID
+    ticket_id: UUID
+    state: str
+    verdict: str | None
+    reason: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    wake_at: datetime | None
+    edges: int
+
+    @classmethod
+    def of(cls, row: Investigation) -> Self:
+        return cls.model_validate(row, from_attributes=True)
+
+
+class RunDetailOut(RunOut):
+    summary: str | None
+    steps: list[StepOut] = []
+
+    @classmethod
+    def with_steps(cls, row: Investigation, steps: Sequence[InvestigationStep]) -> Self:
+        return cls.of(row).model_copy(update={"steps": [StepOut.of(step) for step in steps]})
+
+
+class HaltIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Annotated[str, Clean(min_length=1, max_length=200, one_line=True)]
+
+
+class QueueOut(BaseModel):
+    waiting: int
+    running: int
+    expected_wait_seconds: float
+    degraded: bool
+
+    @classmethod
+    def of(cls, depth: Depth, slots: int, degraded_above: int) -> Self:
+        return cls(
+            waiting=depth.waiting,
+            running=depth.running,
+            expected_wait_seconds=round(depth.expected_wait(slots), 1),
+            degraded=depth.waiting > degraded_above,
+        )
+
+
+class BoundsIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    passages: Annotated[int | None, Field(strict=True, ge=0, le=40)] = None
+    facts: Annotated[int | None, Field(strict=True, ge=0, le=20)] = None
+    similar: Annotated[int | None, Field(strict=True, ge=0, le=10)] = None
+    results: Annotated[int | None, Field(strict=True, ge=1, le=50)] = None
+    result_characters: Annotated[int | None, Field(strict=True, ge=200, le=100_000)] = None
+
+
+class PersonaIn(BaseModel):
+    """What is left out stays as it is; null goes back to the installation's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    iterations: Annotated[int | None, Field(strict=True, ge=1, le=100)] = None
+    seconds: Annotated[int | None, Field(strict=True, ge=10, le=86_400)] = None
+    triage: Annotated[bool | None, Field(strict=True)] = None
+    time_entries: Annotated[bool | None, Field(strict=True)] = None
+    bounds: BoundsIn | None = None
+
+    def changes(self) -> dict[str, Any]:
+        told = self.model_dump(exclude_unset=True, exclude={"bounds"})
+        if "bounds" in self.model_fields_set:
+            told["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_none=True)
+        return told
+
+
+class PersonaOut(BaseModel):
+    iterations: int
+    seconds: int
+    triage: bool
+    time_entries: bool
+    bounds: Bounds
+    escalates_to: str | None
+
+    @classmethod
+    def of(cls, persona: Persona, target: EscalationTarget | None) -> Self:
+        return cls(**persona.model_dump(), escalates_to=None if target is None else target.kind)
+
+
+class EscalationIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    target: Annotated[
+        SecretStr | None, Field(description="`slack:https://...` or `webhook:https://...`; null for nobody.")
+    ]
+    secret: SecretStr = SecretStr("")
+
+    def parsed(self) -> EscalationTarget | None:
+        if self.target is None:
+            return None
+        return parse_target(self.target.get_secret_value(), secret=self.secret.get_secret_value())
+
+
+RunState = Literal[
+    "open",
+    "created",
+    "planning",
+    "retrieving",
+    "safety_check",
+    "waiting_approval",
+    "acting",
+    "observing",
+    "verdict",
+    "writing_back",
+    "done",
+    "halted",
+]

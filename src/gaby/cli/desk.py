@@ -1,0 +1,196 @@
+"""`gaby desk`: the help desks that tickets come from and answers go to."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import SecretStr
+
+from gaby.app import Gaby
+from gaby.cli.durations import parse_duration
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.actors import Actor
+from gaby.kernel.database import WriteSession
+from gaby.kernel.errors import BadRequest
+from gaby.tickets.desks import NewDesk
+from gaby.tickets.kinds import KINDS, kind_of
+from gaby.tickets.models import Desk
+from gaby.tickets.schemas import DeskOut, LetterOut, ReceivedOut
+
+app = typer.Typer(help="The help desks that tickets come from and answers go to.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The desk's name; `gaby desk list` shows them.")]
+T = TypeVar("T")
+
+
+@app.command()
+def kinds(
+    kind: Annotated[str | None, typer.Argument(help="Show the settings of this kind.")] = None, as_json: AsJson = False
+) -> None:
+    """List the kinds of desks, or the settings of one."""
+    if kind is None:
+        rows = [{"kind": name, "what": what} for name, what in KINDS.items()]
+        print_rows(rows, as_json=as_json, empty="")
+        return
+    rows = [
+        {
+            "setting": name,
+            "required": field.is_required(),
+            "secret": field.annotation is SecretStr,
+            "description": field.description or "",
+        }
+        for name, field in kind_of(kind).config.model_fields.items()
+    ]
+    print_rows(rows, as_json=as_json, empty="It needs no settings.")
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="What to call it.")],
+    kind: Annotated[str, typer.Argument(help="As `gaby desk kinds` lists them.")],
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE; may be repeated. NAME=- asks for it.")
+    ] = None,
+    every: Annotated[str, typer.Option(help="How often to look for tickets: 30s, 5m; never for webhooks only.")] = "1m",
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Connect a help desk."""
+    values = dict(_setting(each) for each in setting or [])
+    interval = None if every == "never" else parse_duration(every)
+
+    async def work(gaby: Gaby) -> DeskOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            return DeskOut.of(await gaby.tickets.desks.add(session, actor, NewDesk(name, kind, values, interval)))
+
+    added = run(work)
+    if as_json:
+        print_json(added.model_dump())
+        return
+    typer.echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
+    typer.echo(f"Check it with `gaby desk check {added.name}`.", err=True)
+
+
+@app.command("list")
+def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """List the desks, and how they are."""
+
+    async def work(gaby: Gaby) -> list[DeskOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [DeskOut.of(row) for row in await gaby.tickets.desks.list(session)]
+
+    found = run(work)
+    rows: list[dict[str, Any]] = [
+        {"name": d.name, "kind": d.kind, "polled": d.polled_at, "trouble": d.last_error} for d in found
+    ]
+    print_rows(
+        [d.model_dump() for d in found] if as_json else rows,
+        as_json=as_json,
+        empty="No desks. `gaby ticket add` uses the built-in one; `gaby desk add` connects others.",
+    )
+
+
+@app.command()
+def check(name: Name, workspace: InWorkspace = None) -> None:
+    """Talk to the desk, and say what was reached."""
+
+    async def work(gaby: Gaby) -> str:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            adapter = await gaby.tickets.desks.adapter(session, await gaby.tickets.desks.named(session, name))
+        return await adapter.check()
+
+    typer.echo(run(work))
+
+
+@app.command()
+def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Look for tickets now."""
+
+    async def work(gaby: Gaby) -> ReceivedOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            desk = await gaby.tickets.desks.named(session, name)
+        return ReceivedOut.of(await gaby.tickets.receiver.poll(actor.workspace_id, desk.typed_id))
+
+    got = run(work)
+    if as_json:
+        print_json(got.model_dump())
+    else:
+        typer.echo(f"{got.new} new tickets, {got.messages} messages, {got.unreadable} unreadable")
+
+
+@app.command()
+def pause(name: Name, workspace: InWorkspace = None) -> None:
+    """Look for tickets no more; webhooks and answers go on."""
+
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+        await gaby.tickets.desks.poll_every(session, actor, desk, None)
+
+    _change(name, workspace, work)
+    typer.echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
+
+
+@app.command("every")
+def poll_every(
+    name: Name, interval: Annotated[str, typer.Argument(help="30s, 5m, 1h.")], workspace: InWorkspace = None
+) -> None:
+    """Look for tickets in this interval."""
+    every = parse_duration(interval)
+
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+        await gaby.tickets.desks.poll_every(session, actor, desk, every)
+
+    _change(name, workspace, work)
+
+
+@app.command()
+def remove(name: Name, workspace: InWorkspace = None) -> None:
+    """Disconnect a desk that has no tickets."""
+
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+        await gaby.tickets.desks.remove(session, actor, desk)
+
+    _change(name, workspace, work)
+    typer.echo(f"{name} is removed.", err=True)
+
+
+@app.command()
+def letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """What the desk sent and Gaby could not take in."""
+
+    async def work(gaby: Gaby) -> list[LetterOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            desk = await gaby.tickets.desks.named(session, name)
+            return [LetterOut.of(row) for row in await gaby.tickets.receiver.letters(session, desk)]
+
+    print_rows([letter.model_dump() for letter in run(work)], as_json=as_json, empty="None: all could be read.")
+
+
+def _change(
+    name: str, workspace: str | None, work: Callable[[WriteSession, Gaby, Actor, Desk], Awaitable[None]]
+) -> None:
+    async def change(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await work(session, gaby, actor, await gaby.tickets.desks.named(session, name))
+
+    run(change)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise BadRequest("A setting is written NAME=VALUE.")
+    if value == "-":
+        value = (
+            typer.prompt(name, hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+        )
+    return name.strip(), value

@@ -1,0 +1,97 @@
+"""`gaby investigate`: look into one ticket, here and now."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gaby.agent.schemas import RunDetailOut, StepOut
+from gaby.app import Gaby
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json
+from gaby.cli.ticket import find_ticket
+from gaby.cli.timeline import print_step
+from gaby.cli.user import InWorkspace
+from gaby.kernel.actors import Actor
+from gaby.kernel.errors import BadRequest, Conflict
+from gaby.kernel.ids import RunId
+from gaby.tickets.schemas import TicketIn
+
+
+def investigate(
+    what: Annotated[str, typer.Argument(help="A JSON file with title and body, or the id of a ticket.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look into one ticket, here and now, with a live view of its steps."""
+    console = Console(stderr=as_json)
+    given = _read(what)
+
+    async def work(gaby: Gaby) -> RunDetailOut:
+        actor = await operator_in(gaby, workspace)
+        run_id = await _queued(gaby, actor, given)
+        await _carry_on(gaby, actor, run_id, console)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.agent.get(session, run_id)
+            return RunDetailOut.with_steps(row, await gaby.agent.steps(session, run_id))
+
+    ended = run(work)
+    if as_json:
+        print_json(ended.model_dump())
+        return
+    console.print(f"\n[bold]{ended.verdict or ended.state}[/bold]  {ended.reason or ''}", highlight=False)
+    if ended.summary:
+        console.print(f"\n{ended.summary}", highlight=False, markup=False)
+    if ended.state == "waiting_approval":
+        typer.echo("Somebody has to agree first: `gaby approvals list`.", err=True)
+    typer.echo(f"\nrun {ended.id}", err=True)
+
+
+async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str) -> RunId:
+    async with gaby.database.write(actor.workspace_id) as session:
+        if isinstance(given, TicketIn):
+            taken = await gaby.tickets.add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
+            ticket_id = taken.ticket_id
+        else:
+            row = await find_ticket(gaby, session, given)
+            ticket_id = row.typed_id
+            latest = await gaby.agent.latest_of(session, ticket_id)
+            if latest is None or latest.wake_at is None:
+                await gaby.agent.start(session, actor, row)
+    async with gaby.database.read(actor.workspace_id) as session:
+        run = await gaby.agent.latest_of(session, ticket_id)
+    if run is None:
+        raise Conflict("This ticket was put aside as automatic or closed, so there is nothing to look into.")
+    return run.typed_id
+
+
+def _read(what: str) -> TicketIn | str:
+    """A ticket in a file or on standard input, or the name of one."""
+    path = Path(what)
+    if what != "-" and not path.suffix and not path.is_file():
+        return what
+    try:
+        text = sys.stdin.read() if what == "-" else path.read_text(encoding="utf-8")
+        return TicketIn.model_validate(json.loads(text))
+    except (OSError, ValueError) as error:
+        raise BadRequest(f'{what} is not a ticket: JSON with "title" and "body" is. ({error})') from None
+
+
+async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: Console) -> None:
+    claimed = await gaby.agent.queue.claim_one("command line", actor.workspace_id, run_id)
+    if claimed is None:
+        raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")
+    loop = gaby.agent.loop
+    taken = await loop.resume(claimed)
+    while True:
+        before = taken.edges
+        goes_on = await loop.step(taken)
+        async with gaby.database.read(actor.workspace_id) as session:
+            for step in await gaby.agent.steps(session, run_id, before):
+                print_step(console, StepOut.of(step))
+        if not goes_on:
+            return

@@ -1,0 +1,138 @@
+"""`gaby runs`: investigations, under way and ended."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from gaby.agent.schemas import RunDetailOut, RunOut
+from gaby.app import Gaby
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.timeline import print_step
+from gaby.cli.user import InWorkspace
+from gaby.kernel.errors import BadRequest
+from gaby.kernel.ids import RunId
+
+app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
+
+Which = Annotated[str, typer.Argument(help="The run's id; `gaby runs list` shows them.")]
+
+
+@app.command("list")
+def list_runs(
+    state: Annotated[str | None, typer.Option(help="Only those in this state; open: not ended.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List investigations, the newest first."""
+
+    async def work(gaby: Gaby) -> list[RunOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [RunOut.of(row) for row in await gaby.agent.list(session, state, limit)]
+
+    found = run(work)
+    rows = [{"id": r.id, "state": r.state, "verdict": r.verdict, "began": r.created_at, "why": r.reason} for r in found]
+    print_rows(
+        [r.model_dump() for r in found] if as_json else rows, as_json=as_json, empty="None yet. `gaby ticket add`."
+    )
+
+
+@app.command()
+def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show a run with its timeline and its summary."""
+
+    async def work(gaby: Gaby) -> RunDetailOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.agent.get(session, _id(which))
+            return RunDetailOut.with_steps(row, await gaby.agent.steps(session, row.id))
+
+    found = run(work)
+    if as_json:
+        print_json(found.model_dump())
+        return
+    console = Console()
+    for step in found.steps:
+        print_step(console, step)
+    console.print(f"\n[bold]{found.verdict or found.state}[/bold]  {escape(found.reason or '')}", highlight=False)
+    if found.summary:
+        console.print(f"\n{escape(found.summary)}", highlight=False)
+
+
+@app.command()
+def halt(
+    which: Which,
+    reason: Annotated[str, typer.Argument(help="Why, for those who read it later.")],
+    workspace: InWorkspace = None,
+) -> None:
+    """Stop a run at its next step."""
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.agent.halt(session, actor, _id(which), reason)
+
+    run(work)
+    typer.echo("It stops at its next step.", err=True)
+
+
+@app.command()
+def resume(which: Which, workspace: InWorkspace = None) -> None:
+    """Take up at once what would have waited for its time."""
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.agent.resume(session, actor, _id(which))
+
+    run(work)
+    typer.echo("A worker takes it up.", err=True)
+
+
+@app.command()
+def replay(
+    which: Which,
+    pause: Annotated[bool, typer.Option(help="Wait for Enter after each step.")] = False,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Step through a run again: each state, and what it added to the memory."""
+
+    async def work(gaby: Gaby) -> list[dict[str, object]]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.agent.get(session, _id(which))
+            return [
+                {
+                    "n": edge.n,
+                    "at": edge.at.isoformat(),
+                    "state": edge.state.model_dump(mode="json"),
+                    "added": edge.delta.model_dump(mode="json", exclude_unset=True, exclude={"placeholders"}),
+                }
+                async for edge in gaby.agent.replay(session, RunId(row.id))
+            ]
+
+    edges = run(work)
+    if as_json:
+        print_json(edges)
+        return
+    console = Console()
+    for edge in edges:
+        state = edge["state"]
+        console.rule(f"{edge['n']}  {state['name'] if isinstance(state, dict) else state}  {edge['at']}", align="left")
+        console.print(edge["added"], highlight=False)
+        if pause:
+            typer.prompt("Enter for the next", default="", show_default=False, err=True)
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise BadRequest("A run's id looks like 0192ab34-...; `gaby runs list` shows them.") from None

@@ -1,0 +1,153 @@
+"""`gaby ticket`: tickets, from the machine where Gaby runs."""
+
+import sys
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from gaby.app import Gaby
+from gaby.cli.opening import run
+from gaby.cli.places import operator_in
+from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.user import InWorkspace
+from gaby.kernel.actors import Actor
+from gaby.kernel.database import ReadSession
+from gaby.kernel.errors import BadRequest
+from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority
+from gaby.tickets.models import Ticket
+from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
+
+app = typer.Typer(help="Tickets: added, listed, shown, answered.", no_args_is_help=True)
+
+Which = Annotated[str, typer.Argument(help="The ticket's id, or what its desk calls it.")]
+
+
+@app.command()
+def add(
+    title: Annotated[str, typer.Argument(help="In a few words.")],
+    body: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")] = "",
+    requester: Annotated[str | None, typer.Option(help="The e-mail address of whoever asks.")] = None,
+    verified: Annotated[bool, typer.Option(help="You vouch that the requester is who they say.")] = False,
+    customer: Annotated[str, typer.Option(help="Their company.")] = "",
+    priority: Annotated[str, typer.Option(help="low, medium, high or critical.")] = "medium",
+    external_id: Annotated[str | None, typer.Option("--id", help="Your own id for it.")] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a ticket to the built-in desk."""
+    text = sys.stdin.read() if body == "-" else body
+
+    async def work(gaby: Gaby) -> TicketOut:
+        actor = await operator_in(gaby, workspace)
+        incoming = IncomingTicket(
+            external_id=external_id or f"inbox-{gaby.ids.new().hex}",
+            title=title,
+            body=text,
+            requester_email=requester,
+            requester_verified=verified,
+            customer=customer,
+            priority=_priority(priority),
+        )
+        async with gaby.database.write(actor.workspace_id) as session:
+            taken = await gaby.tickets.add(session, actor, incoming)
+            return TicketOut.of(await gaby.tickets.intake.get(session, taken.ticket_id))
+
+    added = run(work)
+    if as_json:
+        print_json(added.model_dump())
+    else:
+        typer.echo(f"{added.id}  {added.status}")
+
+
+@app.command("list")
+def list_tickets(
+    status: Annotated[str | None, typer.Option(help="Only those with this status, such as needs_tech.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List tickets, the newest first."""
+
+    async def work(gaby: Gaby) -> list[TicketOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [TicketOut.of(row) for row in await gaby.tickets.list(session, status, limit)]
+
+    found = run(work)
+    rows = [
+        {"id": t.id, "status": t.status, "priority": t.priority, "received": t.received_at, "title": t.title}
+        for t in found
+    ]
+    print_rows(
+        [t.model_dump() for t in found] if as_json else rows, as_json=as_json, empty="No tickets. `gaby ticket add`."
+    )
+
+
+@app.command()
+def show(
+    ticket: Which,
+    real: Annotated[bool, typer.Option(help="What was really written, with names and addresses.")] = False,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a ticket with what was written on it."""
+
+    async def work(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await find_ticket(gaby, session, ticket)
+            detail = TicketDetailOut.with_messages(row, await gaby.tickets.intake.messages(session, row.id))
+            return detail, OriginalOut.of(await gaby.tickets.intake.written(session, row))
+
+    detail, original = run(work)
+    if as_json:
+        print_json(detail.model_dump() | (original.model_dump() if real else {}))
+        return
+    told = original if real else detail
+    console = Console()
+    console.print(f"[bold]{escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
+    console.print(f"{detail.requester_email or 'nobody'}, {detail.received_at:%Y-%m-%d %H:%M}", style="dim")
+    console.print(f"\n{escape(told.body)}\n", highlight=False)
+    for each in told.messages:
+        console.print(f"{each.author}, {each.at:%Y-%m-%d %H:%M}{' (private)' if each.private else ''}", style="dim")
+        console.print(f"{escape(each.body)}\n", highlight=False)
+
+
+@app.command()
+def reply(
+    ticket: Which,
+    body: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")],
+    as_requester: Annotated[bool, typer.Option(help="In the requester's name: Gaby goes on with it.")] = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Write on a ticket of the built-in desk."""
+    text = sys.stdin.read() if body == "-" else body
+    if not text.strip():
+        raise BadRequest("There is nothing to write.")
+
+    async def work(gaby: Gaby) -> None:
+        actor: Actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await find_ticket(gaby, session, ticket)
+            await gaby.tickets.write_on(session, actor, row, text, "requester" if as_requester else "agent")
+
+    run(work)
+    typer.echo("Written.", err=True)
+
+
+async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
+    """By its id, by the beginning of it, or by the desk's own id."""
+    try:
+        return await gaby.tickets.intake.get(session, UUID(which))
+    except ValueError:
+        return await gaby.tickets.named(session, which)
+
+
+def _priority(text: str) -> Priority:
+    for each in PRIORITIES:
+        if each == text:
+            return each
+    raise BadRequest(f"A priority is one of {', '.join(PRIORITIES)}.")

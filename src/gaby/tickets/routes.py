@@ -1,1 +1,0 @@
-"""Tickets and desks over HTTP."""

@@ -1,0 +1,62 @@
+"""Tickets over HTTP."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response, status
+
+from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession
+from gaby.kernel.ids import TicketId
+from gaby.tickets.canonical import TicketStatus
+from gaby.tickets.routes.depends import Service
+from gaby.tickets.schemas import MessageIn, OriginalOut, TicketDetailOut, TicketIn, TicketOut
+
+router = APIRouter(prefix="/api/tickets", tags=["Tickets"])
+
+
+@router.get("")
+async def list_tickets(
+    actor: CanReadTickets,
+    service: Service,
+    session: ReadSession,
+    status: TicketStatus | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> list[TicketOut]:
+    """The newest first."""
+    return [TicketOut.of(row) for row in await service.list(session, status, limit)]
+
+
+@router.post("", status_code=status.HTTP_201_CREATED)
+async def add_ticket(
+    actor: CanWorkOnTickets, body: TicketIn, service: Service, session: WriteSession, response: Response
+) -> TicketOut:
+    """To the built-in desk. 200 instead of 201 when it was there already."""
+    taken = await service.add(session, actor, body.incoming(f"inbox-{service.ids.new().hex}"))
+    if not taken.new:
+        response.status_code = status.HTTP_200_OK
+    return TicketOut.of(await service.intake.get(session, taken.ticket_id))
+
+
+@router.get("/{ticket_id}")
+async def get_ticket(
+    actor: CanReadTickets, ticket_id: TicketId, service: Service, session: ReadSession
+) -> TicketDetailOut:
+    row = await service.intake.get(session, ticket_id)
+    return TicketDetailOut.with_messages(row, await service.intake.messages(session, ticket_id))
+
+
+@router.get("/{ticket_id}/original")
+async def get_original(
+    actor: CanWorkOnTickets, ticket_id: TicketId, service: Service, session: ReadSession
+) -> OriginalOut:
+    """What was really written, for those who work on tickets."""
+    return OriginalOut.of(await service.intake.written(session, await service.intake.get(session, ticket_id)))
+
+
+@router.post("/{ticket_id}/messages", status_code=status.HTTP_201_CREATED)
+async def write_message(
+    actor: CanWorkOnTickets, ticket_id: TicketId, body: MessageIn, service: Service, session: WriteSession
+) -> TicketDetailOut:
+    """A message by the requester sets Gaby to work again."""
+    row = await service.intake.get(session, ticket_id)
+    await service.write_on(session, actor, row, body.body, body.author)
+    return TicketDetailOut.with_messages(row, await service.intake.messages(session, ticket_id))

@@ -1,0 +1,15 @@
+"""Deliveries from help desks. They are not signed in: each is signed, and checked over its raw bytes."""
+
+from fastapi import APIRouter, Request, status
+
+from gaby.kernel.ids import DeskId
+from gaby.tickets.routes.depends import Service
+from gaby.tickets.schemas import ReceivedOut
+
+router = APIRouter(prefix="/api/webhooks", tags=["Webhooks"])
+
+
+@router.post("/desks/{desk_id}", status_code=status.HTTP_202_ACCEPTED)
+async def deliver(desk_id: DeskId, request: Request, service: Service) -> ReceivedOut:
+    """401 for what is forged, too old, or was delivered before; nothing is stored then."""
+    return ReceivedOut.of(await service.receiver.deliver(desk_id, dict(request.headers), await request.body()))

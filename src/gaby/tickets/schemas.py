@@ -1,0 +1,169 @@
+"""What the API takes and gives about tickets and desks."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gaby.kernel.text import Clean
+from gaby.tickets.canonical import IncomingTicket, Priority, TicketStatus
+from gaby.tickets.desks import USUAL_POLL, NewDesk
+from gaby.tickets.intake import Written
+from gaby.tickets.models import DeadLetter, Desk, Ticket, TicketMessage
+from gaby.tickets.receiving import Received
+
+Body = Annotated[str, Clean(max_length=1_000_000)]
+Seconds = Annotated[int, Field(strict=True, ge=5, le=7 * 86400, description="Null: never by itself.")]
+
+
+class TicketIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    title: Annotated[str, Clean(max_length=500, one_line=True)] = ""
+    body: Body = ""
+    external_id: Annotated[
+        str | None,
+        Clean(max_length=200, min_length=1, one_line=True),
+        Field(description="By which you know the ticket. The same again is the same ticket. Left out: a new one."),
+    ] = None
+    requester_email: Annotated[str | None, Clean(max_length=320, one_line=True)] = None
+    requester_verified: Annotated[
+        bool, Field(strict=True, description="Whether you vouch that the requester is who they say.")
+    ] = False
+    customer: Annotated[str, Clean(max_length=300, one_line=True)] = ""
+    priority: Priority = "medium"
+
+    def incoming(self, otherwise: str) -> IncomingTicket:
+        return IncomingTicket(
+            external_id=self.external_id or otherwise,
+            title=self.title,
+            body=self.body,
+            requester_email=self.requester_email,
+            requester_verified=self.requester_verified,
+            customer=self.customer,
+            priority=self.priority,
+        )
+
+
+class MessageIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    body: Annotated[str, Clean(max_length=200_000, min_length=1)]
+    author: Literal["requester", "agent"] = "requester"
+
+
+class TicketOut(BaseModel):
+    """Texts are without personal data."""
+
+    id: UUID
+    desk_id: UUID
+    external_id: str
+    title: str
+    customer: str
+    requester_email: str | None
+    requester_verified: bool
+    priority: str
+    status: TicketStatus
+    received_at: datetime
+    sla_at: datetime | None
+    closed_at: datetime | None
+    incident_id: UUID | None
+
+    @classmethod
+    def of(cls, row: Ticket) -> Self:
+        return cls.model_validate(row, from_attributes=True)
+
+
+class MessageOut(BaseModel):
+    author: str
+    body: str
+    private: bool
+    at: datetime
+
+    @classmethod
+    def of(cls, row: TicketMessage) -> Self:
+        return cls.model_validate(row, from_attributes=True)
+
+
+class TicketDetailOut(TicketOut):
+    body: str
+    messages: list[MessageOut] = []
+
+    @classmethod
+    def with_messages(cls, row: Ticket, messages: Sequence[TicketMessage]) -> Self:
+        detail = cls.of(row)
+        return detail.model_copy(update={"messages": [MessageOut.of(each) for each in messages]})
+
+
+class OriginalOut(BaseModel):
+    """What was really written."""
+
+    title: str
+    body: str
+    messages: list[MessageOut]
+
+    @classmethod
+    def of(cls, written: Written) -> Self:
+        messages = [MessageOut.model_validate(each, from_attributes=True) for each in written.messages]
+        return cls(title=written.title, body=written.body, messages=messages)
+
+
+class DeskIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Clean(max_length=39, one_line=True)]
+    kind: Annotated[str, Clean(max_length=40, one_line=True)]
+    settings: Annotated[dict[Annotated[str, Clean(max_length=60, one_line=True)], Any], Field(max_length=60)] = Field(
+        default_factory=dict[str, Any]
+    )
+    every_seconds: Seconds | None = int(USUAL_POLL.total_seconds())
+
+    def new(self) -> NewDesk:
+        every = None if self.every_seconds is None else timedelta(seconds=self.every_seconds)
+        return NewDesk(self.name, self.kind, self.settings, every)
+
+
+class DeskScheduleIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    every_seconds: Seconds | None
+
+
+class DeskOut(BaseModel):
+    id: UUID
+    name: str
+    kind: str
+    config: dict[str, Any]
+    every_seconds: int | None
+    polled_at: datetime | None
+    failures: int
+    last_error: str | None
+
+    @classmethod
+    def of(cls, row: Desk) -> Self:
+        return cls.model_validate(row, from_attributes=True)
+
+
+class ReceivedOut(BaseModel):
+    new: int
+    messages: int
+    unreadable: int
+
+    @classmethod
+    def of(cls, received: Received) -> Self:
+        return cls(new=received.new, messages=received.messages, unreadable=received.unreadable)
+
+
+class LetterOut(BaseModel):
+    id: UUID
+    external_id: str
+    state: str
+    reason: str
+    tries: int
+    last_at: datetime
+
+    @classmethod
+    def of(cls, row: DeadLetter) -> Self:
+        return cls.model_validate(row, from_attributes=True)
