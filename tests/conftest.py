@@ -86,7 +86,9 @@ async def db(database_url: str) -> AsyncGenerator[Database]:
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    return load({"GABY_DATABASE_URL": database_url, "GABY_HOME": str(tmp_path / "home")}, env_file=None).settings
+    """Nobody investigates by themselves: tests that want it say when."""
+    given = {"GABY_DATABASE_URL": database_url, "GABY_HOME": str(tmp_path / "home"), "GABY_WORKER_MODE": "off"}
+    return load(given, env_file=None).settings
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ async def test_with_a_persons_consent_it_is_done_and_looked_at_again(desk: Offic
     assert all(outcome == "done" for _, outcome in told.changed)
     written_calls = [call.key for call in told.situation.calls if call.lane == "write"]
     assert len(written_calls) == len(set(written_calls))
+    assert conclude(replace(told.situation, tools=[]), desk.embed) == told.conclusion
     if told.conclusion.case.verified:
         last = max(call.number for call in told.situation.calls if call.lane == "write")
         assert told.situation.calls[-1].number > last

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
@@ -142,7 +143,7 @@ postlog unix-dgram n - n - 1 postlogd
 class MailServer:
     folder: Path
     ports: Mapping[str, int]
-    processes: tuple[subprocess.Popen[bytes], ...]
+    processes: list[subprocess.Popen[bytes]]
 
     @property
     def certificate(self) -> Path:
@@ -215,16 +216,17 @@ def start_mail_server() -> MailServer:
     # The servers work as users of their own, who have to get in.
     folder.chmod(0o755)
     ports = {name: free_port() for name in ("imap", "imaps", "lmtp", "sasl", "smtp", "smtps")}
-    _certify(folder)
-    (folder / "mail").mkdir()
-    shutil.chown(folder / "mail", "mail", "mail")
-    server = MailServer(folder, ports, (_dovecot(folder, ports), _postfix(folder, ports)))
-    try:
+    server = MailServer(folder, ports, [])
+    with ExitStack() as undone:
+        undone.callback(server.remove)
+        _certify(folder)
+        (folder / "mail").mkdir()
+        shutil.chown(folder / "mail", "mail", "mail")
+        server.processes.append(_dovecot(folder, ports))
+        server.processes.append(_postfix(folder, ports))
         for port in ports.values():
             _wait_for(server, port)
-    except BaseException:
-        server.remove()
-        raise
+        undone.pop_all()
     return server
 
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,13 +36,15 @@ Set($LogToSyslog, undef);
 Set($LogToSTDERR, 'error');
 1;
 """
-# As a careful administrator does it: a user of Gaby's own, who may do what is needed, in one queue.
+# As a careful administrator does it: a user of Gaby's own, who may do what is needed, in one queue. Instead of what
+# comes with the package, so nothing is mailed at a change.
 _DATA = """
 @Queues = (
     {{ Name => 'Support', CorrespondAddress => 'support@acme.example' }},
     {{ Name => 'Payroll' }},
 );
 @Users = (
+    {{ Name => 'root', Password => 'password', Privileged => 1 }},
     {{ Name => 'gaby', EmailAddress => 'gaby@acme.example', Password => '{password}', Privileged => 1 }},
     {{ Name => 'tom', EmailAddress => 'tom@acme.example', Password => '{password}', Privileged => 1 }},
     {{ Name => 'ann', EmailAddress => 'ann@client.example', Organization => 'Client Inc',
@@ -52,12 +55,8 @@ _DATA = """
     map {{ {{ UserId => $user, Queue => 'Support', Right => $_ }} }}
         qw(SeeQueue ShowTicket ShowTicketComments CreateTicket ReplyToTicket CommentOnTicket ModifyTicket)
 }} qw(gaby tom ann);
-# Nobody reads the mails that it would send at each change.
+push @ACL, {{ UserId => 'root', Right => 'SuperUser' }};
 @Final = (sub {{
-    my $scrips = RT::Scrips->new(RT->SystemUser);
-    $scrips->UnLimit;
-    while (my $scrip = $scrips->Next) {{ $scrip->SetDisabled(1) if $scrip->Description =~ /Notify|Autoreply/i }}
-}}, sub {{
     my $user = RT::User->new(RT->SystemUser);
     $user->Load('gaby');
     my $token = RT::AuthToken->new(RT->SystemUser);
@@ -110,31 +109,32 @@ def start_request_tracker() -> RequestTrackerServer:
     assert not real_servers.missing(), "python -m scripts.real_servers says what to install"
     folder = Path(tempfile.mkdtemp(prefix="gaby-rt-"))
     port = free_port()
-    _configure(folder, port)
-    surroundings = {
-        **os.environ,
-        "RT_SITE_CONFIG": str(folder / "RT_SiteConfig.pm"),
-        "RT_SITE_CONFIG_DIR": str(folder / "none"),
-    }
-    setup = ["/usr/sbin/rt-setup-database-5", "--action"]
-    for step in (["init", "--skip-create"], ["insert", "--datafile", str(folder / "data")]):
-        subprocess.run([*setup, *step], check=True, capture_output=True, env=surroundings, timeout=120)
-    log = (folder / "log").open("wb")
-    process = subprocess.Popen(
-        [_SERVER, "--host", "127.0.0.1", "--port", str(port), "--max-workers", "2"],
-        stdout=subprocess.DEVNULL,
-        stderr=log,
-        env=surroundings,
-        start_new_session=True,
-    )
-    log.close()
-    server = RequestTrackerServer(folder, port, process, httpx2.Client(timeout=30, trust_env=False))
-    try:
+    with ExitStack() as undone:
+        undone.callback(shutil.rmtree, folder, ignore_errors=True)
+        _configure(folder, port)
+        server = RequestTrackerServer(folder, port, _started(folder, port), httpx2.Client(timeout=30, trust_env=False))
+        undone.pop_all()
+    with ExitStack() as undone:
+        undone.callback(server.remove)
         _wait_for(server)
-    except BaseException:
-        server.remove()
-        raise
+        undone.pop_all()
     return server
+
+
+def _started(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    own = {"RT_SITE_CONFIG": str(folder / "RT_SiteConfig.pm"), "RT_SITE_CONFIG_DIR": str(folder / "none")}
+    surroundings = {**os.environ, **own}
+    for step in (["schema,coredata"], ["insert", "--datafile", str(folder / "data")]):
+        command = ["/usr/sbin/rt-setup-database-5", "--action", *step]
+        subprocess.run(command, check=True, capture_output=True, env=surroundings, timeout=120)
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(
+            [_SERVER, "--host", "127.0.0.1", "--port", str(port), "--max-workers", "2"],
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            env=surroundings,
+            start_new_session=True,
+        )
 
 
 def _configure(folder: Path, port: int) -> None:

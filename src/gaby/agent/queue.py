@@ -122,6 +122,13 @@ class Queue:
             query = select(func.min(_Run.wake_at)).where(_free(self._clock.now()))
             return (await session.scalars(query)).one_or_none()
 
+    async def due(self, most: int) -> int:
+        """How many are due that nobody holds, counted up to so many."""
+        now = self._clock.now()
+        query = select(_Run.id).where(_Run.wake_at <= now, _free(now)).limit(most)
+        async with self._database.read(Across("the queue serves every workspace")) as session:
+            return len((await session.scalars(query)).all())
+
     async def depth(self, session: ReadSession, workspace_id: WorkspaceId | None = None) -> Depth:
         """Of one workspace, or of all for a session across them."""
         now = self._clock.now()

@@ -2,10 +2,11 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import httpx2
 from fastapi import FastAPI
@@ -17,7 +18,7 @@ from gaby.api import Parts
 from gaby.app import checks
 from gaby.app.background import repeating
 from gaby.app.installed_models import usual_limits
-from gaby.app.investigating import Rooms, build_agent, build_runner, build_tickets
+from gaby.app.investigating import Rooms, build_agent, build_jobs, build_runner, build_tickets
 from gaby.app.knowing import build_knowledge
 from gaby.app.modelling import build_models
 from gaby.app.opening import configured_url, open_configured_database
@@ -61,6 +62,9 @@ from gaby.usage.budgets import Budgets
 from gaby.usage.service import UsageService
 from gaby.worker.runner import Runner
 
+if TYPE_CHECKING:
+    from gaby.worker.jobs import Schedule
+
 _SOON = timedelta(seconds=10)
 _POLL = timedelta(seconds=5)
 _MINUTE = timedelta(minutes=1)
@@ -93,6 +97,7 @@ class Gaby:
     agent: Agent
     runner: Runner
     http: httpx2.AsyncClient
+    _tellers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     @asynccontextmanager
     async def running(self, *, background: bool = True) -> AsyncGenerator[None]:
@@ -111,25 +116,71 @@ class Gaby:
             stack.push_async_callback(self.tools.keep_logs)
             if background:
                 await self.checkpointer.start()
-                for work in self._background():
+                mode = self.settings.worker.mode
+                for work in self._background(alone=mode != "procrastinate"):
                     await stack.enter_async_context(work)
-                if self.settings.worker.mode == "embedded":
+                if mode == "embedded":
                     await stack.enter_async_context(self._investigating())
+                elif mode == "procrastinate":
+                    await stack.enter_async_context(self._telling())
             yield
 
-    def _background(self) -> list[AbstractAsyncContextManager[None]]:
-        walk, look = self.settings.audit.verify_every, self.settings.connectors.check_every
-        return [
-            repeating("audit walk", self.walk_audit_log, first=min(walk, _FIRST_WALK), every=walk),
+    def _background(self, *, alone: bool) -> list[AbstractAsyncContextManager[None]]:
+        """What this process does for itself; alone, also what one process does for the whole installation."""
+        look = self.settings.connectors.check_every
+        works = [
             repeating("connector checks", self._check_connectors, first=look, every=look),
             repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
-            repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
-            repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
-            repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
-            repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
-            repeating("desks", self.tickets.receiver.poll_due, first=_SOON, every=_POLL),
-            repeating("knowledge checks", self.knowledge.look, first=_FIRST_WALK, every=_SWEEP),
         ]
+        walk = self.settings.audit.verify_every
+        if alone:
+            works += [
+                repeating("audit walk", self.walk_audit_log, first=min(walk, _FIRST_WALK), every=walk),
+                repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
+                repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
+                repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
+                repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
+                repeating("desks", self.tickets.receiver.poll_due, first=_SOON, every=_POLL),
+                repeating("knowledge checks", self.knowledge.look, first=_FIRST_WALK, every=_SWEEP),
+            ]
+        return list(works)
+
+    def schedules(self) -> "tuple[Schedule, ...]":
+        """The same for workers on several machines: each is done by one of them."""
+        return (
+            ("audit walk", "17 3 * * *", self.walk_audit_log),
+            ("approvals", "* * * * *", self.tools.expire_approvals),
+            ("books", "* * * * *", self.usage.books.sweep),
+            ("re-indexing", "* * * * * */10", self.models.reindex),
+            ("knowledge", "* * * * * */10", self.knowledge.work),
+            ("desks", "* * * * * */5", self.tickets.receiver.poll_due),
+            ("knowledge checks", "41 * * * *", self.knowledge.look),
+        )
+
+    @asynccontextmanager
+    async def work_for_others(self) -> AsyncGenerator[None]:
+        """A worker: investigations and schedules of the whole installation, shared with all other workers."""
+        jobs = build_jobs(self.database, self.runner, self.schedules())
+        async with self.running(background=False), jobs.open():
+            self._tellers.append(jobs.schedule)
+            task = asyncio.create_task(jobs.work(self.runner.slots), name="worker")
+            try:
+                yield
+            finally:
+                self.runner.finish()
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                self._tellers.remove(jobs.schedule)
+
+    @asynccontextmanager
+    async def _telling(self) -> AsyncGenerator[None]:
+        jobs = build_jobs(self.database, self.runner, ())
+        async with jobs.open():
+            self._tellers.append(jobs.schedule)
+            try:
+                yield
+            finally:
+                self._tellers.remove(jobs.schedule)
 
     @asynccontextmanager
     async def _investigating(self) -> AsyncGenerator[None]:
@@ -144,6 +195,8 @@ class Gaby:
         """News that may mean work for the runner."""
         if event.name.startswith(("ticket.", "approval.", "investigation.")):
             self.runner.schedule()
+            for tell in self._tellers:
+                tell()
 
     async def _check_connectors(self) -> None:
         await self.host.health_check()

@@ -12,6 +12,7 @@ from gaby.agent.queue import Queue
 from gaby.agent.service import Agent
 from gaby.agent.starting import Starter
 from gaby.audit import Appender
+from gaby.kernel.database import Database
 from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
 from gaby.safety import Redactor, parse_profile, redacting_for_good
@@ -26,6 +27,7 @@ from gaby.worker.runner import Runner
 
 if TYPE_CHECKING:
     from gaby.agent.loop import Loop
+    from gaby.worker.jobs import Jobs, Schedule
 
 _SLOTS = {"sqlite": 8, "postgresql": 16}
 
@@ -120,6 +122,13 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
         slots=settings.worker.slots or _SLOTS[database.dialect],
         degraded_above=settings.worker.degraded_above,
     )
+
+
+def build_jobs(database: Database, runner: Runner, schedules: "tuple[Schedule, ...]") -> "Jobs":
+    from gaby.worker.jobs import Jobs, prepare
+
+    prepare(database)
+    return Jobs(database, runner, schedules)
 
 
 def build_runner(agent: Agent, ground: Ground, settings: Settings) -> Runner:

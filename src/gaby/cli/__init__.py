@@ -33,6 +33,7 @@ COMMANDS = {
     "usage": "What models cost, and what they may cost.",
     "user": "People, from the machine where Gaby runs.",
     "watch": "Follow all investigations.",
+    "worker": "Carry investigations on, beside other workers.",
     "workspace": "The customers or departments that share this installation.",
 }
 """What `gaby --help` says of each, so that it need not load them: loading all takes longer than most commands."""

@@ -99,9 +99,10 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
 
 
 def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "client", "tech"]:
-    remedies = [each for each in branch.wanted if not each.hands_over and card_of(investigation, each, "write")]
-    if remedies:
-        return "gaby"
+    changed = {short(call.tool) for call in investigation.changes}
+    for each in branch.wanted:
+        if not each.hands_over and (short(each.tool) in changed or card_of(investigation, each, "write")):
+            return "gaby"
     return "client" if branch.asked and not branch.handed else "tech"
 
 

@@ -9,7 +9,7 @@ from gaby.mind.tool_choice import choose
 _LOOKED_AT = 12
 _IN_ALL = 6
 _AT_ONCE = 3
-_ENOUGH = 0.2
+_ENOUGH = 0.15
 _READ = 4000
 
 
@@ -20,11 +20,13 @@ def explore(investigation: Investigation) -> list[PlannedCall]:
     if room <= 0:
         return []
     text = situation.ticket[:_READ]
+    # Whose address is known, so a tool that needs one can be called.
+    entities = extract(f"{text}\n{situation.requester or ''}")
     cards = {card.name: card for card in situation.tools if card.lane == "read"}
     at_hand = values(investigation)
     found: list[PlannedCall] = []
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed", "unknown"}}
-    for choice in choose(text, list(cards.values()), extract(text), investigation.embed, _LOOKED_AT):
+    for choice in choose(text, list(cards.values()), entities, investigation.embed, _LOOKED_AT):
         if choice.score < _ENOUGH or choice.name in useless:
             continue
         for arguments in at_hand.fill(cards[choice.name]).arguments[:1]:

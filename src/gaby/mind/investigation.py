@@ -114,8 +114,9 @@ class Investigation:
 
     @cached_property
     def all_books(self) -> list[Runbook]:
-        names = frozenset(self.tools) | {card.name for card in self.situation.tools}
-        return runbooks(self.situation.passages, names)
+        """Tools that were called are known as well, though they may have been withdrawn since."""
+        names = {*(card.name for card in self.situation.tools), *(call.tool for call in self.calls)}
+        return runbooks(self.situation.passages, frozenset({*names, *map(short, names)}))
 
     @cached_property
     def books(self) -> list[Fitting]:

@@ -65,18 +65,28 @@ class Runner:
                     async with asyncio.timeout(self._poll_every):
                         await self._wake.wait()
 
-    async def stop(self, patience: float = 10.0) -> None:
-        """Let each finish its present move, then leave the rest to others."""
+    def finish(self) -> None:
+        """Take up nothing more; what is under way stops after its present move."""
         self._stopping = True
         self._wake.set()
+
+    async def stop(self, patience: float = 10.0) -> None:
+        """Let each finish its present move, then leave the rest to others."""
+        self.finish()
         if self._tasks:
             _, late = await asyncio.wait(set(self._tasks), timeout=patience)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
+    async def due(self, most: int) -> int:
+        """How many are due that nobody holds, at most so many."""
+        return await self._agent.queue.due(most)
+
     async def work_one(self) -> bool:
-        """Carry on whatever is due most, here and now. False when nothing is."""
+        """Carry on whatever is due most, here and now. False when nothing is, or when it is time to stop."""
+        if self._stopping:
+            return False
         claimed = await self._agent.queue.claim(self._name)
         for each in claimed:
             await self._carry_on(each)

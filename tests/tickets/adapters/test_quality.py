@@ -32,7 +32,7 @@ LEAST: dict[str, dict[str, Any]] = {
     },
     "github": {"repositories": ["acme/app"], "token": "t"},
     "inbox": {},
-    "request_tracker": {},
+    "request_tracker": {"base_url": "https://rt.acme.example", "token": "t"},
     "zoho_desk": {
         "org_id": "1",
         "client_id": "c",

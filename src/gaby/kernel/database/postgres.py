@@ -32,9 +32,9 @@ class PostgresEngine:
             raise Misconfigured(f"GABY_DATABASE_ROLE must be a plain lower-case role name, not {role!r}.")
         self.role = role
         self.login = make_url(url).username
-        self._url = make_url(url).set(drivername="postgresql+psycopg")
+        self.url = make_url(url).set(drivername="postgresql+psycopg")
         self._migration_url = (
-            make_url(migration_url).set(drivername="postgresql+psycopg") if migration_url else self._url
+            make_url(migration_url).set(drivername="postgresql+psycopg") if migration_url else self.url
         )
         self.writer = self._engine(pool_size)
         self.reader = self.writer.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
@@ -55,7 +55,7 @@ class PostgresEngine:
     def raw_connection(self) -> Any:
         import psycopg  # 10 MB that an installation on SQLite does without.
 
-        url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
+        url = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
         connection = psycopg.connect(url, **CONNECT_ARGS)
         try:
             _act_as(connection, self.role)
@@ -69,7 +69,7 @@ class PostgresEngine:
 
     def _engine(self, pool_size: int) -> AsyncEngine:
         engine = create_async_engine(
-            self._url,
+            self.url,
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=10,

@@ -28,7 +28,7 @@ RULES: Mapping[Scale, Mapping[str, str]] = {
         "config_described": "Each setting says what it means, and secrets are sealed.",
     },
     "silver": {
-        "verifies_webhooks": "A delivery is believed only with the right signature over its raw bytes.",
+        "verifies_webhooks": "A delivery is read only after its signature was found right.",
         "refuses_replays": "An old delivery is refused, and a repeated one has the same id.",
         "survives_garbage": "Pages instead of JSON, halves of answers and lost connections are errors with a name.",
         "honours_rate_limits": "When the desk asks for a pause, it says how long and Gaby waits.",

@@ -101,6 +101,20 @@ async def test_whoever_replies_to_gaby_is_on_the_same_ticket(desk: TicketAdapter
     assert {(ticket.requester_email, ticket.metadata["to"]) for ticket in tickets} == {(ANN, ANN)}
 
 
+async def test_a_ticket_stays_with_whoever_was_first(desk: TicketAdapter, mail: MailServer) -> None:
+    gone = "<gone@client.example>"
+    mail.put(letter("Re: Before Gaby", "Any news?", References=gone))
+    mail.put(letter("Re: Before Gaby", "Tell me all of it.", sender=BOB, References=gone))
+    mail.put(letter("Out of office", "I am away.", References=gone, Auto_Submitted="auto-replied"))
+
+    found, _ = await whole(desk)
+
+    tickets = [desk.normalize(raw) for raw in found]
+    assert {(ticket.external_id, ticket.requester_email) for ticket in tickets} == {("gone@client.example", ANN)}
+    assert [ticket.metadata["to"] for ticket in tickets] == [ANN, ANN, ANN]
+    assert [ticket.metadata["automatic"] for ticket in tickets] == [False, False, True]
+
+
 async def test_a_mail_without_an_id_keeps_its_thread(desk: TicketAdapter, mail: MailServer) -> None:
     mail.put(letter("No id"))
     [raw], cursor = await whole(desk)

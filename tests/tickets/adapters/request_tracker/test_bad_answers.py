@@ -151,5 +151,5 @@ def test_what_is_no_ticket_is_refused(payload: dict[str, Any], ground: DeskGroun
     ],
 )
 def test_a_careless_configuration_is_refused(changes: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="must|needs"):
+    with pytest.raises(ValueError, match=r"must|needs"):
         RequestTrackerConfig.model_validate({"base_url": "https://rt.acme.example", "token": "t", **changes})

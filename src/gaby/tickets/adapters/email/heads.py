@@ -15,7 +15,7 @@ DIGEST = "digest-"
 TICKET = "X-Gaby-Ticket"
 """In Gaby's answers: the ticket they belong to."""
 _MOST_HEADER = 8_000
-_ID = re.compile(r"<([A-Za-z0-9!#$%&'*+/=?^_`{|}~.:\[\]@-]{1,240})>")
+_ID = re.compile(r"<([A-Za-z0-9!#$%&'*+/=?^_`{|}~.:\[\]@-]{1,190})>")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")
 _COMMENT = re.compile(r"\([^()]*\)")
 _IN_ANGLES = re.compile(r"<([^<>]*)>")
@@ -114,8 +114,8 @@ def is_verified(sender: str | None, found: dict[str, str]) -> bool:
     return sender is not None and found.get("dmarc") == "pass" and found.get("from") == sender.rpartition("@")[2]
 
 
-def is_automatic(head: Message, sender: str | None) -> bool:
-    """Whether a program wrote it: answering one starts a quarrel that never ends."""
+def is_automatic(head: Message, to: str | None) -> bool:
+    """Whether a program wrote it, or reads what is sent to this address: answering one starts a quarrel without end."""
     submitted = raw(head, "auto-submitted").partition(";")[0].strip().lower()
     suppressed = raw(head, "x-auto-response-suppress").lower()
     return (
@@ -126,5 +126,5 @@ def is_automatic(head: Message, sender: str | None) -> bool:
         or "all" in suppressed
         or "autoreply" in suppressed
         or head.get_content_type() == "multipart/report"
-        or (sender or "").startswith(_DAEMONS)
+        or (to or "").startswith(_DAEMONS)
     )

@@ -17,6 +17,7 @@ class _Root(BaseModel):
     sender: str | None = Field(default=None, alias="from")
     to: str | None = None
     verified: bool = False
+    automatic: bool = False
 
 
 class _Mail(BaseModel):
@@ -57,7 +58,7 @@ def incoming(raw: RawTicket, config: EmailConfig) -> IncomingTicket:
         priority=mail.urgency,
         received_at=mail.at,
         messages=() if first else (_message(mail, config),),
-        metadata=_metadata(mail),
+        metadata=_metadata(mail, known=known),
     )
 
 
@@ -74,9 +75,11 @@ def _author(mail: _Mail, config: EmailConfig) -> Author:
     return "agent" if mail.verified and (sender in ours or f"@{sender.partition('@')[2]}" in ours) else "requester"
 
 
-def _metadata(mail: _Mail) -> dict[str, Any]:
+def _metadata(mail: _Mail, *, known: bool) -> dict[str, Any]:
+    to, automatic = (mail.root.to, mail.root.automatic) if known else (mail.to, mail.automatic)
     return {
-        "to": mail.root.to or mail.to,
+        # Nobody, when a program began: programs are not answered.
+        "to": None if automatic else to,
         "subject": mail.subject,
         "thread": [*mail.parents, mail.id],
         "automatic": mail.automatic,

@@ -17,6 +17,7 @@ _WINDOW = 10_000
 _MOST_WINDOWS = 50
 _MOST_STEPS = 10
 _CURSOR = re.compile(r"(\d{1,10}):(\d{1,10}):(\d{1,12}):(\d{1,10})")
+_ABOUT_ROOTS = ("id", "from", "to", "verified", "automatic")
 # The mail server's clock dates the mails, ours the beginning.
 _CLOCKS_DIFFER = timedelta(hours=1)
 
@@ -130,9 +131,12 @@ class Threads:
             seen.add(before[0])
             found = self._look_up(before[0])
             if found is None:
-                return {"id": before[0]}
+                # It is not here. Then the ticket is whose mail came first of those that answer it.
+                first = self._box.answering(before[0])
+                current = {**(summary(self._box.head(first), self._config) if first else {}), "id": before[0]}
+                break
             current = found
-        return {name: current[name] for name in ("id", "from", "to", "verified") if name in current}
+        return {name: current[name] for name in _ABOUT_ROOTS if name in current}
 
     def _look_up(self, message: str) -> dict[str, Any] | None:
         if message not in self._known:

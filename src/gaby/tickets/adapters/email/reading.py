@@ -45,7 +45,7 @@ def summary(mail: bytes, config: EmailConfig) -> dict[str, Any]:
     head = parsed.head
     sender = heads.address(head, "from")
     found = heads.authentication(head, config.authserv_id)
-    reply_to = heads.address(head, "reply-to") if config.follow_reply_to else None
+    to = (heads.address(head, "reply-to") if config.follow_reply_to else None) or sender
     message = heads.message_id(head, mail)
     own = sender == config.from_address.lower() and heads.is_own_id(message, config.domain)
     return {
@@ -54,12 +54,12 @@ def summary(mail: bytes, config: EmailConfig) -> dict[str, Any]:
         "parents": heads.ids(head, heads.TICKET)[:1] if own else heads.parents(head),
         "own": own,
         "from": sender,
-        "to": reply_to or sender,
+        "to": to,
         "subject": heads.words(head, "subject", _MOST_SUBJECT),
         "authentication": found,
         "verified": heads.is_verified(sender, found),
         # A head that goes on for ever may hide what tells a program from a person.
-        "automatic": parsed.head_cut or sender == config.from_address.lower() or heads.is_automatic(head, sender),
+        "automatic": parsed.head_cut or to == config.from_address.lower() or heads.is_automatic(head, to),
     }
 
 

@@ -71,8 +71,11 @@ def _connected(config: EmailConfig, line: Line) -> smtplib.SMTP:
         raise _answer(host, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPServerDisconnected as error:
         raise DeskUnavailable(what_failed(host, error)) from None
-    except (smtplib.SMTPException, ValueError) as error:
+    except smtplib.SMTPException as error:
         raise DeskRefused(f"{host} cannot be used: {said(error)}") from None
+    except ValueError:
+        # The error quotes what it could not encode.
+        raise DeskRefused(f"{host} takes only ASCII characters in its user and password.") from None
     except OSError as error:
         raise DeskUnavailable(what_failed(host, error)) from None
     return smtp

@@ -34,7 +34,7 @@ class RequestTrackerConfig(BaseModel):
     base_url: Annotated[str, Field(description="Where people open it, such as https://rt.acme.example.")]
     token: Annotated[SecretStr, Field(description="An authentication token of Gaby's own user.")] = SecretStr("")
     user: Annotated[str, Field(description="With a password, instead of a token.")] = ""
-    password: SecretStr = SecretStr("")
+    password: Annotated[SecretStr, Field(description="The password of `user`.")] = SecretStr("")
     queues: Annotated[
         tuple[CleanStr, ...],
         BeforeValidator(split),
@@ -42,14 +42,20 @@ class RequestTrackerConfig(BaseModel):
             description="The queues whose tickets Gaby sees, with commas between them. Empty: all that its user sees."
         ),
     ] = ()
-    status_auto_resolved: Annotated[str, Field(description="Empty: the status stays as it is.")] = "resolved"
-    status_needs_client: str = "stalled"
-    status_needs_tech: str = "open"
-    status_needs_l2: str = "open"
-    closed_statuses: Annotated[tuple[CleanStr, ...], BeforeValidator(split)] = ("resolved", "rejected", "deleted")
+    status_auto_resolved: Annotated[
+        str, Field(description="The status of a ticket that Gaby resolved. Empty: it stays as it is.")
+    ] = "resolved"
+    status_needs_client: Annotated[str, Field(description="Of one that waits for the customer.")] = "stalled"
+    status_needs_tech: Annotated[str, Field(description="Of one that a colleague has to take.")] = "open"
+    status_needs_l2: Annotated[str, Field(description="Of one that the second level has to take.")] = "open"
+    closed_statuses: Annotated[
+        tuple[CleanStr, ...],
+        BeforeValidator(split),
+        Field(description="A ticket with one of these is closed, and Gaby lets it be."),
+    ] = ("resolved", "rejected", "deleted")
     priority_medium: Annotated[int, Field(description="The number from which a priority is medium.")] = 50
-    priority_high: int = 100
-    priority_critical: int = 200
+    priority_high: Annotated[int, Field(description="The number from which it is high.")] = 100
+    priority_critical: Annotated[int, Field(description="The number from which it is critical.")] = 200
     since: Annotated[
         AwareDatetime | None,
         Field(description="Tickets that changed since then are read too. Without it, only those from now on."),

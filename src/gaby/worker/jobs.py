@@ -1,0 +1,156 @@
+"""Procrastinate: how workers on any number of machines hear of work, over the Postgres that they share anyway.
+
+The queue is the table of investigations, and a job carries none of them: it says that there is something to do. Whoever
+gets it claims the fairest next one, and goes on until nothing is due. So a job that is lost, or comes twice, loses and
+repeats nothing, and one workspace's thousand tickets do not stand before another's one.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import procrastinate
+import psycopg
+from procrastinate.exceptions import AlreadyEnqueued, ProcrastinateException
+from procrastinate.schema import SchemaManager
+from psycopg import sql
+
+from gaby.kernel.database import Database
+from gaby.kernel.database.faults import UpgradeForbidden
+from gaby.kernel.database.postgres import CONNECT_ARGS, PostgresEngine
+from gaby.kernel.errors import Misconfigured
+from gaby.kernel.log import get_log
+from gaby.worker.runner import Runner
+
+SCHEMA = "gaby_queue"
+_MOST_CALLED = 32
+_LOCK = 0x47414259_51554555
+_log = get_log(__name__)
+
+Schedule = tuple[str, str, Callable[[], Awaitable[object]]]
+"""A name, when (cron, with seconds as the sixth part), and what: done by one worker of all."""
+
+
+def postgres_of(database: Database) -> PostgresEngine:
+    if not isinstance(database.engine, PostgresEngine):
+        raise Misconfigured(
+            "GABY_WORKER_MODE=procrastinate needs Postgres, which workers on several machines share. "
+            "Set GABY_DATABASE_URL=postgresql://USER:PASSWORD@HOST/NAME, or GABY_WORKER_MODE=embedded."
+        )
+    return database.engine
+
+
+def prepare(database: Database) -> None:
+    """Make Procrastinate's own tables, in a schema of their own, and let Gaby's role use them."""
+    engine = postgres_of(database)
+    url = engine.migration_url().replace("postgresql+psycopg://", "postgresql://", 1)
+    names = {"schema": sql.Identifier(SCHEMA), "role": sql.Identifier(engine.role)}
+    try:
+        with psycopg.connect(url, **CONNECT_ARGS) as connection:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {schema}").format(**names))
+            connection.execute(sql.SQL("SET LOCAL search_path TO {schema}").format(**names))
+            row = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.procrastinate_jobs",)).fetchone()
+            if row is None or row[0] is None:
+                connection.execute(SchemaManager.get_schema().encode())
+            for grant in (
+                "GRANT USAGE ON SCHEMA {schema} TO {role}",
+                "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
+                "GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
+                "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}",
+            ):
+                connection.execute(sql.SQL(grant).format(**names))
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise UpgradeForbidden from error
+
+
+class Jobs:
+    """The same `schedule` as the embedded runner, heard by every worker."""
+
+    def __init__(self, database: Database, runner: Runner, schedules: tuple[Schedule, ...] = ()) -> None:
+        self._database = database
+        self._runner = runner
+        self._schedules = schedules
+        self._app: procrastinate.App | None = None
+        self._telling: set[asyncio.Task[None]] = set()
+
+    def schedule(self) -> None:
+        """There is something to do. Without a connection nobody is told, and whoever looks next finds it."""
+        if self._app is not None and not self._telling:
+            task = asyncio.create_task(self._tell(self._app))
+            self._telling.add(task)
+            task.add_done_callback(self._telling.discard)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Connected, to tell workers of work."""
+        app = self._make()
+        async with app.open_async():
+            self._app = app
+            try:
+                yield
+            finally:
+                self._app = None
+                await asyncio.gather(*self._telling, return_exceptions=True)
+
+    async def work(self, slots: int) -> None:
+        """Until cancelled; then what is under way finishes its present move."""
+        if self._app is None:
+            raise RuntimeError("open the jobs first")
+        try:
+            await self._app.run_worker_async(
+                queues=["gaby"],
+                concurrency=slots,
+                fetch_job_polling_interval=2.0,
+                install_signal_handlers=False,
+                shutdown_graceful_timeout=10.0,
+                delete_jobs="always",
+            )
+        finally:
+            await self._runner.stop()
+
+    async def _tell(self, app: procrastinate.App) -> None:
+        try:
+            await self._defer(app, 1)
+        except (ProcrastinateException, OSError) as error:
+            _log.warning("jobs.not_told", error=repr(error))
+
+    async def _defer(self, app: procrastinate.App, count: int) -> None:
+        """So many workers are to come. Those who were called and have not come yet are not called again."""
+        for number in range(count):
+            with suppress(AlreadyEnqueued):
+                job = app.configure_task("investigate", queue="gaby", queueing_lock=f"investigate-{number}")
+                await job.defer_async()
+
+    def _make(self) -> procrastinate.App:
+        engine = postgres_of(self._database)
+        url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        options = f"-c search_path={SCHEMA} -c role={engine.role}"
+        connector = procrastinate.PsycopgConnector(
+            conninfo=url, kwargs={**CONNECT_ARGS, "options": options}, max_size=4
+        )
+        app = procrastinate.App(connector=connector)
+        app.task(name="investigate", queue="gaby", pass_context=False)(self._investigate)
+        self._add(app, "look for work", "* * * * * */2", self._look)
+        for name, cron, work in self._schedules:
+            self._add(app, name, cron, work)
+        return app
+
+    def _add(self, app: procrastinate.App, name: str, cron: str, work: Callable[[], Awaitable[object]]) -> None:
+        async def scheduled(timestamp: int) -> None:
+            _log.debug("jobs.scheduled", job=name, timestamp=timestamp)
+            await work()
+
+        task: Any = app.task(name=name, queue="gaby", queueing_lock=name, lock=name)(scheduled)
+        app.periodic(cron=cron)(task)
+
+    async def _investigate(self) -> None:
+        while await self._runner.work_one():
+            pass
+
+    async def _look(self) -> None:
+        """What nobody was told of: a ticket from the command line, a lease that ended, an answer that came."""
+        due = await self._runner.due(_MOST_CALLED)
+        if due and self._app is not None:
+            await self._defer(self._app, due)

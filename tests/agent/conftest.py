@@ -1,0 +1,13 @@
+"""An office whose back office really runs."""
+
+from pathlib import Path
+
+import pytest
+
+from gaby.app import Gaby
+from tests.agent.scenes import Office, open_office
+
+
+@pytest.fixture
+async def office(gaby: Gaby, tmp_path: Path) -> Office:
+    return await open_office(gaby, tmp_path / "company")

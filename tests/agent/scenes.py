@@ -1,0 +1,102 @@
+"""A workspace with the sample company behind it, and tickets that are really looked into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+from sqlalchemy import select
+
+from gaby.agent.models import Investigation, InvestigationStep
+from gaby.app import Gaby
+from gaby.app.sample import connect_sample
+from gaby.audit.models import AuditRowRecord
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.ids import SYSTEM, ApprovalId, TicketId, WorkspaceId
+from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.models import Ticket, TicketMessage
+from gaby.tools.approvals import Answer, Decision
+from gaby.tools.models import Approval
+
+LOCKED_OUT = IncomingTicket(
+    external_id="T-1",
+    title="Locked out again",
+    body="I changed my password this morning as your mail asked. It worked on the laptop, and now I am locked out.",
+    requester_email="nora.lindqvist@brightbakery.example",
+    requester_verified=True,
+)
+CHARGED_TWICE = IncomingTicket(
+    external_id="T-2",
+    title="Charged twice",
+    body="Our card statement shows 249.00 USD from you twice on the same day. We only have one subscription.",
+    requester_email="dolores.vega@cactuscycles.example",
+    requester_verified=True,
+)
+
+
+@dataclass
+class Office:
+    gaby: Gaby
+    workspace_id: WorkspaceId
+    folder: Path
+
+    @property
+    def actor(self) -> Actor:
+        return system_actor("operator", self.workspace_id)
+
+    async def receive(self, ticket: IncomingTicket) -> TicketId:
+        async with self.gaby.database.write(self.workspace_id) as session:
+            return (await self.gaby.tickets.add(session, self.actor, ticket)).ticket_id
+
+    async def work(self) -> None:
+        """Everything that is due."""
+        while await self.gaby.runner.work_one():
+            pass
+
+    async def ticket(self, ticket_id: TicketId) -> Ticket:
+        async with self.gaby.database.read(self.workspace_id) as session:
+            return await self.gaby.tickets.intake.get(session, ticket_id)
+
+    async def messages(self, ticket_id: TicketId) -> Sequence[TicketMessage]:
+        async with self.gaby.database.read(self.workspace_id) as session:
+            return await self.gaby.tickets.intake.messages(session, ticket_id)
+
+    async def run_of(self, ticket_id: TicketId) -> Investigation:
+        async with self.gaby.database.read(self.workspace_id) as session:
+            found = await self.gaby.agent.latest_of(session, ticket_id)
+        assert found is not None
+        return found
+
+    async def steps(self, run_id: UUID) -> Sequence[InvestigationStep]:
+        async with self.gaby.database.read(self.workspace_id) as session:
+            return await self.gaby.agent.steps(session, run_id)
+
+    async def waiting(self) -> list[Approval]:
+        async with self.gaby.database.read(self.workspace_id) as session:
+            return list(await self.gaby.tools.approvals.list(session))
+
+    async def answer(self, approval: Approval, decision: Decision, reason: str = "") -> None:
+        async with self.gaby.database.write(self.workspace_id) as session:
+            given = Answer(decision, reason)
+            await self.gaby.tools.decide_approval(session, self.actor, ApprovalId(approval.id), given)
+
+    async def audit(self, event: str) -> list[dict[str, Any]]:
+        """The payloads of all rows of an event, oldest first."""
+        query = (
+            select(AuditRowRecord.payload)
+            .where(AuditRowRecord.workspace_id == self.workspace_id, AuditRowRecord.event == event)
+            .order_by(AuditRowRecord.seq)
+        )
+        async with self.gaby.database.read(self.workspace_id) as session:
+            return [orjson.loads(payload) for payload in (await session.scalars(query)).all()]
+
+
+async def open_office(gaby: Gaby, folder: Path, slug: str = "lanternfish", *, sample: bool = True) -> Office:
+    async with gaby.database.write(SYSTEM) as session:
+        made = await gaby.identity.workspaces.create(session, system_actor("test"), slug=slug, name=slug.title())
+    office = Office(gaby, WorkspaceId(made.id), folder)
+    if sample:
+        await connect_sample(gaby, office.actor, folder, now=gaby.clock.now())
+    return office

@@ -1,0 +1,161 @@
+"""The investigator's work is bounded, with many tools, huge results, and hostile words everywhere."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind import Found, NextStep, SeenCall, Situation, ToolCard, conclude, next_step, shown
+from tests.mind.strategies import hostile_texts, schemas
+
+pytestmark = pytest.mark.promise("G2")
+
+ADA = "ada@acme.example"
+FIND = ToolCard(
+    "crm.find_user",
+    "Find a user by e-mail address.",
+    {"type": "object", "properties": {"email": {"type": "string", "format": "email"}}, "required": ["email"]},
+)
+UNLOCK = ToolCard(
+    "crm.unlock_user",
+    "Unlock a user.",
+    {"type": "object", "properties": {"user_id": {"type": "string"}}, "required": ["user_id"]},
+    "write",
+)
+RUNBOOK = Found(
+    "doc:book/locked.md#L1-L9",
+    "Locked out",
+    "# Locked out\n\nFor people whose account is locked.\n\n1. See `find_user`.\n\n"
+    "If the user's `state` is `locked`: The account is locked. Do `unlock_user`.",
+)
+TICKET = Situation(
+    "Locked out",
+    "I cannot sign in, my account is locked.",
+    ADA,
+    requester_verified=True,
+    searched=True,
+    passages=[RUNBOOK],
+    tools=[FIND, UNLOCK],
+)
+
+
+def many_tools(count: int) -> Iterator[ToolCard]:
+    for number in range(count):
+        schema = {
+            "type": "object",
+            "properties": {"email": {"type": "string", "format": "email"}},
+            "required": ["email"],
+        }
+        yield ToolCard(f"tools.look_{number}", f"Look at the account and its locks, number {number}.", schema)
+
+
+def run(situation: Situation, result: Any, embed: Embed) -> tuple[Situation, list[NextStep]]:
+    steps: list[NextStep] = []
+    while len(steps) < 30:
+        step = next_step(situation, embed)
+        steps.append(step)
+        if step.kind == "conclude":
+            return situation, steps
+        if step.kind == "retrieve":
+            situation = replace(situation, searched=True, queries=(*situation.queries, *step.queries))
+        cards = {tool.name: tool for tool in situation.tools}
+        calls = list(situation.calls)
+        for call in step.calls:
+            calls.append(SeenCall(len(calls) + 1, call.tool, call.arguments, "done", cards[call.tool].lane, result))
+        situation = replace(situation, calls=calls)
+    raise AssertionError("It does not come to an end.")
+
+
+def test_among_five_hundred_tools_only_a_few_are_called(embed: Embed) -> None:
+    crowd = replace(TICKET, passages=[], tools=[*many_tools(500), FIND, UNLOCK])
+    situation, steps = run(crowd, {"state": "fine"}, embed)
+    assert len(situation.calls) <= 8
+    assert len(steps) <= 6
+    assert all(call.lane == "read" for call in situation.calls)
+
+
+def test_a_result_of_a_megabyte_is_read_as_far_as_it_helps(embed: Embed) -> None:
+    noise = [{"id": f"x{number}", "text": "lorem ipsum " * 20, "state": "fine"} for number in range(4000)]
+    huge = {"users": [{"id": "u1", "email": ADA, "state": "locked"}], "events": noise}
+    assert len(json.dumps(huge)) > 1_000_000
+    situation, _ = run(TICKET, huge, embed)
+    assert [call.tool for call in situation.calls if call.lane == "write"] == ["crm.unlock_user"]
+    assert len(shown(huge)) <= 12_000
+    assert json.loads(shown(huge))["users"][0]["state"] == "locked"
+
+
+def test_a_change_is_made_once_however_often_it_is_asked_for(embed: Embed) -> None:
+    situation, _ = run(TICKET, {"users": [{"id": "u1", "email": ADA, "state": "locked"}]}, embed)
+    assert [call.tool for call in situation.calls] == ["crm.find_user", "crm.unlock_user", "crm.find_user"]
+    assert conclude(situation, embed).judgement.verdict == "needs_l2"
+
+
+def test_an_id_that_only_the_ticket_names_is_not_changed(embed: Embed) -> None:
+    ticket = replace(TICKET, text=f"{TICKET.text} My user_id is u99.")
+    situation, _ = run(ticket, {"users": [{"email": ADA, "state": "locked"}]}, embed)
+    assert [call for call in situation.calls if call.lane == "write"] == []
+
+
+def test_two_that_could_be_meant_are_left_to_a_person(embed: Embed) -> None:
+    """Both are the requester's, and the condition is about something else."""
+    unclear = replace(RUNBOOK, text=RUNBOOK.text.replace("the user's `state`", "the door's `state`"))
+    two = [{"id": f"u{number}", "email": ADA} for number in (1, 2)]
+    situation, _ = run(replace(TICKET, passages=[unclear]), {"users": two, "doors": [{"state": "locked"}]}, embed)
+    assert [call for call in situation.calls if call.lane == "write"] == []
+    assert conclude(situation, embed).judgement.verdict == "needs_tech"
+
+
+def test_a_nudge_ends_the_looking_around(embed: Embed) -> None:
+    looking = replace(TICKET, passages=[], tools=[*many_tools(20), FIND])
+    started = [SeenCall(1, FIND.name, {"email": ADA}, "done", "read", {"users": [{"id": "u1", "email": ADA}]})]
+    assert next_step(replace(looking, calls=started), embed).kind == "call"
+    nudged = replace(looking, calls=started, nudges=["You have called crm.find_user three times."])
+    assert next_step(nudged, embed).kind == "conclude"
+
+
+def test_a_half_found_runbook_is_asked_for_once_more(embed: Embed) -> None:
+    half = replace(RUNBOOK, text=RUNBOOK.text.partition("If the user")[0])
+    situation = replace(TICKET, passages=[half], queries=["locked"])
+    step = next_step(situation, embed)
+    assert (step.kind, step.queries) == ("retrieve", ("Locked out",))
+    assert next_step(replace(situation, queries=["locked", "Locked out"]), embed).kind == "call"
+    assert next_step(replace(situation, queries=()), embed).kind == "call"
+
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), hostile_texts, st.just(ADA)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(["users", "state", "id", "user_id", "email", "", "x.y"]), inner, max_size=4),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    text=hostile_texts,
+    pages=st.lists(hostile_texts, max_size=2),
+    result=json_values,
+    strange=st.lists(schemas, max_size=3),
+    verified=st.booleans(),
+)
+def test_nothing_hostile_keeps_it_from_coming_to_an_end(
+    embed: Embed, text: str, pages: list[str], result: Any, strange: list[dict[str, Any]], *, verified: bool
+) -> None:
+    tools = [FIND, UNLOCK, *(ToolCard(f"x.tool_{place}", text, schema) for place, schema in enumerate(strange))]
+    passages = [RUNBOOK, *(Found(f"doc:{place}#L1", page[:20], page) for place, page in enumerate(pages))]
+    ticket = replace(
+        TICKET, title="", text=text, requester_verified=verified, searched=False, passages=passages, tools=tools
+    )
+    situation, _ = run(ticket, result, embed)
+    ending = conclude(situation, embed)
+    known = {each.citation for each in passages} | {call.citation for call in situation.calls}
+    assert all(known.issuperset(each.citations) and each.citations for each in ending.sentences)
+    if not verified:
+        assert not any(call.lane == "write" for call in situation.calls)
