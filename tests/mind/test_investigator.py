@@ -54,7 +54,7 @@ EXPECTED = {
     "rate_limit": Expected("needs_client", "needs_client", ("3480", "ticket-wall prototype", "whole account")),
     "phishing": Expected("needs_l2", "needs_l2", ("phishing", "no user")),
 }
-HEALTHY = "sofia.keller@verdantclinics.example"
+HEALTHY = "saga.nyman@brightbakery.example"
 
 
 @pytest.fixture(scope="session")
@@ -113,8 +113,8 @@ async def test_with_a_persons_consent_it_is_done_and_looked_at_again(desk: Offic
 @pytest.mark.parametrize("scenario", SCENARIOS[:-1], ids=lambda scenario: scenario.id)
 async def test_for_somebody_with_whom_all_is_well_nothing_is_changed(desk: Office, scenario: Scenario) -> None:
     told = await desk.investigate("", scenario.text, HEALTHY)
-    if scenario.id in {"empty_exports", "missing_permission", "sso_certificate"}:
-        # A deploy is everybody's, she may not see invoices either, and the certificate is her company's.
+    if scenario.id in {"empty_exports", "missing_permission"}:
+        # A deploy is everybody's, and she may not see invoices either.
         assert told.conclusion.cause
         return
     assert (told.changed, told.conclusion.cause, told.verdict) == ([], "", "needs_l2")
@@ -260,6 +260,15 @@ async def test_two_tools_that_contradict_each_other_need_somebody_who_knows(desk
     told = await desk.investigate("", ines.text, ines.requester, spoil=spoil, denies=frozenset({"add_user_to_group"}))
     assert told.conclusion.case.contradictions == 1
     assert told.verdict == "needs_l2"
+
+
+async def test_what_the_ticket_hardly_speaks_of_is_only_a_guess_for_colleagues(desk: Office) -> None:
+    told = await desk.investigate("", "None of our devices send data since yesterday.", "pia.lund@copperkettle.example")
+    assert told.verdict == "needs_l2"
+    assert "suspended" in told.notes
+    assert "suspended" not in told.reply
+    told = await desk.investigate("", "The doorbell of our shop is broken, so nobody comes in.", NORA, agrees=True)
+    assert (told.changed, told.verdict) == ([], "needs_l2")
 
 
 @pytest.mark.parametrize(

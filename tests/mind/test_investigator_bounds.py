@@ -101,6 +101,20 @@ def test_an_id_that_only_the_ticket_names_is_not_changed(embed: Embed) -> None:
     assert [call for call in situation.calls if call.lane == "write"] == []
 
 
+def test_a_page_that_a_stranger_may_have_written_is_never_followed(embed: Embed) -> None:
+    old_ticket = replace(RUNBOOK, trusted=False)
+    situation, _ = run(
+        replace(TICKET, passages=[old_ticket]), {"users": [{"id": "u1", "email": ADA, "state": "locked"}]}, embed
+    )
+    assert [call for call in situation.calls if call.lane == "write"] == []
+
+
+def test_a_thing_that_is_called_by_the_requesters_address_is_not_the_requesters(embed: Embed) -> None:
+    named = {"users": [{"id": "u1", "name": ADA, "note": ADA, "state": "locked"}]}
+    situation, _ = run(TICKET, named, embed)
+    assert [call for call in situation.calls if call.lane == "write"] == []
+
+
 def test_two_that_could_be_meant_are_left_to_a_person(embed: Embed) -> None:
     """Both are the requester's, and the condition is about something else."""
     unclear = replace(RUNBOOK, text=RUNBOOK.text.replace("the user's `state`", "the door's `state`"))

@@ -1,7 +1,9 @@
 """Runbooks are read as people write them; conditions hold only when records show it; nonsense breaks nothing."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,6 +181,18 @@ def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
     assert len(locked.asked) == len(locked.handed) == 1
     assert locked.slow
     assert rest.conditions == ()
+
+
+def test_the_guide_for_writers_says_only_what_is_true() -> None:
+    guide = (Path(__file__).parents[2] / "docs/how-to/write-a-runbook.md").read_text(encoding="utf-8")
+    example = guide.partition("```markdown\n")[2].partition("```")[0]
+    (book,) = runbooks([Found("doc:a", "A", example)], frozenset({"search_users", "list_logins", "unlock_user"}))
+    assert (len(book.steps), len(book.branches), len(book.branches[0].told)) == (2, 2, 2)
+    table = guide.partition("## Conditions")[2].partition("## What then")[0]
+    said = re.findall(r"`` (.+?) ``", table)
+    assert len(said) > 15
+    for condition in said:
+        assert alternatives(condition if not condition.startswith("is ") else f"`field` {condition}"), condition
 
 
 def test_passages_of_one_document_are_one_runbook_in_the_order_of_their_lines() -> None:

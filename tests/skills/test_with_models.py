@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gaby.llm.skill import Skill
-from gaby.skills import choose_tools, compare, find_entities, judge, search_queries, summarise, triage
+from gaby.skills import choose_tools, compare, complete, find_entities, judge, plan, search_queries, summarise, triage
 from tests.llm.conftest import runtime, vendors
 from tests.llm.scenes import Bench
 from tests.support.models.replies import Reply, call, calls, structured
@@ -35,6 +35,11 @@ GOOD: list[tuple[Skill[Any, Any], Reply]] = [
         structured({"contradictions": [{"first": 0, "second": 1, "kind": "negation", "why": "locked or active"}]}),
     ),
     (search_queries.skill, structured({"queries": ["webhook 401 after key rotation"]})),
+    (plan.skill, calls(FIND)),
+    (plan.skill, calls(call("search_knowledge", {"queries": ["account locked"]}))),
+    (plan.skill, calls(call("conclude", {"why": "Nothing is left to do."}))),
+    (plan.skill, Reply("Nothing is left to do.")),
+    (complete.skill, structured({"complete": True, "why": "It was unlocked, and that was seen."})),
 ]
 BAD: list[tuple[Skill[Any, Any], Reply, str]] = [
     (triage.skill, structured({"intent": "party", "urgency": "high"}), "intent"),
@@ -53,6 +58,10 @@ BAD: list[tuple[Skill[Any, Any], Reply, str]] = [
         "numbers",
     ),
     (search_queries.skill, structured({"queries": ["x"] * 9}), "queries"),
+    (plan.skill, calls(call("directory.delete_user", {"email": "x"})), "no tool"),
+    (plan.skill, calls(call("search_knowledge", {"queries": []})), "do not fit"),
+    (plan.skill, calls(*(call("directory.find_user", {"email": f"a{n}@b.example"}) for n in range(9))), "calls"),
+    (complete.skill, structured({"complete": "perhaps", "why": "Who knows."}), "complete"),
 ]
 
 

@@ -59,8 +59,6 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
     gaby.database.after_commit(forget.when_used)
     await forget.offer()
     typer.echo(f"Gaby listens on {gaby.identity.public_url}", err=True)
-    if demo:
-        typer.echo(_DEMO, err=True)
     config = uvicorn.Config(
         create_app(gaby.parts()),
         log_config=None,
@@ -69,10 +67,38 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
         forwarded_allow_ips=gaby.settings.server.trusted_proxies,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
-    await _Server(config).serve(sockets=[listening])
+    server = _Server(config)
+    shows = [asyncio.create_task(_show(gaby, server), name="demo")] if demo else []
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        for task in shows:
+            task.cancel()
+        await asyncio.gather(*shows, return_exceptions=True)
+
+
+async def _show(gaby: Gaby, server: "_Server") -> None:
+    """Connect the sample company, then let tickets arrive."""
+    from gaby.app.demo import TICKETS, prepare, send_tickets
+
+    await server.ready.wait()
+    try:
+        actor = await prepare(gaby, lambda told: typer.echo(f"  {told}", err=True))
+        typer.echo(_DEMO.format(count=len(TICKETS)), err=True)
+        await send_tickets(gaby, actor)
+    except GabyError as error:
+        typer.secho(f"gaby: the demo cannot go on: {error.message}", fg="red", err=True)
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
     @contextmanager
     def capture_signals(self) -> Generator[None]:
         """Stopping on request is success: uvicorn would raise the signal again, and the process would end by it."""
@@ -87,11 +113,12 @@ class _Server(uvicorn.Server):
 
 
 _DEMO = """
-  Try, in another terminal in this folder:
+  {count} tickets of a sample company arrive within a minute. Watch them being looked into, in another terminal here:
     export GABY_HOME=var/demo PATH="$PWD/.venv/bin:$PATH"
-    gaby doctor          is everything well?
-    gaby audit verify    does the log hold?
-    gaby connector kinds what it can be connected to; the sample company is one of them
+    gaby watch --all       every step of every investigation, as it happens
+    gaby ticket list       the tickets and how each ended
+    gaby approvals list    what waits for you: decide with `gaby approvals decide`
+    gaby audit verify      does the log hold?
   Ctrl-C stops; `rm -r var/demo` forgets.
 """
 

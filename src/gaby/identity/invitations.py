@@ -62,7 +62,7 @@ class FirstAdmin:
         person = await self._people.create(
             session, actor, email=email, name=name, password=password, manages_installation=True
         )
-        workspace = await self._workspaces.create(session, actor, slug="main", name="Main")
+        workspace = await self._workspaces.main(session, actor)
         await self._people.join(session, actor, WorkspaceId(workspace.id), person, Role.OWNER)
         link.used_at = self._clock.now()
         session.emit(Event("bootstrap.used", SYSTEM, actor, {"person_id": str(person.id)}))

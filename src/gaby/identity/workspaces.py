@@ -34,6 +34,10 @@ class Workspaces:
         session.emit(Event("workspace.created", SYSTEM, actor, payload))
         return workspace
 
+    async def main(self, session: WriteSession, actor: Actor) -> Workspace:
+        """The first workspace of an installation, made when it is not there yet."""
+        return await self.find(session, "main") or await self.create(session, actor, slug="main", name="Main")
+
     async def rename(self, session: WriteSession, actor: Actor, *, name: str) -> Workspace:
         workspace = await self.get(session, session.workspace_id)
         payload = {"from": workspace.name, "to": name}

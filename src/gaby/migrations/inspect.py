@@ -23,7 +23,6 @@ from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine
 
 VERSION_TABLE = "gaby_schema"
 _REVISION = "SELECT version_num FROM gaby_schema"
-_MAGIC = b"SQLite format 3\0"
 VERSIONS = Path(__file__).parent / "versions"
 
 SchemaState = Literal["empty", "outdated", "current"]
@@ -68,12 +67,9 @@ def _look_at_file(path: Path) -> tuple[bool, str | None, bool]:
 
 
 def _read_file(path: Path) -> tuple[bool, str | None, bool]:
-    with path.open("rb") as file:
-        beginning = file.read(len(_MAGIC))
-    if beginning == b"":
+    # SQLite itself looks whether it is a database: closing the file here would drop the locks of our own connections.
+    if path.stat().st_size == 0:
         return False, None, False
-    if beginning != _MAGIC:
-        raise DatabaseDamaged
     # Without a log beside it the file is complete, and `immutable` keeps SQLite from leaving one behind.
     mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
     try:

@@ -100,12 +100,13 @@ def _create_private(path: Path) -> None:
     """The file holds people's data, so nobody but its owner may read it, from its first byte on."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            if os.fstat(file).st_size == 0:
+        # A file that holds something is left alone: closing it here would drop the locks of our own connections.
+        if not path.exists() or path.stat().st_size == 0:
+            file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+            try:
                 os.fchmod(file, 0o600)
-        finally:
-            os.close(file)
+            finally:
+                os.close(file)
     except OSError as error:
         raise unusable_file(path, error) from error
 

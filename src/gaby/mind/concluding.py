@@ -77,7 +77,7 @@ def _what_is_wrong(investigation: Investigation) -> str:
 
 def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion:
     branch = diagnosis.branch
-    strength = _SURE if diagnosis.fit >= _WELL else _LIKELY
+    strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
     finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, branch))
     case = Case(
         findings=(finding,),
@@ -91,11 +91,17 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
     return Conclusion(
         case,
         judge(case),
-        tuple(reply(investigation, diagnosis)),
+        tuple([_guessed(diagnosis)] if diagnosis.is_a_guess else reply(investigation, diagnosis)),
         tuple(notes(investigation, diagnosis)),
         branch.cause,
         diagnosis.book.citations,
     )
+
+
+def _guessed(diagnosis: Diagnosis) -> CitedSentence:
+    shown_by = dict.fromkeys(record.call.citation for record in diagnosis.by)
+    text = "We found something that may be behind it, and a colleague looks at it first."
+    return CitedSentence(text, (diagnosis.branch.citation, *shown_by))
 
 
 def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "client", "tech"]:
@@ -172,7 +178,7 @@ def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
 
 def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     """What only the requester can tell."""
-    if answered >= ANSWERED:
+    if answered >= ANSWERED or is_plain_question(investigation.situation.ticket):
         return ()
     if not investigation.situation.requester_verified or investigation.is_stranger:
         return (_WHO,)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
+from gaby.mind.answering import is_plain_question
 from gaby.mind.changes import asked_changes
 from gaby.mind.danger import orders, pretends, wants_data
 from gaby.mind.entities import extract
@@ -21,9 +22,12 @@ from gaby.mind.tool_choice import ToolCard
 from gaby.mind.words import stem, terms, words
 
 _READ = 4000
-_FITS = 0.3
-"""A runbook that fits less is about something else."""
+FITS = 0.3
+"""From here on a runbook is about what the ticket tells."""
+_MAY_FIT = 0.12
+"""Below this it is about something else. In between it is looked into, and believed only as a guess."""
 _FOLLOWED = 4
+_GUESSED = 2
 _SCANNED = 400
 _BY_WORDS = 0.45
 
@@ -36,6 +40,10 @@ class Diagnosis:
     branch: Branch
     fit: float
     by: tuple[Record, ...]
+
+    @property
+    def is_a_guess(self) -> bool:
+        return self.fit < FITS
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,8 @@ class Investigation:
     def all_books(self) -> list[Runbook]:
         """Tools that were called are known as well, though they may have been withdrawn since."""
         names = {*(card.name for card in self.situation.tools), *(call.tool for call in self.calls)}
-        return runbooks(self.situation.passages, frozenset({*names, *map(short, names)}))
+        trusted = [passage for passage in self.situation.passages if passage.trusted]
+        return runbooks(trusted, frozenset({*names, *map(short, names)}))
 
     @cached_property
     def books(self) -> list[Fitting]:
@@ -125,8 +134,12 @@ class Investigation:
         ranked = [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
         if self.is_dangerous or self.is_stranger:
             return [each for each in ranked if self.is_dangerous and is_about_danger(each.book)][:1]
-        ranked = [each for each in ranked if each.fit >= _FITS and not is_about_danger(each.book)]
-        return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))[:_FOLLOWED]
+        ranked = [each for each in ranked if not is_about_danger(each.book)]
+        ranked.sort(key=lambda each: (-each.fit, each.book.rank))
+        fitting = [each for each in ranked if each.fit >= FITS][:_FOLLOWED]
+        if is_plain_question(self.situation.ticket):
+            return fitting
+        return fitting + [each for each in ranked if _MAY_FIT <= each.fit < FITS][:_GUESSED]
 
     def _fits(self, books: Sequence[Runbook]) -> list[float]:
         """By meaning, by words, and a little by the order in which the search gave them."""
@@ -154,11 +167,13 @@ class Investigation:
         return self.situation.requester if self.situation.requester_verified else None
 
     def holding(self, fitting: Fitting) -> Diagnosis | None:
-        """The first cause of a runbook whose conditions hold."""
+        """The first cause of a runbook whose conditions hold. Where the ticket hardly speaks of it, the requester's own
+        records must."""
         scene = self.scene(fitting.book, self.before)
         for branch in fitting.book.branches:
             if branch.conditions and (found := shown(branch.conditions, scene)).holds:
-                return Diagnosis(fitting.book, branch, fitting.fit, found.by)
+                own = any(self.ownership.whose(record) in {"own", "account"} for record in found.by)
+                return Diagnosis(fitting.book, branch, fitting.fit, found.by) if own or fitting.fit >= FITS else None
         return None
 
     @cached_property

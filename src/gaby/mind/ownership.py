@@ -18,6 +18,7 @@ _ADDRESS = re.compile(r"[^@\s]{1,100}@[^@\s]{1,150}\.[^@\s]{1,50}")
 _IDS = re.compile(r"(?:.*_)?(?:id|uuid|guid|key|number)")
 _PERSONAL = ("email", "mail", "email_address", "username", "login")
 _LETTERS = stems("ticket case issue message mail email conversation comment note thread letter chat")
+_OWNERS = stems("email mail user username login owner requester upn principal contact customer member uid")
 _ROUNDS = 3
 
 
@@ -45,8 +46,8 @@ class Ownership:
 
     def _find(self, record: Record) -> Whose:
         """In this order: an account's invoice names its owner and is the requester's all the same."""
-        addresses = {value.lower() for value in _texts(record.fields) if _ADDRESS.fullmatch(value)}
-        if self._address and self._address in addresses:
+        addresses = {name: value.lower() for name, value in _texts(record.fields) if _ADDRESS.fullmatch(value)}
+        if self._address and any(self._address == value for name, value in addresses.items() if _names_owner(name)):
             return "own"
         if self._belongs(record):
             return "account"
@@ -102,8 +103,13 @@ def _looks_like_id(value: str) -> bool:
     return any(map(str.isdigit, value)) and " " not in value
 
 
-def _texts(fields: Mapping[str, Any]) -> list[str]:
-    return [value for value in fields.values() if isinstance(value, str)]
+def _names_owner(name: str) -> bool:
+    """Whoever may call a thing what they like could call it by somebody's address."""
+    return not _OWNERS.isdisjoint(stem(word) for word in words(name))
+
+
+def _texts(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in fields.items() if isinstance(value, str)]
 
 
 def _values(arguments: object) -> list[str]:

@@ -118,6 +118,8 @@ def _look(investigation: Investigation, wanted: Iterable[PlannedCall]) -> NextSt
 
 def _change(investigation: Investigation, diagnosis: Diagnosis) -> NextStep | None:
     """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
+    if diagnosis.is_a_guess and not investigation.is_dangerous:
+        return None
     calls = writes(investigation, diagnosis, note_text(investigation, diagnosis)).made
     if not investigation.may_change or diagnosis.branch.security or is_plain_question(investigation.situation.ticket):
         notes = {each.tool for each in diagnosis.branch.wanted if each.hands_over}

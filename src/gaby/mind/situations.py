@@ -45,6 +45,8 @@ class Found:
     citation: str
     title: str
     text: str
+    trusted: bool = True
+    """Somebody who works here wrote it. Others may be read, and are never followed as a runbook."""
 
 
 @dataclass(frozen=True)

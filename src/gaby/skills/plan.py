@@ -26,6 +26,8 @@ class Passage(Given):
     citation: Inside
     title: Outside
     text: Outside
+    trusted: bool = True
+    """Somebody who works here wrote it."""
 
 
 class MadeCall(Given):
@@ -81,7 +83,7 @@ def situation(given: Envelope) -> mind.Situation:
         requester=given.requester,
         requester_verified=given.requester_verified,
         searched=given.searched,
-        passages=[mind.Found(each.citation, each.title, each.text) for each in given.passages],
+        passages=[mind.Found(each.citation, each.title, each.text, each.trusted) for each in given.passages],
         calls=[_seen(each) for each in given.calls],
         tools=[mind.ToolCard(each.name, each.description, each.parameters, each.lane) for each in given.tools],
         nudges=given.nudges,

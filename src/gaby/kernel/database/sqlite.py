@@ -1,6 +1,8 @@
 """SQLite: the embedded default. Many readers, one writer, WAL, every commit on disk."""
 
 import asyncio
+import errno
+import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -74,8 +76,12 @@ def _uri(path: Path) -> str:
 
 def _look_before_connecting(engine: Engine, path: Path) -> None:
     def connecting(*_: object) -> None:
+        # Never by opening it: closing any descriptor of a file drops all the locks that this process has on it, and
+        # with them the only thing that keeps another process from throwing our log away.
         try:
-            path.open("rb").close()
+            path.stat()
+            if not os.access(path, os.R_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
             raise unusable_file(path, error) from error
 

@@ -109,7 +109,7 @@ def _same(condition: Same, tests: Sequence[Test], scene: Scene) -> Shown:
         for record in chosen(fitting, _mine(collection.records, scene), scene):
             if value := str(record.get(condition.ref.name) or ""):
                 groups.setdefault(value, []).append(record)
-        largest = max(groups.values(), key=len, default=[])
+        largest: list[Record] = max(groups.values(), key=len, default=list[Record]())
         if len(largest) >= condition.least:
             return Shown(holds=True, by=tuple(largest))
     return Shown(holds=False)

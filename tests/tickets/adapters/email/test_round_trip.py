@@ -125,10 +125,11 @@ async def test_a_mail_without_an_id_keeps_its_thread(desk: TicketAdapter, mail: 
     [answer] = mail.wait_for(ANN, 1)
     assert answer["in-reply-to"] is None
 
-    mail.put(letter("Re: No id", References=answer["message-id"]))
+    mail.put(letter("Re: No id", sender=BOB, References=answer["message-id"]))
 
     [reply], _ = await whole(desk, cursor)
     assert reply.external_id == ticket.external_id
+    assert desk.normalize(reply).metadata["to"] == ANN
 
 
 @pytest.mark.promise("T6")

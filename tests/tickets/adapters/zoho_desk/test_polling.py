@@ -1,5 +1,6 @@
 """Tickets come in: none is left out, tokens are renewed, and the credits of the day are kept."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -129,6 +130,12 @@ async def test_a_token_is_renewed_when_refused_and_before_it_ends(
     other = opening(session=ground.remembered["session"])
     await other.check()
     assert len(vendor.valid) == 2
+
+
+async def test_several_that_need_a_token_ask_for_one(vendor: ScriptedZohoDesk, desk: ZohoDesk) -> None:
+    await asyncio.gather(desk.check(), desk.check(), desk.check())
+
+    assert len(vendor.valid) == 1
 
 
 @pytest.mark.parametrize(

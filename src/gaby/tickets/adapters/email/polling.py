@@ -131,12 +131,17 @@ class Threads:
             seen.add(before[0])
             found = self._look_up(before[0])
             if found is None:
-                # It is not here. Then the ticket is whose mail came first of those that answer it.
-                first = self._box.answering(before[0])
-                current = {**(summary(self._box.head(first), self._config) if first else {}), "id": before[0]}
+                current = {**self._first_after(before[0], current), "id": before[0]}
                 break
             current = found
         return {name: current[name] for name in _ABOUT_ROOTS if name in current}
+
+    def _first_after(self, message: str, current: dict[str, Any]) -> dict[str, Any]:
+        """A mail that is not here belongs to whom Gaby answered about it, or who was the first to answer it."""
+        if current.get("own"):
+            return current
+        first = self._box.answering(message)
+        return summary(self._box.head(first), self._config) if first is not None else {}
 
     def _look_up(self, message: str) -> dict[str, Any] | None:
         if message not in self._known:

@@ -44,23 +44,31 @@ def summary(mail: bytes, config: EmailConfig) -> dict[str, Any]:
     parsed = part(mail)
     head = parsed.head
     sender = heads.address(head, "from")
+    message = heads.message_id(head, mail)
+    ours = config.from_address.lower()
+    if sender == ours and heads.is_own_id(message, config.domain):
+        return _own(message, parsed)
     found = heads.authentication(head, config.authserv_id)
     to = (heads.address(head, "reply-to") if config.follow_reply_to else None) or sender
-    message = heads.message_id(head, mail)
-    own = sender == config.from_address.lower() and heads.is_own_id(message, config.domain)
     return {
         "id": message,
-        # An answer of Gaby's says itself to which ticket it belongs.
-        "parents": heads.ids(head, heads.TICKET)[:1] if own else heads.parents(head),
-        "own": own,
+        "parents": heads.parents(head),
+        "own": False,
         "from": sender,
         "to": to,
         "subject": heads.words(head, "subject", _MOST_SUBJECT),
         "authentication": found,
         "verified": heads.is_verified(sender, found),
         # A head that goes on for ever may hide what tells a program from a person.
-        "automatic": parsed.head_cut or to == config.from_address.lower() or heads.is_automatic(head, to),
+        "automatic": parsed.head_cut or to == ours or heads.is_automatic(head, to),
     }
+
+
+def _own(message: str, parsed: Part) -> dict[str, Any]:
+    """An answer of Gaby's says itself to which ticket it belongs, and to whom that ticket does."""
+    customer = heads.address(parsed.head, "to")
+    ticket = heads.ids(parsed.head, heads.TICKET)[:1]
+    return {"id": message, "parents": ticket, "own": True, "from": customer, "to": customer, "automatic": False}
 
 
 def _returned(parsed: Part, config: EmailConfig) -> list[str]:
