@@ -159,6 +159,7 @@ If `state` is `locked`: Too many tries locked the account.
 - Only after a colleague has agreed.
 - It takes a minute.
 - Tell the requester: You were locked out at `locked_at`. It was a mistake.
+- Then tell the requester: You are unlocked. Try again.
 - Ask the requester to use their new password.
 - Hand it to the access team with `add_note`.
 
@@ -178,6 +179,8 @@ def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
     assert [(each.tool, each.hands_over) for each in locked.wanted] == [("unlock_user", False), ("add_note", True)]
     assert "has agreed" in locked.wanted[0].consent
     assert [each.text for each in locked.told][1] == "It was a mistake."
+    assert [each.later for each in locked.told] == [False, False, True, True]
+    assert not locked.wanted[1].consent
     assert len(locked.asked) == len(locked.handed) == 1
     assert locked.slow
     assert rest.conditions == ()

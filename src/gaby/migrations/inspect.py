@@ -19,9 +19,10 @@ from gaby.kernel.database.faults import (
     unusable_file,
 )
 from gaby.kernel.database.postgres import CONNECT_ARGS
-from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine
+from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine, file_size
 
 VERSION_TABLE = "gaby_schema"
+_HEADER = 100
 _REVISION = "SELECT version_num FROM gaby_schema"
 VERSIONS = Path(__file__).parent / "versions"
 
@@ -68,8 +69,11 @@ def _look_at_file(path: Path) -> tuple[bool, str | None, bool]:
 
 def _read_file(path: Path) -> tuple[bool, str | None, bool]:
     # SQLite itself looks whether it is a database: closing the file here would drop the locks of our own connections.
-    if path.stat().st_size == 0:
+    size = file_size(path)
+    if size == 0:
         return False, None, False
+    if size < _HEADER:
+        raise DatabaseDamaged
     # Without a log beside it the file is complete, and `immutable` keeps SQLite from leaving one behind.
     mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
     try:

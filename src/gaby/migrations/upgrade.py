@@ -19,7 +19,7 @@ from gaby.kernel.database.faults import (
     unusable_file,
 )
 from gaby.kernel.database.postgres import CONNECT_ARGS, WORKSPACE_SETTING, PostgresEngine
-from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine
+from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine, file_size
 from gaby.migrations import tables
 from gaby.migrations.inspect import VERSION_TABLE, inspect_schema
 from gaby.migrations.protect import protect_workspaces, unprotected_tables
@@ -101,7 +101,7 @@ def _create_private(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A file that holds something is left alone: closing it here would drop the locks of our own connections.
-        if not path.exists() or path.stat().st_size == 0:
+        if not path.exists() or file_size(path) == 0:
             file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             try:
                 os.fchmod(file, 0o600)

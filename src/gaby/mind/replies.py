@@ -22,7 +22,6 @@ _LONG = 160
 _MANY = 3
 _AHEAD = 40
 """Characters before a field that say of what it is."""
-_AFTERWARDS = re.compile(r"(?:then|after that|afterwards|when it is done|once done)\b,? ", re.IGNORECASE)
 _TEAM = re.compile(
     r"\bto (the (?:[\w\-]+ ){0,3}?(?:team|engineers?|colleagues?|department|desk|office)|(?:the )?second level|"
     r"(?:the )?[\w\-]+ (?:team|operations))\b",
@@ -43,21 +42,23 @@ _OPENINGS = {
 def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
     """What is the case, what was done, what is left to do, and who does it."""
     branch = diagnosis.branch
-    done = [call for call in investigation.changes if call.outcome == "done"]
     remedies = investigation.remedies(diagnosis)
-    told = [each for each in branch.told if not _AFTERWARDS.match(each.text)]
-    found = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in told]
+    found = [
+        _said(_without_opening(each.text), each, investigation, diagnosis) for each in branch.told if not each.later
+    ]
     if not found and branch.cause:
         found.append(_said(branch.cause, Advice(branch.cause, branch.citation), investigation, diagnosis))
-    later = [each for each in branch.told if _AFTERWARDS.match(each.text)]
+    later = [each for each in branch.told if each.later]
     if remedies:
         found += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
         if not later:
             found.append(CitedSentence(_what_was_done(remedies), tuple(call.citation for call in remedies)))
     found += [_said(_asked(each.text), each, investigation, diagnosis, short_of=True) for each in branch.asked]
     found += _waiting(investigation, branch.citation)
-    if branch.handed and not (remedies and not done):
-        found += [_handed(each, done) for each in branch.handed[:1]]
+    # What was put right is handed to nobody, unless a note went to them.
+    notes_left = [call for call in investigation.changes if call.outcome == "done" and call not in remedies]
+    if branch.handed and (notes_left or not remedies):
+        found.append(_handed(branch.handed[0], notes_left))
     return [each for each in found if each.text]
 
 
@@ -92,7 +93,7 @@ def _said(
 def _afterwards(
     advice: Advice, investigation: Investigation, diagnosis: Diagnosis, remedies: Sequence[SeenCall]
 ) -> CitedSentence:
-    text, used = _filled(_without_opening(_AFTERWARDS.sub("", advice.text, count=1)), investigation, diagnosis)
+    text, used = _filled(_without_opening(advice.text), investigation, diagnosis)
     cited = (advice.citation, *(call.citation for call in remedies), *used)
     return CitedSentence(_sentence(text), tuple(dict.fromkeys(cited)))
 

@@ -74,14 +74,24 @@ def _uri(path: Path) -> str:
     return path.absolute().as_uri()
 
 
+def file_size(path: Path) -> int:
+    """Of the database's file; an `OSError` when it cannot be one, or cannot be read.
+
+    Never by opening it: closing any descriptor of a file drops all the locks that this process has on it, and with them
+    the only thing that keeps another process from throwing our log away.
+    """
+    size = path.stat().st_size
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return size
+
+
 def _look_before_connecting(engine: Engine, path: Path) -> None:
     def connecting(*_: object) -> None:
-        # Never by opening it: closing any descriptor of a file drops all the locks that this process has on it, and
-        # with them the only thing that keeps another process from throwing our log away.
         try:
-            path.stat()
-            if not os.access(path, os.R_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            file_size(path)
         except OSError as error:
             raise unusable_file(path, error) from error
 

@@ -40,6 +40,8 @@ class Advice:
 
     text: str
     citation: str
+    later: bool = False
+    """Only after the change was made."""
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,10 @@ class _Reader:
 
     def _sentence(self, body: _Body, sentence: str, citation: str, before: list[Advice] | None) -> list[Advice] | None:
         """What follows a sentence for the requester is for the requester as well, up to the end of the item."""
-        said = Advice(wording.plain(sentence), citation)
+        after = wording.AFTERWARDS.match(sentence)
+        sentence = sentence[after.end() :] if after else sentence
+        goes_on = before is not None and bool(before) and before[-1].later
+        said = Advice(wording.plain(sentence), citation, later=after is not None or goes_on)
         calls = self._wanted(sentence, citation)
         body.security |= wording.SECURITY.search(sentence) is not None
         if wording.CONSENT.search(sentence):
@@ -200,7 +203,7 @@ def _whose(body: _Body, sentence: str) -> list[Advice] | None:
 
 
 def _branch(body: _Body) -> Branch:
-    wanted = tuple(replace(each, consent=body.consent) for each in body.wanted)
+    wanted = tuple(each if each.hands_over else replace(each, consent=body.consent) for each in body.wanted)
     return Branch(
         body.conditions,
         body.cause,

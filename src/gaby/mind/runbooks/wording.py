@@ -8,17 +8,20 @@ from gaby.mind.runbooks.conditions import Test, alternatives
 from gaby.mind.words import STOP_WORDS, stem, words
 
 _REQUESTERS = r"(?:the )?(?:requester|customer|client|person who asks|writer|them)"
+AFTERWARDS = re.compile(
+    r"(?:then|after that|afterwards|when (?:it|that) is done|once (?:it is )?done)\b,? ", re.IGNORECASE
+)
 TELLS = re.compile(
-    rf"(?:then |and |also )?(?:tell|inform|let|explain to|say to|answer) {_REQUESTERS}(?: know)?\b[:,]?(?: that\b)? ?",
+    rf"(?:and |also )?(?:tell|inform|let|explain to|say to|answer) {_REQUESTERS}(?: know)?\b[:,]?(?: that\b)? ?",
     re.IGNORECASE,
 )
 ASKS = re.compile(
-    r"(?:then |and |also )?(?:ask|have|remind) (the (?:[\w'\-]+ ){0,3}?[\w\-]+|them) "
+    r"(?:and |also )?(?:ask|have|remind) (the (?:[\w'\-]+ ){0,3}?[\w\-]+|them) "
     r"(to|for|whether|if|which|what|when|where|who|not to)\b ?",
     re.IGNORECASE,
 )
 HANDS = re.compile(
-    r"(?:then |and |also |otherwise )?(?:hand|pass|escalate|forward|route|assign|give|leave|report) "
+    r"(?:and |also |otherwise )?(?:hand|pass|escalate|forward|route|assign|give|leave|report) "
     r"(?:it|this|that|the ticket|everything)\b",
     re.IGNORECASE,
 )

@@ -99,6 +99,20 @@ def test_a_hostile_mail_is_a_clean_ticket_or_none(mail: bytes) -> None:
     _assert_clean(ticket)
 
 
+def test_what_is_too_much_is_left_out_and_said() -> None:
+    deep, endless = understood(HOSTILE["two hundred layers"]), understood(HOSTILE["a header of a megabyte"])
+    assert (deep.body, deep.metadata["shortened"]) == ("", True)
+    assert understood(HOSTILE["a body of five megabytes"]).metadata["shortened"]
+    # What tells a program from a person may be in the part that was not read.
+    assert endless.metadata["automatic"]
+
+
+@pytest.mark.parametrize("name", ["no From", "two From", "addresses without end"])
+def test_who_cannot_be_told_is_nobody(name: str) -> None:
+    ticket = understood(HOSTILE[name])
+    assert (ticket.requester_email, ticket.metadata["to"]) == (None, None)
+
+
 @pytest.mark.xdist_group("mail")
 async def test_polling_goes_on_after_hostile_mails(desk: TicketAdapter, mail: MailServer) -> None:
     await asyncio.to_thread(_fill, mail)

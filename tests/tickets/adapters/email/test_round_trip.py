@@ -22,7 +22,8 @@ from tests.tickets.adapters.email.cutting import cut_line
 from tests.tickets.adapters.email.letters import MARKER, letter
 
 pytestmark = [pytest.mark.xdist_group("mail"), pytest.mark.promise("T2", "T3")]
-ANSWER = Reply("Restart the client.\n\n<b>It</b> is known.", MARKER)
+# The dot alone on its line ends a mail, and what follows would be orders to the server.
+ANSWER = Reply("Restart the client.\n\n<b>It</b> is known.\n.\nRSET", MARKER)
 
 
 async def whole(desk: TicketAdapter, cursor: str | None = None) -> tuple[list[RawTicket], str]:
@@ -73,7 +74,7 @@ async def test_a_mail_is_answered_in_its_thread(desk: TicketAdapter, mail: MailS
     assert answer["references"].split() == ["<before@client.example>", "<vpn-1@client.example>"]
     assert (answer["subject"], answer["auto-submitted"]) == ("Re: The VPN drops", "auto-replied")
     assert answer["from"] == "Acme Support <support@acme.example>"
-    assert text_of(answer) == "Restart the client.\r\n\r\n<b>It</b> is known.\r\n"
+    assert text_of(answer) == "Restart the client.\r\n\r\n<b>It</b> is known.\r\n.\r\nRSET\r\n"
     assert "&lt;b&gt;It&lt;/b&gt;" in answer.as_string()
     assert await copy_arrives(desk, ticket.external_id) == posted
     assert SUPPORT not in str(answer["to"])
