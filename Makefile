@@ -36,10 +36,11 @@ demo: $(VENV)/runtime $(VENV)/models ## Set everything up and start Gaby; needs 
 	@$(BIN)/gaby serve --demo
 
 test: $(VENV)/dev lint types docs-check ## Everything that CI runs
+	$(BIN)/python -m scripts.real_servers
 	$(BIN)/pytest
 
 # What starts many processes, or takes minutes, is left to `make test`; so are the types.
-LATER := connectors mcp evals e2e tools llm mind skills knowledge cli/test_tools.py cli/test_models.py cli/test_knowledge.py cli/test_bench_retrieval.py
+LATER := connectors mcp evals e2e tools llm mind skills knowledge agent tickets worker cli/test_tickets.py cli/test_tools.py cli/test_models.py cli/test_knowledge.py cli/test_bench_retrieval.py
 check: $(VENV)/dev lint docs-check ## A first answer in two minutes: SQLite only, without what is slow
 	$(BIN)/pytest -m "not slow" -k "not postgres" $(addprefix --ignore=tests/,$(LATER))
 

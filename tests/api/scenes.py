@@ -1,6 +1,7 @@
 """Valid requests for every route, and fresh things for them to be about."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,8 @@ from gaby.knowledge.new_source import NewSource
 from gaby.llm.accounts import NewAccount
 from gaby.mcp import read_definitions
 from gaby.safety import Concern, Verdict
+from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.desks import NewDesk
 from gaby.tools import Call
 from gaby.tools.setup import bundled
 from tests.support.web import PASSWORD, Browser, World
@@ -39,6 +42,9 @@ class Things:
     document_id: UUID
     candidate_id: UUID
     gap_id: UUID
+    desk_id: UUID
+    ticket_id: UUID
+    run_id: UUID
 
     @property
     def ids(self) -> dict[str, UUID]:
@@ -60,7 +66,26 @@ async def make_things(world: World, workspace_id: WorkspaceId, label: str, *, of
     connector_id, approval_id = await _make_tools(world, workspace_id, label)
     account_id = await _make_account(world, workspace_id, label)
     known = await _make_knowledge(world, workspace_id, label)
-    return Things(person_id, group.id, key.id, current, row_id, connector_id, approval_id, account_id, *known)
+    tickets = await _make_tickets(world, workspace_id, label)
+    return Things(person_id, group.id, key.id, current, row_id, connector_id, approval_id, account_id, *known, *tickets)
+
+
+async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID]:
+    """A desk that is never polled, a ticket whose investigation has ended, and one that waits for somebody."""
+    gaby, actor = world.gaby, system_actor("test", workspace_id)
+    name = f"d{sha256(label.encode()).hexdigest()[:12]}"
+    async with gaby.database.write(workspace_id) as session:
+        desk = await gaby.tickets.desks.add(session, actor, NewDesk(name, "inbox", {}, every=None))
+        ended = await gaby.tickets.add(session, actor, IncomingTicket(label, f"{label} printer", f"{label} {name}"))
+        waits = await gaby.tickets.add(session, actor, IncomingTicket(name, f"{label} screen", f"{label} {name}"))
+    async with gaby.database.write(workspace_id) as session:
+        first = await gaby.agent.latest_of(session, ended.ticket_id)
+        second = await gaby.agent.latest_of(session, waits.ticket_id)
+        assert first is not None
+        assert second is not None
+        first.state, first.wake_at, first.verdict = "halted", None, "failed"
+        second.state, second.wake_at = "waiting_approval", gaby.clock.now() + timedelta(days=1)
+    return desk.id, ended.ticket_id, second.id
 
 
 async def _make_knowledge(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID, UUID]:
@@ -169,6 +194,13 @@ def bodies(workspace_id: UUID, label: str) -> dict[str, dict[str, Any]]:
         "POST /api/knowledge/search": {"question": f"{label} printer"},
         "POST /api/knowledge/ask": {"question": f"{label} printer"},
         "POST /api/knowledge/candidates/{candidate_id}/decision": {"decision": "reject", "reason": f"{label} reason"},
+        "POST /api/tickets": {"title": f"{label} ticket", "body": f"{label} text", "external_id": f"{label}-1"},
+        "POST /api/tickets/{ticket_id}/messages": {"body": f"{label} message", "author": "agent"},
+        "POST /api/desks": {"name": f"q{sha256(label.encode()).hexdigest()[:12]}", "kind": "inbox"},
+        "PATCH /api/desks/{desk_id}": {"every_seconds": None},
+        "POST /api/runs/{run_id}/halt": {"reason": f"{label} reason"},
+        "PATCH /api/agent": {"iterations": 10, "bounds": {"passages": 3}},
+        "PUT /api/agent/escalation": {"target": "slack:https://hooks.slack.example/x"},
         "PATCH /api/usage/limits": {"day_usd": 5, "day_tokens": None},
         "PUT /api/usage/plan": {"plan": "pro"},
         "POST /api/session": {"email": "ada@acme.example", "password": PASSWORD},

@@ -10,7 +10,13 @@ from tests.support.web import World
 
 pytestmark = pytest.mark.promise("P3")
 
-PUBLIC = {"POST /api/session", "GET /api/openapi.json"}
+PUBLIC = {
+    "POST /api/session",
+    "GET /api/openapi.json",
+    # Signed, and checked by the desk's adapter.
+    "GET /api/webhooks/desks/{desk_id}",
+    "POST /api/webhooks/desks/{desk_id}",
+}
 OUTSIDE = {"GET /", "GET /livez", "GET /readyz", "GET /metrics", "GET /setup", "POST /setup", "GET /join", "POST /join"}
 OWN_SIGN_IN = {
     "GET /api/session",
@@ -25,8 +31,34 @@ NO_BODY = {
     "PUT /api/groups/{group_id}/members/{person_id}",
     "POST /api/connectors/{connector_id}/look",
     "POST /api/knowledge/sources/{source_id}/sync",
+    "POST /api/desks/{desk_id}/poll",
+    "POST /api/runs/{run_id}/resume",
+    "POST /api/tickets/{ticket_id}/investigate",
+    "POST /api/webhooks/desks/{desk_id}",
 }
 NEEDS = {
+    "GET /api/tickets": Permission.TICKETS_READ,
+    "POST /api/tickets": Permission.TICKETS_WORK,
+    "GET /api/tickets/{ticket_id}": Permission.TICKETS_READ,
+    "GET /api/tickets/{ticket_id}/original": Permission.TICKETS_WORK,
+    "POST /api/tickets/{ticket_id}/messages": Permission.TICKETS_WORK,
+    "POST /api/tickets/{ticket_id}/investigate": Permission.TICKETS_WORK,
+    "GET /api/desks": Permission.TICKETS_READ,
+    "POST /api/desks": Permission.DESKS_MANAGE,
+    "GET /api/desks/{desk_id}": Permission.TICKETS_READ,
+    "PATCH /api/desks/{desk_id}": Permission.DESKS_MANAGE,
+    "DELETE /api/desks/{desk_id}": Permission.DESKS_MANAGE,
+    "POST /api/desks/{desk_id}/poll": Permission.DESKS_MANAGE,
+    "GET /api/desks/{desk_id}/letters": Permission.TICKETS_READ,
+    "GET /api/runs": Permission.TICKETS_READ,
+    "GET /api/runs/{run_id}": Permission.TICKETS_READ,
+    "GET /api/runs/{run_id}/events": Permission.TICKETS_READ,
+    "POST /api/runs/{run_id}/halt": Permission.TICKETS_WORK,
+    "POST /api/runs/{run_id}/resume": Permission.TICKETS_WORK,
+    "GET /api/queue": Permission.TICKETS_READ,
+    "GET /api/agent": Permission.TICKETS_READ,
+    "PATCH /api/agent": Permission.DESKS_MANAGE,
+    "PUT /api/agent/escalation": Permission.DESKS_MANAGE,
     "GET /api/system/checks": Permission.INSTALLATION_MANAGE,
     "POST /api/workspaces": Permission.INSTALLATION_MANAGE,
     "GET /api/knowledge/sources": Permission.KNOWLEDGE_READ,
@@ -118,6 +150,9 @@ LEAST_ROLE = {
     Permission.KNOWLEDGE_READ: Role.VIEWER,
     Permission.KNOWLEDGE_CURATE: Role.CURATOR,
     Permission.KNOWLEDGE_MANAGE: Role.ADMIN,
+    Permission.TICKETS_READ: Role.VIEWER,
+    Permission.TICKETS_WORK: Role.OPERATOR,
+    Permission.DESKS_MANAGE: Role.ADMIN,
     Permission.APPROVALS_DECIDE: Role.OPERATOR,
     Permission.TOOLS_STOP: Role.OPERATOR,
     Permission.CONNECTORS_MANAGE: Role.ADMIN,

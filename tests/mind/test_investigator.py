@@ -137,6 +137,14 @@ async def test_the_refund_is_for_the_second_charge_and_for_all_of_it(desk: Offic
     assert "payment request" in refund.arguments["reason"]
 
 
+async def test_nobody_is_told_that_something_was_done_before_it_is(desk: Office) -> None:
+    waiting = await desk.investigate("", SCENARIOS[1].text, SCENARIOS[1].requester)
+    assert "has to be confirmed" in waiting.reply
+    assert "is refunded" not in waiting.reply
+    done = await desk.investigate("", SCENARIOS[1].text, SCENARIOS[1].requester, agrees=True)
+    assert "is refunded" in done.reply
+
+
 async def test_the_three_tills_are_restarted_and_no_other(desk: Office) -> None:
     told = await desk.investigate("", SCENARIOS[3].text, SCENARIOS[3].requester)
     restarted = {call.arguments["device_id"] for call in told.situation.calls if call.lane == "write"}
@@ -267,6 +275,12 @@ async def test_what_the_ticket_hardly_speaks_of_is_only_a_guess_for_colleagues(d
     assert told.verdict == "needs_l2"
     assert "suspended" in told.notes
     assert "suspended" not in told.reply
+    callum = SCENARIOS[3].requester
+    told = await desk.investigate(
+        "", "3 devices in Riverside are shown as disconnected but they run", callum, agrees=True
+    )
+    assert (told.changed, told.verdict) == ([], "needs_l2")
+    assert "known issue" in told.notes
     told = await desk.investigate("", "The doorbell of our shop is broken, so nobody comes in.", NORA, agrees=True)
     assert (told.changed, told.verdict) == ([], "needs_l2")
 

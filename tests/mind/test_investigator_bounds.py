@@ -115,6 +115,33 @@ def test_a_thing_that_is_called_by_the_requesters_address_is_not_the_requesters(
     assert [call for call in situation.calls if call.lane == "write"] == []
 
 
+def test_where_nobody_can_look_up_who_is_asking_nothing_is_changed(embed: Embed) -> None:
+    doors = ToolCard("house.list_doors", "The doors.", {"type": "object", "properties": {}})
+    needs = {"type": "object", "properties": {"door_id": {"type": "string"}}, "required": ["door_id"]}
+    book = replace(
+        RUNBOOK,
+        text=RUNBOOK.text.replace("find_user", "list_doors")
+        .replace("unlock_user", "open_door")
+        .replace("user", "door"),
+    )
+    ticket = replace(TICKET, passages=[book], tools=[doors, ToolCard("house.open_door", "Open.", needs, "write")])
+    situation, _ = run(ticket, {"doors": [{"id": "d1", "state": "locked"}]}, embed)
+    assert [call.tool for call in situation.calls] == ["house.list_doors"]
+    assert conclude(situation, embed).judgement.verdict == "needs_tech"
+
+
+def test_a_second_look_that_fails_says_nothing(embed: Embed) -> None:
+    locked = {"users": [{"id": "u1", "email": ADA, "state": "locked"}]}
+    calls = [
+        SeenCall(1, FIND.name, {"email": ADA}, "done", "read", locked),
+        SeenCall(2, UNLOCK.name, {"user_id": "u1"}, "done", "write", {}),
+        SeenCall(3, FIND.name, {"email": ADA}, "failed", "read", reason="It is down."),
+    ]
+    assert next_step(replace(TICKET, calls=calls), embed).kind == "conclude"
+    ending = conclude(replace(TICKET, calls=calls), embed)
+    assert (ending.case.verified, ending.judgement.verdict) == (None, "needs_tech")
+
+
 def test_two_that_could_be_meant_are_left_to_a_person(embed: Embed) -> None:
     """Both are the requester's, and the condition is about something else."""
     unclear = replace(RUNBOOK, text=RUNBOOK.text.replace("the user's `state`", "the door's `state`"))

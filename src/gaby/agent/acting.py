@@ -188,7 +188,9 @@ class Hands:
 
 def _call(call: PlannedCall, *, resumed: bool = False) -> Call:
     approval = ApprovalId(call.approval_id) if call.approval_id is not None else None
-    return Call(call.tool, call.arguments, call.id, why=call.why, approval_id=approval, resumed=resumed)
+    return Call(
+        call.tool, call.arguments, call.id, why=call.why, approval_id=approval, consent=call.consent, resumed=resumed
+    )
 
 
 def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:

@@ -12,10 +12,44 @@ from gaby.llm.tokens import estimate
 from gaby.mind.showing import shown
 from gaby.skills.choose_tools import Tool
 from gaby.skills.plan import Envelope, MadeCall, Passage
-from gaby.tools.catalogue import Snapshot, without_own_arguments
+from gaby.tools.catalogue import Snapshot
 
 _BRIEF = 400
 """Of results that are not among the latest."""
+
+
+class Toolbox:
+    """The tools that may be used now, without the arguments that Gaby fills by itself."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.tools = [
+            Tool(
+                name=entry.facts.full_name,
+                description=entry.definition.description,
+                parameters=entry.schema,
+                lane=entry.facts.lane,
+            )
+            for entry in snapshot.tools.values()
+            if not entry.connector.quarantined and entry.connector.policy.autonomy != "off"
+        ]
+        self.tokens = sum(estimate(f"{each.name} {each.description} {each.parameters}") for each in self.tools)
+
+    def without(self, withdrawn: Sequence[str]) -> list[Tool]:
+        return [tool for tool in self.tools if tool.name not in withdrawn] if withdrawn else self.tools
+
+
+class Toolboxes:
+    """Made once for each state of a workspace's connectors."""
+
+    def __init__(self) -> None:
+        self._made: dict[WorkspaceId, Toolbox] = {}
+
+    def of(self, snapshot: Snapshot) -> Toolbox:
+        known = self._made.get(snapshot.workspace_id)
+        if known is None or known.snapshot is not snapshot:
+            known = self._made[snapshot.workspace_id] = Toolbox(snapshot)
+        return known
 
 
 class Facts(Protocol):
@@ -37,12 +71,13 @@ class Filled:
 
 
 def fill(
-    memory: Memory, tools: Sequence[Tool], facts: Sequence[str], bounds: Bounds, *, ticket_id: str, now: datetime
+    memory: Memory, tools: Toolbox, facts: Sequence[str], bounds: Bounds, *, ticket_id: str, now: datetime
 ) -> Filled:
     ticket = memory.ticket
     text = "\n\n".join((ticket.body, *ticket.messages))
     passages = [
-        Passage(citation=each.citation, title=each.title, text=each.text) for each in memory.passages[: bounds.passages]
+        Passage(citation=each.citation, title=each.title, text=each.text, trusted=each.trusted)
+        for each in memory.passages[: bounds.passages]
     ]
     similar = [f"{each.title} ({each.status}) {each.summary}".strip() for each in memory.similar[: bounds.similar]]
     calls = _calls(memory.calls, bounds)
@@ -58,7 +93,7 @@ def fill(
         similar_tickets=similar,
         facts=list(facts[: bounds.facts]),
         calls=calls,
-        tools=[tool for tool in tools if tool.name not in memory.withdrawn],
+        tools=tools.without(memory.withdrawn),
         nudges=memory.nudges,
         now=now,
     )
@@ -68,23 +103,9 @@ def fill(
         "similar": sum(map(estimate, similar)),
         "facts": sum(map(estimate, envelope.facts)),
         "results": sum(estimate(each.result) for each in calls),
-        "tools": sum(estimate(f"{each.name} {each.description} {each.parameters}") for each in envelope.tools),
+        "tools": tools.tokens,
     }
     return Filled(envelope, tokens)
-
-
-def tools_of(snapshot: Snapshot) -> list[Tool]:
-    """Those that may be used now, without the arguments that Gaby fills by itself."""
-    return [
-        Tool(
-            name=entry.facts.full_name,
-            description=entry.definition.description or "",
-            parameters=without_own_arguments(entry.definition.input_schema),
-            lane=entry.facts.lane,
-        )
-        for entry in snapshot.tools.values()
-        if not entry.connector.quarantined and entry.connector.policy.autonomy != "off"
-    ]
 
 
 def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:

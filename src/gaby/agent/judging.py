@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from gaby.agent.edges import Ending, Statement, Step
-from gaby.agent.envelope import fill
+from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta
 from gaby.agent.moves import Investigating, Move
@@ -28,8 +28,10 @@ from gaby.skills import complete, judge, plan, summarise
 from gaby.tickets.adapters.adapter import Capabilities
 from gaby.tickets.canonical import Verdict
 from gaby.tickets.desks import Desks
+from gaby.tools import Tools
 
 _SOURCE_CHARACTERS = 6000
+_EVERYTHING = {"passages": 40, "results": 200, "result_characters": 100_000}
 _ESCALATED: frozenset[Verdict] = frozenset({"needs_tech", "needs_l2", "needs_client", "failed", "failed_budget"})
 _POSTING = (
     "INSERT INTO postings (workspace_id, id, run_id, ticket_id, kind, state, marker, content, shown, created_at, "
@@ -37,29 +39,23 @@ _POSTING = (
 )
 
 
+@dataclass(frozen=True)
 class Judge:
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        vault: Vault,
-        models: Models,
-        knowledge: Knowledge,
-        desks: Desks,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
-        self._vault = vault
-        self._models = models
-        self._knowledge = knowledge
-        self._desks = desks
+    database: Database
+    clock: Clock
+    ids: Ids
+    vault: Vault
+    tools: Tools
+    models: Models
+    knowledge: Knowledge
+    desks: Desks
+    toolboxes: Toolboxes
 
     async def judge(self, run: Investigating, state: Judging, *, escalates: bool) -> Move:
         if state.follows is not None:
             return await self._as_the_lead(run, state, state.follows, escalates=escalates)
-        conclusion = await asyncio.to_thread(conclude, self._situation(run, state), self._models.runner.embed)
+        situation = await self._situation(run, state)
+        conclusion = await asyncio.to_thread(conclude, situation, self.models.runner.embed)
         verdict, reasons = await self._verdict(run, state, conclusion)
         cited, written_by = await self._written(run, conclusion, verdict)
         if verdict == "auto_resolved":
@@ -72,8 +68,8 @@ class Judge:
 
     async def _as_the_lead(self, run: Investigating, state: Judging, lead: UUID, *, escalates: bool) -> Move:
         """What was found for one holds for all, except what was found about the one."""
-        async with self._database.read(run.workspace_id) as session:
-            told = (await load(session, self._vault, RunId(lead))).memory
+        async with self.database.read(run.workspace_id) as session:
+            told = (await load(session, self.vault, RunId(lead))).memory
         general = [
             each
             for each in cited_sentences(told.cited or "")
@@ -103,10 +99,13 @@ class Judge:
             audit={"verdict": verdict, "written_by": written_by},
         )
 
-    def _situation(self, run: Investigating, state: Judging) -> Situation:
-        filled = fill(run.memory, [], [], run.persona.bounds, ticket_id=run.ticket.external_id, now=self._clock.now())
-        situation = plan.situation(filled.envelope)
-        return replace(situation, budget_gone=state.budget is not None)
+    async def _situation(self, run: Investigating, state: Judging) -> Situation:
+        """All that was found, whole: what the planner was shown of it was bounded."""
+        tools = self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+        bounds = run.persona.bounds.model_copy(update=_EVERYTHING)
+        now = self.clock.now()
+        filled = fill(run.memory, tools, [], bounds, ticket_id=run.ticket.external_id, now=now)
+        return replace(plan.situation(filled.envelope), budget_gone=state.budget is not None)
 
     async def _verdict(self, run: Investigating, state: Judging, conclusion: Conclusion) -> tuple[Verdict, list[str]]:
         if state.budget is not None:
@@ -115,7 +114,7 @@ class Judge:
             return "skipped", [state.because or "There is nothing to look into."]
         case = _case(conclusion.case, run)
         try:
-            judged = await self._models.runner.run(judge.skill, case, run.occasion)
+            judged = await self.models.runner.run(judge.skill, case, run.occasion)
         except BudgetSpent:
             return conclusion.judgement.verdict, list(conclusion.judgement.reasons)
         return judged.value.verdict, judged.value.reasons
@@ -140,7 +139,7 @@ class Judge:
         return _by_tokens(text, sources), source
 
     async def _stream(self, run: Investigating, material: summarise.Material) -> tuple[str, str]:
-        async for part in self._models.runner.stream(summarise.skill, material, run.occasion):
+        async for part in self.models.runner.stream(summarise.skill, material, run.occasion):
             if isinstance(part, Token | Again):
                 if run.on_token is not None:
                     run.on_token(part.text if isinstance(part, Token) else None)
@@ -165,7 +164,7 @@ class Judge:
             ],
         )
         try:
-            checked = (await self._models.runner.run(complete.skill, given, run.occasion)).value
+            checked = (await self.models.runner.run(complete.skill, given, run.occasion)).value
         except BudgetSpent:
             return False, "The budget did not allow to check whether it is done."
         return checked.complete, checked.why
@@ -179,8 +178,8 @@ class Judge:
             if each.citation in used
         ]
         if cited:
-            async with self._database.write(run.workspace_id) as session:
-                await self._knowledge.parts.citations.keep(session, cited)
+            async with self.database.write(run.workspace_id) as session:
+                await self.knowledge.parts.citations.keep(session, cited)
 
     async def _postings(
         self, run: Investigating, verdict: Verdict, body: str, reasons: list[str], *, escalates: bool
@@ -214,13 +213,13 @@ class Judge:
     def _posting(self, run: Investigating, kind: str, content: dict[str, Any], told: str) -> Statement:
         marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"
         sealed = run.sealing.seal(json.dumps(content).encode())
-        place = (run.workspace_id.hex, self._ids.new().hex, run.run_id.hex, run.ticket.id.hex)
-        return Statement(_POSTING, (*place, kind, marker, sealed, told[:20_000], self._clock.now()))
+        place = (run.workspace_id.hex, self.ids.new().hex, run.run_id.hex, run.ticket.id.hex)
+        return Statement(_POSTING, (*place, kind, marker, sealed, told[:20_000], self.clock.now()))
 
     async def _able(self, run: Investigating) -> Capabilities:
-        async with self._database.read(run.workspace_id) as session:
-            desk = await self._desks.get(session, run.ticket.desk_id)
-            return (await self._desks.adapter(session, desk)).capabilities()
+        async with self.database.read(run.workspace_id) as session:
+            desk = await self.desks.get(session, run.ticket.desk_id)
+            return (await self.desks.adapter(session, desk)).capabilities()
 
 
 class _Ending(NamedTuple):

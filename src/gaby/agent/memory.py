@@ -60,6 +60,8 @@ class PassageRecord(_Noted):
     title: str
     text: str
     confidence: float
+    trusted: bool = True
+    """The company wrote it. What customers wrote is read, and never followed."""
 
 
 class SimilarTicket(_Noted):
@@ -86,6 +88,8 @@ class Delta(_Noted):
     """How much longer it was worked on."""
     tokens: int = 0
     nano_usd: int = 0
+    envelope: dict[str, int] | None = None
+    """What each part of the planner's envelope costs, in tokens."""
     placeholders: str | None = None
     written_by: str | None = None
     verdict: Verdict | None = None
@@ -109,6 +113,7 @@ class Memory(BaseModel):
     seconds: float = 0.0
     tokens: int = 0
     nano_usd: int = 0
+    envelope: dict[str, int] | None = None
     placeholders: str | None = None
     written_by: str | None = None
     verdict: Verdict | None = None
@@ -121,6 +126,9 @@ class Memory(BaseModel):
             value = getattr(delta, name)
             if name in _ADDED_UP:
                 setattr(self, name, getattr(self, name) + value)
+            elif name == "passages":
+                # The latest search knows most about what is looked for, so what it found comes first.
+                self.passages[:0] = value
             elif isinstance(value, tuple):
                 getattr(self, name).extend(value)
             else:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import Bounds, Persona
@@ -95,6 +95,12 @@ class PersonaIn(BaseModel):
     triage: Annotated[bool | None, Field(strict=True)] = None
     time_entries: Annotated[bool | None, Field(strict=True)] = None
     bounds: BoundsIn | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("say what to change")
+        return self
 
     def changes(self) -> dict[str, Any]:
         told = self.model_dump(exclude_unset=True, exclude={"bounds"})

@@ -27,7 +27,7 @@ class Starter:
             match event.name:
                 case "ticket.received" if event.payload["queued"]:
                     self.start(session, UUID(event.payload["ticket_id"]), event.payload["rank"])
-                case "ticket.message" if event.payload["author"] == "requester":
+                case "ticket.message" if event.payload["author"] == "requester" and not event.payload["automatic"]:
                     await self._written_again(session, UUID(event.payload["ticket_id"]))
                 case name if name in _DECIDED:
                     await self._wake(session, UUID(event.payload["run_id"]))

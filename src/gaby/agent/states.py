@@ -18,6 +18,8 @@ class PlannedCall(BaseModel):
     tool: str
     arguments: dict[str, Any]
     why: str = ""
+    consent: str = ""
+    """What a person has to confirm first, whatever else allows the call."""
     approval_id: UUID | None = None
 
 

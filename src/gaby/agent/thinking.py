@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import select
+
 from gaby.agent import detector
 from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
-from gaby.agent.envelope import Facts, fill, tools_of
+from gaby.agent.envelope import Facts, Toolboxes, fill
 from gaby.agent.memory import Delta, PassageRecord, TicketView
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.queue import Queue
@@ -15,7 +17,7 @@ from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retriev
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, TicketId
-from gaby.kernel.log import get_log
+from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.service import Knowledge
 from gaby.llm.results import Result
 from gaby.llm.service import Models
@@ -25,7 +27,6 @@ from gaby.tools import Tools
 
 _FALLBACK_LOOK = timedelta(hours=1)
 _NOT_SEARCHED = "(not searched: too much is waiting)"
-_log = get_log(__name__)
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Thinking:
     queue: Queue
     bursts: Bursts
     facts: Facts
+    toolboxes: Toolboxes
     degraded_above: int
     """With more than so many waiting, tickets of low priority are looked into without the knowledge."""
 
@@ -84,15 +86,16 @@ class Thinking:
         if run.ticket.closed_at is not None:
             told = "A person closed the ticket while it was looked into."
             return Move(state.verdict_ready(told), (Step("desk", "Closed", told),), Delta(worth_investigating=False))
-        tools = tools_of(await self.tools.catalogue.snapshot(run.workspace_id))
+        tools = self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
         facts = await self.facts.about(
             run.workspace_id, memory.ticket.requester, memory.ticket.body, run.persona.bounds.facts
         )
         filled = fill(memory, tools, facts, run.persona.bounds, ticket_id=run.ticket.external_id, now=self.clock.now())
         planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
         step = planned.value
-        delta = Delta().model_copy(update={**_used(planned), **({"ticket": seen} if seen is not None else {})})
-        _log.debug("plan.envelope", run=str(run.run_id), tokens=filled.tokens)
+        delta = Delta(envelope=filled.tokens).model_copy(update=_used(planned))
+        if seen is not None:
+            delta = delta.model_copy(update={"ticket": seen})
         if step.kind == "retrieve" and await self._is_degraded(run):
             told = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
             skipped = delta.model_copy(update={"queries": (_NOT_SEARCHED,)})
@@ -102,7 +105,9 @@ class Thinking:
             return Move(state.retrieve(tuple(step.queries)), (told,), delta)
         if step.kind == "call" and step.calls:
             calls = tuple(
-                PlannedCall(id=self.ids.new(), tool=call.tool, arguments=call.arguments, why=call.why)
+                PlannedCall(
+                    id=self.ids.new(), tool=call.tool, arguments=call.arguments, why=call.why, consent=call.consent
+                )
                 for call in step.calls
             )
             told = Step("gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought")
@@ -119,6 +124,7 @@ class Thinking:
             run.workspace_id, whole, rewrites=state.queries, limit=run.persona.bounds.passages
         )
         known = {each.citation for each in run.memory.passages}
+        outsiders = await self._written_by_outsiders(run)
         passages = tuple(
             PassageRecord(
                 citation=hit.citation,
@@ -126,6 +132,7 @@ class Thinking:
                 title=hit.title,
                 text=hit.text,
                 confidence=hit.confidence,
+                trusted=hit.source not in outsiders,
             )
             for hit in results.hits
             if hit.citation not in known
@@ -173,6 +180,12 @@ class Thinking:
             return None
         view = await self._view(run)
         return view if view != run.memory.ticket else None
+
+    async def _written_by_outsiders(self, run: Investigating) -> set[str]:
+        """Sources whose texts customers wrote: they are read, and never followed."""
+        async with self.database.read(run.workspace_id) as session:
+            mine = (KnowledgeSource.workspace_id == run.workspace_id, KnowledgeSource.kind == "tickets")
+            return set((await session.scalars(select(KnowledgeSource.name).where(*mine))).all())
 
     async def _is_degraded(self, run: Investigating) -> bool:
         if run.ticket.priority != "low":

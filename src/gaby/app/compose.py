@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -268,7 +269,8 @@ def build(
     appender = Appender(clock, ids)
     audit = AuditLog(database, appender, sealer=VaultSealer(database, vault), metrics=metrics)
     database.on_events(audit.record)
-    http = httpx2.AsyncClient()
+    # Desks and webhooks share it, so what one of them sets must not reach another.
+    http = httpx2.AsyncClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])))
     audit_key = _audit_key(settings)
     checkpointer = Checkpointer(
         database,

@@ -70,12 +70,13 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
     def make() -> "Loop":
         from gaby.agent.acting import Hands
         from gaby.agent.bursts import Bursts
-        from gaby.agent.envelope import NoFacts
+        from gaby.agent.envelope import NoFacts, Toolboxes
         from gaby.agent.judging import Judge
         from gaby.agent.loop import Loop, LoopParts
         from gaby.agent.thinking import Thinking
         from gaby.tickets.postings import Poster
 
+        toolboxes = Toolboxes()
         return Loop(
             LoopParts(
                 database=database,
@@ -102,10 +103,21 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
                     queue=queue,
                     bursts=Bursts(database, clock, ids),
                     facts=NoFacts(),
+                    toolboxes=toolboxes,
                     degraded_above=settings.worker.degraded_above,
                 ),
                 hands=Hands(database, clock, tools),
-                judge=Judge(database, clock, ids, ground.vault, models, knowledge, tickets.desks),
+                judge=Judge(
+                    database=database,
+                    clock=clock,
+                    ids=ids,
+                    vault=ground.vault,
+                    tools=tools,
+                    models=models,
+                    knowledge=knowledge,
+                    desks=tickets.desks,
+                    toolboxes=toolboxes,
+                ),
             )
         )
 

@@ -127,6 +127,24 @@ def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
 
 
 @app.command()
+def subscribe(
+    name: Name,
+    url: Annotated[str, typer.Argument(help="How the desk reaches Gaby: https://gaby.example.")],
+    workspace: InWorkspace = None,
+) -> None:
+    """Ask the desk to deliver by webhook, or say what to do there."""
+
+    async def work(gaby: Gaby) -> str:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            desk = await gaby.tickets.desks.named(session, name)
+            adapter = await gaby.tickets.desks.adapter(session, desk)
+        return await adapter.subscribe(f"{url.rstrip('/')}/api/webhooks/desks/{desk.id}")
+
+    typer.echo(run(work))
+
+
+@app.command()
 def pause(name: Name, workspace: InWorkspace = None) -> None:
     """Look for tickets no more; webhooks and answers go on."""
 

@@ -17,7 +17,7 @@ from gaby.safety.redaction.profiles import Profile, parse_profile
 from gaby.safety.redaction.redactor import Redactor
 from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, Kind
 from gaby.safety.scopes import LaneRules, MalformedScope, Scopes, check_scope, scope_path
-from gaby.safety.verdicts import Concern, Quote, Verdict
+from gaby.safety.verdicts import Concern, Quote, Verdict, ask
 
 __all__ = [
     "ALL_KINDS",
@@ -49,6 +49,7 @@ __all__ = [
     "ToolFacts",
     "Trace",
     "Verdict",
+    "ask",
     "binding",
     "canonical_json",
     "carriers_in",

@@ -25,6 +25,8 @@ from gaby.tickets.models import Desk, Ticket, TicketMessage
 
 _PURPOSE = "ticket"
 _MOST_METADATA = 20_000
+_FIRST = frozenset({"to"})
+"""Whoever writes later does not change whom an answer goes to."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,10 @@ class Intake:
         ]
         return Written(told["title"], told["body"], tuple(messages))
 
-    async def add_message(self, session: WriteSession, actor: Actor, ticket: Ticket, message: IncomingMessage) -> bool:
-        """False when it is there already."""
+    async def add_message(
+        self, session: WriteSession, actor: Actor, ticket: Ticket, message: IncomingMessage, *, automatic: bool = False
+    ) -> bool:
+        """False when it is there already. What a machine wrote sets nobody to work, or two machines never stop."""
         body_encrypted = await self._vault.seal(session, _subject(ticket.id), message.body, _PURPOSE)
         row = {
             "workspace_id": session.workspace_id,
@@ -118,7 +122,12 @@ class Intake:
         if added.first() is None:
             return False
         ticket.changed_at = self._clock.now()
-        payload = {"ticket_id": str(ticket.id), "author": message.author, "private": message.private}
+        payload = {
+            "ticket_id": str(ticket.id),
+            "author": message.author,
+            "private": message.private,
+            "automatic": automatic,
+        }
         session.emit(Event("ticket.message", session.workspace_id, actor, payload))
         return True
 
@@ -177,7 +186,8 @@ class Intake:
         known.fingerprint = fingerprint
         known.priority = ticket.priority
         known.sla_at = ticket.sla_at
-        known.source_metadata = {**known.source_metadata, **_small(ticket.metadata)}
+        kept = {name: value for name, value in known.source_metadata.items() if name in _FIRST}
+        known.source_metadata = {**known.source_metadata, **_small(ticket.metadata), **kept}
         known.changed_at = self._clock.now()
         if ticket.closed and known.closed_at is None:
             known.closed_at = self._clock.now()
@@ -193,7 +203,8 @@ class Intake:
             # Somebody has edited the text. What it said before may have been acted on, so both stay.
             edit = sha256(ticket.body.encode()).hexdigest()[:16]
             messages.append(IncomingMessage(external_id=f"edit-{edit}", author="requester", body=ticket.body))
-        return sum([await self.add_message(session, actor, known, each) for each in messages])
+        automatic = bool(ticket.metadata.get("automatic"))
+        return sum([await self.add_message(session, actor, known, each, automatic=automatic) for each in messages])
 
     async def _known(self, session: ReadSession, desk: Desk, external_id: str) -> Ticket | None:
         mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)

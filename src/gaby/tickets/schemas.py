@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.kernel.text import Clean
 from gaby.tickets.canonical import IncomingTicket, Priority, TicketStatus
@@ -34,6 +34,12 @@ class TicketIn(BaseModel):
     ] = False
     customer: Annotated[str, Clean(max_length=300, one_line=True)] = ""
     priority: Priority = "medium"
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.title.strip() and not self.body.strip():
+            raise ValueError("a ticket needs a title or a body")
+        return self
 
     def incoming(self, otherwise: str) -> IncomingTicket:
         return IncomingTicket(

@@ -14,11 +14,13 @@ from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import Answered, ConnectorError, McpHost
 from gaby.safety import (
+    Concern,
     Label,
     Origin,
     ResultContext,
     Role,
     Verdict,
+    ask,
     decide,
     digest,
     learn_result,
@@ -104,6 +106,8 @@ class Invoker:
         verdict = decide(facts, entry.connector.policy)
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
+        if call.consent and approval is None and verdict.outcome == "allow" and entry.facts.lane == "write":
+            verdict = ask([Concern("consent.wanted", call.consent)], rehearse=entry.facts.manifest.supports_dry_run)
         return Decided(snapshot, entry, call, arguments, verdict), approval
 
     async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:

@@ -24,6 +24,8 @@ class Call:
     why: str = ""
     rehearse: bool = False
     approval_id: ApprovalId | None = None
+    consent: str = ""
+    """What a person has to confirm first, in words, even where the policy would allow it."""
     resumed: bool = False
     """It may have begun before a crash, and whoever says so has looked that nothing came of it, or that doing it again
     does nothing more. Its approval, used by itself, still counts."""

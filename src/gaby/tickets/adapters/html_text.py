@@ -1,7 +1,6 @@
-"""Plain text out of what people and machines send: HTML without its tags, nothing that breaks or deceives."""
+"""HTML as the words that a reader sees."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from html import unescape
 
@@ -32,34 +31,10 @@ _VOID = frozenset(
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
 _LINE_SPACES = re.compile(r"[ \t]*\n[ \t]*")
 _BLANK_LINES = re.compile(r"\n{3,}")
-# Controls break programs; overrides of direction and marks without width make a text look like another one.
-# Joiners stay: words in Persian and Hindi need them, and many emoji.
-_REMOVED: dict[int, None] = dict.fromkeys(
-    (
-        *(code for code in range(0x20) if code not in (0x09, 0x0A)),
-        *range(0x7F, 0xA0),
-        *(0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF),
-        *range(0x202A, 0x202F),
-        *range(0x2061, 0x2070),
-        *range(0xFFF9, 0xFFFC),
-        *range(0xE0000, 0xE0080),
-    )
-)
-
-
-def clean(text: str, most: int) -> str:
-    """Lines of valid Unicode in NFC, no longer than told."""
-    text = text[: most * 2].replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    text = text.encode("utf-8", "replace").decode().translate(_REMOVED)
-    return unicodedata.normalize("NFC", text)[:most]
-
-
-def one_line(text: str, most: int) -> str:
-    return _SPACES.sub(" ", clean(text, most)).strip()
 
 
 def html_to_text(page: str) -> str:
-    """The words that a reader sees. Takes time in proportion to the page; a tag that never ends is the last one."""
+    """Takes time in proportion to the page; a tag that never ends is the last one."""
     reading = _Reading()
     for name, value in _tokens(page[:_MOST_HTML]):
         if name:

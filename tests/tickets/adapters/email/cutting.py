@@ -14,7 +14,6 @@ class CutLine:
     heard: bytes
     """What the server answers to that, and nobody hears. Nothing: the server does not hear the last words either."""
     port: int = 0
-    mended: bool = False
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", self.target)
@@ -25,7 +24,7 @@ class CutLine:
                 answers.cancel()
             with suppress(asyncio.CancelledError):
                 await answers
-            if self.heard and not self.mended:
+            if self.heard:
                 await there.readuntil(self.heard)
         finally:
             writer.transport.abort()
@@ -37,7 +36,7 @@ class CutLine:
         told = b""
         while part := await reader.read(65536):
             told = (told + part)[-100_000:]
-            at_the_end = not self.mended and self.said in told
+            at_the_end = self.said in told
             if at_the_end and self.heard:
                 # From here on, what the server answers stays here.
                 answers.cancel()

@@ -10,6 +10,7 @@ import pytest
 
 from gaby.tickets.adapters.adapter import DeskGround, DeskRefused, RawTicket, Reply, TicketAdapter, TicketUnreadable
 from gaby.tickets.adapters.email import kind
+from gaby.tickets.adapters.email.config import EmailConfig
 from gaby.tickets.adapters.email.mime import MOST_TEXT
 from gaby.tickets.adapters.email.normalizing import incoming
 from gaby.tickets.adapters.email.reading import payload
@@ -238,3 +239,13 @@ def test_a_subject_and_a_thread_cannot_carry_a_header() -> None:
     assert parsed["bcc"] is None
     assert parsed["subject"] == "Re: Hi Bcc: evil@else.example body"
     assert parsed["references"] == "<ok@x.example>"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"imap_tls": "none"}, {"smtp_tls": "none"}, {"from_address": "a@b\r\nc"}, {"colleagues": "acme.example"}],
+    ids=["imap", "smtp", "address", "colleagues"],
+)
+def test_a_careless_configuration_is_refused(changes: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"must|choose"):
+        EmailConfig.model_validate({**OFFLINE.model_dump(), **changes})

@@ -1,7 +1,6 @@
 """A Request Tracker, and desks that stand on it."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -44,8 +43,3 @@ def open_desk(tracker: RequestTrackerServer, ground: DeskGround) -> OpenDesk:
 @pytest.fixture
 def desk(open_desk: OpenDesk) -> TicketAdapter:
     return open_desk()
-
-
-@pytest.fixture
-def from_now() -> datetime:
-    return datetime.now(UTC).replace(microsecond=0)

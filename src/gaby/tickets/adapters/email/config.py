@@ -1,7 +1,6 @@
 """What a mailbox needs to be a help desk."""
 
 import re
-from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -16,6 +15,7 @@ from pydantic import (
 )
 
 from gaby.kernel.text import CleanStr
+from gaby.tickets.adapters.web import is_loopback
 
 Tls = Literal["tls", "starttls", "none"]
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?")
@@ -113,12 +113,3 @@ class EmailConfig(BaseModel):
             if tls == "none" and not is_loopback(host):
                 raise ValueError(f"{host} is not on this machine: choose tls or starttls")
         return self
-
-
-def is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -7,7 +7,7 @@ from email.header import decode_header
 from email.message import Message
 
 from gaby.tickets.adapters.email.config import is_address
-from gaby.tickets.adapters.html_text import one_line
+from gaby.tickets.cleaning import clean_line
 
 MOST_IDS = 20
 DIGEST = "digest-"
@@ -36,8 +36,8 @@ def words(head: Message, name: str, most: int) -> str:
     try:
         parts = decode_header(text)
     except (HeaderParseError, ValueError):
-        return one_line(text, most)
-    return one_line("".join(_part(value, charset) for value, charset in parts), most)
+        return clean_line(text, most)
+    return clean_line("".join(_part(value, charset) for value, charset in parts), most)
 
 
 def _part(value: bytes | str, charset: str | None) -> str:

@@ -14,7 +14,8 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 
-from gaby.tickets.adapters.html_text import clean, html_to_text, one_line
+from gaby.tickets.adapters.html_text import html_to_text
+from gaby.tickets.cleaning import clean, clean_line
 
 MOST_TEXT = 100_000
 """Characters of a mail that are read."""
@@ -128,7 +129,7 @@ def _leaf(mail: Part, kind: str) -> Found:
     attached = str(mail.head.get("content-disposition", "")).strip().lower().startswith("attachment")
     if kind not in ("text/plain", "text/html") or attached or name:
         size = len(mail.body) * 3 // 4 if _encoding(mail.head) == "base64" else len(mail.body)
-        return Found(attachments=[{"name": name or "unnamed", "type": one_line(kind, 100), "size": size}])
+        return Found(attachments=[{"name": name or "unnamed", "type": clean_line(kind, 100), "size": size}])
     text = _decoded(_bytes(mail), mail.head.get_content_charset())
     if kind == "text/html":
         return Found([html_to_text(text)], plain=False, shortened=len(text) > MOST_TEXT * 20)
@@ -153,7 +154,7 @@ def _encoding(head: Message) -> str:
 
 def _file_name(head: Message) -> str:
     try:
-        return one_line(head.get_filename() or "", 200)
+        return clean_line(head.get_filename() or "", 200)
     except (LookupError, ValueError):
         return "unnamed"
 

@@ -6,8 +6,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
 from gaby.tickets.adapters.email.config import EmailConfig
-from gaby.tickets.adapters.html_text import one_line
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Priority
+from gaby.tickets.cleaning import clean_line
 
 
 class _Root(BaseModel):
@@ -41,7 +41,7 @@ class _Mail(BaseModel):
 
 def incoming(raw: RawTicket, config: EmailConfig) -> IncomingTicket:
     if "unreadable" in raw.payload:
-        raise TicketUnreadable(f"This mail cannot be read ({one_line(str(raw.payload['unreadable']), 60)}).")
+        raise TicketUnreadable(f"This mail cannot be read ({clean_line(str(raw.payload['unreadable']), 60)}).")
     try:
         mail = _Mail.model_validate(raw.payload)
     except ValidationError:
@@ -51,7 +51,7 @@ def incoming(raw: RawTicket, config: EmailConfig) -> IncomingTicket:
     known = mail.root.sender is not None
     return IncomingTicket(
         external_id=mail.root.id,
-        title=mail.subject or one_line(mail.body[:400], 80) or "(no subject)",
+        title=mail.subject or clean_line(mail.body[:400], 80) or "(no subject)",
         body=mail.body,
         requester_email=mail.root.sender if known else mail.sender,
         requester_verified=mail.root.verified if known else mail.verified,

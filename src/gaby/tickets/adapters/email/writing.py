@@ -11,7 +11,7 @@ from html import escape
 
 from gaby.tickets.adapters.email.config import EmailConfig
 from gaby.tickets.adapters.email.heads import DIGEST, MOST_IDS, TICKET, is_id
-from gaby.tickets.adapters.html_text import clean, one_line
+from gaby.tickets.cleaning import clean, clean_line
 
 _MOST_BODY = 500_000
 
@@ -57,7 +57,7 @@ def _threading(answer: Answer) -> bytes:
 
 
 def _subject(text: str) -> str:
-    subject = one_line(text, 300)
+    subject = clean_line(text, 300)
     return subject if subject.lower().startswith("re:") else f"Re: {subject}".strip()
 
 

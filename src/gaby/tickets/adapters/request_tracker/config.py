@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64encode
-from ipaddress import ip_address
 from typing import Annotated, Self
 
 import httpx2
@@ -18,6 +17,7 @@ from pydantic import (
 )
 
 from gaby.kernel.text import CleanStr
+from gaby.tickets.adapters.web import is_loopback
 from gaby.tickets.canonical import Priority, Verdict
 
 _SAFE = re.compile(r"[^'\"\\]+")
@@ -67,7 +67,7 @@ class RequestTrackerConfig(BaseModel):
         url = _parsed(value)
         if url is None or url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query:
             raise ValueError("must be an address such as https://rt.acme.example")
-        if url.scheme == "http" and not _is_loopback(url.host):
+        if url.scheme == "http" and not is_loopback(url.host):
             raise ValueError("must begin with https://, as the password is sent there")
         return value.rstrip("/")
 
@@ -113,12 +113,3 @@ def _parsed(value: str) -> httpx2.URL | None:
         return httpx2.URL(value)
     except httpx2.InvalidURL:
         return None
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

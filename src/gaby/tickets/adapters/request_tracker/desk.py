@@ -17,7 +17,6 @@ from gaby.tickets.adapters.adapter import (
     Reply,
     WebhookRefused,
 )
-from gaby.tickets.adapters.html_text import clean, one_line
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
 from gaby.tickets.adapters.request_tracker.normalizing import incoming
 from gaby.tickets.adapters.request_tracker.polling import Changes, Cursor, parse
@@ -25,6 +24,7 @@ from gaby.tickets.adapters.request_tracker.rest import Rest
 from gaby.tickets.adapters.request_tracker.shapes import Shape, Text, shaped
 from gaby.tickets.adapters.request_tracker.tickets import Tickets, ticket_path
 from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.cleaning import clean, clean_line
 
 _MOST_BODY = 500_000
 _TRANSACTION = re.compile(r"/transaction/([0-9]{1,18})/?\Z")
@@ -55,7 +55,9 @@ class RequestTracker:
         for queue in self._config.queues:
             await self._rest.get(f"queue/{quote(queue, safe='')}")
         where = ", ".join(self._config.queues) or "every queue that its user sees"
-        return f"Request Tracker {one_line(about.Version, 40)} at {self._config.base_url} answers; Gaby reads {where}."
+        return (
+            f"Request Tracker {clean_line(about.Version, 40)} at {self._config.base_url} answers; Gaby reads {where}."
+        )
 
     async def poll(self, cursor: str | None) -> Page:
         if cursor is not None:
@@ -107,7 +109,7 @@ class RequestTracker:
         await self._rest.again("PUT", ticket_path(external_id), body={"Status": wanted})
         # It answers that all is well, and tells in words of its own language when it did nothing.
         if await self._status(external_id) != wanted:
-            raise DeskRefused(f"The help desk did not set the status {one_line(wanted, 100)}.")
+            raise DeskRefused(f"The help desk did not set the status {clean_line(wanted, 100)}.")
 
     async def _status(self, external_id: str) -> str:
         return shaped(_Status, (await self._rest.get(ticket_path(external_id))).body).Status

@@ -6,11 +6,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
-from gaby.tickets.adapters.html_text import clean, one_line
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
 from gaby.tickets.adapters.request_tracker.shapes import Shape, Text, Ticket, Transaction
 from gaby.tickets.adapters.request_tracker.tickets import MOST_TEXT
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
+from gaby.tickets.cleaning import clean, clean_line
 
 _SIGNED = re.compile(r"(?:^|\n)gaby-[0-9a-z]{32}\s*\Z")
 
@@ -26,7 +26,7 @@ class _Whole(Shape):
 
 def incoming(raw: RawTicket, config: RequestTrackerConfig) -> IncomingTicket:
     if "unreadable" in raw.payload:
-        raise TicketUnreadable(f"This ticket cannot be read: {one_line(str(raw.payload['unreadable']), 200)}")
+        raise TicketUnreadable(f"This ticket cannot be read: {clean_line(str(raw.payload['unreadable']), 200)}")
     try:
         whole = _Whole.model_validate(raw.payload)
     except ValidationError:
@@ -35,10 +35,10 @@ def incoming(raw: RawTicket, config: RequestTrackerConfig) -> IncomingTicket:
     requester = next(iter(ticket.requestors), None)
     return IncomingTicket(
         external_id=raw.external_id,
-        title=one_line(ticket.subject, 300) or "(no subject)",
+        title=clean_line(ticket.subject, 300) or "(no subject)",
         body=clean("".join(message.text for message in whole.messages if message.is_first), MOST_TEXT),
         requester_email=requester.address if requester else None,
-        customer=one_line(requester.organization, 200) if requester else "",
+        customer=clean_line(requester.organization, 200) if requester else "",
         priority=config.priority(ticket.priority),
         sla_at=ticket.due_at,
         received_at=ticket.created,
@@ -68,7 +68,7 @@ def _author(message: _Message, ticket: Ticket) -> Author:
 
 def _metadata(ticket: Ticket, config: RequestTrackerConfig) -> dict[str, Any]:
     return {
-        "queue": one_line(ticket.queue.name, 200),
-        "status": one_line(ticket.status, 100),
+        "queue": clean_line(ticket.queue.name, 200),
+        "status": clean_line(ticket.status, 100),
         "url": f"{config.base_url}/Ticket/Display.html?id={ticket.id}",
     }

@@ -11,7 +11,7 @@ import httpx2
 import orjson
 
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
-from gaby.tickets.adapters.html_text import one_line
+from gaby.tickets.cleaning import clean_line
 
 _MOST_BYTES = 8_000_000
 _WITHIN = 60.0
@@ -116,7 +116,7 @@ class Rest:
 
 def _message(body: Any) -> str:
     try:
-        return one_line(str(body["message"]), 200)
+        return clean_line(str(body["message"]), 200)
     except (TypeError, LookupError):
         return "no reason given"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable, RawTicket
-from gaby.tickets.adapters.html_text import clean, html_to_text
+from gaby.tickets.adapters.html_text import html_to_text
 from gaby.tickets.adapters.request_tracker.rest import Busy, Rest, TooLarge
 from gaby.tickets.adapters.request_tracker.shapes import (
     ATTACHMENT_FIELDS,
@@ -17,6 +17,7 @@ from gaby.tickets.adapters.request_tracker.shapes import (
     Transaction,
     items,
 )
+from gaby.tickets.cleaning import clean
 
 PER_PAGE = 100
 MOST_TEXT = 100_000

@@ -1,0 +1,2 @@
+DROP TABLE logins;
+ALTER TABLE users RENAME TO users_gone;

@@ -1,0 +1,2 @@
+INSERT INTO invoices VALUES ('inv_0890', 'acc_08', 24900, 'USD', 'paid', ago('2 days'), ahead('12 days')), ('inv_0891', 'acc_08', 24900, 'USD', 'paid', ago('2 days'), ahead('12 days'));
+INSERT INTO charges VALUES ('ch_08901', 'acc_08', 'inv_0890', 24900, 'USD', 'succeeded', NULL, 'visa ending 4242', 1, 'preq_0890', ago('49 hours')), ('ch_08911', 'acc_08', 'inv_0891', 24900, 'USD', 'succeeded', NULL, 'visa ending 4242', 1, 'preq_0891', ago('49 hours'));

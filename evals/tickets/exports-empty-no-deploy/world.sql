@@ -1,0 +1,1 @@
+DELETE FROM deploys WHERE service = 'reporting';

@@ -1,0 +1,1 @@
+DELETE FROM logins WHERE user_id = 'usr_001';

@@ -1,0 +1,1 @@
+INSERT INTO group_members VALUES ('grp_021', 'usr_011');

@@ -1,0 +1,1 @@
+INSERT INTO deliveries (webhook_id, event, at, status, http_status, answer, attempts) VALUES ('whk_031', 'device.status', ago('3 hours'), 'failed', 503, 'upstream is down', 3), ('whk_031', 'device.status', ago('2 hours'), 'failed', 503, 'upstream is down', 3);

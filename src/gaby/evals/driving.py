@@ -1,0 +1,138 @@
+"""Drivers: who carries an investigation from its ticket to its end. Gaby's own loop is one; peers are others."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from gaby.agent.loading import load
+from gaby.agent.memory import Memory
+from gaby.agent.models import Investigation
+from gaby.agent.states import WaitingApproval
+from gaby.evals.fixtures import Fixture, OperatorFile
+from gaby.evals.played import Line, Played, PlayedCall, Posted
+from gaby.evals.scene import Scene
+from gaby.kernel.errors import Conflict
+from gaby.kernel.ids import ApprovalId, RunId, TicketId
+from gaby.mind import shown
+from gaby.tools.approvals import Answer
+from gaby.tools.models import Approval
+from gaby.worker.runner import carry_on
+
+Driver = Callable[[Scene, Fixture, TicketId], Awaitable[Played]]
+_ROUNDS = 20
+_SOURCE_CHARACTERS = 12_000
+_NEVER = timedelta(days=2)
+"""Longer than any approval waits."""
+
+
+class Told(NamedTuple):
+    """What a driver itself knows of an ended run."""
+
+    memory: Memory
+    verdict: str
+    asked: tuple[PlayedCall, ...] = ()
+    timeline: tuple[Line, ...] = ()
+    posted: tuple[Posted, ...] = ()
+    seconds: float = 0.0
+
+
+async def gabys_loop(scene: Scene, fixture: Fixture, ticket_id: TicketId) -> Played:
+    """The loop that is shipped, through the same doors that a worker uses."""
+    begin = time.perf_counter()
+    run = await _latest(scene, ticket_id)
+    for _ in range(_ROUNDS):
+        if run is None or run.wake_at is None:
+            break
+        claimed = await scene.gaby.agent.queue.claim_one("evaluation", scene.actor.workspace_id, run.typed_id)
+        if claimed is None:
+            raise Conflict(f"Somebody else carries {fixture.name} on.")
+        await carry_on(scene.gaby.agent.loop, claimed, _never_stopping)
+        if not await answer_approvals(scene, fixture.operator):
+            run = await _latest(scene, ticket_id)
+            break
+        run = await _latest(scene, ticket_id)
+    seconds = time.perf_counter() - begin
+    told = await _recall(scene, ticket_id, run)
+    return recount(scene, told._replace(seconds=seconds))
+
+
+def _never_stopping() -> bool:
+    return False
+
+
+async def _latest(scene: Scene, ticket_id: TicketId) -> Investigation | None:
+    async with scene.gaby.database.read(scene.actor.workspace_id) as session:
+        return await scene.gaby.agent.latest_of(session, ticket_id)
+
+
+async def answer_approvals(scene: Scene, operator: OperatorFile) -> bool:
+    """Whether there was something to answer. Where nobody ever does, time passes."""
+    async with scene.gaby.database.read(scene.actor.workspace_id) as session:
+        waiting: Sequence[Approval] = await scene.gaby.tools.approvals.list(session)
+    for approval in waiting:
+        decision = operator.on(approval.tool)
+        if decision != "never":
+            async with scene.gaby.database.write(scene.actor.workspace_id) as session:
+                answer = Answer(decision, operator.reason)
+                await scene.gaby.tools.decide_approval(session, scene.actor, ApprovalId(approval.id), answer)
+    if any(operator.on(approval.tool) == "never" for approval in waiting):
+        scene.stage.clock.advance(_NEVER)
+        await scene.gaby.tools.expire_approvals()
+    return bool(waiting)
+
+
+async def _recall(scene: Scene, ticket_id: TicketId, run: Investigation | None) -> Told:
+    """From what is on disk, so that the judge sees what an operator would find."""
+    gaby = scene.gaby
+    async with gaby.database.read(scene.actor.workspace_id) as session:
+        ticket = await gaby.tickets.intake.get(session, ticket_id)
+        if run is None:
+            return Told(Memory(), ticket.status)
+        loaded = await load(session, gaby.vault, run.typed_id)
+        asked = [
+            PlayedCall(short(call.tool), call.arguments, "write", "asked")
+            async for edge in gaby.agent.replay(session, RunId(run.id))
+            if isinstance(edge.state, WaitingApproval)
+            for call in edge.state.calls
+        ]
+        steps = await gaby.agent.steps(session, run.id)
+        written = await gaby.tickets.intake.written(session, ticket)
+    return Told(
+        loaded.memory,
+        run.verdict or run.state,
+        tuple(asked),
+        tuple(Line(each.system, each.action, each.detail, each.kind) for each in steps),
+        tuple(Posted(each.body, each.private) for each in written.messages if each.author == "gaby"),
+    )
+
+
+def recount(scene: Scene, told: Told) -> Played:
+    memory = told.memory
+    sources = {each.citation: each.text for each in memory.passages}
+    sources |= {
+        call.citation: shown(call.result, _SOURCE_CHARACTERS)
+        for call in memory.calls
+        if call.outcome == "done" and call.result is not None
+    }
+    calls = tuple(
+        PlayedCall(short(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
+    )
+    return Played(
+        verdict=told.verdict,
+        reasons=tuple(memory.reasons),
+        posted=told.posted,
+        calls=calls,
+        asked=told.asked,
+        effects=scene.effects(),
+        sources=sources,
+        timeline=told.timeline,
+        iterations=memory.iterations,
+        seconds=round(told.seconds, 3),
+        tokens=memory.tokens,
+        nano_usd=memory.nano_usd,
+    )
+
+
+def short(tool: str) -> str:
+    return tool.rpartition(".")[2]

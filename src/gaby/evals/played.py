@@ -1,0 +1,59 @@
+"""What an investigation did, whoever drove it: everything that a judge or a reader of the report needs."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+CallOutcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
+
+
+@dataclass(frozen=True)
+class PlayedCall:
+    tool: str
+    """Without its connector's name."""
+    arguments: dict[str, Any]
+    lane: Literal["read", "write"]
+    outcome: CallOutcome
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Of the timeline."""
+
+    system: str
+    action: str
+    detail: str = ""
+    kind: str = "info"
+
+
+@dataclass(frozen=True)
+class Posted:
+    body: str
+    private: bool
+
+
+@dataclass(frozen=True)
+class Played:
+    verdict: str
+    """Where there is none, the state in which it stopped."""
+    reasons: tuple[str, ...] = ()
+    posted: tuple[Posted, ...] = ()
+    calls: tuple[PlayedCall, ...] = ()
+    asked: tuple[PlayedCall, ...] = ()
+    effects: tuple[str, ...] = ()
+    """Tools that changed something, as the company itself noted it."""
+    sources: dict[str, str] = field(default_factory=dict[str, str])
+    """The text of everything that could be cited, by its token."""
+    timeline: tuple[Line, ...] = ()
+    iterations: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    nano_usd: int = 0
+
+    @property
+    def said(self) -> str:
+        return "\n\n".join(each.body for each in self.posted)
+
+    @property
+    def told_requester(self) -> str:
+        return "\n\n".join(each.body for each in self.posted if not each.private)

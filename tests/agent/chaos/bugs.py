@@ -1,0 +1,232 @@
+"""Bugs that somebody could make, planted on purpose: each in a forked process only, to see that the harness finds it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from gaby.agent import loop, queue
+from gaby.agent.acting import Hands
+from gaby.agent.edges import Edge, EdgeWriter, Lease
+from gaby.agent.loading import Loaded
+from gaby.agent.memory import Memory
+from gaby.agent.models import Investigation
+from gaby.agent.starting import Starter
+from gaby.audit import Fence
+from gaby.kernel.database import WriteSession
+from gaby.kernel.database.raw import Sql, begin
+from gaby.kernel.failpoints import failpoint, failpoint_async
+from gaby.tickets.postings import Poster
+from gaby.tools import invoke
+from gaby.tools.approvals import Approvals, as_fact
+from gaby.tools.effects import Effects
+from gaby.tools.runs import Call
+
+BETWEEN = "bug.between"
+"""A place in the middle of what a bug has torn apart."""
+
+
+def plant(name: str | None) -> None:
+    if name is not None:
+        BUGS[name]()
+
+
+def the_edge_is_written_after_its_run_has_moved() -> None:
+    _torn(first=lambda _add, _self, _sql, _edge: None, then=lambda add, self, sql, edge: add(self, sql, edge))
+
+
+def what_belongs_to_an_edge_is_written_later() -> None:
+    def then(_add: Any, self: Any, sql: Sql, edge: Edge) -> None:
+        for statement in edge.also:
+            sql.run(statement.sql, *(_of(self, "_bound")(value) for value in statement.parameters))
+
+    _torn(first=lambda add, self, sql, edge: add(self, sql, edge._replace(also=())), then=then)
+
+
+def _torn(*, first: Callable[..., None], then: Callable[..., None]) -> None:
+    """Two transactions instead of one."""
+    write, add = _of(EdgeWriter, "_write"), _of(EdgeWriter, "_add")
+
+    def torn(self: EdgeWriter, connection: Any, edges: Sequence[Edge]) -> Any:
+        moved: list[Edge] = []
+
+        def add_first(self: EdgeWriter, sql: Sql, edge: Edge) -> None:
+            moved.append(edge)
+            first(add, self, sql, edge)
+
+        _put(EdgeWriter, "_add", add_first)
+        results = write(self, connection, edges)
+        connection.commit()
+        failpoint(BETWEEN)
+        database = _of(self, "_database")
+        begin(database, connection)
+        sql = Sql(connection, database.dialect)
+        for edge in moved:
+            then(add, self, sql, edge)
+        sql.close()
+        return results
+
+    _put(EdgeWriter, "_write", torn)
+
+
+def the_log_is_not_asked_what_was_done() -> None:
+    async def recall(_: Hands, __: Any) -> dict[UUID, Any]:
+        return {}
+
+    _put(Hands, "_recall", recall)
+
+
+def an_interrupted_change_gets_a_new_id() -> None:
+    the_log_is_not_asked_what_was_done()
+    do = _of(Hands, "_invoke")
+
+    async def invoked(self: Hands, run: Any, call: Any) -> Any:
+        return await do(self, run, call.model_copy(update={"id": uuid4()}) if run.fresh else call)
+
+    _put(Hands, "_invoke", invoked)
+
+
+def a_change_in_doubt_is_made_again() -> None:
+    async def write(self: Hands, run: Any, call: Any, _: Any, __: Any) -> Any:
+        return await _of(self, "_invoke")(run, call)
+
+    _put(Hands, "_write", write)
+
+
+def the_outcome_is_written_before_the_effect() -> None:
+    class Mute:
+        def succeeded(self, *_: Any) -> None: ...
+        def failed(self, *_: Any) -> None: ...
+
+    call = _of(Effects, "_call")
+
+    async def early(self: Effects, decided: Any, run: Any, intent: Any, *, rehearsal: bool) -> Any:
+        intent.succeeded({})
+        return (self, decided, run, rehearsal)
+
+    perform = _of(Effects, "perform")
+
+    async def performed(self: Effects, decided: Any, run: Any, *, rehearsal: bool) -> Any:
+        await perform(self, decided, run, rehearsal=rehearsal)
+        await failpoint_async(f"{BETWEEN}.{decided.entry.facts.lane}")
+        return await call(self, decided, run, Mute(), rehearsal=rehearsal)
+
+    _put(Effects, "_call", early)
+    _put(Effects, "perform", performed)
+
+
+def a_used_approval_is_worth_nothing_after_a_crash() -> None:
+    def fact(approval: Any, call: Call) -> Any:
+        return as_fact(approval, Call(call.tool, call.arguments, call.id, resumed=False))
+
+    _put(invoke, "as_fact", fact)
+
+
+def the_same_is_asked_again() -> None:
+    async def asked_before(*_: Any) -> None:
+        return None
+
+    _put(Approvals, "_asked_before", asked_before)
+
+
+def an_answer_wakes_nobody() -> None:
+    async def wake(*_: Any) -> None: ...
+
+    _put(Starter, "_wake", wake)
+
+
+def only_the_last_edge_is_remembered() -> None:
+    whole = loop.load
+
+    async def load(session: Any, vault: Any, run_id: Any) -> Loaded:
+        loaded = await whole(session, vault, run_id)
+        ticket = loaded.memory.ticket
+        return Loaded(loaded.state, Memory(ticket=ticket, placeholders=loaded.memory.placeholders), loaded.edges)
+
+    _put(loop, "load", load)
+
+
+def a_posting_is_not_noted_before_it_is_sent() -> None:
+    async def note(*_: Any, **__: Any) -> None: ...
+
+    _put(Poster, "_note", note)
+
+
+def a_posting_is_called_posted_before_it_is_sent() -> None:
+    note = _of(Poster, "_note")
+
+    async def noted(self: Poster, place: Any, posting: Any, *, state: str, tries: int, **more: Any) -> None:
+        await note(self, place, posting, state="posted" if state == "sending" else state, tries=tries, **more)
+
+    _put(Poster, "_note", noted)
+
+
+def in_doubt_a_reply_is_sent_again_without_looking() -> None:
+    _put(Poster, "_after_doubt", _of(Poster, "_send"))
+
+
+def a_reply_has_another_marker_on_each_try() -> None:
+    sending = _of(Poster, "_sending")
+
+    async def sent(self: Poster, posting: Any, *rest: Any) -> Any:
+        posting.marker = f"gaby-{uuid4().hex}"
+        return await sending(self, posting, *rest)
+
+    _put(Poster, "_sending", sent)
+
+
+def a_ticket_is_stored_before_its_run() -> None:
+    heard = Starter.heard
+
+    async def late(self: Starter, session: WriteSession, events: Any) -> None:
+        if any(event.name == "ticket.received" for event in events):
+            await session.commit()
+            failpoint(BETWEEN)
+        await heard(self, session, events)
+
+    _put(Starter, "heard", late)
+
+
+def nobody_looks_at_the_lease_before_an_effect() -> None:
+    always = property(lambda _: Fence("SELECT 1 WHERE ? = ? OR 1 = 1", ("", ""), 1))
+    _put(Lease, "fence", always)
+
+
+def a_claim_leaves_the_old_token_valid() -> None:
+    taken = vars(queue)["_taken"]
+
+    def same(owner: str, now: Any, lease: Any) -> Any:
+        return taken(owner, now, lease).values(lease_token=Investigation.lease_token)
+
+    _put(queue, "_taken", same)
+
+
+def _of(owner: Any, name: str) -> Any:
+    return getattr(owner, name)
+
+
+def _put(owner: Any, name: str, value: Any) -> None:
+    setattr(owner, name, value)
+
+
+BUGS: Mapping[str, Callable[[], None]] = {
+    bug.__name__: bug
+    for bug in (
+        the_edge_is_written_after_its_run_has_moved,
+        what_belongs_to_an_edge_is_written_later,
+        the_log_is_not_asked_what_was_done,
+        an_interrupted_change_gets_a_new_id,
+        a_change_in_doubt_is_made_again,
+        the_outcome_is_written_before_the_effect,
+        a_used_approval_is_worth_nothing_after_a_crash,
+        the_same_is_asked_again,
+        an_answer_wakes_nobody,
+        only_the_last_edge_is_remembered,
+        a_posting_is_not_noted_before_it_is_sent,
+        a_posting_is_called_posted_before_it_is_sent,
+        in_doubt_a_reply_is_sent_again_without_looking,
+        a_reply_has_another_marker_on_each_try,
+        a_ticket_is_stored_before_its_run,
+        nobody_looks_at_the_lease_before_an_effect,
+        a_claim_leaves_the_old_token_valid,
+    )
+}

@@ -1,0 +1,59 @@
+"""Stopping: a process stands still in the middle of its work until others have finished it, and then wakes up."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.agent.chaos.facts import Facts
+from tests.agent.chaos.killing import LATER, Trial
+
+_PATIENCE = 30.0
+_STANDS = 2.0
+"""So long it stays at the place by itself; long enough to be stopped there."""
+
+
+@dataclass(frozen=True)
+class Late:
+    before: Facts
+    """When the other had finished."""
+    after: Facts
+    """When the late one had ended."""
+    log: str
+
+
+def stop_at(trial: Trial, place: str, **more: Any) -> Late:
+    """A worker is stopped there, another one takes over and finishes, and the first one wakes up."""
+    stage, name = trial.stage, place.partition("@")[0]
+    stage.set()
+    trace = stage.home / "passed"
+    hit = int(place.partition("@")[2] or 1)
+    log = stage.home / "late"
+    errand = stage.working(f"{name}=delay:{_STANDS}@{hit}", trace=str(trace), log=str(log), **more)
+    late = stage.herd.start(errand)
+    _wait_for(trace, name, hit)
+    os.kill(late, signal.SIGSTOP)
+    try:
+        other = stage.work(later=LATER, bug=more.get("bug"))
+    finally:
+        os.kill(late, signal.SIGCONT)
+    assert other.code == 0, stage.herd.last_words()
+    ended = stage.herd.wait(late)
+    assert ended.code == 0, log.read_text()[-3000:]
+    return Late(other.result, ended.result, log.read_text())
+
+
+def _wait_for(trace: Path, name: str, hit: int) -> None:
+    until = time.monotonic() + _PATIENCE
+    while not trace.exists() or trace.read_text().split().count(name) < hit:
+        if time.monotonic() > until:
+            raise TimeoutError(f"{name} was not reached")
+        time.sleep(0.02)
+
+
+def what_changed(late: Late) -> list[str]:
+    """What the late one has written; nothing is right."""
+    before, after = dict(late.before), dict(late.after)
+    return [f"{name}: {after[name]} instead of {before[name]}" for name in before if before[name] != after[name]]
