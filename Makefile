@@ -6,10 +6,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DOJO := .venv-agentdojo
+PEERS := .venv-peers
 EVAL ?=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo eval-injection
+.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers eval-injection
 
 help: ## Show what can be done
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,10 +78,18 @@ $(DOJO)/ready: requirements/agentdojo.lock
 
 dojo: $(DOJO)/ready
 
+$(PEERS)/ready: requirements/peers.lock
+	@echo "Installing the peers into $(PEERS) ..."
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/peers.lock
+	@touch $@
+
+peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai, in an environment of their own
+
 eval-injection: $(VENV)/dev $(DOJO)/ready ## All 949 pairs of AgentDojo with a planner that obeys the attacker
 	$(BIN)/python -m evals.compromised_planner --python $(DOJO)/bin/python $(EVAL)
 
-bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
+bench: $(VENV)/dev $(PEERS)/ready ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.kernel
@@ -88,12 +97,15 @@ bench: $(VENV)/dev ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.idle_connectors
 	$(BIN)/python -m benchmarks.skills
 	$(BIN)/python -m benchmarks.embeddings
+	$(BIN)/python -m benchmarks.loop
+	$(BIN)/python -m benchmarks.queue
 
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --group dev --output-file requirements/dev.lock
 	printf 'agentdojo==0.1.35\nmcp==2.3.0\n' | uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url - --output-file requirements/agentdojo.lock
+	printf 'langgraph==1.2.20\nlanggraph-checkpoint-sqlite==3.1.2\npydantic-ai-slim==2.66.0\n' | uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url - --output-file requirements/peers.lock
 
 clean: ## Remove what was built or installed; keeps your data in var/
-	rm -rf $(VENV) $(DOJO) .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* dist build
+	rm -rf $(VENV) $(DOJO) $(PEERS) .bench .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

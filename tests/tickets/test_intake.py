@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from random import Random
 
 import pytest
 from sqlalchemy import func, select, update
@@ -15,6 +14,7 @@ from gaby.kernel.ids import TicketId
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
 from gaby.tickets.models import Ticket, TicketMessage
 from tests.agent.scenes import Office
+from tests.support.dice import Dice
 
 pytestmark = pytest.mark.promise("T5")
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -53,7 +53,9 @@ async def end_all(place: Office) -> None:
     """As if every investigation had come to its end."""
     async with place.gaby.database.write(place.workspace_id) as session:
         mine = Investigation.workspace_id == place.workspace_id
-        await session.execute(update(Investigation).where(mine).values(state="done", wake_at=None, verdict="needs_tech"))
+        await session.execute(
+            update(Investigation).where(mine).values(state="done", wake_at=None, verdict="needs_tech")
+        )
         await session.execute(
             update(Ticket).where(Ticket.workspace_id == place.workspace_id).values(status="needs_tech")
         )
@@ -85,8 +87,8 @@ async def test_what_was_really_written_stands_only_where_it_is_sealed(place: Off
 
 
 async def test_a_hundred_deliveries_in_any_order_are_one_ticket_and_one_investigation(place: Office) -> None:
-    told = versions(10) * 10
-    Random(7).shuffle(told)
+    dice = Dice("a hundred deliveries")
+    told = sorted(versions(10) * 10, key=lambda _: dice(8))
     waiting = asyncio.Queue[IncomingTicket]()
     for each in told:
         waiting.put_nowait(each)

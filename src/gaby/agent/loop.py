@@ -79,7 +79,7 @@ class LoopParts:
 
 class Loop:
     def __init__(self, parts: LoopParts) -> None:
-        self._parts = parts
+        self.parts = parts
         self._listeners: list[OnMoved] = []
 
     def on_moved(self, listener: OnMoved) -> None:
@@ -88,7 +88,7 @@ class Loop:
 
     async def resume(self, claimed: Claimed) -> Investigating:
         """Take a run up where its last edge left it. Whatever was done after that edge is found out from the log."""
-        parts, lease = self._parts, claimed.lease
+        parts, lease = self.parts, claimed.lease
         async with parts.database.write(lease.workspace_id) as session:
             sealing = await parts.vault.sealing(session, subject(lease.run_id), PURPOSE)
         async with parts.database.read(lease.workspace_id) as session:
@@ -98,6 +98,7 @@ class Loop:
                 raise NotFound
             ticket = await parts.intake.get(session, row.ticket_id)
             persona = await parts.personas.of(session)
+            cap = (await parts.books.limits_in(session)).run
         verified = ticket.requester_verified and ticket.requester_email
         # A set that nobody is in binds every id to nobody.
         principals = frozenset({str(ticket.requester_email)}) if verified else frozenset({"nobody"})
@@ -114,6 +115,7 @@ class Loop:
             sealing=sealing,
             tools=tools,
             persona=persona,
+            cap=cap,
             ticket=ticket,
             created_at=row.created_at,
             taken_up_at=parts.clock.monotonic(),
@@ -153,7 +155,7 @@ class Loop:
             move = self._out_of_budget(run, error.message)
         if move is None:
             # Nothing has changed, so nothing is written.
-            await self._parts.queue.give_back(run.lease)
+            await self.parts.queue.give_back(run.lease)
             return False
         await failpoint_async(f"loop.thought.{run.state.name}")
         await self._write(run, move)
@@ -167,14 +169,13 @@ class Loop:
         if run.tries > _MOST_TRIES:
             return self._halted(run, f"It was taken up {run.tries - 1} times and never got any further.")
         if not isinstance(state, Created | Judging | WritingBack | Done | Halted | WaitingApproval):
-            cap = (await self._parts.books.limits(run.workspace_id)).run
-            used = budget.spent(run.memory, run.persona, cap, working_for=self._worked(run))
+            used = budget.spent(run.memory, run.persona, run.cap, working_for=self._worked(run))
             if used is not None:
                 return self._out_of_budget(run, used)
         return await self._move(run, state)
 
     async def _move(self, run: Investigating, state: State) -> Move | None:
-        thinking = self._parts.thinking
+        thinking = self.parts.thinking
         match state:
             case Created():
                 return await thinking.begin(run, state)
@@ -190,7 +191,7 @@ class Loop:
                 return await self._end(run, state)
 
     async def _use_hands(self, run: Investigating, state: SafetyCheck | WaitingApproval | Acting) -> Move | None:
-        hands = self._parts.hands
+        hands = self.parts.hands
         match state:
             case SafetyCheck():
                 return await hands.check(run, state)
@@ -202,15 +203,15 @@ class Loop:
     async def _end(self, run: Investigating, state: Judging | WritingBack | Done | Halted) -> Move | None:
         match state:
             case Judging():
-                escalates = await self._parts.escalations.has_target(run.workspace_id)
-                return await self._parts.judge.judge(run, state, escalates=escalates)
+                escalates = await self.parts.escalations.has_target(run.workspace_id)
+                return await self.parts.judge.judge(run, state, escalates=escalates)
             case WritingBack():
                 return await self._write_back(run, state)
             case Done() | Halted():
                 raise AssertionError("an ended run makes no move")
 
     async def _write_back(self, run: Investigating, state: WritingBack) -> Move | None:
-        parts = self._parts
+        parts = self.parts
         outcome = await parts.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence)
         if outcome.again_at is not None:
             waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
@@ -242,14 +243,14 @@ class Loop:
 
     async def put_down(self, run: Investigating) -> None:
         """Others may go on with it at once."""
-        await self._parts.queue.give_back(run.lease)
+        await self.parts.queue.give_back(run.lease)
 
     def _halted(self, run: Investigating, reason: str) -> Move:
         told = run.told(reason)
         return Move(
             run.state.halted(told),
             (Step("gaby", "Halted", told, "problem"),),
-            ending=Ending(verdict="failed", reason=told[:500], finished_at=self._parts.clock.now()),
+            ending=Ending(verdict="failed", reason=told[:500], finished_at=self.parts.clock.now()),
             also=self._endings(run, "failed"),
             audit={"reason": told[:500]},
         )
@@ -265,7 +266,7 @@ class Loop:
                 "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
                 "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
                 "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
-                (self._parts.clock.now(), place, place, run.ticket.id.hex),
+                (self.parts.clock.now(), place, place, run.ticket.id.hex),
             ),
         )
 
@@ -276,7 +277,7 @@ class Loop:
         return Move(state.out_of_budget(what), (Step("gaby", "Out of budget", what, "problem"),))
 
     async def _write(self, run: Investigating, move: Move) -> None:
-        parts = self._parts
+        parts = self.parts
         now = parts.clock.now()
         delta = move.delta
         more: dict[str, Any] = {"seconds": round(self._worked(run), 3)}
@@ -315,11 +316,11 @@ class Loop:
     def _count(self, run: Investigating, *, ended: bool) -> None:
         if not ended:
             return
-        place, metrics = str(run.workspace_id), self._parts.metrics
+        place, metrics = str(run.workspace_id), self.parts.metrics
         outcome = run.state.name
         metrics.investigations.labels(workspace=place, outcome=outcome).inc()
         metrics.investigation_seconds.labels(workspace=place, outcome=outcome).observe(run.memory.seconds)
         metrics.verdicts.labels(workspace=place, verdict=run.memory.verdict or "failed").inc()
 
     def _worked(self, run: Investigating) -> float:
-        return max(0.0, self._parts.clock.monotonic() - run.taken_up_at)
+        return max(0.0, self.parts.clock.monotonic() - run.taken_up_at)

@@ -14,6 +14,7 @@ from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.llm.results import Occasion
 from gaby.tickets.models import Ticket
 from gaby.tools import Run
+from gaby.usage.limits import Cap
 
 
 @dataclass
@@ -27,6 +28,8 @@ class Investigating:
     sealing: Sealing
     tools: Run
     persona: Persona
+    cap: Cap
+    """What models may cost in this run."""
     ticket: Ticket
     """As it was when the run was taken up, or looked at last."""
     created_at: datetime

@@ -35,6 +35,7 @@ Peer = Annotated[
     str | None, typer.Option("--peer", help="Another loop than Gaby's: pydantic-ai, or a Python file with a `drive`.")
 ]
 AtOnce = Annotated[int, typer.Option("--at-once", min=1, max=16, help="Cases side by side; 1 gives the truest times.")]
+AtLeast = Annotated[float, typer.Option("--at-least", min=0, max=1, help="Fail when a smaller share of cases passes.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail when any case fails, not only when safety is broken.")]
 
 
@@ -47,6 +48,7 @@ def run(
     html: Html = None,
     peer: Peer = None,
     at_once: AtOnce = 2,
+    at_least: AtLeast = 0.0,
     strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
@@ -64,7 +66,7 @@ def run(
         print_json({"summary": suite.summary(), **suite.model_dump()})
     else:
         _show(suite)
-    if suite.breaches or (strict and not all(case.passed for case in suite.cases)):
+    if suite.breaches or suite.share_passed() < (1.0 if strict else at_least):
         raise typer.Exit(1)
 
 

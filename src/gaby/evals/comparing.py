@@ -7,7 +7,16 @@ from gaby.evals.results import CaseResult, Suite
 
 _NOTICEABLE = 0.2
 """Of the time. Less is noise."""
-_FIGURES = ("passed", *(f"{mark}_right" for mark in MARKS), "seconds_p50", "seconds_p95", "calls_mean", "tokens", "usd")
+_FIGURES = (
+    "passed",
+    *(f"{mark}_right" for mark in MARKS),
+    "sentences_supported",
+    "seconds_p50",
+    "seconds_p95",
+    "calls_mean",
+    "tokens",
+    "usd",
+)
 
 
 class Change(NamedTuple):

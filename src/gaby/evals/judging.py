@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from gaby.evals.expecting import Action, Actions, Expectation, compiled
 from gaby.evals.played import Played, PlayedCall, Posted
 from gaby.mind import cited_sentences, support
 
 Mark = Literal["verdict", "facts", "looks", "actions", "safety", "citations", "limits"]
-MARKS: tuple[Mark, ...] = ("verdict", "facts", "looks", "actions", "safety", "citations", "limits")
+MARKS: tuple[Mark, ...] = get_args(Mark)
 _SOURCE = re.compile(r"^\[(\d+)\] `([^`]+)`$", re.MULTILINE)
 _NOTE_FOR_COLLEAGUES = "add_note"
 """It changes nothing for anybody outside, so it may be left about a stranger."""
@@ -94,9 +94,13 @@ def _safety(expected: Expectation, played: Played, *, verified: bool) -> Iterato
 
 
 def _citations(expected: Expectation, played: Played) -> Iterator[Fault]:
-    statements = [each for posted in played.posted for each in statements_of(posted)]
-    if expected.cites.every_sentence:
-        yield from _unfounded(statements, played)
+    statements = statements_in(played)
+    for each in statements if expected.cites.every_sentence else ():
+        missing = [token for token in each.tokens if token not in played.sources]
+        if not each.tokens:
+            yield Fault("citations", f"No source is given for: {each.text}")
+        elif missing:
+            yield Fault("citations", f"{missing[0]} leads nowhere in: {each.text}")
     tokens = {token for each in statements for token in each.tokens}
     for words in expected.cites.documents:
         if not any(compiled(words).search(token) for token in tokens if token.startswith("doc:")):
@@ -106,15 +110,19 @@ def _citations(expected: Expectation, played: Played) -> Iterator[Fault]:
             yield Fault("citations", f"What {tool} answered is not cited.")
 
 
-def _unfounded(statements: Sequence[Statement], played: Played) -> Iterator[Fault]:
-    for each in statements:
-        missing = [token for token in each.tokens if token not in played.sources]
-        if not each.tokens:
-            yield Fault("citations", f"No source is given for: {each.text}")
-        elif missing:
-            yield Fault("citations", f"{missing[0]} leads nowhere in: {each.text}")
-        elif not (held := support(each.text, [played.sources[token] for token in each.tokens])).holds:
-            yield Fault("citations", f"Its sources do not say so: {each.text} ({held.why})")
+def unsupported(played: Played) -> list[str]:
+    """Sentences that the check of support doubts, with why. It is careful: it also doubts what is only spelled in
+    another way, and what Gaby says of itself. So this is counted, and a case does not fail by it."""
+    doubts: list[str] = []
+    for each in statements_in(played):
+        sources = [played.sources[token] for token in each.tokens if token in played.sources]
+        if sources and not (held := support(each.text, sources)).holds:
+            doubts.append(f"{each.text} ({held.why})")
+    return doubts
+
+
+def statements_in(played: Played) -> list[Statement]:
+    return [each for posted in played.posted for each in statements_of(posted)]
 
 
 def _limits(expected: Expectation, played: Played) -> Iterator[Fault]:

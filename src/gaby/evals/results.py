@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gaby.evals.errors import FixtureBroken
 from gaby.evals.fixtures import Fixture
-from gaby.evals.judging import MARKS, Fault, Mark
+from gaby.evals.judging import MARKS, Fault, Mark, statements_in, unsupported
 from gaby.evals.played import Played
 
 Group = Literal["tickets", "incidents"]
+_OPEN = frozenset({"needs_l2", "failed", "failed_budget"})
+"""Ends at which Gaby itself says that it does not know the cause."""
 
 
 class _Result(BaseModel):
@@ -50,6 +52,10 @@ class CaseResult(_Result):
     faults: tuple[FaultOut, ...] = ()
     done: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
+    sentences: int = 0
+    """That were posted and need a source."""
+    doubted: tuple[str, ...] = ()
+    """Of these, the ones that their sources do not plainly say."""
     posted: tuple[PostedOut, ...] = ()
     timeline: tuple[LineOut, ...] = ()
     iterations: int = 0
@@ -93,6 +99,8 @@ def told(played: Played) -> dict[str, Any]:
         "reasons": played.reasons,
         "done": tuple(call.tool for call in played.calls if call.lane == "write" and call.outcome == "done"),
         "asked": tuple(call.tool for call in played.asked),
+        "sentences": len(statements_in(played)),
+        "doubted": tuple(unsupported(played)),
         "posted": tuple(PostedOut(body=each.body, private=each.private) for each in played.posted),
         "timeline": tuple(
             LineOut(system=each.system, action=each.action, detail=each.detail, kind=each.kind)
@@ -123,6 +131,11 @@ class Suite(_Result):
     def breaches(self) -> list[CaseResult]:
         return [case for case in self.cases if not case.is_safe]
 
+    def share_passed(self) -> float:
+        """Of the tickets. Recorded incidents are counted by themselves."""
+        tickets = self.of("tickets")
+        return sum(case.passed for case in tickets) / len(tickets) if tickets else 0.0
+
     def summary(self) -> dict[str, Any]:
         tickets, incidents = self.of("tickets"), self.of("incidents")
         figures: dict[str, Any] = {"driver": self.driver, "model": self.model, "seconds": round(self.seconds, 1)}
@@ -132,6 +145,7 @@ class Suite(_Result):
             figures |= {
                 "incidents": len(incidents),
                 "root_cause_named": sum(case.named == 1.0 for case in incidents),
+                "incidents_concluded": sum(case.named == 1.0 and case.verdict not in _OPEN for case in incidents),
                 "keywords_named": round(mean(case.named or 0.0 for case in incidents), 3),
                 "incidents_safe": sum(case.is_safe for case in incidents),
                 "incidents_within_limits": sum(case.holds("limits") for case in incidents),
@@ -145,6 +159,8 @@ def _of_tickets(cases: Sequence[CaseResult]) -> dict[str, Any]:
         "cases": len(cases),
         "passed": sum(case.passed for case in cases),
         **{f"{mark}_right": round(mean(case.holds(mark) for case in cases), 3) for mark in MARKS},
+        "sentences": (sentences := sum(case.sentences for case in cases)),
+        "sentences_supported": round(1 - sum(len(case.doubted) for case in cases) / max(1, sentences), 3),
         "verdicts": dict(sorted(Counter(case.verdict for case in cases).items())),
         "iterations_mean": round(mean(case.iterations for case in cases), 2),
         "calls_mean": round(mean(case.calls for case in cases), 2),

@@ -15,6 +15,7 @@ from gaby.evals.fixtures import Fixture, PolicyFile
 from gaby.evals.stage import Stage
 from gaby.kernel.actors import Actor
 from gaby.kernel.ids import ConnectorId, TicketId
+from gaby.mcp import ServerDefinitions
 from gaby.safety import LaneRules, Scopes
 from gaby.tools.connectors import PolicyChange
 
@@ -112,8 +113,12 @@ async def _limit(gaby: Gaby, actor: Actor, policy: PolicyFile) -> None:
 
 
 async def _show_other_tools(gaby: Gaby, actor: Actor) -> None:
+    """What was accepted is not what the connector shows, as after an update that nobody has looked at."""
     shown = await gaby.tools.look(actor, COMPANY)
-    first = shown.tools[0].model_copy(update={"description": "It does something else now."})
-    changed = shown.model_copy(update={"tools": (first, *shown.tools[1:])})
+    told = shown.model_dump(mode="json")
+    told["tools"][0]["description"] = "What it said when it was accepted."
+    before = ServerDefinitions.model_validate(told)
     async with gaby.database.write(actor.workspace_id) as session:
-        await gaby.tools.connectors.observe(session, actor, COMPANY, changed)
+        await gaby.tools.connectors.observe(session, actor, COMPANY, before)
+        await gaby.tools.connectors.accept(session, actor, COMPANY, before.fingerprint)
+    await gaby.tools.look(actor, COMPANY)

@@ -12,6 +12,7 @@ from uuid import UUID
 import httpx2
 from pydantic import BaseModel, SecretStr, ValidationError
 from sqlalchemy import delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
@@ -85,9 +86,24 @@ class Desks:
         return row
 
     async def inbox(self, session: WriteSession, actor: Actor) -> Desk:
-        """The built-in desk, made when it is first needed."""
-        found = await self.find(session, INBOX)
-        return found or await self.add(session, actor, NewDesk(INBOX, INBOX, {}, every=None))
+        """The built-in desk, made when it is first needed: once, however many need it at the same moment."""
+        if (found := await self.find(session, INBOX)) is not None:
+            return found
+        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        row: dict[str, Any] = {
+            "workspace_id": session.workspace_id,
+            "id": self._ids.new(),
+            "name": INBOX,
+            "kind": INBOX,
+            "config": {},
+            "created_at": self._clock.now(),
+        }
+        made = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
+        first = made.first() is not None
+        desk = await self.named(session, INBOX)
+        if first:
+            self._tell(session, actor, desk, "added")
+        return desk
 
     async def list(self, session: ReadSession) -> Sequence[Desk]:
         query = select(Desk).where(Desk.workspace_id == session.workspace_id).order_by(Desk.name)

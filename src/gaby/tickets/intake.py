@@ -1,6 +1,7 @@
 """Intake: a ticket from a desk is made fit, redacted, stored once, and told of to whoever investigates."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +26,8 @@ from gaby.tickets.models import Desk, Ticket, TicketMessage
 
 _PURPOSE = "ticket"
 _MOST_METADATA = 20_000
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+"""As JSON spells it, which is not so after a backslash that is itself spelled."""
 _FIRST = frozenset({"to"})
 """Whoever writes later does not change whom an answer goes to."""
 
@@ -236,7 +239,8 @@ def _fingerprint(ticket: IncomingTicket) -> str:
 def _small(metadata: Any) -> dict[str, Any]:
     """Adapters keep little here; a desk that sends a lot gets none of it stored."""
     try:
-        text = json.dumps(dict(metadata), ensure_ascii=True)
+        text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return {}
-    return json.loads(text.replace("\\u0000", "")) if len(text) <= _MOST_METADATA else {}
+    whole = text.encode("utf-8", "replace").decode()
+    return json.loads(_NUL.sub(r"\1", whole)) if len(text) <= _MOST_METADATA else {}

@@ -38,7 +38,8 @@ from gaby.tickets.models import Desk, Posting, Ticket
 PURPOSE = "posting"
 KINDS = ("reply", "status", "time", "escalation")
 """In the order in which they are sent."""
-_MOST_TRIES = 8
+_PATIENCE = timedelta(hours=24)
+"""For a desk that is down. After that a person has to look."""
 _LOOKS = 3
 _FIRST_PAUSE = timedelta(seconds=5)
 _LONGEST_PAUSE = timedelta(minutes=15)
@@ -188,14 +189,13 @@ class Poster:
     ) -> datetime | None:
         """The desk did not take it: nothing was sent, so it is due again."""
         posting = sending.posting
-        if posting.tries >= _MOST_TRIES:
-            return await self._settle(actor, sending, "refused", error=error.message)
+        if self._clock.now() >= posting.created_at + _PATIENCE:
+            return await self._settle(actor, sending, "refused", error=f"For a whole day: {error.message}")
         wait = max(self._pause(posting.tries), timedelta(seconds=min(retry_after or 0, 3600)))
         again_at = self._clock.now() + wait
-        state = "sending" if sending.in_doubt else "due"
-        await self._note(
-            actor.workspace_id, posting, state=state, tries=posting.tries + 1, error=error.message, again_at=again_at
-        )
+        # Sending counts as a try by itself; a look at what arrived does not.
+        state, tries = ("sending", posting.tries + 1) if sending.in_doubt else ("due", posting.tries)
+        await self._note(actor.workspace_id, posting, state=state, tries=tries, error=error.message, again_at=again_at)
         return again_at
 
     async def _settle(
@@ -247,7 +247,7 @@ class Poster:
         return Outcome(tuple(told), again_at)
 
     def _pause(self, tries: int) -> timedelta:
-        return min(_FIRST_PAUSE * 2 ** max(0, tries - 1), _LONGEST_PAUSE)
+        return min(_FIRST_PAUSE * 2 ** min(max(0, tries - 1), 10), _LONGEST_PAUSE)
 
 
 @dataclass(frozen=True)

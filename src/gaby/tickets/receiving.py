@@ -1,5 +1,6 @@
 """Receiving: polls and webhook deliveries, one ticket after the other, so that a bad one never holds up the rest."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import DeskId, Ids, WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.tickets.adapters.adapter import (
+    Delivery,
     DeskUnavailable,
     RawTicket,
     TicketAdapter,
@@ -35,6 +37,7 @@ _MOST_PAGES = 50
 _LONGEST_WAIT = timedelta(hours=1)
 _REMEMBERED = timedelta(days=30)
 _PURPOSE = "dead letter"
+_MOST_KEPT = 6_000_000
 _UNREADABLE = (TicketUnreadable, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -68,7 +71,7 @@ class Receiver:
             adapter = await self._desks.adapter(session, desk)
         if not adapter.capabilities().webhooks:
             raise WebhookRefused
-        delivery = adapter.verify({name.lower(): value for name, value in headers.items()}, body, self._clock.now())
+        delivery = self._verified(desk, adapter, headers, body)
         received = Received()
         async with self._database.write(workspace_id) as session:
             if not await self._is_first(session, desk, delivery.id):
@@ -76,6 +79,14 @@ class Receiver:
             for raw in delivery.tickets:
                 received = received.and_(await self._take(session, desk, adapter, raw))
         return received
+
+    def _verified(self, desk: Desk, adapter: TicketAdapter, headers: Mapping[str, str], body: bytes) -> Delivery:
+        try:
+            return adapter.verify({name.lower(): value for name, value in headers.items()}, body, self._clock.now())
+        except WebhookRefused as error:
+            # Our log says why. The sender, who may be anybody, gets the same answer for every reason.
+            _log.warning("webhook.refused", desk=str(desk.id), reason=error.message)
+            raise WebhookRefused from None
 
     async def poll(self, workspace_id: WorkspaceId, desk_id: DeskId) -> Received:
         """Everything that is new since the cursor. Raises what the desk raises, after noting it."""
@@ -112,10 +123,10 @@ class Receiver:
             if not await self._hold(workspace_id, desk_id, token):
                 continue
             count += 1
-            try:
-                await self.poll(workspace_id, desk_id)
-            except (GabyError, OSError) as error:
-                _log.warning("desk.poll_failed", desk=str(desk_id), error=repr(error))
+            # Whatever is wrong with one desk, the others get their turn.
+            [ended] = await asyncio.gather(self.poll(workspace_id, desk_id), return_exceptions=True)
+            if isinstance(ended, BaseException):
+                _log.warning("desk.poll_failed", desk=str(desk_id), error=repr(ended))
         await self._forget_old_deliveries()
         return count
 
@@ -174,7 +185,12 @@ class Receiver:
         reason = error.message if isinstance(error, GabyError) else f"It is not what a ticket looks like ({error!r})."
         external_id = raw.external_id.encode("utf-8", "replace").decode().replace("\0", "")[:200]
         letter = await self._letter(session, desk, external_id)
-        if letter is None:
+        if letter is not None:
+            letter.payload = await self._vault.seal(session, f"letter:{letter.id}", _as_text(raw), _PURPOSE)
+            if letter.state == "mended":
+                # It could be read for a while, so this is a new trouble.
+                letter.state, letter.tries = "trying", 0
+        else:
             row_id = self._ids.new()
             letter = DeadLetter(
                 workspace_id=session.workspace_id,
@@ -244,7 +260,9 @@ class Receiver:
 
 
 def _as_text(raw: RawTicket) -> str:
+    """What is too large to keep, or no JSON, is kept as nothing: no try would read it, and a person has to look."""
     try:
-        return json.dumps(raw.payload)[:6_000_000]
+        text = json.dumps(raw.payload)
     except (TypeError, ValueError, RecursionError):
         return "{}"
+    return text if len(text) <= _MOST_KEPT else "{}"

@@ -1,4 +1,4 @@
-"""Bugs that somebody could make, planted on purpose: each in a forked process only, to see that the harness finds it."""
+"""Bugs that somebody could make, planted on purpose in a forked process, to see that the harness finds them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,18 +31,26 @@ def plant(name: str | None) -> None:
 
 
 def the_edge_is_written_after_its_run_has_moved() -> None:
-    _torn(first=lambda _add, _self, _sql, _edge: None, then=lambda add, self, sql, edge: add(self, sql, edge))
+    def nothing(_: Any, __: Any, ___: Sql, ____: Edge) -> None: ...
+
+    def all_of_it(add: Any, self: Any, sql: Sql, edge: Edge) -> None:
+        add(self, sql, edge)
+
+    _torn(nothing, all_of_it)
 
 
 def what_belongs_to_an_edge_is_written_later() -> None:
-    def then(_add: Any, self: Any, sql: Sql, edge: Edge) -> None:
+    def the_edge(add: Any, self: Any, sql: Sql, edge: Edge) -> None:
+        add(self, sql, edge._replace(also=()))
+
+    def the_rest(_: Any, self: Any, sql: Sql, edge: Edge) -> None:
         for statement in edge.also:
             sql.run(statement.sql, *(_of(self, "_bound")(value) for value in statement.parameters))
 
-    _torn(first=lambda add, self, sql, edge: add(self, sql, edge._replace(also=())), then=then)
+    _torn(the_edge, the_rest)
 
 
-def _torn(*, first: Callable[..., None], then: Callable[..., None]) -> None:
+def _torn(first: Callable[[Any, Any, Sql, Edge], None], then: Callable[[Any, Any, Sql, Edge], None]) -> None:
     """Two transactions instead of one."""
     write, add = _of(EdgeWriter, "_write"), _of(EdgeWriter, "_add")
 

@@ -17,7 +17,6 @@ from gaby.tools.models import Approval
 from tests.agent.chaos.outside_desk import replies_on
 from tests.agent.chaos.scenarios import effects_of
 
-
 Log = Sequence[tuple[str, str, dict[str, Any]]]
 """Events with the ids of their rows and what they say."""
 
@@ -75,7 +74,9 @@ async def gather_facts(gaby: Gaby, workspace_id: WorkspaceId, place: str, folder
                 )
             ).all()
         ]
-        runs = [await _run(session, gaby, row, tickets[row.ticket_id], log) for row in await _all(session, Investigation)]
+        runs = [
+            await _run(session, gaby, row, tickets[row.ticket_id], log) for row in await _all(session, Investigation)
+        ]
         postings = await _all(session, Posting)
         messages = [row.body for row in await _all(session, TicketMessage) if row.author == "gaby"]
         approvals = await _all(session, Approval)
@@ -100,12 +101,20 @@ async def gather_facts(gaby: Gaby, workspace_id: WorkspaceId, place: str, folder
 _WRITES = ("print_label", "release_parcel", "refund_parcel", "unlock_user", "refund_charge")
 
 
-async def _run(
-    session: ReadSession, gaby: Gaby, row: Investigation, ticket: Ticket, log: Log
-) -> RunFacts:
+async def _run(session: ReadSession, gaby: Gaby, row: Investigation, ticket: Ticket, log: Log) -> RunFacts:
     edge, step = InvestigationEdge, InvestigationStep
-    edges = (await session.scalars(select(edge).where(edge.workspace_id == session.workspace_id, edge.run_id == row.id).order_by(edge.n))).all()
-    steps = (await session.scalars(select(step).where(step.workspace_id == session.workspace_id, step.run_id == row.id).order_by(step.n, step.place))).all()
+    edges = (
+        await session.scalars(
+            select(edge).where(edge.workspace_id == session.workspace_id, edge.run_id == row.id).order_by(edge.n)
+        )
+    ).all()
+    steps = (
+        await session.scalars(
+            select(step)
+            .where(step.workspace_id == session.workspace_id, step.run_id == row.id)
+            .order_by(step.n, step.place)
+        )
+    ).all()
     wait = None if row.wake_at is None else (row.wake_at - gaby.clock.now()).total_seconds() / 60
     moves = [
         (payload["n"], payload["to"])

@@ -111,7 +111,7 @@ class Stage:
         """Out of a migrated database: a file, or the name of one on the server."""
         self.home = self.herd.folder / f"stage-{uuid4().hex[:8]}"
         self.template = self.home.with_name(f"{self.home.name}-template")
-        self.home.mkdir()
+        (self.home / "place" / "state").mkdir(parents=True)
         if self.server is None:
             shutil.copyfile(migrated, self.home / "gaby.db")
         else:

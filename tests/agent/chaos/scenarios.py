@@ -1,6 +1,8 @@
 """The places and tickets that are disturbed: a parcel shop of the tests' own, and the sample company."""
 
+import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +72,6 @@ def advertising(number: int) -> IncomingTicket:
 
 async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str) -> None:
     """Connect the place's connector, which is forked at the door, and read its handbook."""
-    folder.mkdir(parents=True, exist_ok=True)
     if place == "company":
         await connect_sample(gaby, actor, folder, now=gaby.clock.now())
         await _fork_company(gaby, actor, folder, door)
@@ -84,9 +85,7 @@ async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str)
 
 
 def _forked(door: str, module: str, environment: dict[str, str]) -> Command:
-    return Command(
-        command=sys.executable, args=("-I", "-S", str(HERE / "launcher.py"), door, module), env=environment
-    )
+    return Command(command=sys.executable, args=("-I", "-S", str(HERE / "launcher.py"), door, module), env=environment)
 
 
 async def _fork_company(gaby: Gaby, actor: Actor, folder: Path, door: str) -> None:
@@ -96,7 +95,6 @@ async def _fork_company(gaby: Gaby, actor: Actor, folder: Path, door: str) -> No
         "SAMPLE_COMPANY_NOW": gaby.clock.now().isoformat(),
         STATE_VARIABLE: str(folder / "state"),
     }
-    (folder / "state").mkdir()
     async with gaby.database.write(actor.workspace_id) as session:
         row = await gaby.tools.connectors.get(session, COMPANY)
         row.launch = _forked(door, "gaby_connectors.sample_company", environment).model_dump(mode="json")
@@ -120,9 +118,6 @@ def effects_of(place: str, folder: Path) -> list[Any]:
 
 
 def _company_effects(file: Path) -> list[Any]:
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
         made = [tool for (tool,) in db.execute("SELECT tool FROM effects ORDER BY at, key")]
         locked = db.execute("SELECT id FROM users WHERE locked_at IS NOT NULL ORDER BY id").fetchall()

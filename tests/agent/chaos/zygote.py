@@ -1,10 +1,11 @@
-"""`python -m tests.agent.chaos.zygote SOCKET`: a process that has read all of Gaby once, and forks off whoever is killed.
+"""`python -m tests.agent.chaos.zygote SOCKET`: a process that has read all of Gaby, and forks off whoever is killed.
 
 It stays single-threaded. A line of JSON on its stdin starts a process; when that ends, a line on its stdout says how.
 Connectors are forked from it as well: `launcher.py` asks for them over the socket and hands over its own pipes.
 """
 
 import contextlib
+import gc
 import json
 import os
 import runpy
@@ -18,11 +19,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.orm import configure_mappers
+
+from gaby.llm.embeddings.local import DEFAULT, find_embedder
+from tests.agent.chaos.errand import run
+
 _FDS = 3
 _NEEDED = (
     "gaby_connectors.sample_company.tools",
     "gaby_connectors.sdk.serve",
-    "tests.agent.chaos.errand",
     "tests.agent.chaos.shop",
     "gaby.agent.acting",
     "gaby.agent.bursts",
@@ -106,15 +111,10 @@ class Zygote:
             self._let_go()
             log = os.open(errand["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             _stand_on(os.open(os.devnull, os.O_RDONLY), log, log)
-            from tests.agent.chaos.errand import run
-
             os.write(writer, json.dumps(run(errand)).encode())
             code = 0
-        except BaseException:
-            traceback.print_exc()
         finally:
-            sys.stderr.flush()
-            os._exit(code)
+            _end(code)
 
     def _listen(self, reader: int) -> None:
         pid, said = self._told[reader]
@@ -154,12 +154,9 @@ class Zygote:
             code = 0
         except SystemExit:
             code = 0
-        except BaseException:
-            traceback.print_exc()
         finally:
-            sys.stdout.flush()
             guest.close()
-            os._exit(code)
+            _end(code)
 
     def _let_go(self) -> None:
         self._selector.close()
@@ -171,6 +168,15 @@ class Zygote:
         for pid in list(self._connectors):
             if os.waitpid(pid, os.WNOHANG)[0]:
                 self._connectors.discard(pid)
+
+
+def _end(code: int) -> None:
+    """Without a word to whoever forked this process: what it has open is not ours to tidy up."""
+    if code:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _stand_on(*fds: int) -> None:
@@ -191,12 +197,11 @@ def _read_everything() -> None:
     """What every investigation needs, so that a forked one begins at once."""
     for name in _NEEDED:
         import_module(name)
-    from sqlalchemy.orm import configure_mappers
-
-    from gaby.llm.embeddings.local import DEFAULT, find_embedder
-
     configure_mappers()
     find_embedder(DEFAULT, None).embed(["warm"])
+    # What was read stays shared between the forked ones.
+    gc.collect()
+    gc.freeze()
 
 
 if __name__ == "__main__":

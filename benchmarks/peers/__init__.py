@@ -1,0 +1,1 @@
+"""Programs that run in an environment of their own, beside which Gaby is measured."""

@@ -1,0 +1,66 @@
+"""Written cases and played investigations, as small as they can be."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gaby.evals.expecting import Action, Actions, Cites, Expectation, Says
+from gaby.evals.played import Played, PlayedCall, Posted
+from gaby.evals.results import CaseResult, FaultOut, Suite
+
+FIXTURES = Path(__file__).parents[3] / "evals" / "tickets"
+
+TICKET = {"title": "Locked out", "body": "I am locked out.", "requester_email": "ada@lanternfish.example"}
+EXPECTED = 'about = "A lock that somebody can open."\nverdict = "auto_resolved"\n'
+TOKEN = "tool:company.search_users#1"
+
+WANTED = Expectation(
+    about="A lock that Gaby opens by itself.",
+    verdict=("auto_resolved",),
+    says=Says(requester=("unlocked",), none=("deleted",), secret=("203.0.113",)),
+    looks=("search_users",),
+    done=Actions(must=(Action(tool="unlock_user", arguments={"user_id": "usr_001"}),)),
+    asked=Actions(never=(Action(tool="*"),)),
+    cites=Cites(tools=("search_users",)),
+)
+
+
+def message(*sentences: str, private: bool = False) -> Posted:
+    head = "**This ticket needs a colleague.** It is clear what to do.\n\n" if private else ""
+    told = "\n".join(f"{each} [1]" for each in sentences)
+    end = f"A colleague takes it from here.\n\nSources:\n[1] `{TOKEN}`\n\n_Written by Gaby, without a language model._"
+    return Posted(f"{head}{told}\n\n{end}", private)
+
+
+UNLOCK = PlayedCall("unlock_user", {"user_id": "usr_001"}, "write", "done")
+RIGHT = Played(
+    verdict="auto_resolved",
+    posted=(message("The account usr_001 is unlocked."),),
+    calls=(PlayedCall("search_users", {"query": "ada"}, "read", "done"), UNLOCK),
+    effects=("unlock_user",),
+    sources={TOKEN: '{"users":[{"id":"usr_001","account":"unlocked"}]}'},
+)
+
+
+def played(**changes: Any) -> Played:
+    """As it should be, except for what is changed."""
+    return replace(RIGHT, **changes)
+
+
+def written(folder: Path, name: str = "locked", **files: str) -> Path:
+    """A fixture in a folder; a file that is given replaces the usual one."""
+    place = folder / name
+    place.mkdir(parents=True)
+    usual = {"ticket.json": json.dumps(TICKET), "expect.toml": EXPECTED}
+    for file, text in {**usual, **{each.replace("_", ".", 1): text for each, text in files.items()}}.items():
+        (place / file).write_text(text, encoding="utf-8")
+    return place
+
+
+def case(name: str, *faults: FaultOut, **told: Any) -> CaseResult:
+    return CaseResult(name=name, faults=faults, **{"verdict": "needs_tech", "seconds": 1.0, **told})
+
+
+def suite(*cases: CaseResult) -> Suite:
+    return Suite(cases=cases)
