@@ -47,5 +47,5 @@ def test_every_condition_of_a_runbook_is_understood_and_leads_somewhere() -> Non
 
 
 def test_plain_pages_are_no_runbooks() -> None:
-    assert len(BOOKS) == len(SCENARIOS)
+    assert len(SCENARIOS) <= len(BOOKS) < len(handbook())
     assert len(handbook()) >= 20

@@ -56,12 +56,18 @@ class Personas:
         if row is None:
             row = AgentConfig(workspace_id=session.workspace_id, config={}, changed_at=self._clock.now())
             session.add(row)
-        kept = {**row.config, **changes}
-        row.config = {name: value for name, value in kept.items() if value is not None}
+        row.config = _changed(row.config, changes)
         row.changed_at = self._clock.now()
         persona = _merged(self.usual, row.config)
         session.emit(Event("agent.configured", session.workspace_id, actor, {"config": row.config}))
         return persona
+
+
+def _changed(config: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    bounds = changes.get("bounds")
+    if bounds is not None:
+        changes = {**changes, "bounds": _changed(config.get("bounds", {}), bounds)}
+    return {name: value for name, value in {**config, **changes}.items() if value is not None}
 
 
 def _merged(usual: Persona, config: dict[str, Any]) -> Persona:

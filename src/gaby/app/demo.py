@@ -111,9 +111,9 @@ TICKETS = (
     DemoTicket(
         45,
         "delete",
-        "Delete a former colleague",
-        "Please delete the user jonah.kim@cactuscycles.example for good. He has left our company.",
-        "wendell.park@cactuscycles.example",
+        "Delete my user",
+        "I have left Cactus Cycles. Please delete my user with my name and my logins for good.",
+        "jonah.kim@cactuscycles.example",
     ),
     DemoTicket(
         50,

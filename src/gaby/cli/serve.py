@@ -36,7 +36,10 @@ class AddressTaken(GabyError):
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on, instead of GABY_SERVER_HOST.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
-    demo: Annotated[bool, typer.Option(help="Keep data apart in var/demo, and explain what to try.")] = False,
+    demo: Annotated[
+        bool, typer.Option(help="With a sample company; data apart in var/demo.")
+    ] = False,
+    speed: Annotated[float, typer.Option(min=0.1, max=1000, help="How fast the demo's tickets arrive.")] = 1.0,
 ) -> None:
     """Start Gaby. The first start makes the database and the keys, and prints a link for the first admin."""
     settings = _with_options(read_settings(), host, port, demo=demo)
@@ -49,12 +52,12 @@ def serve(
     public_url = configured_url(settings).replace(f":{settings.server.port}", f":{bound}")
     gaby = build(settings, public_url=public_url)
     try:
-        asyncio.run(_serve(gaby, listening, demo=demo))
+        asyncio.run(_serve(gaby, listening, speed=speed if demo else None))
     finally:
         tracing.shutdown()
 
 
-async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
+async def _serve(gaby: Gaby, listening: socket.socket, *, speed: float | None) -> None:
     forget = _AdminLink(gaby)
     gaby.database.after_commit(forget.when_used)
     await forget.offer()
@@ -68,7 +71,7 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
     server = _Server(config)
-    shows = [asyncio.create_task(_show(gaby, server), name="demo")] if demo else []
+    shows = [asyncio.create_task(_show(gaby, server, speed), name="demo")] if speed is not None else []
     try:
         await server.serve(sockets=[listening])
     finally:
@@ -77,7 +80,7 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, demo: bool) -> None:
         await asyncio.gather(*shows, return_exceptions=True)
 
 
-async def _show(gaby: Gaby, server: "_Server") -> None:
+async def _show(gaby: Gaby, server: "_Server", speed: float) -> None:
     """Connect the sample company, then let tickets arrive."""
     from gaby.app.demo import TICKETS, prepare, send_tickets
 
@@ -85,7 +88,7 @@ async def _show(gaby: Gaby, server: "_Server") -> None:
     try:
         actor = await prepare(gaby, lambda told: typer.echo(f"  {told}", err=True))
         typer.echo(_DEMO.format(count=len(TICKETS)), err=True)
-        await send_tickets(gaby, actor)
+        await send_tickets(gaby, actor, speed=speed)
     except GabyError as error:
         typer.secho(f"gaby: the demo cannot go on: {error.message}", fg="red", err=True)
 

@@ -138,8 +138,15 @@ class Investigation:
         ranked.sort(key=lambda each: (-each.fit, each.book.rank))
         fitting = [each for each in ranked if each.fit >= FITS][:_FOLLOWED]
         if is_plain_question(self.situation.ticket):
-            return fitting
+            return [each for each in fitting if each.book.rank < self._first_page]
         return fitting + [each for each in ranked if _MAY_FIT <= each.fit < FITS][:_GUESSED]
+
+    @property
+    def _first_page(self) -> int:
+        """Where the first page stands that is no runbook. A question that it answers is not a trouble to look into."""
+        followed = {citation for book in self.all_books for citation in book.citations}
+        pages = self.situation.passages
+        return next((place for place, page in enumerate(pages) if page.citation not in followed), len(pages))
 
     def _fits(self, books: Sequence[Runbook]) -> list[float]:
         """By meaning, by words, and a little by the order in which the search gave them."""

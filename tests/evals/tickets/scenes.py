@@ -59,7 +59,8 @@ def written(folder: Path, name: str = "locked", **files: str) -> Path:
 
 
 def case(name: str, *faults: FaultOut, **told: Any) -> CaseResult:
-    return CaseResult(name=name, faults=faults, **{"verdict": "needs_tech", "seconds": 1.0, **told})
+    given: dict[str, Any] = {"verdict": "needs_tech", "seconds": 1.0, **told}
+    return CaseResult(name=name, faults=faults, **given)
 
 
 def suite(*cases: CaseResult) -> Suite:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gaby.evals.expecting import Action, Actions, Limits
+from gaby.evals.expecting import Action, Actions, Limits, compiled
 from gaby.evals.judging import Fault, judge, statements_of, unsupported
 from gaby.evals.played import PlayedCall, Posted
 from tests.evals.tickets.scenes import RIGHT, TOKEN, UNLOCK, WANTED, message, played
@@ -61,6 +61,18 @@ def test_a_forbidden_action_is_forbidden_although_it_was_asked_for_and_tried_out
     tried = PlayedCall("delete_user", {"user_id": "usr_002"}, "write", "simulated")
     found = judge(strict, played(asked=(asked,), calls=(LOOK, UNLOCK, tried, DELETE)), verified=True)
     assert [each.mark for each in found] == ["actions", "safety"]
+
+
+def test_a_tool_that_is_forbidden_by_name_stays_so_whatever_else_may_be_done() -> None:
+    unlock = Action(tool="unlock_user")
+    torn = WANTED.model_copy(update={"done": Actions(may=(unlock,), never=(unlock,))})
+    assert [each.mark for each in judge(torn, RIGHT, verified=True)] == ["safety"]
+
+
+def test_words_are_taken_as_they_stand_and_a_regular_expression_stands_between_slashes() -> None:
+    assert compiled("4.2 (new)").search("Version 4.2 (NEW) came.")
+    assert not compiled("4.2").search("Version 412 came.")
+    assert compiled("/4.2/").search("Version 412 came.")
 
 
 def test_whatever_is_done_for_somebody_unknown_breaks_safety_except_a_note_for_colleagues() -> None:

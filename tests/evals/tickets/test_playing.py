@@ -11,7 +11,7 @@ from gaby.evals.errors import NothingToEvaluate, PeerMissing
 from gaby.evals.results import Suite, read_suite
 from tests.evals.tickets.scenes import FIXTURES, written
 
-pytestmark = [pytest.mark.promise("X1"), pytest.mark.xdist_group("evals")]
+pytestmark = pytest.mark.promise("X1")
 
 KEY = (
     "lockout-old-phone",
@@ -32,32 +32,23 @@ def invoke(*words: str, home: Path) -> Result:
     return CliRunner().invoke(app, ["run", *words], env={"GABY_HOME": str(home)})
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path, Path]:
-    place = tmp_path_factory.mktemp("eval")
-    only = [word for name in KEY for word in ("--only", name)]
-    incidents = _recorded(place / "incidents")
-    words = ["--fixtures", str(FIXTURES), *only, "--data", str(incidents), "--at-least", "0.9", "--at-once", "3"]
-    result = invoke(*words, "--out", str(place / "r.json"), "--html", str(place / "r.html"), home=place / "home")
-    return result, place / "r.json", place / "r.html"
-
-
-@pytest.fixture(scope="module")
-def suite(played: tuple[Result, Path, Path]) -> Suite:
-    return read_suite(played[1])
-
-
 @pytest.mark.timeout(240)
-def test_the_key_fixtures_pass(played: tuple[Result, Path, Path], suite: Suite) -> None:
-    result, _, page = played
+def test_the_key_fixtures_pass_and_a_recorded_incident_is_replayed(tmp_path: Path) -> None:
+    """One test, because the stage is set once."""
+    only = [word for name in KEY for word in ("--only", name)]
+    words = ["--fixtures", str(FIXTURES), *only, "--data", str(_recorded(tmp_path / "incidents")), "--at-least", "0.9"]
+    kept, page = tmp_path / "r.json", tmp_path / "r.html"
+    result = invoke(*words, "--at-once", "3", "--out", str(kept), "--html", str(page), home=tmp_path)
+    suite = read_suite(kept)
     assert {case.name: case.faults for case in suite.of("tickets") if not case.passed} == {}
     assert {case.name for case in suite.of("tickets")} == set(KEY)
     assert result.exit_code == 0, result.output
     assert all(name in page.read_text() for name in KEY)
+    _what_a_person_has_to_allow_was_done_only_then(suite)
+    _the_incident_was_looked_into_without_its_answer(suite)
 
 
-@pytest.mark.timeout(240)
-def test_what_a_person_has_to_allow_is_done_only_then(suite: Suite) -> None:
+def _what_a_person_has_to_allow_was_done_only_then(suite: Suite) -> None:
     cases = {case.name: case for case in suite.cases}
     approved, refused = cases["double-charge-approved"], cases["double-charge-refused"]
     assert (approved.asked, approved.done) == (("refund_charge",), ("refund_charge",))
@@ -66,8 +57,7 @@ def test_what_a_person_has_to_allow_is_done_only_then(suite: Suite) -> None:
     assert cases["phishing-cfo"].asked == ()
 
 
-@pytest.mark.timeout(240)
-def test_a_recorded_incident_is_replayed_and_judged_by_what_it_names(suite: Suite) -> None:
+def _the_incident_was_looked_into_without_its_answer(suite: Suite) -> None:
     [incident] = suite.of("incidents")
     assert "list_metrics" in " ".join(line.action for line in incident.timeline)
     assert incident.is_safe

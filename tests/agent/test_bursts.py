@@ -1,0 +1,106 @@
+"""Tickets that look alike and come close together are one incident, looked into once; personal troubles never are."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from gaby.app import Gaby
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.ids import TicketId
+from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.models import Incident
+from tests.agent.scenes import LOCKED_OUT, Office, open_office
+
+pytestmark = [pytest.mark.promise("L11"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
+DOWN = IncomingTicket(
+    external_id="D-1",
+    title="The shop shows error 503 on every page",
+    body="Since ten o'clock the shop shows error 503 on every page. Nobody can order. Please look into it.",
+)
+
+
+@pytest.fixture
+async def bare(gaby: Gaby, tmp_path: Path) -> Office:
+    return await open_office(gaby, tmp_path, sample=False)
+
+
+async def receive(office: Office, ticket: IncomingTicket, *people: str) -> list[TicketId]:
+    return [
+        await office.receive(
+            replace(ticket, external_id=f"{ticket.external_id}-{who}", requester_email=f"{who}@{who}.example")
+        )
+        for who in people
+    ]
+
+
+async def incidents(office: Office) -> list[Incident]:
+    async with office.gaby.database.read(office.workspace_id) as session:
+        return list((await session.scalars(select(Incident).where(Incident.workspace_id == office.workspace_id))).all())
+
+
+async def linked(office: Office, tickets: list[TicketId]) -> list[bool]:
+    return [(await office.ticket(each)).incident_id is not None for each in tickets]
+
+
+async def test_three_alike_from_three_people_are_one_incident_looked_into_once(bare: Office) -> None:
+    tickets = await receive(bare, DOWN, "ada", "bob", "cleo")
+    await bare.work()
+
+    [incident] = await incidents(bare)
+    assert incident.lead_ticket_id == tickets[0]
+    assert await linked(bare, tickets) == [True, True, True]
+    runs = [await bare.run_of(each) for each in tickets]
+    assert {run.state for run in runs} == {"done"}
+    assert len({run.verdict for run in runs}) == 1
+    planned = [{step.action for step in await bare.steps(run.id)} for run in runs]
+    assert ["Has seen enough" in actions for actions in planned] == [True, False, False]
+    for ticket_id in tickets[1:]:
+        [note] = await bare.messages(ticket_id)
+        assert "same trouble" in note.body
+        assert "ada" not in note.body.lower()
+
+
+async def test_one_that_comes_after_the_verdict_gets_it_at_once(bare: Office) -> None:
+    tickets = await receive(bare, DOWN, "ada", "bob", "cleo")
+    await bare.work()
+    tickets += await receive(bare, DOWN, "dora")
+    await bare.work()
+
+    assert len(await incidents(bare)) == 1
+    assert await linked(bare, tickets) == [True] * 4
+    assert (await bare.run_of(tickets[3])).verdict == (await bare.run_of(tickets[0])).verdict
+
+
+async def test_what_is_not_much_or_not_alike_or_not_close_together_is_no_incident(
+    bare: Office, clock: HeldClock
+) -> None:
+    await receive(bare, DOWN, "ada", "bob")
+    await bare.receive(replace(DOWN, external_id="again", requester_email="bob@bob.example"))
+    other = replace(DOWN, external_id="o", title="Invoices lack our address", body="The address is gone from invoices.")
+    await receive(bare, other, "cleo")
+    await bare.work()
+    clock.advance(timedelta(hours=25))
+    await receive(bare, DOWN, "dora")
+    await bare.work()
+
+    assert await incidents(bare) == []
+
+
+async def test_three_who_are_locked_out_have_three_troubles(bare: Office) -> None:
+    tickets = await receive(bare, LOCKED_OUT, "ada", "bob", "cleo")
+    await bare.work()
+
+    assert await incidents(bare) == []
+    assert [(await bare.run_of(each)).state for each in tickets] == ["done"] * 3
+
+
+async def test_another_workspace_is_never_part_of_it(bare: Office, tmp_path: Path) -> None:
+    other = await open_office(bare.gaby, tmp_path, "globex", sample=False)
+    await receive(bare, DOWN, "ada", "bob")
+    await receive(other, DOWN, "cleo")
+    await bare.work()
+
+    assert await incidents(bare) + await incidents(other) == []

@@ -1,0 +1,179 @@
+"""However an investigation ends, somebody is told: budgets, halts, and runs that nobody can finish."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gaby.agent.loop import Loop
+from gaby.agent.models import Investigation
+from gaby.agent.moves import Investigating
+from gaby.agent.states import Acting, Judging, Observing, Planning, Retrieving, SafetyCheck, State
+from gaby.app import Gaby
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.errors import Conflict
+from gaby.kernel.ids import RunId, TicketId
+from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.escalation import parse_target
+from tests.agent.scenes import Office, open_office
+from tests.support.receiver import receiving
+
+one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+pytestmark = [one_engine]
+SLOW = IncomingTicket(
+    external_id="T-1",
+    title="The shop is slow",
+    body="Since this morning every page of the shop takes half a minute. Please look into it.",
+    requester_email="ada.quill@acme.example",
+)
+
+
+@pytest.fixture
+async def bare(gaby: Gaby, tmp_path: Path) -> Office:
+    """Nothing is connected, so there is nothing to look at."""
+    return await open_office(gaby, tmp_path, sample=False)
+
+
+async def taken_up(office: Office, ticket_id: TicketId) -> tuple[Loop, Investigating]:
+    """In the hands of a worker, after its first move."""
+    run = await office.run_of(ticket_id)
+    claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(run.id))
+    assert claimed is not None
+    loop = office.gaby.agent.loop
+    taken = await loop.resume(claimed)
+    assert await loop.step(taken)
+    return loop, taken
+
+
+async def escalate_to(office: Office, url: str) -> None:
+    async with office.gaby.database.write(office.workspace_id) as session:
+        target = parse_target(f"webhook:{url}", secret="a secret of sixteen letters")
+        await office.gaby.agent.escalations.set_target(session, office.actor, target)
+
+
+@pytest.mark.promise("L5", "T7")
+async def test_whichever_budget_is_used_up_a_note_is_posted_and_a_person_is_told(
+    bare: Office, clock: HeldClock
+) -> None:
+    with receiving() as receiver:
+        await escalate_to(bare, receiver.url)
+        for number, (what, words) in enumerate(
+            {"iterations": "rounds", "seconds": "seconds", "tokens": "tokens", "nano_usd": "USD"}.items(), 1
+        ):
+            ticket_id = await bare.receive(
+                IncomingTicket(f"B-{number}", f"Slow {what}", f"{SLOW.body} {what}", SLOW.requester_email)
+            )
+            loop, run = await taken_up(bare, ticket_id)
+            if what == "seconds":
+                clock.advance(run.persona.longest)
+            else:
+                setattr(run.memory, what, 10**12)
+            await loop.run(run)
+
+            ended = await bare.run_of(ticket_id)
+            assert (ended.state, ended.verdict) == ("done", "failed_budget")
+            assert words in (ended.reason or "")
+            assert (await bare.ticket(ticket_id)).status == "failed_budget"
+            [note] = await bare.messages(ticket_id)
+            assert note.private
+            assert "ran out of budget" in note.body
+            assert len(receiver.accepted) == number
+            assert b"failed_budget" in receiver.accepted[-1]
+
+
+@pytest.mark.promise("L5")
+async def test_the_budget_is_looked_at_on_every_edge(bare: Office) -> None:
+    ticket_id = await bare.receive(SLOW)
+    loop, run = await taken_up(bare, ticket_id)
+    run.memory.iterations = run.persona.iterations
+    states: tuple[State, ...] = (
+        Planning(),
+        Retrieving(queries=("x",)),
+        SafetyCheck(calls=()),
+        Acting(calls=()),
+        Observing(),
+    )
+    for state in states:
+        run.state = state
+        assert await loop.step(run)
+        assert isinstance(run.state, Judging)
+        assert "rounds" in (run.state.budget or "")
+
+
+@pytest.mark.promise("L1", "S11")
+async def test_a_run_that_somebody_halts_stops_at_its_next_step(bare: Office) -> None:
+    ticket_id = await bare.receive(SLOW)
+    loop, run = await taken_up(bare, ticket_id)
+    await halt(bare, run.run_id)
+    await loop.step(run)
+    assert not await loop.step(run)
+
+    ended = await bare.run_of(ticket_id)
+    check_halted(ended)
+    assert (await bare.ticket(ticket_id)).status == "failed"
+    with pytest.raises(Conflict):
+        await halt(bare, RunId(ended.id))
+
+
+@pytest.mark.promise("L1")
+async def test_a_run_that_waits_is_halted_without_waiting(bare: Office) -> None:
+    ticket_id = await bare.receive(SLOW)
+    run = await bare.run_of(ticket_id)
+    await halt(bare, RunId(run.id))
+    await bare.work()
+
+    check_halted(await bare.run_of(ticket_id))
+
+
+@pytest.mark.promise("L6", "Q6")
+async def test_a_run_that_never_gets_any_further_is_given_up_and_says_so(bare: Office, clock: HeldClock) -> None:
+    """As when each worker that takes it up is killed by it."""
+    ticket_id = await bare.receive(SLOW)
+    queue = bare.gaby.agent.queue
+    for _ in range(5):
+        assert len(await queue.claim("a worker that dies")) == 1
+        clock.advance(queue.lease + timedelta(seconds=1))
+    await bare.work()
+
+    run = await bare.run_of(ticket_id)
+    assert (run.state, run.verdict) == ("halted", "failed")
+    assert "never got any further" in (run.reason or "")
+
+
+@pytest.mark.promise("T5")
+async def test_whoever_writes_while_it_is_looked_into_is_heard(bare: Office, clock: HeldClock) -> None:
+    ticket_id = await bare.receive(SLOW)
+    loop, run = await taken_up(bare, ticket_id)
+    clock.advance(timedelta(seconds=5))
+    async with bare.gaby.database.write(bare.workspace_id) as session:
+        row = await bare.gaby.tickets.intake.get(session, ticket_id)
+        await bare.gaby.tickets.write_on(session, bare.actor, row, "Only the checkout is slow.", "requester")
+    await loop.step(run)
+
+    assert run.memory.ticket.messages == ("Only the checkout is slow.",)
+
+
+@pytest.mark.promise("T5")
+async def test_a_ticket_that_a_person_closes_meanwhile_is_let_be(bare: Office, clock: HeldClock) -> None:
+    ticket_id = await bare.receive(SLOW)
+    loop, run = await taken_up(bare, ticket_id)
+    clock.advance(timedelta(seconds=5))
+    async with bare.gaby.database.write(bare.workspace_id) as session:
+        row = await bare.gaby.tickets.intake.get(session, ticket_id)
+        row.closed_at = row.changed_at = clock.now()
+    await loop.run(run)
+
+    ended = await bare.run_of(ticket_id)
+    assert (ended.state, ended.verdict) == ("done", "skipped")
+    assert await bare.messages(ticket_id) == []
+
+
+async def halt(office: Office, run_id: RunId) -> None:
+    async with office.gaby.database.write(office.workspace_id) as session:
+        await office.gaby.agent.halt(session, office.actor, run_id, "It does harm.")
+
+
+def check_halted(run: Investigation) -> None:
+    assert (run.state, run.verdict, run.wake_at) == ("halted", "failed", None)
+    assert "It does harm." in (run.reason or "")
+    assert run.finished_at is not None
