@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from gaby.agent.edges import Ending
+from gaby.agent.memory import Delta, pack
+from gaby.agent.states import Done
 from gaby.app import Gaby
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.ids import TicketId
+from gaby.kernel.ids import RunId, TicketId
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.models import Incident
+from tests.agent.rows import edge_of
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 
 pytestmark = [pytest.mark.promise("L11"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
@@ -54,7 +58,8 @@ async def test_three_alike_from_three_people_are_one_incident_looked_into_once(b
     assert await linked(bare, tickets) == [True, True, True]
     runs = [await bare.run_of(each) for each in tickets]
     assert {run.state for run in runs} == {"done"}
-    assert len({run.verdict for run in runs}) == 1
+    # Nothing is connected, so the first is asked for more, and of the others a person takes care.
+    assert [run.verdict for run in runs] == ["needs_client", "needs_tech", "needs_tech"]
     planned = [{step.action for step in await bare.steps(run.id)} for run in runs]
     assert ["Has seen enough" in actions for actions in planned] == [True, False, False]
     for ticket_id in tickets[1:]:
@@ -63,15 +68,34 @@ async def test_three_alike_from_three_people_are_one_incident_looked_into_once(b
         assert "ada" not in note.body.lower()
 
 
-async def test_one_that_comes_after_the_verdict_gets_it_at_once(bare: Office) -> None:
+async def test_the_others_get_the_verdict_and_what_is_general_and_nothing_about_the_first_customer(
+    bare: Office,
+) -> None:
     tickets = await receive(bare, DOWN, "ada", "bob", "cleo")
-    await bare.work()
+    lead = await bare.run_of(tickets[0])
+    claimed = await bare.gaby.agent.queue.claim_one("a test", bare.workspace_id, RunId(lead.id))
+    assert claimed is not None
+    loop = bare.gaby.agent.loop
+    run = await loop.resume(claimed)
+    assert await loop.step(run)
+    found = "The shop is back since eleven. [doc:status:1-2]\nOrder 77 of Ada Quill is paid. [tool:company.get_order#1]"
+    delta = Delta(verdict="auto_resolved", reasons=("It is over.",), cited=found, written_by="offline")
+    packed = run.sealing.seal(pack(Done(verdict="auto_resolved"), delta))
+    last = edge_of(bare.gaby, run.lease, run.edges + 1, "done")
+    await bare.gaby.agent.writer.put(
+        last._replace(packed=packed, wake_at=None, lease_until=None, ending=Ending(verdict="auto_resolved"))
+    )
     tickets += await receive(bare, DOWN, "dora")
     await bare.work()
 
-    assert len(await incidents(bare)) == 1
     assert await linked(bare, tickets) == [True] * 4
-    assert (await bare.run_of(tickets[3])).verdict == (await bare.run_of(tickets[0])).verdict
+    for ticket_id in tickets[1:]:
+        assert (await bare.run_of(ticket_id)).verdict == "auto_resolved"
+        [reply] = await bare.messages(ticket_id)
+        assert "The shop is back since eleven." in reply.body
+        assert "Quill" not in reply.body
+        assert "77" not in reply.body
+        assert not reply.private
 
 
 async def test_what_is_not_much_or_not_alike_or_not_close_together_is_no_incident(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from gaby.agent.edges import Step
+from gaby.agent.edges import Statement, Step
 from gaby.agent.memory import CallOutcome, CallRecord, Delta
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
@@ -59,8 +59,10 @@ class Hands:
         answers = await self._answers(run)
         now = self._clock.now()
         waiting = [a for a in answers.values() if a.state == "waiting" and a.expires_at > now]
-        if any(call.approval_id in {a.id for a in waiting} for call in state.calls):
-            return None
+        asked = {call.approval_id for call in state.calls}
+        if open_until := [a.expires_at for a in waiting if a.id in asked]:
+            # Taken up before its time.
+            return Move(state.still_waiting(), (), rest_until=min(open_until), also=(self._wake(run),))
         agreed = [call for call in state.calls if _state(answers, call) in {"approved", "used"}]
         turned_down = [call for call in state.calls if call not in agreed]
         verdicts = [(call, _as_verdict(answers.get(call.approval_id or UUID(int=0)))) for call in turned_down]
@@ -141,7 +143,17 @@ class Hands:
         asked = tuple(
             Step("approvals", f"Asks for consent: {call.tool}", run.told(call.why), "approval") for call in pending
         )
-        return Move(state.ask(tuple(pending), until), (*steps, *asked), delta, rest_until=until)
+        waiting = state.ask(tuple(pending), until)
+        return Move(waiting, (*steps, *asked), delta, rest_until=until, also=(self._wake(run),))
+
+    def _wake(self, run: Investigating) -> Statement:
+        """Whoever answered while this was thought of could not wake it, so it wakes itself, in the same transaction."""
+        place, run_id = run.workspace_id.hex, run.run_id.hex
+        return Statement(
+            "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND id = ? AND NOT EXISTS (SELECT 1 FROM "
+            "approvals WHERE workspace_id = ? AND run_id = ? AND state = 'waiting')",
+            (self._clock.now(), place, run_id, place, run_id),
+        )
 
     async def _denied(
         self, run: Investigating, refused: Sequence[tuple[PlannedCall, Verdict]]

@@ -16,7 +16,7 @@ from gaby.kernel.errors import GabyError
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.ids import RunId, WorkspaceId
 
-StepKind = Literal["info", "thought", "search", "read", "write", "approval", "verdict", "post", "problem"]
+StepKind = Literal["info", "thought", "search", "read", "write", "approval", "verdict", "post", "problem", "quiet"]
 
 
 class LeaseLost(GabyError):

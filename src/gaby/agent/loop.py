@@ -17,7 +17,7 @@ from gaby.agent.memory import pack
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.persona import Personas
-from gaby.agent.queue import Claimed, Queue
+from gaby.agent.queue import MOST_TRIES, Claimed, Queue
 from gaby.agent.states import (
     Acting,
     Created,
@@ -50,7 +50,6 @@ from gaby.tools import Tools
 from gaby.usage.books import KeptBooks
 
 INVESTIGATOR = "investigator"
-_MOST_TRIES = 5
 
 _log = get_log(__name__)
 
@@ -157,6 +156,8 @@ class Loop:
             # Nothing has changed, so nothing is written.
             await self.parts.queue.give_back(run.lease)
             return False
+        if isinstance(move.state, Halted) and move.ending.finished_at is None:
+            move = replace(self._halted(run, move.state.reason), steps=move.steps)
         await failpoint_async(f"loop.thought.{run.state.name}")
         await self._write(run, move)
         await failpoint_async(f"loop.after.{run.state.name}")
@@ -166,7 +167,7 @@ class Loop:
         state = run.state
         if run.halt is not None:
             return self._halted(run, run.halt)
-        if run.tries > _MOST_TRIES:
+        if run.tries > MOST_TRIES:
             return self._halted(run, f"It was taken up {run.tries - 1} times and never got any further.")
         if not isinstance(state, Created | Judging | WritingBack | Done | Halted | WaitingApproval):
             used = budget.spent(run.memory, run.persona, run.cap, working_for=self._worked(run))
@@ -297,7 +298,7 @@ class Loop:
             at=now,
             lease_until=None if ended or move.rest_until is not None else now + parts.queue.lease,
             wake_at=None if ended else move.rest_until or now,
-            steps=move.steps,
+            steps=move.steps or (Step("gaby", move.state.name, kind="quiet"),),
             drafts=(draft,),
             ending=move.ending,
             also=move.also,

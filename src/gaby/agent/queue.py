@@ -15,10 +15,15 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from gaby.agent.edges import Lease
 from gaby.agent.models import Investigation
 from gaby.identity.models import Workspace
+from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, RunId, WorkspaceId
+from gaby.tickets.models import Ticket
 
+MOST_TRIES = 5
+"""How often a run may be taken up in a row without getting any further."""
 _AVERAGE_OF = 50
 _USUAL_SECONDS = 20.0
 """Of an investigation, until some have ended."""
@@ -115,6 +120,31 @@ class Queue:
         mine = (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
         async with self._database.write(lease.workspace_id) as session:
             await session.execute(update(_Run).where(*mine).values(lease_until=None, claims_without_progress=0))
+
+    async def abandon(self, lease: Lease, reason: str) -> None:
+        """End a run that cannot even be taken up: nobody would ever get any further with it."""
+        now = self._clock.now()
+        mine = (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
+        ended = update(_Run).where(*mine, _Run.wake_at.is_not(None))
+        async with self._database.write(lease.workspace_id) as session:
+            row = await session.execute(
+                ended.values(
+                    state="halted",
+                    wake_at=None,
+                    lease_until=None,
+                    verdict="failed",
+                    reason=reason[:500],
+                    finished_at=now,
+                ).returning(_Run.ticket_id)
+            )
+            ticket_id = row.scalar_one_or_none()
+            if ticket_id is None:
+                return
+            ticket = (Ticket.workspace_id == lease.workspace_id, Ticket.id == ticket_id)
+            await session.execute(update(Ticket).where(*ticket).values(status="failed"))
+            payload = {"run_id": str(lease.run_id), "reason": reason[:500]}
+            actor = system_actor("queue", lease.workspace_id)
+            session.emit(Event("investigation.abandoned", lease.workspace_id, actor, payload))
 
     async def next_wake(self) -> datetime | None:
         """When the first of those that nobody holds is due."""

@@ -62,6 +62,6 @@ class Starter:
         await session.execute(
             update(Investigation)
             .where(Investigation.workspace_id == session.workspace_id, Investigation.id == run_id)
-            .where(Investigation.state == "waiting_approval")
+            .where(Investigation.wake_at.is_not(None))
             .values(wake_at=self._clock.now())
         )

@@ -42,7 +42,7 @@ TICKETS = (
         7,
         "question",
         "How do I export our data?",
-        "Hello, how can we export our sales data as a CSV file? Is there a way to do it every day?",
+        "Hello, how can we export our sales as CSV?",
         "tess.navarro@cactuscycles.example",
         "low",
     ),

@@ -38,7 +38,8 @@ async def recall_calls(session: ReadSession, run_id: UUID, since: datetime) -> d
             elif row.event == _INTENT and payload.get("run_id") == str(run_id):
                 intents[str(row.id)] = UUID(payload["call_id"])
         if len(rows) < _PAGE or rows[-1].ts < oldest:
-            return {call: _recalled(outcomes.get(intent)) for intent, call in intents.items()}
+            # The newest comes first here, and of several tries the newest tells how it stands.
+            return {call: _recalled(outcomes.get(intent)) for intent, call in reversed(intents.items())}
         below = rows[-1].seq
 
 

@@ -36,9 +36,7 @@ class AddressTaken(GabyError):
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on, instead of GABY_SERVER_HOST.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
-    demo: Annotated[
-        bool, typer.Option(help="With a sample company; data apart in var/demo.")
-    ] = False,
+    demo: Annotated[bool, typer.Option(help="With a sample company; data apart in var/demo.")] = False,
     speed: Annotated[float, typer.Option(min=0.1, max=1000, help="How fast the demo's tickets arrive.")] = 1.0,
 ) -> None:
     """Start Gaby. The first start makes the database and the keys, and prints a link for the first admin."""

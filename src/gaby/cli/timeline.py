@@ -19,6 +19,8 @@ _LONG = 160
 
 
 def print_step(console: Console, step: StepOut, *, label: str = "") -> None:
+    if step.kind == "quiet":
+        return
     colour = _COLOURS.get(step.kind, "default")
     detail = step.detail if len(step.detail) <= _LONG else f"{step.detail[:_LONG]} ..."
     before = f"[dim]{step.at:%H:%M:%S}[/dim] {escape(label)}"

@@ -13,11 +13,11 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from gaby.audit import AuditLog, Fence
+from gaby.audit import AuditLog, Fence, FenceBroken
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Sealing
-from gaby.kernel.database import Database, ReadSession
+from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.errors import GabyError, NotFound
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import RunId, WorkspaceId
@@ -170,6 +170,7 @@ class Poster:
     async def _doubt(self, actor: Actor, sending: "_Sending", error: GabyError) -> datetime | None:
         """Look again a few times: some desks show a reply only after a while. Then a person has to look."""
         posting = sending.posting
+        tries = posting.tries + int(sending.in_doubt)
         if posting.tries >= _LOOKS + 1:
             told = "Nobody can say whether it arrived, so it was not sent again. Look at the desk."
             return await self._settle(actor, sending, "unknown", error=told)
@@ -178,7 +179,7 @@ class Poster:
             actor.workspace_id,
             posting,
             state="sending",
-            tries=posting.tries + 1,
+            tries=tries,
             error=error.message,
             again_at=again_at,
         )
@@ -189,6 +190,7 @@ class Poster:
     ) -> datetime | None:
         """The desk did not take it: nothing was sent, so it is due again."""
         posting = sending.posting
+        tries = posting.tries + int(sending.in_doubt)
         if self._clock.now() >= posting.created_at + _PATIENCE:
             return await self._settle(actor, sending, "refused", error=f"For a whole day: {error.message}")
         wait = max(self._pause(posting.tries), timedelta(seconds=min(retry_after or 0, 3600)))
@@ -209,9 +211,7 @@ class Poster:
     ) -> None:
         posting = sending.posting
         async with self._database.write(actor.workspace_id) as session:
-            row = await session.get(Posting, (session.workspace_id, posting.id))
-            if row is None:
-                raise NotFound
+            row = await self._mine(session, posting)
             row.state, row.last_error, row.external_id = state, error and error[:500], external_id and external_id[:300]
             row.posted_at = self._clock.now() if state == "posted" else None
             if posting.kind == "reply" and state == "posted":
@@ -228,12 +228,19 @@ class Poster:
 
     async def _note(self, workspace_id: WorkspaceId, posting: Posting, *, state: str, tries: int, **more: Any) -> None:
         async with self._database.write(workspace_id) as session:
-            row = await session.get(Posting, (workspace_id, posting.id))
-            if row is None:
-                raise NotFound
+            row = await self._mine(session, posting)
             row.state, row.tries = state, tries
             row.last_error, row.again_at = more.get("error", row.last_error), more.get("again_at")
         posting.state, posting.tries = state, tries
+
+    async def _mine(self, session: WriteSession, posting: Posting) -> Posting:
+        """To be changed, unless somebody else has meanwhile."""
+        row = await session.get(Posting, (session.workspace_id, posting.id), with_for_update=True)
+        if row is None:
+            raise NotFound
+        if (row.state, row.tries) != (posting.state, posting.tries):
+            raise FenceBroken
+        return row
 
     async def _postings(self, workspace_id: WorkspaceId, run_id: RunId) -> Sequence[Posting]:
         async with self._database.read(workspace_id) as session:

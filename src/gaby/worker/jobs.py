@@ -25,6 +25,7 @@ from gaby.worker.runner import Runner
 
 SCHEMA = "gaby_queue"
 _MOST_CALLED = 32
+_PAUSE = 1.0
 _LOCK = 0x47414259_51554555
 _log = get_log(__name__)
 
@@ -99,7 +100,17 @@ class Jobs:
         if self._app is None:
             raise RuntimeError("open the jobs first")
         try:
-            await self._app.run_worker_async(
+            while True:
+                await self._serve(self._app, slots)
+                _log.warning("jobs.interrupted", again_in=_PAUSE)
+                await asyncio.sleep(_PAUSE)
+        finally:
+            await self._runner.stop()
+
+    async def _serve(self, app: procrastinate.App, slots: int) -> None:
+        """As long as the database answers. Procrastinate's worker ends when it does not, and so may begin again."""
+        try:
+            await app.run_worker_async(
                 queues=["gaby"],
                 concurrency=slots,
                 fetch_job_polling_interval=2.0,
@@ -107,8 +118,8 @@ class Jobs:
                 shutdown_graceful_timeout=10.0,
                 delete_jobs="always",
             )
-        finally:
-            await self._runner.stop()
+        except (ProcrastinateException, psycopg.Error, OSError, RuntimeError) as error:
+            _log.warning("jobs.failed", error=repr(error))
 
     async def _tell(self, app: procrastinate.App) -> None:
         try:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gaby.agent.edges import LeaseLost
-from gaby.agent.queue import Claimed, Queue
+from gaby.agent.queue import MOST_TRIES, Claimed, Queue
 from gaby.agent.service import Agent
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError, Unavailable
@@ -120,6 +120,9 @@ class Runner:
             keep.cancel()
             await asyncio.gather(keep, return_exceptions=True)
         report(claimed, work)
+        if claimed.tries > MOST_TRIES and not work.cancelled() and work.exception() is not None:
+            told = f"It was taken up {claimed.tries} times and never got any further."
+            await self._agent.queue.abandon(claimed.lease, told)
 
 
 async def carry_on(loop: "Loop", claimed: Claimed, stopping: Stopping) -> None:

@@ -57,7 +57,6 @@ def _worker(stage: Stage, log: Path) -> Generator["subprocess.Popen[bytes]"]:
 
 
 @pytest.mark.xdist_group("chaos-3")
-@pytest.mark.xfail(strict=True, reason="a worker whose database went away for a moment takes up nothing any more")
 def test_workers_survive_a_database_that_comes_and_goes(herd: Herd, server: Postgres, tmp_path: Path) -> None:
     server.execute("CREATE DATABASE migrated")
     upgrade(open_database(server.url("migrated")))

@@ -8,7 +8,6 @@ from tests.agent.chaos.killing import Case
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("L6", "L7", "Q6")]
 
 
-@pytest.mark.xfail(strict=True, reason="an answer wakes only a run that already stands at waiting_approval")
 def test_an_answer_that_comes_before_the_run_waits_is_heard(staged: Staged) -> None:
     """Somebody answers in the moment between the question and the edge that waits for it."""
     assert staged("lost").disturb(Case(("loop.thought.safety_check@2",), answers_first=True)) == []
@@ -18,7 +17,6 @@ def test_an_answer_that_comes_while_nobody_works_is_heard(staged: Staged) -> Non
     assert staged("lost").disturb(Case(("loop.after.waiting_approval",), answers_first=True)) == []
 
 
-@pytest.mark.xfail(strict=True, reason="of several tries of the same call the log's oldest word is believed")
 def test_a_second_try_after_a_failure_is_not_repeated(staged: Staged) -> None:
     """The first try fails, which is known; the second one succeeds, and each time the worker dies afterwards."""
     found = staged("label").disturb(Case(("act.after_write", "act.after_write"), jam=True))
@@ -26,7 +24,6 @@ def test_a_second_try_after_a_failure_is_not_repeated(staged: Staged) -> None:
     assert not [told for told in found if told.startswith("no_effect_happens_twice")]
 
 
-@pytest.mark.xfail(strict=True, reason="a run that is taken up too early is due again at once, for ever")
 def test_a_nudge_does_not_make_a_waiting_run_spin(staged: Staged) -> None:
     trial = staged("lost")
     trial.stage.set()

@@ -30,7 +30,6 @@ def test_the_same_on_postgres(staged_on_postgres: Staged) -> None:
     assert any(word in late.log for word in _NOTICED), late.log
 
 
-@pytest.mark.xfail(strict=True, reason="postings are noted as being sent before the lease is looked at")
 def test_a_reply_that_others_have_posted_stays_posted(staged: Staged) -> None:
     late = stop_at(staged("held"), BEFORE_NOTE)
     assert what_changed(late) == []
