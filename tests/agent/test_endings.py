@@ -1,5 +1,6 @@
 """However an investigation ends, somebody is told: budgets, halts, and runs that nobody can finish."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from gaby.app import Gaby
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import RunId, TicketId
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical import IncomingTicket, Priority
 from gaby.tickets.escalation import parse_target
+from tests.agent.rows import Line
 from tests.agent.scenes import Office, open_office
 from tests.support.receiver import receiving
 
@@ -166,6 +168,24 @@ async def test_a_ticket_that_a_person_closes_meanwhile_is_let_be(bare: Office, c
     ended = await bare.run_of(ticket_id)
     assert (ended.state, ended.verdict) == ("done", "skipped")
     assert await bare.messages(ticket_id) == []
+
+
+@pytest.mark.promise("Q4")
+async def test_when_too_much_waits_only_tickets_of_low_priority_go_without_the_knowledge(bare: Office) -> None:
+    seen: dict[str, int] = {}
+    priorities: tuple[Priority, ...] = ("low", "medium")
+    for priority in priorities:
+        ticket_id = await bare.receive(replace(SLOW, external_id=priority, priority=priority))
+        loop, run = await taken_up(bare, ticket_id)
+        if not seen:
+            await Line(bare.gaby, bare.workspace_id, ticket_id).stand(bare.gaby.agent.degraded_above + 2)
+        await loop.step(run)
+        assert isinstance(run.state, Retrieving)
+        seen[priority] = len(run.state.queries)
+        told = [step.action for step in await bare.steps(run.run_id)]
+        assert ("Degraded" in told) == (priority == "low")
+    assert seen["low"] == 0
+    assert seen["medium"] > 0
 
 
 async def halt(office: Office, run_id: RunId) -> None:

@@ -20,6 +20,7 @@ COMMANDS = {
     "desk": "The help desks that tickets come from and answers go to.",
     "doctor": "Check this installation.",
     "encryption": "Rotate the master key, and shred what was kept about a subject.",
+    "eval": "Whole investigations, played and judged.",
     "investigate": "Look into one ticket, here and now, with a live view of its steps.",
     "key": "API keys for programs.",
     "kill-switch": "Stop tools, at once, until somebody lifts the switch.",
@@ -37,6 +38,9 @@ COMMANDS = {
     "workspace": "The customers or departments that share this installation.",
 }
 """What `gaby --help` says of each, so that it need not load them: loading all takes longer than most commands."""
+
+_MODULES = {"eval": "evaluate"}
+"""Where a command's name is a word of Python's own."""
 
 
 def build_app(only: str | None = None) -> typer.Typer:
@@ -60,7 +64,7 @@ def _add(app: typer.Typer, name: str, says: str, *, load: bool) -> None:
     if not load:
         app.add_typer(typer.Typer(help=says), name=name)
         return
-    module = import_module(f"gaby.cli.{name.replace('-', '_')}")
+    module = import_module(f"gaby.cli.{_MODULES.get(name, name.replace('-', '_'))}")
     group = getattr(module, "app", None)
     if isinstance(group, typer.Typer):
         app.add_typer(group, name=name)

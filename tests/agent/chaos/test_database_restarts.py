@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("Q
 REAL = ("label", "held", "lost")
 ADVERTISING = 17
 RESTARTS = 2
-_PATIENCE = 40.0
+_PATIENCE = 100
 
 
 @pytest.fixture

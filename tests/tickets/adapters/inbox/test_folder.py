@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.errors import Forbidden, Invalid
@@ -154,11 +154,15 @@ async def test_whatever_stands_in_a_field_the_ticket_is_clean(folder: Path) -> N
 
 
 @pytest.mark.promise("T8")
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(JSON)
-async def test_any_json_is_a_clean_ticket_or_none(value: Any) -> None:
+async def test_any_json_is_a_clean_ticket_or_none() -> None:
     desk = await inbox(None)
-    check(desk, RawTicket("1", mapping(value) or {"title": value, "body": value}), "any")
+
+    @settings(max_examples=40, deadline=None)
+    @given(JSON)
+    def every(value: Any) -> None:
+        check(desk, RawTicket("1", mapping(value) or {"title": value, "body": value}), "any")
+
+    every()
 
 
 def check(desk: Inbox, raw: RawTicket, name: str) -> None:

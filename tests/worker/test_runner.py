@@ -1,0 +1,113 @@
+"""The embedded runner: so many at once and no more, and when it stops nothing is lost."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gaby.agent.models import Investigation
+from gaby.agent.moves import Investigating, Move
+from gaby.app import Gaby
+from gaby.kernel import failpoints
+from gaby.tickets.canonical import IncomingTicket
+from gaby.worker.runner import Runner
+from tests.agent.scenes import Office, open_office
+
+pytestmark = [pytest.mark.promise("Q3"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
+SOON = timedelta(milliseconds=50)
+
+
+@pytest.fixture
+async def bare(gaby: Gaby, tmp_path: Path) -> Office:
+    return await open_office(gaby, tmp_path, sample=False)
+
+
+async def receive(office: Office, count: int) -> None:
+    for number in range(count):
+        told = IncomingTicket(
+            f"T-{number}", f"Question {number}", f"How do I change colour {number} of the {number} page?"
+        )
+        await office.receive(told)
+
+
+async def runs(office: Office) -> list[Investigation]:
+    async with office.gaby.database.read(office.workspace_id) as session:
+        return list(await office.gaby.agent.list(session))
+
+
+async def until_all_are_done(office: Office) -> None:
+    for _ in range(600):
+        if all(run.state == "done" for run in await runs(office)):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("nobody works on them")
+
+
+async def test_so_many_are_under_way_at_once_and_no_more(bare: Office) -> None:
+    runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON)
+    busy: set[int] = set()
+
+    async def count(_run: Investigating, _move: Move) -> None:
+        busy.add(runner.busy)
+
+    bare.gaby.agent.loop.on_moved(count)
+    await receive(bare, 4)
+    working = asyncio.create_task(runner.work())
+    await until_all_are_done(bare)
+    await runner.stop()
+    await working
+
+    assert max(busy) == 2
+    assert all(run.lease_until is None for run in await runs(bare))
+
+
+@pytest.mark.promise("Q1")
+async def test_what_nobody_was_told_of_is_found_by_looking(bare: Office) -> None:
+    runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON)
+    working = asyncio.create_task(runner.work())
+    await asyncio.sleep(0)
+    await receive(bare, 1)
+    await until_all_are_done(bare)
+    await runner.stop()
+    await working
+
+
+@pytest.mark.promise("Q1")
+async def test_when_it_stops_the_present_move_is_finished_and_the_run_given_back(bare: Office) -> None:
+    runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON)
+    first = asyncio.Event()
+
+    async def stop_after_the_first_move(_run: Investigating, _move: Move) -> None:
+        runner.finish()
+        first.set()
+
+    bare.gaby.agent.loop.on_moved(stop_after_the_first_move)
+    await receive(bare, 1)
+    working = asyncio.create_task(runner.work())
+    await first.wait()
+    await runner.stop()
+    await working
+
+    [run] = await runs(bare)
+    assert (run.state, run.edges, run.lease_until) == ("planning", 1, None)
+    await bare.work()
+    [run] = await runs(bare)
+    assert run.state == "done"
+
+
+@pytest.mark.promise("L6")
+async def test_a_bug_ends_the_run_with_all_that_is_known_and_the_others_go_on(bare: Office) -> None:
+    await receive(bare, 2)
+    failpoints.configure("loop.thought.planning=error@1")
+    try:
+        await bare.work()
+    finally:
+        failpoints.configure(None)
+
+    assert sorted(run.state for run in await runs(bare)) == ["done", "halted"]
+    [broken] = [run for run in await runs(bare) if run.state == "halted"]
+    assert "Something went wrong inside Gaby" in (broken.reason or "")
+    traces = [payload["trace"] for payload in await bare.audit("investigation.moved") if "trace" in payload]
+    assert len(traces) == 1
+    assert "Traceback" in traces[0]
