@@ -42,7 +42,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         ours = asyncio.run(_ours(Path(folder), options.runs))
         peer = _peer(options.python, Path(folder), options.runs)
-    told = {
+    told: dict[str, Any] = {
         "gaby": ours,
         "langgraph": peer,
         "cpu_ratio": round(ours["cpu_ms"] / peer["cpu_ms"], 2),
@@ -134,7 +134,7 @@ async def _ours(folder: Path, runs: int) -> dict[str, float]:
         loop = _scripted(gaby)
         for number in range(runs + 1):
             async with gaby.database.write(workspace_id) as session:
-                ticket = IncomingTicket(str(number), **TICKET)
+                ticket = IncomingTicket(str(number), TICKET["title"], TICKET["body"])
                 await gaby.tickets.add(session, system_actor("benchmark", workspace_id), ticket)
         claimed = await gaby.agent.queue.claim("benchmark", runs + 1)
         waiting = [await loop.resume(each) for each in claimed]

@@ -221,7 +221,9 @@ async def _drain_peer(peer_url: str, url: str, workers: int, count: int) -> floa
     app = _peer_app(peer_url)
     async with app.open_async():
         for first in range(0, count, 500):
-            jobs = [{"ticket": str(first + n), "body": _BODY} for n in range(min(500, count - first))]
+            jobs: list[dict[str, Any]] = [
+                {"ticket": str(first + n), "body": _BODY} for n in range(min(500, count - first))
+            ]
             await app.configure_task("nothing").batch_defer_async(*jobs)
     return await asyncio.to_thread(_timed, [["--peer", peer_url]] * workers, count)
 

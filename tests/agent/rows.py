@@ -27,7 +27,7 @@ class Line:
         """So many runs, each a second younger than the one before, due now."""
         now = self.gaby.clock.now()
         made = count()
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "workspace_id": self.workspace_id,
                 "id": self.gaby.ids.new(),

@@ -35,7 +35,8 @@ async def test_a_kill_switch_halts_a_run_within_one_step(office: Office) -> None
     assert "something is wrong" in run.state.reason
     assert len(await office.audit("tool.call.intent")) == before
     ended = await office.run_of(ticket_id)
-    assert (ended.state, ended.wake_at) == ("halted", None)
+    assert (ended.state, ended.verdict, ended.wake_at) == ("halted", "failed", None)
+    assert (await office.ticket(ticket_id)).status == "failed"
 
 
 @pytest.mark.promise("L1", "M3")

@@ -14,6 +14,7 @@ from gaby.skills.choose_tools import Tool
 from gaby.skills.plan import Envelope, MadeCall, Passage
 from gaby.tools.catalogue import Snapshot
 
+_MOST_CALLS = 200
 _BRIEF = 400
 """Of results that are not among the latest."""
 
@@ -121,7 +122,7 @@ def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:
             result="" if call.result is None else shown(call.result, _size(place, latest, bounds)),
             reason=call.reason,
         )
-        for place, call in enumerate(calls[-200:])
+        for place, call in enumerate(calls[-_MOST_CALLS:], max(0, len(calls) - _MOST_CALLS))
     ]
 
 

@@ -4,6 +4,7 @@ It is never stored as a whole. Every edge stores what it added, and the memory a
 it; so a crash loses nothing, a finished run can be stepped through again, and little is written twice.
 """
 
+import json
 import zlib
 from typing import Any, Literal
 from uuid import UUID
@@ -137,11 +138,26 @@ class Memory(BaseModel):
 
 def pack(state: State, delta: Delta) -> bytes:
     """One edge as it is sealed."""
-    plain = orjson.dumps({"state": state.model_dump(mode="json"), "delta": delta.model_dump(exclude_unset=True)})
+    plain = _dumped({"state": state.model_dump(mode="json"), "delta": delta.model_dump(exclude_unset=True)})
     return b"z" + zlib.compress(plain, 6) if len(plain) >= _PACKED_FROM else b"j" + plain
 
 
 def unpack(data: bytes) -> tuple[State, Delta]:
     plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
-    told = orjson.loads(plain)
+    told = _loaded(plain)
     return STATE.validate_python(told["state"]), Delta.model_validate(told["delta"])
+
+
+def _dumped(value: dict[str, Any]) -> bytes:
+    """Tools may answer with numbers and texts that the fast way refuses."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, default=str).encode()
+
+
+def _loaded(plain: bytes) -> dict[str, Any]:
+    try:
+        return orjson.loads(plain)
+    except orjson.JSONDecodeError:
+        return json.loads(plain)

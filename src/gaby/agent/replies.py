@@ -42,7 +42,8 @@ def message(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", r
     told = [cited, _CLOSING[verdict]]
     if verdict not in PUBLIC:
         head = f"**This ticket {_HEADS.get(verdict, verdict)}.** {' '.join(reasons)}".strip()
-        told = [head, notes or cited, _CLOSING[verdict]]
+        for_them = f"What the requester can be told:\n{cited}" if notes and cited else cited
+        told = [head, notes, for_them, _CLOSING[verdict]]
     text = "\n\n".join(part for part in told if part)
     sources = tokens_in(text)
     numbers = {token: number for number, token in enumerate(sources, 1)}

@@ -105,7 +105,7 @@ class PersonaIn(BaseModel):
     def changes(self) -> dict[str, Any]:
         told = self.model_dump(exclude_unset=True, exclude={"bounds"})
         if "bounds" in self.model_fields_set:
-            told["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_none=True)
+            told["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_unset=True)
         return told
 
 

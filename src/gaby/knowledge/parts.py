@@ -109,4 +109,3 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
         gaps=gaps,
         answering=Answering(database, assisted, models, citations, gaps, ground.metrics),
     )
-

@@ -26,6 +26,8 @@ FITS = 0.3
 """From here on a runbook is about what the ticket tells."""
 _MAY_FIT = 0.12
 """Below this it is about something else. In between it is looked into, and believed only as a guess."""
+_BESIDE_THE_BEST = 0.75
+"""A runbook that fits less than this share of the best one is about something else."""
 _FOLLOWED = 4
 _GUESSED = 2
 _SCANNED = 400
@@ -40,10 +42,8 @@ class Diagnosis:
     branch: Branch
     fit: float
     by: tuple[Record, ...]
-
-    @property
-    def is_a_guess(self) -> bool:
-        return self.fit < FITS
+    is_a_guess: bool = False
+    """The ticket hardly speaks of it, or speaks far more of something else. Nothing is changed because of it."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,9 @@ class Investigation:
         for branch in fitting.book.branches:
             if branch.conditions and (found := shown(branch.conditions, scene)).holds:
                 own = any(self.ownership.whose(record) in {"own", "account"} for record in found.by)
-                return Diagnosis(fitting.book, branch, fitting.fit, found.by) if own or fitting.fit >= FITS else None
+                guess = fitting.fit < max(FITS, _BESIDE_THE_BEST * self.books[0].fit)
+                fits = own or fitting.fit >= FITS
+                return Diagnosis(fitting.book, branch, fitting.fit, found.by, guess) if fits else None
         return None
 
     @cached_property

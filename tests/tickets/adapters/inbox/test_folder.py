@@ -196,6 +196,16 @@ async def test_a_mail_of_any_make_is_a_clean_ticket_or_none(folder: Path, mail: 
 
 
 @pytest.mark.promise("T8")
+@pytest.mark.promise("T8")
+async def test_a_link_is_left_where_it_is(folder: Path, tmp_path: Path) -> None:
+    """It could lead to Gaby's own files."""
+    secret = tmp_path / "master.json"
+    secret.write_text('{"title": "the key"}')
+    (folder / "harmless.json").symlink_to(secret)
+    assert look(folder, None).tickets == []
+    assert secret.exists()
+
+
 async def test_a_folder_that_is_gone_says_what_to_do(folder: Path) -> None:
     vanish(folder)
     with pytest.raises(DeskRefused, match="Make it"):

@@ -18,7 +18,12 @@ def look(folder: Path, cursor: str | None) -> Page:
     """The cursor names the files of the last page, which are stored by now."""
     try:
         _set_aside(folder, _names(cursor))
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file())
+        # A link could lead to a file of Gaby's own.
+        files = sorted(
+            path
+            for path in folder.iterdir()
+            if path.suffix.lower() in _SUFFIXES and path.is_file() and not path.is_symlink()
+        )
     except FileNotFoundError:
         raise DeskRefused(f"There is no folder {folder}. Make it, or connect the desk anew.") from None
     except OSError as error:
@@ -43,10 +48,12 @@ def _names(cursor: str | None) -> list[str]:
 def _read(path: Path) -> RawTicket | None:
     try:
         if path.stat().st_size > _MOST_BYTES:
-            return RawTicket(path.name, {"unreadable": "The file is larger than 6 MB."})
+            return RawTicket(path.stem, {"unreadable": "The file is larger than 6 MB."})
         data = path.read_bytes()
-    except OSError:
+    except FileNotFoundError:
         return None  # It went away between listing and reading.
+    except OSError as error:
+        return RawTicket(path.stem, {"unreadable": f"The file cannot be read: {error.strerror}."})
     payload = _mail(data) if path.suffix.lower() == ".eml" else _json(data)
     return RawTicket(str(payload.get("external_id") or path.stem), payload)
 
