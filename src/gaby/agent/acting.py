@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from gaby.agent.detector import notice
 from gaby.agent.edges import Statement, Step
 from gaby.agent.memory import CallOutcome, CallRecord, Delta
 from gaby.agent.moves import Investigating, Move
@@ -52,6 +53,11 @@ class Hands:
             return Move(state.allowed(tuple(allowed)), (*steps, Step("safety", "Allowed", told)), delta)
         if asked:
             return await self._ask(run, state, asked, steps, delta)
+        # Whoever plans the same again and again without ever being allowed to act goes round in circles as well.
+        noticed = notice([*run.memory.calls, *delta.calls], run.memory.nudges, run.memory.withdrawn)
+        delta = delta.model_copy(update={"nudges": noticed.nudges, "withdrawn": noticed.withdraw})
+        if noticed.enough is not None:
+            return Move(state.verdict_ready(noticed.enough), (*steps, Step("gaby", "Stops", noticed.enough)), delta)
         return Move(state.denied(), steps, delta)
 
     async def look_for_answers(self, run: Investigating, state: WaitingApproval) -> Move | None:

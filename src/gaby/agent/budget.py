@@ -4,11 +4,16 @@ from gaby.agent.memory import Memory
 from gaby.agent.persona import Persona
 from gaby.usage.limits import Cap
 
+_PLANS = 3
+"""For each round: some plans only search, or are turned down, and lead to no call."""
+
 
 def spent(memory: Memory, persona: Persona, cap: Cap, *, working_for: float) -> str | None:
     """What is used up, in words; nothing while all is well. `working_for` are the seconds since the last edge."""
     if memory.iterations >= persona.iterations:
         return f"The limit of {persona.iterations} rounds"
+    if memory.plans >= persona.iterations * _PLANS:
+        return f"The limit of {persona.iterations * _PLANS} plans"
     if memory.seconds + working_for >= persona.seconds:
         return f"The limit of {persona.seconds} seconds"
     if cap.tokens is not None and memory.tokens >= cap.tokens:

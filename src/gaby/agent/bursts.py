@@ -1,15 +1,17 @@
 """Bursts: tickets that look alike and come close together are one incident, which is looked into once."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 from sqlalchemy import select
 
 from gaby.agent.memory import SimilarTicket
 from gaby.agent.models import Investigation
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Database, WriteSession
+from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import Ids, RunId, TicketId, WorkspaceId
 from gaby.knowledge.learning.alike import likeness
 from gaby.tickets.models import Incident, Ticket
@@ -20,6 +22,7 @@ BURST = 3
 _ALIKE = 0.45
 _RELATED = 0.2
 _LOOKED_AT = 300
+_READ = 4000
 _OWN_TROUBLE = {"access", "billing", "account_change", "how_to", "data_request", "feedback", "spam"}
 """Two people who are locked out have two troubles, however alike their words."""
 
@@ -41,18 +44,32 @@ class Bursts:
 
     async def around(self, workspace_id: WorkspaceId, ticket_id: TicketId, intent: str | None) -> Neighbours:
         """What came in the last 24 hours and looks like this ticket; linked, when there is much of it."""
-        async with self._database.write(workspace_id) as session:
+        async with self._database.read(workspace_id) as session:
             ticket = await session.get(Ticket, (workspace_id, ticket_id))
-            if ticket is None:
-                return Neighbours(())
-            found = await self._recent(session, ticket)
-            similar = tuple(
-                SimilarTicket(title=each.title, status=each.status) for each, score in found[:10] if score >= _RELATED
-            )
-            if intent in _OWN_TROUBLE:
-                return Neighbours(similar)
-            alike = [each for each, score in found if score >= _ALIKE]
-            incident = await self._linked(session, ticket, alike)
+            recent: Sequence[Ticket] = () if ticket is None else await self._recent(session, ticket)
+        if ticket is None:
+            return Neighbours(())
+        # Comparing with hundreds takes a moment, in which nobody else should have to wait.
+        found = await asyncio.to_thread(_ranked, ticket, recent)
+        similar = tuple(
+            SimilarTicket(title=each.title, status=each.status) for each, score in found[:10] if score >= _RELATED
+        )
+        alike = [each.id for each, score in found if score >= _ALIKE]
+        people = {ticket.requester_email, *(each.requester_email for each, score in found if score >= _ALIKE)}
+        is_known = ticket.incident_id is not None or any(each.incident_id for each, score in found if score >= _ALIKE)
+        if intent in _OWN_TROUBLE or (len(people) < BURST and not is_known):
+            return Neighbours(similar)
+        return await self._joined(workspace_id, ticket.id, alike, similar)
+
+    async def _joined(
+        self, workspace_id: WorkspaceId, ticket_id: UUID, alike: Sequence[UUID], similar: tuple[SimilarTicket, ...]
+    ) -> Neighbours:
+        async with self._database.write(workspace_id) as session:
+            mine = (Ticket.workspace_id == workspace_id, Ticket.id.in_([ticket_id, *alike]))
+            # In one order, so that two who link the same tickets wait for each other and do not both open an incident.
+            rows = (await session.scalars(select(Ticket).where(*mine).order_by(Ticket.id).with_for_update())).all()
+            ticket = next(each for each in rows if each.id == ticket_id)
+            incident = await self._linked(session, ticket, [each for each in rows if each.id != ticket_id])
             if incident is None:
                 return Neighbours(similar)
             lead = await self._lead(session, incident)
@@ -60,7 +77,7 @@ class Bursts:
                 return Neighbours(similar, incident)
             return Neighbours(similar, incident, lead.typed_id, lead.state)
 
-    async def _recent(self, session: WriteSession, ticket: Ticket) -> list[tuple[Ticket, float]]:
+    async def _recent(self, session: ReadSession, ticket: Ticket) -> Sequence[Ticket]:
         since = self._clock.now() - WINDOW
         query = (
             select(Ticket)
@@ -68,11 +85,7 @@ class Bursts:
             .order_by(Ticket.received_at.desc())
             .limit(_LOOKED_AT)
         )
-        mine = f"{ticket.title}\n{ticket.body[:4000]}"
-        scored = [
-            (each, likeness(mine, f"{each.title}\n{each.body[:4000]}")) for each in (await session.scalars(query)).all()
-        ]
-        return sorted(scored, key=lambda pair: -pair[1])
+        return (await session.scalars(query)).all()
 
     async def _linked(self, session: WriteSession, ticket: Ticket, alike: Sequence[Ticket]) -> Incident | None:
         known = next((each.incident_id for each in alike if each.incident_id is not None), ticket.incident_id)
@@ -110,3 +123,13 @@ class Bursts:
             .limit(1)
         )
         return (await session.scalars(query)).one_or_none()
+
+
+def _ranked(ticket: Ticket, others: Sequence[Ticket]) -> list[tuple[Ticket, float]]:
+    """The most alike first."""
+    mine = _text(ticket)
+    return sorted(((each, likeness(mine, _text(each))) for each in others), key=lambda pair: -pair[1])
+
+
+def _text(ticket: Ticket) -> str:
+    return f"{ticket.title}\n{ticket.body[:_READ]}"

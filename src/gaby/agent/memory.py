@@ -20,7 +20,7 @@ _PACKED_FROM = 200
 """Smaller ones only grow when they are compressed."""
 
 
-_ADDED_UP = {"iterations", "seconds", "tokens", "nano_usd"}
+_ADDED_UP = {"iterations", "plans", "seconds", "tokens", "nano_usd"}
 
 
 class _Noted(BaseModel):
@@ -85,6 +85,7 @@ class Delta(_Noted):
     withdrawn: tuple[str, ...] = ()
     iterations: int = 0
     """How many more."""
+    plans: int = 0
     seconds: float = 0.0
     """How much longer it was worked on."""
     tokens: int = 0
@@ -111,6 +112,7 @@ class Memory(BaseModel):
     nudges: list[str] = Field(default_factory=list[str])
     withdrawn: list[str] = Field(default_factory=list[str])
     iterations: int = 0
+    plans: int = 0
     seconds: float = 0.0
     tokens: int = 0
     nano_usd: int = 0

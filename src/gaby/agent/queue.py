@@ -159,6 +159,13 @@ class Queue:
         async with self._database.read(Across("the queue serves every workspace")) as session:
             return len((await session.scalars(query)).all())
 
+    async def waiting(self) -> dict[WorkspaceId, int]:
+        """How many tickets nobody has begun with, in each workspace that has some."""
+        new = (_Run.state == "created", _Run.wake_at <= self._clock.now())
+        query = select(_Run.workspace_id, func.count()).where(*new).group_by(_Run.workspace_id)
+        async with self._database.read(Across("the depth of every workspace's queue is shown")) as session:
+            return {WorkspaceId(row[0]): row[1] for row in (await session.execute(query)).all()}
+
     async def depth(self, session: ReadSession, workspace_id: WorkspaceId | None = None) -> Depth:
         """Of one workspace, or of all for a session across them."""
         now = self._clock.now()

@@ -93,7 +93,7 @@ class Thinking:
         filled = fill(memory, tools, facts, run.persona.bounds, ticket_id=run.ticket.external_id, now=self.clock.now())
         planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
         step = planned.value
-        delta = Delta(envelope=filled.tokens).model_copy(update=_used(planned))
+        delta = Delta(plans=1, envelope=filled.tokens).model_copy(update=_used(planned))
         if seen is not None:
             delta = delta.model_copy(update={"ticket": seen})
         if step.kind == "retrieve" and await self._is_degraded(run):

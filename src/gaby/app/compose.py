@@ -47,7 +47,7 @@ from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.crypto import MasterKeys, Vault
 from gaby.kernel.database import Database
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, Random
+from gaby.kernel.ids import Ids, Random, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
@@ -99,6 +99,8 @@ class Gaby:
     runner: Runner
     http: httpx2.AsyncClient
     _tellers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    _crowded: set[WorkspaceId] = field(default_factory=set[WorkspaceId])
+    """Where tickets ever waited, so that the gauge goes back to zero there."""
 
     @asynccontextmanager
     async def running(self, *, background: bool = True) -> AsyncGenerator[None]:
@@ -131,6 +133,7 @@ class Gaby:
         look = self.settings.connectors.check_every
         works = [
             repeating("connector checks", self._check_connectors, first=look, every=look),
+            repeating("queue depth", self._count_queue, first=_SOON, every=_SOON),
             repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
         ]
         walk = self.settings.audit.verify_every
@@ -202,6 +205,13 @@ class Gaby:
     async def _check_connectors(self) -> None:
         await self.host.health_check()
         await self.tools.keep_logs()
+
+    async def _count_queue(self) -> None:
+        waiting = await self.agent.queue.waiting()
+        self._crowded.update(waiting)
+        for workspace_id in self._crowded:
+            depth = self.metrics.ticket_queue_depth.labels(workspace=str(workspace_id))
+            depth.set(waiting.get(workspace_id, 0))
 
     async def _sweep_results(self) -> None:
         await self.spill.sweep(self.settings.connectors.keep_results)

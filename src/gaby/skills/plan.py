@@ -50,7 +50,7 @@ class Envelope(Given):
     requester: Outside | None = None
     requester_verified: bool = False
     searched: bool = False
-    queries: list[Inside] = Field(default_factory=list[str])
+    queries: list[Outside] = Field(default_factory=list[str])
     """What the knowledge was asked for already."""
     passages: Annotated[list[Passage], Field(max_length=40)] = Field(default_factory=list[Passage])
     similar_tickets: Annotated[list[Outside], Field(max_length=10)] = Field(default_factory=list[str])
