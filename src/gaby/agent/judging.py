@@ -12,7 +12,7 @@ from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.replies import PUBLIC, cited_text, message, tokens_in
+from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
@@ -86,7 +86,10 @@ class Judge:
 
     async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:
         verdict, reasons, cited, written_by, notes = end
-        body = message(verdict, cited, written_by, notes=notes, reasons=reasons) if verdict != "skipped" else ""
+        private = verdict not in PUBLIC and (await self._able(run)).private_replies
+        inside = note(verdict, cited, written_by, notes=notes, reasons=reasons)
+        # Where a desk has no private notes, what is meant for colleagues is not written at all: they are escalated to.
+        body = "" if verdict == "skipped" else inside if private else message(verdict, cited, written_by)
         await self._keep_citations(run, body and f"{cited}\n{notes}")
         delta = Delta(verdict=verdict, reasons=tuple(reasons), reply=body, cited=cited, written_by=written_by)
         told = run.told(" ".join(reasons))
@@ -95,7 +98,7 @@ class Judge:
             (Step("gaby", verdict, told, "verdict"),),
             delta,
             ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(cited)),
-            also=await self._postings(run, verdict, body, reasons, escalates=escalates),
+            also=await self._postings(run, end, body, inside, escalates=escalates),
             audit={"verdict": verdict, "written_by": written_by},
         )
 
@@ -182,8 +185,9 @@ class Judge:
                 await self.knowledge.parts.citations.keep(session, cited)
 
     async def _postings(
-        self, run: Investigating, verdict: Verdict, body: str, reasons: list[str], *, escalates: bool
+        self, run: Investigating, end: "_Ending", body: str, inside: str, *, escalates: bool
     ) -> tuple[Statement, ...]:
+        verdict, reasons = end.verdict, end.reasons
         if run.ticket.closed_at is not None:
             return ()
         able = await self._able(run)
@@ -202,7 +206,7 @@ class Judge:
                 "verdict": verdict,
                 "title": run.told(run.memory.ticket.title),
                 "reasons": [run.told(reason) for reason in reasons],
-                "summary": run.told(body),
+                "summary": run.told(inside),
                 "steps": calls,
                 "run_id": str(run.run_id),
                 "ticket": run.ticket.external_id,

@@ -146,12 +146,6 @@ class Queue:
             actor = system_actor("queue", lease.workspace_id)
             session.emit(Event("investigation.abandoned", lease.workspace_id, actor, payload))
 
-    async def next_wake(self) -> datetime | None:
-        """When the first of those that nobody holds is due."""
-        async with self._database.read(Across("the queue serves every workspace")) as session:
-            query = select(func.min(_Run.wake_at)).where(_free(self._clock.now()))
-            return (await session.scalars(query)).one_or_none()
-
     async def due(self, most: int) -> int:
         """How many are due that nobody holds, counted up to so many."""
         now = self._clock.now()

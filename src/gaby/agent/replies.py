@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gaby.mind import CitedSentence, cited_sentences
+from gaby.mind import CitedSentence
 from gaby.safety import clean_reply
 from gaby.tickets.canonical import Verdict
 
@@ -37,13 +37,21 @@ def tokens_in(text: str) -> list[str]:
     return list(dict.fromkeys(found[1] for found in _TOKEN.finditer(text)))
 
 
-def message(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", reasons: Sequence[str] = ()) -> str:
-    """What is posted: numbers instead of tokens, and the sources at the end."""
-    told = [cited, _CLOSING[verdict]]
-    if verdict not in PUBLIC:
-        head = f"**This ticket {_HEADS.get(verdict, verdict)}.** {' '.join(reasons)}".strip()
-        for_them = f"What the requester can be told:\n{cited}" if notes and cited else cited
-        told = [head, notes, for_them, _CLOSING[verdict]]
+def message(verdict: Verdict, cited: str, written_by: str) -> str:
+    """What the requester is told: numbers instead of tokens, and the sources at the end."""
+    return _written([cited, _CLOSING[verdict]], written_by)
+
+
+def note(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", reasons: Sequence[str] = ()) -> str:
+    """What colleagues are told: the reasons and what is behind it, which are none of the requester's business."""
+    if verdict in PUBLIC:
+        return message(verdict, cited, written_by)
+    head = f"**This ticket {_HEADS.get(verdict, verdict)}.** {' '.join(reasons)}".strip()
+    for_them = f"What the requester can be told:\n{cited}" if notes and cited else cited
+    return _written([head, notes, for_them, _CLOSING[verdict]], written_by)
+
+
+def _written(told: Sequence[str], written_by: str) -> str:
     text = "\n\n".join(part for part in told if part)
     sources = tokens_in(text)
     numbers = {token: number for number, token in enumerate(sources, 1)}
@@ -52,7 +60,3 @@ def message(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", r
     by = "without a language model" if written_by == "offline" else f"with {written_by}"
     parts = (text, f"Sources:\n{listed}" if listed else "", f"_Written by Gaby, {by}._")
     return clean_reply("\n\n".join(part for part in parts if part)).text
-
-
-def uncited(text: str) -> list[str]:
-    return [each.text for each in cited_sentences(text) if not each.citations]

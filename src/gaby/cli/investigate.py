@@ -87,6 +87,7 @@ async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: Console) -
         raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")
     loop = gaby.agent.loop
     taken = await loop.resume(claimed)
+    taken.on_token = lambda text: console.print("\n(anew)" if text is None else text, end="", markup=False, style="dim")
     while True:
         before = taken.edges
         goes_on = await loop.step(taken)
