@@ -59,7 +59,7 @@ def _wait(folder: str) -> None:
     while time.monotonic() < until:
         time.sleep(2)
         told = _run(folder, "ticket", "list", "--json")
-        tickets = json.loads(told) if told.startswith("[") else []
+        tickets: list[dict[str, str]] = json.loads(told) if told.startswith("[") else []
         if len(tickets) >= 14 and not any(each["status"] == "queued" for each in tickets):
             return
     raise SystemExit("The demo did not get that far.")
