@@ -198,6 +198,7 @@ def bodies(workspace_id: UUID, label: str) -> dict[str, dict[str, Any]]:
         "POST /api/tickets/{ticket_id}/messages": {"body": f"{label} message", "author": "agent"},
         "POST /api/desks": {"name": f"q{sha256(label.encode()).hexdigest()[:12]}", "kind": "inbox"},
         "PATCH /api/desks/{desk_id}": {"every_seconds": None},
+        "PUT /api/tickets/{ticket_id}/rating": {"rating": 2},
         "POST /api/runs/{run_id}/halt": {"reason": f"{label} reason"},
         "PATCH /api/agent": {"iterations": 10, "bounds": {"passages": 3}},
         "PUT /api/agent/escalation": {"target": "slack:https://hooks.slack.example/x"},

@@ -33,6 +33,7 @@ NO_BODY = {
     "POST /api/knowledge/sources/{source_id}/sync",
     "POST /api/desks/{desk_id}/poll",
     "POST /api/runs/{run_id}/resume",
+    "POST /api/tickets/{ticket_id}/close",
     "POST /api/tickets/{ticket_id}/investigate",
     "POST /api/webhooks/desks/{desk_id}",
 }
@@ -42,6 +43,7 @@ NEEDS = {
     "GET /api/tickets/{ticket_id}": Permission.TICKETS_READ,
     "GET /api/tickets/{ticket_id}/original": Permission.TICKETS_WORK,
     "POST /api/tickets/{ticket_id}/messages": Permission.TICKETS_WORK,
+    "POST /api/tickets/{ticket_id}/close": Permission.TICKETS_WORK,
     "POST /api/tickets/{ticket_id}/investigate": Permission.TICKETS_WORK,
     "GET /api/desks": Permission.TICKETS_READ,
     "POST /api/desks": Permission.DESKS_MANAGE,
@@ -53,6 +55,7 @@ NEEDS = {
     "GET /api/runs": Permission.TICKETS_READ,
     "GET /api/runs/{run_id}": Permission.TICKETS_READ,
     "GET /api/runs/{run_id}/events": Permission.TICKETS_READ,
+    "PUT /api/tickets/{ticket_id}/rating": Permission.TICKETS_WORK,
     "POST /api/runs/{run_id}/halt": Permission.TICKETS_WORK,
     "POST /api/runs/{run_id}/resume": Permission.TICKETS_WORK,
     "GET /api/queue": Permission.TICKETS_READ,

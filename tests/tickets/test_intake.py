@@ -12,9 +12,12 @@ from gaby.agent.models import Investigation
 from gaby.kernel.database import Across
 from gaby.kernel.ids import TicketId
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
+from gaby.tickets.desks import NewDesk
 from gaby.tickets.models import Ticket, TicketMessage
+from gaby.tickets.service import AtItsDesk
 from tests.agent.scenes import Office
 from tests.support.dice import Dice
+from tests.tickets.scripted import scripted_desk
 
 pytestmark = pytest.mark.promise("T5")
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -172,3 +175,47 @@ async def test_the_first_tickets_of_a_workspace_may_all_come_at_once(place: Offi
     async with place.gaby.database.read(place.workspace_id) as session:
         assert len(await place.gaby.tickets.list(session)) == 8
         assert [desk.name for desk in await place.gaby.tickets.desks.list(session)] == ["inbox"]
+
+
+@one_engine
+async def test_a_version_that_was_overtaken_changes_nothing_but_its_messages_stay(place: Office) -> None:
+    early, late = datetime(2030, 1, 2, 4, tzinfo=UTC), datetime(2030, 1, 2, 5, tzinfo=UTC)
+    ticket_id = await place.receive(FIRST)
+    await place.receive(replace(FIRST, changed_at=late, closed=True, priority="low"))
+    await place.receive(replace(FIRST, changed_at=early, body="An older text.", messages=(message(1, "agent"),)))
+
+    ticket = await place.ticket(ticket_id)
+    assert ticket.closed_at is not None
+    assert ticket.priority == "low"
+    assert [each.body for each in await place.messages(ticket_id)] == ["Message 1"]
+
+
+@one_engine
+async def test_a_closed_ticket_of_the_built_in_desk_opens_when_the_requester_writes(place: Office) -> None:
+    tickets, ticket_id = place.gaby.tickets, await place.receive(FIRST)
+    async with place.gaby.database.write(place.workspace_id) as session:
+        await tickets.close(session, place.actor, await tickets.intake.get(session, ticket_id))
+    assert (await place.ticket(ticket_id)).closed_at is not None
+    await end_all(place)
+    async with place.gaby.database.write(place.workspace_id) as session:
+        row = await tickets.intake.get(session, ticket_id)
+        await tickets.write_on(session, place.actor, row, "It is empty again.", "requester")
+
+    assert (await place.ticket(ticket_id)).closed_at is None
+    assert len(await runs(place, ticket_id)) == 2
+
+
+@one_engine
+async def test_tickets_of_other_desks_are_answered_there(place: Office) -> None:
+    gaby = place.gaby
+    with scripted_desk():
+        async with gaby.database.write(place.workspace_id) as session:
+            desk = await gaby.tickets.desks.add(session, place.actor, NewDesk("far", "scripted", {}, every=None))
+            taken = await gaby.tickets.intake.take(session, place.actor, desk, FIRST)
+            row = await gaby.tickets.intake.get(session, taken.ticket_id)
+            for change in (
+                gaby.tickets.close(session, place.actor, row),
+                gaby.tickets.write_on(session, place.actor, row, "Try again.", "agent"),
+            ):
+                with pytest.raises(AtItsDesk, match="at the desk far"):
+                    await change

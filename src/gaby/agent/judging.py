@@ -196,7 +196,8 @@ class Judge:
             private = verdict not in PUBLIC and able.private_replies
             wanted["reply"] = ({"body": body, "private": private}, run.told(body))
         if able.statuses:
-            wanted["status"] = ({"verdict": verdict}, verdict)
+            standing = run.memory.standing(verdict)
+            wanted["status"] = ({"verdict": standing}, standing)
         if able.time_entries and run.persona.time_entries and verdict != "skipped":
             minutes = 1
             wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")

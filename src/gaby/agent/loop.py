@@ -5,6 +5,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from gaby.agent import budget
@@ -40,10 +41,13 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
 from gaby.kernel.errors import NotFound
 from gaby.kernel.failpoints import failpoint_async
+from gaby.kernel.ids import Ids
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
+from gaby.knowledge.learning.gate import QUIET
 from gaby.llm.books import BudgetSpent
 from gaby.safety import Placeholders
+from gaby.tickets.canonical import Verdict, rank_of
 from gaby.tickets.intake import Intake
 from gaby.tickets.postings import Poster
 from gaby.tools import Tools
@@ -53,6 +57,13 @@ INVESTIGATOR = "investigator"
 
 _log = get_log(__name__)
 
+_AGAIN = (
+    "INSERT INTO investigations (workspace_id, id, ticket_id, state, rank, created_at, wake_at, lease_token, edges, "
+    "claims_without_progress) SELECT ?, ?, ?, 'created', ?, ?, ?, 0, 0, 0 FROM tickets t WHERE t.workspace_id = ? "
+    "AND t.id = ? AND t.closed_at IS NULL AND (SELECT COUNT(*) FROM ticket_messages m WHERE "
+    "m.workspace_id = t.workspace_id AND m.ticket_id = t.id AND m.author = 'requester' AND NOT m.automatic) > ?"
+)
+
 OnMoved = Callable[[Investigating, Move], Awaitable[None]]
 
 
@@ -60,6 +71,7 @@ OnMoved = Callable[[Investigating, Move], Awaitable[None]]
 class LoopParts:
     database: Database
     clock: Clock
+    ids: Ids
     vault: Vault
     audit: AuditLog
     metrics: Metrics
@@ -256,18 +268,34 @@ class Loop:
             audit={"reason": told[:500]},
         )
 
-    def _endings(self, run: Investigating, status: str) -> tuple[Statement, ...]:
+    def _endings(self, run: Investigating, verdict: Verdict) -> tuple[Statement, ...]:
         """The ticket says how it ended, and whoever waits for this one wakes up."""
-        place = run.workspace_id.hex
+        now, place, ticket = self.parts.clock.now(), run.workspace_id.hex, run.ticket.id.hex
         return (
+            *((_weighed(run, now + QUIET),) if verdict == "auto_resolved" else ()),
             Statement(
-                "UPDATE tickets SET status = ? WHERE workspace_id = ? AND id = ?", (status, place, run.ticket.id.hex)
+                "UPDATE tickets SET status = ? WHERE workspace_id = ? AND id = ?",
+                (run.memory.standing(verdict), place, ticket),
             ),
+            *(self._once_more(run, now) if run.edges else ()),
             Statement(
                 "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
                 "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
                 "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
-                (self.parts.clock.now(), place, place, run.ticket.id.hex),
+                (now, place, place, ticket),
+            ),
+        )
+
+    def _once_more(self, run: Investigating, now: datetime) -> tuple[Statement, ...]:
+        """What the requester wrote too late to be heard begins another investigation, where this one ends."""
+        place, ticket, again = run.workspace_id.hex, run.ticket.id.hex, self.parts.ids.new().hex
+        rank = rank_of(run.ticket.priority)
+        return (
+            Statement(_AGAIN, (place, again, ticket, rank, now, now, place, ticket, run.memory.ticket.heard)),
+            Statement(
+                "UPDATE tickets SET status = 'queued' WHERE workspace_id = ? AND id = ? AND EXISTS "
+                "(SELECT 1 FROM investigations WHERE workspace_id = ? AND id = ?)",
+                (place, ticket, place, again),
             ),
         )
 
@@ -325,3 +353,9 @@ class Loop:
 
     def _worked(self, run: Investigating) -> float:
         return max(0.0, self.parts.clock.monotonic() - run.taken_up_at)
+
+
+def _weighed(run: Investigating, at: datetime) -> Statement:
+    """What went well is looked at then: perhaps there is something to learn from it."""
+    place = (run.workspace_id.hex, run.run_id.hex)
+    return Statement("UPDATE investigations SET weigh_at = ? WHERE workspace_id = ? AND id = ?", (at, *place))

@@ -37,6 +37,8 @@ class TicketView(_Noted):
     customer: str = ""
     priority: str = "medium"
     messages: tuple[str, ...] = ()
+    heard: int = 0
+    """How many messages of the requester there were. One more that comes too late begins another investigation."""
 
 
 class CallRecord(_Noted):
@@ -77,6 +79,8 @@ class Delta(_Noted):
     ticket: TicketView | None = None
     intent: str | None = None
     worth_investigating: bool | None = None
+    before: str | None = None
+    """How the ticket had ended before, when all that was written since is that it is solved."""
     queries: tuple[str, ...] = ()
     passages: tuple[PassageRecord, ...] = ()
     similar: tuple[SimilarTicket, ...] = ()
@@ -105,6 +109,7 @@ class Memory(BaseModel):
     ticket: TicketView = TicketView(title="", body="")
     intent: str | None = None
     worth_investigating: bool = True
+    before: str | None = None
     queries: list[str] = Field(default_factory=list[str])
     passages: list[PassageRecord] = Field(default_factory=list[PassageRecord])
     similar: list[SimilarTicket] = Field(default_factory=list[SimilarTicket])
@@ -123,6 +128,10 @@ class Memory(BaseModel):
     reasons: list[str] = Field(default_factory=list[str])
     cited: str | None = None
     reply: str | None = None
+
+    def standing(self, verdict: Verdict) -> Verdict:
+        """What the ticket's status says: what was resolved stays resolved when somebody says thanks."""
+        return "auto_resolved" if verdict == "skipped" and self.before == "auto_resolved" else verdict
 
     def add(self, delta: Delta) -> None:
         for name in delta.model_fields_set:

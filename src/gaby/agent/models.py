@@ -11,6 +11,7 @@ from gaby.kernel.database import Base, WorkspaceOwned
 from gaby.kernel.ids import RunId
 
 _OPEN = text("wake_at IS NOT NULL")
+_UNWEIGHED = text("weigh_at IS NOT NULL")
 
 
 class Investigation(Base, WorkspaceOwned):
@@ -38,6 +39,8 @@ class Investigation(Base, WorkspaceOwned):
             postgresql_where=_OPEN,
         ),
         Index("ix_investigations_wake", "wake_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("ix_investigations_weigh", "weigh_at", sqlite_where=_UNWEIGHED, postgresql_where=_UNWEIGHED),
+        CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
         Index(None, "workspace_id", "created_at"),
     )
 
@@ -62,6 +65,10 @@ class Investigation(Base, WorkspaceOwned):
     """Without personal data."""
     halt: Mapped[str | None] = mapped_column(String(300), default=None)
     """Who wants it to stop, and why. Heeded at the next edge."""
+    weigh_at: Mapped[datetime | None] = mapped_column(default=None)
+    """When it is looked at whether there is something to learn from it; None when that is settled, or nothing is."""
+    rating: Mapped[int | None] = mapped_column(default=None)
+    """What somebody thought of it, from 1 to 5."""
 
     @property
     def typed_id(self) -> RunId:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import Bounds, Persona
 from gaby.agent.queue import Depth
+from gaby.agent.service import Rated
 from gaby.kernel.text import Clean
 from gaby.tickets.escalation import EscalationTarget, parse_target
 
@@ -38,6 +39,7 @@ class RunOut(BaseModel):
     finished_at: datetime | None
     wake_at: datetime | None
     edges: int
+    rating: int | None
 
     @classmethod
     def of(cls, row: Investigation) -> Self:
@@ -57,6 +59,22 @@ class HaltIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reason: Annotated[str, Clean(min_length=1, max_length=200, one_line=True)]
+
+
+class RatingIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    rating: Annotated[int, Field(strict=True, ge=1, le=5, description="5: just what was needed. 1: of no use.")]
+
+
+class RatedOut(BaseModel):
+    run: RunOut
+    staged: Annotated[bool, Field(description="It now waits for a person as something to learn.")]
+    why: str
+
+    @classmethod
+    def of(cls, rated: Rated) -> Self:
+        return cls(run=RunOut.of(rated.run), staged=rated.staged, why=rated.why)
 
 
 class QueueOut(BaseModel):

@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
 
 from gaby.agent.edges import EdgeWriter
 from gaby.agent.escalations import Escalations
+from gaby.agent.learning import Learning
 from gaby.agent.loading import Taken, edges_of
 from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import Personas
@@ -37,6 +38,17 @@ class RunUnderWay(Conflict):
     """This ticket is being investigated already."""
 
 
+class NotEnded(Conflict):
+    """No investigation of this ticket has ended yet, so there is nothing to rate."""
+
+
+class Rated(NamedTuple):
+    run: Investigation
+    staged: bool
+    """Whether it now waits for a person as something to learn."""
+    why: str
+
+
 @dataclass(frozen=True)
 class Agent:
     database: Database
@@ -47,6 +59,7 @@ class Agent:
     starter: Starter
     personas: Personas
     escalations: Escalations
+    learning: Learning
     make: "Callable[[], Loop]"
     slots: int
     """Investigations at once in a process."""
@@ -112,6 +125,17 @@ class Agent:
         run.claims_without_progress = 0
         self._tell(session, actor, run, "resume_asked")
         return run
+
+    async def rate(self, session: WriteSession, actor: Actor, ticket: Ticket, rating: int) -> Rated:
+        """What somebody thought of how it ended last; a good one may be learned from, if a person agrees."""
+        run = Investigation
+        ended = (run.workspace_id == session.workspace_id, run.ticket_id == ticket.id, run.wake_at.is_(None))
+        latest = select(run).where(*ended).order_by(run.created_at.desc()).limit(1).with_for_update()
+        found = (await session.scalars(latest)).one_or_none()
+        if found is None:
+            raise NotEnded
+        gate = await self.learning.rate(session, actor, found, rating)
+        return Rated(found, staged=gate.passed, why=gate.reason)
 
     async def _open(self, session: WriteSession, run_id: UUID) -> Investigation:
         run = await session.get(Investigation, (session.workspace_id, run_id), with_for_update=True)

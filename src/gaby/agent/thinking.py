@@ -11,16 +11,18 @@ from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
 from gaby.agent.envelope import Facts, Toolboxes, fill
 from gaby.agent.memory import Delta, PassageRecord, TicketView
+from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.queue import Queue
 from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
-from gaby.kernel.ids import Ids, TicketId
+from gaby.kernel.ids import Ids, TicketId, made_by
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.service import Knowledge
 from gaby.llm.results import Result
 from gaby.llm.service import Models
+from gaby.mind.closing import says_solved
 from gaby.skills import plan, triage
 from gaby.tickets.intake import Intake
 from gaby.tools import Tools
@@ -50,6 +52,10 @@ class Thinking:
         if run.ticket.closed_at is not None:
             told = "A person closed the ticket."
             return Move(state.verdict_ready(told), (Step("desk", "Closed", told),), Delta(ticket=view))
+        if (ended := await self._only_thanks(run)) is not None:
+            told = "The requester says that it is solved."
+            delta = Delta(ticket=view, worth_investigating=False, before=ended)
+            return Move(state.verdict_ready(told), (Step("desk", "Thanks", told),), delta)
         delta = Delta(ticket=view)
         steps: list[Step] = []
         if run.persona.triage:
@@ -168,9 +174,25 @@ class Thinking:
             customer=run.ticket.customer,
             priority=run.ticket.priority,
             messages=tuple(each.body for each in written.messages if each.author != "gaby"),
+            heard=sum(each.asks for each in written.messages),
         )
         run.tools.ledger.read_external("the ticket", "\n\n".join((view.title, view.body, *view.messages)))
         return view
+
+    async def _only_thanks(self, run: Investigating) -> str | None:
+        """How the ticket ended before, when all that the requester wrote since is that it is solved."""
+        earlier = select(Investigation).where(
+            Investigation.workspace_id == run.workspace_id,
+            Investigation.ticket_id == run.ticket.id,
+            Investigation.finished_at.is_not(None),
+        )
+        async with self.database.read(run.workspace_id) as session:
+            last = (await session.scalars(earlier.order_by(Investigation.finished_at.desc()).limit(1))).one_or_none()
+            if last is None or last.finished_at is None:
+                return None
+            written = await self.intake.written(session, run.ticket)
+        news = [each.body for each in written.messages if each.asks and made_by(each.id) > last.finished_at]
+        return last.verdict if news and all(map(says_solved, news)) else None
 
     async def _look_at_ticket(self, run: Investigating) -> TicketView | None:
         """The ticket as it is now, when something about it has changed since."""

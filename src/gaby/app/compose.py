@@ -146,6 +146,7 @@ class Gaby:
                 repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
                 repeating("desks", self.tickets.receiver.poll_due, first=_SOON, every=_POLL),
                 repeating("knowledge checks", self.knowledge.look, first=_FIRST_WALK, every=_SWEEP),
+                repeating("learning", self.agent.learning.weigh_due, first=_FIRST_WALK, every=_FIRST_WALK),
             ]
         return list(works)
 
@@ -159,6 +160,7 @@ class Gaby:
             ("knowledge", "* * * * * */10", self.knowledge.work),
             ("desks", "* * * * * */5", self.tickets.receiver.poll_due),
             ("knowledge checks", "41 * * * *", self.knowledge.look),
+            ("learning", "*/10 * * * *", self.agent.learning.weigh_due),
         )
 
     @asynccontextmanager

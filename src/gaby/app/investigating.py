@@ -7,6 +7,7 @@ import httpx2
 
 from gaby.agent.edges import EdgeWriter
 from gaby.agent.escalations import Escalations
+from gaby.agent.learning import Learning
 from gaby.agent.persona import Persona, Personas
 from gaby.agent.queue import Queue
 from gaby.agent.service import Agent
@@ -81,6 +82,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
             LoopParts(
                 database=database,
                 clock=clock,
+                ids=ids,
                 vault=ground.vault,
                 audit=ground.audit,
                 metrics=ground.metrics,
@@ -130,6 +132,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
         starter=starter,
         personas=personas,
         escalations=escalations,
+        learning=Learning(database, clock, knowledge),
         make=make,
         slots=settings.worker.slots or _SLOTS[database.dialect],
         degraded_above=settings.worker.degraded_above,

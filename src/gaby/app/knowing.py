@@ -1,5 +1,6 @@
 """Building everything about knowledge out of the settings."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def build_knowledge(ground: Ground, models: Models, settings: Settings) -> Knowledge:
     def make() -> "KnowledgeParts":
+        from gaby.app.past_tickets import PastTickets
         from gaby.knowledge.parts import KnowledgeGround, build_parts
 
         folders = settings.knowledge.folders
@@ -32,6 +34,7 @@ def build_knowledge(ground: Ground, models: Models, settings: Settings) -> Knowl
                 ask_model=settings.knowledge.ask_model,
                 networks=tuple(_listed(settings.knowledge.networks, ",")),
                 folders=None if folders is None else tuple(map(Path, _listed(folders, ":"))),
+                archive=partial(PastTickets, ground.database),
             )
         )
 

@@ -29,7 +29,7 @@ COMMANDS = {
     "runs": "Investigations, under way and ended.",
     "serve": "Start Gaby.",
     "skill": "What Gaby asks models, and how it answers without one.",
-    "ticket": "Tickets: added, listed, shown, answered.",
+    "ticket": "Tickets: added, listed, shown, answered, closed, rated.",
     "tools": "What Gaby can do, and what would happen if it did.",
     "usage": "What models cost, and what they may cost.",
     "user": "People, from the machine where Gaby runs.",

@@ -47,7 +47,9 @@ Name = Annotated[str, typer.Argument(help="The source's name; `gaby knowledge li
 def add(
     name: Annotated[str, typer.Argument(help="What to call it; citations begin with it.")],
     kind: Annotated[str, typer.Argument(help="folder, file, git, url, site, confluence, notion or tickets.")],
-    location: Annotated[str, typer.Argument(help="The path or the address.")],
+    location: Annotated[
+        str, typer.Argument(help="The path or the address; for tickets also `desk`, those that people solved.")
+    ],
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="NAME=VALUE, such as include=*.md; may be repeated.")
     ] = None,

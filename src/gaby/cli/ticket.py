@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from gaby.agent.schemas import RatedOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
@@ -20,7 +21,7 @@ from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority
 from gaby.tickets.models import Ticket
 from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
 
-app = typer.Typer(help="Tickets: added, listed, shown, answered.", no_args_is_help=True)
+app = typer.Typer(help="Tickets: added, listed, shown, answered, closed, rated.", no_args_is_help=True)
 
 Which = Annotated[str, typer.Argument(help="The ticket's id, or what its desk calls it.")]
 
@@ -121,6 +122,7 @@ def reply(
     ticket: Which,
     body: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")],
     as_requester: Annotated[bool, typer.Option(help="In the requester's name: Gaby goes on with it.")] = False,
+    done: Annotated[bool, typer.Option("--close", help="This solves it: close the ticket too.")] = False,
     workspace: InWorkspace = None,
 ) -> None:
     """Write on a ticket of the built-in desk."""
@@ -133,9 +135,48 @@ def reply(
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
             await gaby.tickets.write_on(session, actor, row, text, "requester" if as_requester else "agent")
+            if done:
+                await gaby.tickets.close(session, actor, row)
 
     run(work)
-    typer.echo("Written.", err=True)
+    typer.echo("Written and closed." if done else "Written.", err=True)
+
+
+@app.command()
+def close(ticket: Which, workspace: InWorkspace = None) -> None:
+    """Close a ticket of the built-in desk: Gaby lets it be, until the requester writes again."""
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.tickets.close(session, actor, await find_ticket(gaby, session, ticket))
+
+    run(work)
+    typer.echo("Closed.", err=True)
+
+
+@app.command()
+def rate(
+    ticket: Which,
+    rating: Annotated[int, typer.Argument(min=1, max=5, help="5: just what was needed. 1: of no use.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what you think of how it ended. From 4 on, a resolution waits for a person as something to learn."""
+
+    async def work(gaby: Gaby) -> RatedOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await find_ticket(gaby, session, ticket)
+            return RatedOut.of(await gaby.agent.rate(session, actor, row, rating))
+
+    rated = run(work)
+    if as_json:
+        print_json(rated.model_dump())
+    elif rated.staged:
+        typer.echo("Rated. It waits as something to learn: `gaby knowledge learned`.")
+    else:
+        typer.echo(f"Rated. Nothing is learned from it: {rated.why}")
 
 
 async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:

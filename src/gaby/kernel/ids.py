@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import NewType
 from uuid import UUID
 
@@ -31,6 +32,11 @@ SYSTEM = WorkspaceId(UUID(int=0))
 
 Random = Callable[[int], bytes]
 """Gives so many unpredictable bytes."""
+
+
+def made_by(id_: UUID) -> datetime:
+    """The end of the millisecond in which an id was made."""
+    return datetime.fromtimestamp(((id_.int >> 80) + 1) / 1000, UTC)
 
 
 class Ids:

@@ -1,6 +1,6 @@
 """The parts of knowledge, each built from those before it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from gaby.knowledge.retrieval.with_model import AssistedSearch
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.config import SourceGround
 from gaby.knowledge.sources.made import MadeDocument
+from gaby.knowledge.sources.tickets import TicketArchive
 from gaby.knowledge.syncing import Syncer
 from gaby.llm.service import Models
 from gaby.safety import Redactor, redacting_for_good
@@ -50,6 +51,8 @@ class KnowledgeGround:
     networks: tuple[str, ...] = ()
     folders: tuple[Path, ...] | None = None
     ask_model: bool = False
+    archive: Callable[[WorkspaceId], TicketArchive] | None = None
+    """The tickets that people solved in a workspace."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
             allowed_networks=ground.networks,
             allowed_folders=ground.folders,
             learned=partial(learned, session.workspace_id),
+            archive=None if ground.archive is None else ground.archive(session.workspace_id),
             now=clock.now,
         )
 

@@ -63,6 +63,8 @@ class IncomingTicket:
     priority: Priority = "medium"
     sla_at: datetime | None = None
     received_at: datetime | None = None
+    changed_at: datetime | None = None
+    """By the desk's own clock: of two versions, the older one says nothing new."""
     closed: bool = False
     """A person has closed it at the desk, so Gaby lets it be."""
     messages: tuple[IncomingMessage, ...] = ()

@@ -50,6 +50,7 @@ def cleaned(ticket: IncomingTicket) -> IncomingTicket:
         priority=ticket.priority,
         sla_at=ticket.sla_at,
         received_at=ticket.received_at,
+        changed_at=ticket.changed_at,
         closed=ticket.closed,
         messages=tuple(_message(each) for each in ticket.messages[-MOST_MESSAGES:]),
         metadata=ticket.metadata,

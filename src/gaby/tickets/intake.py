@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -51,10 +51,17 @@ class Written:
 
 @dataclass(frozen=True)
 class WrittenMessage:
+    id: UUID
     author: str
     body: str
     at: datetime
     private: bool
+    automatic: bool
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody who has the problem wrote it, and may want an answer."""
+        return self.author == "requester" and not self.automatic
 
 
 class Intake:
@@ -97,7 +104,12 @@ class Intake:
         told = json.loads(await self._vault.open(session, subject, ticket.body_encrypted, _PURPOSE))
         messages = [
             WrittenMessage(
-                row.author, await self._vault.open(session, subject, row.body_encrypted, _PURPOSE), row.at, row.private
+                id=row.id,
+                author=row.author,
+                body=await self._vault.open(session, subject, row.body_encrypted, _PURPOSE),
+                at=row.at,
+                private=row.private,
+                automatic=row.automatic,
             )
             for row in await self.messages(session, ticket.id)
         ]
@@ -118,6 +130,7 @@ class Intake:
             "body_encrypted": body_encrypted,
             "private": message.private,
             "at": message.at or self._clock.now(),
+            "automatic": automatic,
         }
         added = await session.execute(
             _insert(session, TicketMessage).values(**row).on_conflict_do_nothing().returning(TicketMessage.id)
@@ -167,6 +180,7 @@ class Intake:
             "fingerprint": fingerprint,
             "sla_at": ticket.sla_at,
             "closed_at": now if ticket.closed else None,
+            "desk_changed_at": ticket.changed_at,
         }
         stored = await session.execute(
             _insert(session, Ticket).values(**row).on_conflict_do_nothing().returning(Ticket.id)
@@ -186,7 +200,11 @@ class Intake:
     async def _update(
         self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket, fingerprint: str
     ) -> int:
+        if _is_older(ticket, known):
+            # It was overtaken on its way. What people wrote is kept, whatever the order it comes in.
+            return await self._add_messages(session, actor, known, replace(ticket, body=""))
         known.fingerprint = fingerprint
+        known.desk_changed_at = ticket.changed_at or known.desk_changed_at
         known.priority = ticket.priority
         known.sla_at = ticket.sla_at
         kept = {name: value for name, value in known.source_metadata.items() if name in _FIRST}
@@ -228,6 +246,14 @@ def _insert(session: WriteSession, table: type[Ticket] | type[TicketMessage]) ->
 
 def _subject(ticket_id: UUID) -> str:
     return f"ticket:{ticket_id}"
+
+
+def _is_older(ticket: IncomingTicket, known: Ticket) -> bool:
+    return (
+        ticket.changed_at is not None
+        and known.desk_changed_at is not None
+        and ticket.changed_at < known.desk_changed_at
+    )
 
 
 def _fingerprint(ticket: IncomingTicket) -> str:

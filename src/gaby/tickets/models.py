@@ -4,7 +4,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, String, Text, UniqueConstraint, text
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from gaby.kernel.database import Base, WorkspaceOwned
@@ -82,6 +92,8 @@ class Ticket(Base, WorkspaceOwned):
     closed_at: Mapped[datetime | None] = mapped_column(default=None)
     """When a person closed it at the desk."""
     incident_id: Mapped[UUID | None] = mapped_column(default=None)
+    desk_changed_at: Mapped[datetime | None] = mapped_column(default=None)
+    """When it last changed by the desk's own clock, for desks that tell. What is older says nothing new."""
 
     @property
     def typed_id(self) -> TicketId:
@@ -105,6 +117,8 @@ class TicketMessage(Base, WorkspaceOwned):
     body_encrypted: Mapped[str] = mapped_column(Text)
     private: Mapped[bool]
     at: Mapped[datetime]
+    automatic: Mapped[bool] = mapped_column(server_default=false())
+    """A machine wrote it, so it sets nobody to work."""
 
 
 class WebhookDelivery(Base):

@@ -8,13 +8,18 @@ from sqlalchemy import select
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
-from gaby.kernel.errors import NotFound
+from gaby.kernel.errors import Conflict, NotFound
+from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
-from gaby.tickets.desks import Desks
+from gaby.tickets.desks import INBOX, Desks
 from gaby.tickets.intake import Intake, Taken
 from gaby.tickets.models import Ticket
 from gaby.tickets.receiving import Receiver
+
+
+class AtItsDesk(Conflict):
+    """This ticket is at another desk. Answer and close it there; Gaby hears of it."""
 
 
 @dataclass(frozen=True)
@@ -46,5 +51,20 @@ class Tickets:
 
     async def write_on(self, session: WriteSession, actor: Actor, ticket: Ticket, body: str, author: Author) -> None:
         """A message on a ticket of the built-in desk. By the requester, it sets Gaby to work again."""
+        await self._must_be_ours(session, ticket)
+        if author == "requester":
+            ticket.closed_at = None
         message = IncomingMessage(external_id=f"inbox-{self.ids.new().hex}", author=author, body=body)
         await self.intake.add_message(session, actor, ticket, message)
+
+    async def close(self, session: WriteSession, actor: Actor, ticket: Ticket) -> None:
+        """A person is done with a ticket of the built-in desk. Gaby lets it be, until the requester writes again."""
+        await self._must_be_ours(session, ticket)
+        if ticket.closed_at is None:
+            ticket.closed_at = ticket.changed_at = self.clock.now()
+            session.emit(Event("ticket.closed", session.workspace_id, actor, {"ticket_id": str(ticket.id)}))
+
+    async def _must_be_ours(self, session: ReadSession, ticket: Ticket) -> None:
+        desk = await self.desks.get(session, ticket.desk_id)
+        if desk.kind != INBOX:
+            raise AtItsDesk(f"This ticket is at the desk {desk.name}. Answer and close it there; Gaby hears of it.")

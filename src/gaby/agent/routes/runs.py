@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import StreamingResponse
 
 from gaby.agent.routes.depends import Service
-from gaby.agent.schemas import HaltIn, QueueOut, RunDetailOut, RunOut, RunState, StepOut
+from gaby.agent.schemas import HaltIn, QueueOut, RatedOut, RatingIn, RunDetailOut, RunOut, RunState, StepOut
 from gaby.agent.service import Agent
 from gaby.kernel.errors import NotFound
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession, doorway
@@ -65,10 +65,15 @@ async def resume_run(actor: CanWorkOnTickets, run_id: RunId, service: Service, s
 @router.post("/tickets/{ticket_id}/investigate", status_code=status.HTTP_202_ACCEPTED)
 async def investigate(actor: CanWorkOnTickets, ticket_id: TicketId, service: Service, session: WriteSession) -> RunOut:
     """Once more, from the beginning. 409 while one is under way."""
-    ticket = await session.get(Ticket, (session.workspace_id, ticket_id))
-    if ticket is None:
-        raise NotFound
-    return RunOut.of(await service.start(session, actor, ticket))
+    return RunOut.of(await service.start(session, actor, await _ticket(session, ticket_id)))
+
+
+@router.put("/tickets/{ticket_id}/rating")
+async def rate_ticket(
+    actor: CanWorkOnTickets, ticket_id: TicketId, body: RatingIn, service: Service, session: WriteSession
+) -> RatedOut:
+    """What you think of how it ended. From 4 on, a resolution waits for a person as something to learn."""
+    return RatedOut.of(await service.rate(session, actor, await _ticket(session, ticket_id), body.rating))
 
 
 @router.get("/queue")
@@ -76,6 +81,13 @@ async def show_queue(actor: CanReadTickets, service: Service, session: ReadSessi
     """How many tickets wait, and for how long a new one would have to."""
     depth = await service.queue.depth(session, actor.workspace_id)
     return QueueOut.of(depth, service.slots, service.degraded_above)
+
+
+async def _ticket(session: WriteSession, ticket_id: TicketId) -> Ticket:
+    ticket = await session.get(Ticket, (session.workspace_id, ticket_id))
+    if ticket is None:
+        raise NotFound
+    return ticket
 
 
 async def _lines(service: Agent, workspace_id: WorkspaceId, run_id: RunId) -> AsyncIterator[str]:

@@ -60,3 +60,13 @@ async def write_message(
     row = await service.intake.get(session, ticket_id)
     await service.write_on(session, actor, row, body.body, body.author)
     return TicketDetailOut.with_messages(row, await service.intake.messages(session, ticket_id))
+
+
+@router.post("/{ticket_id}/close")
+async def close_ticket(
+    actor: CanWorkOnTickets, ticket_id: TicketId, service: Service, session: WriteSession
+) -> TicketOut:
+    """A person is done with it. Gaby lets it be, until the requester writes again."""
+    row = await service.intake.get(session, ticket_id)
+    await service.close(session, actor, row)
+    return TicketOut.of(row)

@@ -49,6 +49,7 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
         customer=login,
         priority=_priority(labels, priorities),
         received_at=moment(issue.get("created_at")),
+        changed_at=moment(issue.get("updated_at")),
         closed=issue.get("state") == "closed",
         messages=tuple(_messages(raw.payload, own if isinstance(own, str) else "")),
         metadata={name: value for name, value in metadata.items() if value},

@@ -42,6 +42,7 @@ def incoming(raw: RawTicket, config: RequestTrackerConfig) -> IncomingTicket:
         priority=config.priority(ticket.priority),
         sla_at=ticket.due_at,
         received_at=ticket.created,
+        changed_at=ticket.updated,
         closed=ticket.status in config.closed_statuses,
         messages=tuple(_message(message, ticket) for message in whole.messages if message.is_message),
         metadata=_metadata(ticket, config),

@@ -50,6 +50,7 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
         priority=priorities.get(line(ticket.get("priority"), 40).lower(), "medium"),
         sla_at=moment(ticket.get("dueDate")),
         received_at=moment(ticket.get("createdTime")),
+        changed_at=moment(ticket.get("modifiedTime")),
         closed=line(ticket.get("statusType"), 40).lower() == "closed",
         messages=tuple(sorted(_messages(raw.payload), key=_when)),
         metadata={name: value for name, value in metadata.items() if value},
