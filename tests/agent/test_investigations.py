@@ -5,7 +5,6 @@ import re
 import pytest
 
 from gaby.agent.loading import load
-from gaby.kernel.ids import RunId
 from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.agent.scenes import CHARGED_TWICE, LOCKED_OUT, Office
@@ -41,8 +40,8 @@ async def test_every_edge_leaves_its_lines_and_what_it_added(office: Office) -> 
     run = await office.run_of(ticket_id)
 
     async with office.gaby.database.read(office.workspace_id) as session:
-        edges = [edge async for edge in office.gaby.agent.replay(session, RunId(run.id))]
-        loaded = await load(session, office.gaby.vault, RunId(run.id))
+        edges = [edge async for edge in office.gaby.agent.replay(session, run)]
+        loaded = await load(session, office.gaby.vault, run)
     assert [edge.n for edge in edges] == list(range(1, run.edges + 1))
     names = [edge.state.name for edge in edges]
     assert names[0] == "planning"

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from gaby.agent.edges import Lease
-from gaby.agent.loading import PURPOSE, subject
+from gaby.agent.loading import sealing_of
 from gaby.audit import FenceBroken
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.crypto import Sealing
@@ -107,8 +107,8 @@ async def sender(place: Office, far: ScriptedDesk, clock: HeldClock) -> Sender:
     run = await place.run_of(taken.ticket_id)
     claimed = await gaby.agent.queue.claim_one("a test", place.workspace_id, RunId(run.id))
     assert claimed is not None
-    async with gaby.database.write(place.workspace_id) as session:
-        sealing = await gaby.vault.sealing(session, subject(claimed.lease.run_id), PURPOSE)
+    async with gaby.database.read(place.workspace_id) as session:
+        sealing = await sealing_of(session, gaby.vault, run)
     tickets = gaby.tickets
     poster = Poster(gaby.database, clock, gaby.audit, tickets.desks, tickets.intake, gaby.agent.escalations)
     return Sender(place, poster, claimed.lease, taken.ticket_id, sealing, clock)

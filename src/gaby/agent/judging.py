@@ -11,13 +11,14 @@ from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta
+from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
-from gaby.kernel.ids import Ids, RunId
+from gaby.kernel.ids import Ids
 from gaby.knowledge.answering import DISCLAIMER
 from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE, BudgetSpent
@@ -69,7 +70,8 @@ class Judge:
     async def _as_the_lead(self, run: Investigating, state: Judging, lead: UUID, *, escalates: bool) -> Move:
         """What was found for one holds for all, except what was found about the one."""
         async with self.database.read(run.workspace_id) as session:
-            told = (await load(session, self.vault, RunId(lead))).memory
+            row = await session.get_one(Investigation, (run.workspace_id, lead))
+            told = (await load(session, self.vault, row)).memory
         general = [
             each
             for each in cited_sentences(told.cited or "")

@@ -7,13 +7,12 @@ from datetime import datetime
 from sqlalchemy import select
 
 from gaby.agent.memory import Delta, Memory, unpack
-from gaby.agent.models import InvestigationEdge
+from gaby.agent.models import Investigation, InvestigationEdge
 from gaby.agent.states import Created, State
-from gaby.kernel.crypto import CannotOpen, Vault
+from gaby.kernel.crypto import Sealing, Vault
 from gaby.kernel.database import ReadSession
-from gaby.kernel.ids import RunId
+from gaby.tickets.intake import subject_of
 
-PURPOSE = "run"
 _PAGE = 200
 
 
@@ -22,6 +21,7 @@ class Loaded:
     state: State
     memory: Memory
     edges: int
+    sealing: Sealing
 
 
 @dataclass(frozen=True)
@@ -34,35 +34,33 @@ class Taken:
     delta: Delta
 
 
-def subject(run_id: RunId) -> str:
-    return f"run:{run_id}"
+async def sealing_of(session: ReadSession, vault: Vault, run: Investigation) -> Sealing:
+    """With the key of its ticket, so that whoever forgets the ticket forgets what was found out for it."""
+    return await vault.opening(session, subject_of(run.ticket_id), f"run:{run.id}")
 
 
-async def load(session: ReadSession, vault: Vault, run_id: RunId) -> Loaded:
+async def load(session: ReadSession, vault: Vault, run: Investigation) -> Loaded:
+    sealing = await sealing_of(session, vault, run)
     memory, state, edges = Memory(), _NEW, 0
-    async for edge in edges_of(session, vault, run_id):
+    async for edge in edges_of(session, sealing, run):
         memory.add(edge.delta)
         state, edges = edge.state, edge.n
-    return Loaded(state, memory, edges)
+    return Loaded(state, memory, edges, sealing)
 
 
-async def edges_of(session: ReadSession, vault: Vault, run_id: RunId) -> AsyncIterator[Taken]:
+async def edges_of(session: ReadSession, sealing: Sealing, run: Investigation) -> AsyncIterator[Taken]:
     """In order. Nothing for a run that has not begun."""
-    try:
-        sealing = await vault.opening(session, subject(run_id), PURPOSE)
-    except CannotOpen:
-        return
     after = 0
-    mine = (InvestigationEdge.workspace_id == session.workspace_id, InvestigationEdge.run_id == run_id)
-    while True:
+    mine = (InvestigationEdge.workspace_id == session.workspace_id, InvestigationEdge.run_id == run.id)
+    while after < run.edges:
         query = select(InvestigationEdge).where(*mine, InvestigationEdge.n > after)
         rows = (await session.scalars(query.order_by(InvestigationEdge.n).limit(_PAGE))).all()
+        if not rows:
+            return
         for row in rows:
             state, delta = unpack(sealing.open(row.delta))
             yield Taken(row.n, row.at, state, delta)
             after = row.n
-        if len(rows) < _PAGE:
-            return
 
 
 _NEW: State = Created()

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import select
+
 from gaby.agent import budget
 from gaby.agent.acting import Hands
-from gaby.agent.edges import Edge, EdgeWriter, Ending, LeaseLost, Statement, Step
+from gaby.agent.edges import Edge, EdgeWriter, Ending, Lease, LeaseLost, Statement, Step
 from gaby.agent.escalations import Escalations
 from gaby.agent.judging import Judge
-from gaby.agent.loading import PURPOSE, load, subject
+from gaby.agent.loading import load
 from gaby.agent.memory import pack
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
@@ -38,7 +40,7 @@ from gaby.audit import AuditLog, FenceBroken
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import Database
+from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import Ids
@@ -49,6 +51,7 @@ from gaby.llm.books import BudgetSpent
 from gaby.safety import Placeholders
 from gaby.tickets.canonical import Verdict, rank_of
 from gaby.tickets.intake import Intake
+from gaby.tickets.models import Ticket
 from gaby.tickets.postings import Poster
 from gaby.tools import Tools
 from gaby.usage.books import KeptBooks
@@ -100,14 +103,9 @@ class Loop:
     async def resume(self, claimed: Claimed) -> Investigating:
         """Take a run up where its last edge left it. Whatever was done after that edge is found out from the log."""
         parts, lease = self.parts, claimed.lease
-        async with parts.database.write(lease.workspace_id) as session:
-            sealing = await parts.vault.sealing(session, subject(lease.run_id), PURPOSE)
         async with parts.database.read(lease.workspace_id) as session:
-            loaded = await load(session, parts.vault, lease.run_id)
-            row = await session.get(Investigation, (lease.workspace_id, lease.run_id))
-            if row is None:
-                raise NotFound
-            ticket = await parts.intake.get(session, row.ticket_id)
+            row, ticket = await _with_ticket(session, lease)
+            loaded = await load(session, parts.vault, row)
             persona = await parts.personas.of(session)
             cap = (await parts.books.limits_in(session)).run
         verified = ticket.requester_verified and ticket.requester_email
@@ -123,7 +121,7 @@ class Loop:
             state=loaded.state,
             memory=loaded.memory,
             edges=loaded.edges,
-            sealing=sealing,
+            sealing=loaded.sealing,
             tools=tools,
             persona=persona,
             cap=cap,
@@ -353,6 +351,15 @@ class Loop:
 
     def _worked(self, run: Investigating) -> float:
         return max(0.0, self.parts.clock.monotonic() - run.taken_up_at)
+
+
+async def _with_ticket(session: ReadSession, lease: Lease) -> tuple[Investigation, Ticket]:
+    of_ticket = (Ticket.workspace_id == Investigation.workspace_id) & (Ticket.id == Investigation.ticket_id)
+    mine = (Investigation.workspace_id == lease.workspace_id, Investigation.id == lease.run_id)
+    found = await session.execute(select(Investigation, Ticket).join(Ticket, of_ticket).where(*mine))
+    if (row := found.one_or_none()) is None:
+        raise NotFound
+    return row[0], row[1]
 
 
 def _weighed(run: Investigating, at: datetime) -> Statement:

@@ -4,6 +4,8 @@ The fairest next one is of the workspace that has the fewest under way; of sever
 Within a workspace the most urgent comes first, then the oldest.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -56,7 +58,7 @@ def _free(now: datetime) -> ColumnElement[bool]:
     return _Run.lease_until.is_(None) | (_Run.lease_until <= now)
 
 
-def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID, int, UUID, int]:
+def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID, int, UUID, int, int]:
     return (
         update(_Run)
         .values(
@@ -66,12 +68,12 @@ def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID,
             claims_without_progress=_Run.claims_without_progress + 1,
             started_at=func.coalesce(_Run.started_at, now),
         )
-        .returning(_Run.id, _Run.lease_token, _Run.ticket_id, _Run.claims_without_progress)
+        .returning(_Run.id, _Run.lease_token, _Run.ticket_id, _Run.claims_without_progress, _Run.rank)
     )
 
 
-def _claimed(place: WorkspaceId, row: Row[UUID, int, UUID, int] | None) -> Claimed | None:
-    return None if row is None else Claimed(Lease(place, RunId(row[0]), row[1]), row[2], row[3])
+def _claimed(place: WorkspaceId, row: Row[UUID, int, UUID, int, int]) -> Claimed:
+    return Claimed(Lease(place, RunId(row[0]), row[1]), row[2], row[3])
 
 
 class Queue:
@@ -85,20 +87,29 @@ class Queue:
     async def claim(self, owner: str, most: int = 1) -> list[Claimed]:
         """Up to so many that are due, each now this owner's alone."""
         now = self._clock.now()
-        if not await self._anything(now):
+        if self._database.dialect == "sqlite" and not await self._anything(now):
             return []
         async with self._database.write(Across("the queue serves every workspace")) as session:
             busy = await _busy(session, now)
             claimed: list[Claimed] = []
             while busy and len(claimed) < most:
-                place = min(busy, key=lambda each: (busy[each], each <= self._last, each))
-                if (found := await self._take(session, place, owner, now)) is None:
-                    del busy[place]
-                    continue
-                claimed.append(found)
-                busy[place] += 1
-                self._last = place
+                for place, share in self._shares(busy, most - len(claimed)).items():
+                    found = await self._take(session, place, owner, now, share)
+                    claimed += found
+                    busy[place] += len(found)
+                    if len(found) < share:
+                        del busy[place]
         return claimed
+
+    def _shares(self, busy: Mapping[WorkspaceId, int], most: int) -> Mapping[WorkspaceId, int]:
+        """How many each may take, as if they were served one after the other."""
+        counts, shares = dict(busy), Counter[WorkspaceId]()
+        for _ in range(most):
+            place = min(counts, key=lambda each: (counts[each], each <= self._last, each))
+            counts[place] += 1
+            shares[place] += 1
+            self._last = place
+        return shares
 
     async def claim_one(self, owner: str, workspace_id: WorkspaceId, run_id: RunId) -> Claimed | None:
         """This one, unless somebody else has it. It need not be due."""
@@ -106,7 +117,7 @@ class Queue:
         mine = (_Run.workspace_id == workspace_id, _Run.id == run_id, _Run.wake_at.is_not(None), _free(now))
         async with self._database.write(workspace_id) as session:
             row = (await session.execute(_taken(owner, now, self.lease).where(*mine))).one_or_none()
-        return _claimed(workspace_id, row)
+        return None if row is None else _claimed(workspace_id, row)
 
     async def renew(self, lease: Lease) -> bool:
         """Whether it is still ours, and then for longer."""
@@ -185,13 +196,17 @@ class Queue:
         async with self._database.read(Across("the queue serves every workspace")) as session:
             return (await session.scalars(query)).first() is not None
 
-    async def _take(self, session: WriteSession, place: WorkspaceId, owner: str, now: datetime) -> Claimed | None:
+    async def _take(
+        self, session: WriteSession, place: WorkspaceId, owner: str, now: datetime, most: int
+    ) -> list[Claimed]:
+        """The first of a workspace, at one stroke."""
         due = (_Run.workspace_id == place, _Run.wake_at <= now, _free(now))
-        first = select(_Run.id).where(*due).order_by(_Run.rank, _Run.created_at).limit(1)
+        first = select(_Run.id).where(*due).order_by(_Run.rank, _Run.created_at).limit(most)
         # Several may claim at once on Postgres; SQLite has one writer, and knows no such words.
-        one = first.with_for_update(skip_locked=True).scalar_subquery()
-        taken = _taken(owner, now, self.lease).where(_Run.workspace_id == place, _Run.id == one)
-        return _claimed(place, (await session.execute(taken)).one_or_none())
+        chosen = first.with_for_update(skip_locked=True).cte("chosen")
+        taken = _taken(owner, now, self.lease).where(_Run.workspace_id == place, _Run.id.in_(select(chosen.c.id)))
+        rows = sorted((await session.execute(taken)).all(), key=lambda row: (row[4], row[0]))
+        return [_claimed(place, row) for row in rows]
 
 
 async def _busy(session: ReadSession, now: datetime) -> dict[WorkspaceId, int]:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from gaby.agent.edges import EdgeWriter
 from gaby.agent.escalations import Escalations
 from gaby.agent.learning import Learning
-from gaby.agent.loading import Taken, edges_of
+from gaby.agent.loading import Taken, edges_of, sealing_of
 from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import Personas
 from gaby.agent.queue import Queue
@@ -22,7 +22,6 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import RunId
 from gaby.tickets.canonical import rank_of
 from gaby.tickets.models import Ticket
 
@@ -95,9 +94,10 @@ class Agent:
         query = select(step).where(step.workspace_id == session.workspace_id, step.run_id == run_id, step.n > after)
         return (await session.scalars(query.order_by(step.n, step.place))).all()
 
-    def replay(self, session: ReadSession, run_id: RunId) -> AsyncIterator[Taken]:
+    async def replay(self, session: ReadSession, run: Investigation) -> AsyncIterator[Taken]:
         """Every edge that the run took, with what it added to the memory."""
-        return edges_of(session, self.vault, run_id)
+        async for edge in edges_of(session, await sealing_of(session, self.vault, run), run):
+            yield edge
 
     async def start(self, session: WriteSession, actor: Actor, ticket: Ticket) -> Investigation:
         """Once more, from the beginning."""

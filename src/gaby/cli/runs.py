@@ -15,7 +15,6 @@ from gaby.cli.printing import AsJson, print_json, print_rows
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
-from gaby.kernel.ids import RunId
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
@@ -115,7 +114,7 @@ def replay(
                     "state": edge.state.model_dump(mode="json"),
                     "added": edge.delta.model_dump(mode="json", exclude_unset=True, exclude={"placeholders"}),
                 }
-                async for edge in gaby.agent.replay(session, RunId(row.id))
+                async for edge in gaby.agent.replay(session, row)
             ]
 
     edges = run(work)

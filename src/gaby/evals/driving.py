@@ -13,7 +13,7 @@ from gaby.evals.fixtures import Fixture, OperatorFile
 from gaby.evals.played import Line, Played, PlayedCall, Posted
 from gaby.evals.scene import Scene
 from gaby.kernel.errors import Conflict
-from gaby.kernel.ids import ApprovalId, RunId, TicketId
+from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.mind import shown
 from gaby.tools.approvals import Answer
 from gaby.tools.models import Approval
@@ -89,10 +89,10 @@ async def _recall(scene: Scene, ticket_id: TicketId, run: Investigation | None) 
         ticket = await gaby.tickets.intake.get(session, ticket_id)
         if run is None:
             return Told(Memory(), ticket.status)
-        loaded = await load(session, gaby.vault, run.typed_id)
+        loaded = await load(session, gaby.vault, run)
         asked = [
             PlayedCall(short(call.tool), call.arguments, "write", "asked")
-            async for edge in gaby.agent.replay(session, RunId(run.id))
+            async for edge in gaby.agent.replay(session, run)
             if isinstance(edge.state, WaitingApproval)
             for call in edge.state.calls
         ]

@@ -79,11 +79,14 @@ class Intake:
             raise TicketUnreadable("It has no id by which the desk knows it.")
         fingerprint = _fingerprint(ticket)
         known = await self._known(session, desk, external_id)
-        stored = known is None and await self._store(session, actor, desk, external_id, ticket, fingerprint)
         if known is None:
+            stored = await self._store(session, actor, desk, external_id, ticket, fingerprint)
+            if stored is not None and not ticket.messages:
+                return Taken(stored, new=True)
+            # With messages of its own, or because somebody else stored it a moment earlier.
             known = await self._must(session, desk, external_id)
-        if stored:
-            return Taken(known.typed_id, new=True, messages=await self._add_messages(session, actor, known, ticket))
+            if stored is not None:
+                return Taken(stored, new=True, messages=await self._add_messages(session, actor, known, ticket))
         if known.fingerprint == fingerprint:
             return Taken(known.typed_id, new=False)
         return Taken(known.typed_id, new=False, messages=await self._update(session, actor, known, ticket, fingerprint))
@@ -100,7 +103,7 @@ class Intake:
 
     async def written(self, session: ReadSession, ticket: Ticket) -> Written:
         """What was really written, decrypted."""
-        subject = _subject(ticket.id)
+        subject = subject_of(ticket.id)
         told = json.loads(await self._vault.open(session, subject, ticket.body_encrypted, _PURPOSE))
         messages = [
             WrittenMessage(
@@ -119,7 +122,7 @@ class Intake:
         self, session: WriteSession, actor: Actor, ticket: Ticket, message: IncomingMessage, *, automatic: bool = False
     ) -> bool:
         """False when it is there already. What a machine wrote sets nobody to work, or two machines never stop."""
-        body_encrypted = await self._vault.seal(session, _subject(ticket.id), message.body, _PURPOSE)
+        body_encrypted = await self._vault.seal(session, subject_of(ticket.id), message.body, _PURPOSE)
         row = {
             "workspace_id": session.workspace_id,
             "id": self._ids.new(),
@@ -155,9 +158,9 @@ class Intake:
         external_id: str,
         ticket: IncomingTicket,
         fingerprint: str,
-    ) -> bool:
-        """False when the same ticket came a moment earlier."""
-        ticket_id = self._ids.new()
+    ) -> TicketId | None:
+        """None when the same ticket came a moment earlier."""
+        ticket_id = TicketId(self._ids.new())
         now = self._clock.now()
         told = json.dumps({"title": ticket.title, "body": ticket.body})
         automatic = bool(ticket.metadata.get("automatic"))
@@ -168,7 +171,7 @@ class Intake:
             "external_id": external_id,
             "title": self._redact(ticket.title)[:500],
             "body": self._redact(ticket.body),
-            "body_encrypted": await self._vault.seal(session, _subject(ticket_id), told, _PURPOSE),
+            "body_encrypted": await self._vault.seal(session, subject_of(ticket_id), told, _PURPOSE),
             "customer": ticket.customer,
             "requester_email": ticket.requester_email,
             "requester_verified": ticket.requester_verified,
@@ -186,7 +189,7 @@ class Intake:
             _insert(session, Ticket).values(**row).on_conflict_do_nothing().returning(Ticket.id)
         )
         if stored.first() is None:
-            return False
+            return None
         payload = {
             "ticket_id": str(ticket_id),
             "desk": desk.name,
@@ -195,7 +198,7 @@ class Intake:
             "queued": row["status"] == "queued",
         }
         session.emit(Event("ticket.received", session.workspace_id, actor, payload))
-        return True
+        return ticket_id
 
     async def _update(
         self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket, fingerprint: str
@@ -244,7 +247,8 @@ def _insert(session: WriteSession, table: type[Ticket] | type[TicketMessage]) ->
     return insert(table)
 
 
-def _subject(ticket_id: UUID) -> str:
+def subject_of(ticket_id: UUID) -> str:
+    """Whose key everything is sealed with that was written or found out about a ticket."""
     return f"ticket:{ticket_id}"
 
 

@@ -1,6 +1,7 @@
 """Bugs that somebody could make, planted on purpose in a forked process, to see that the harness finds them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -145,10 +146,10 @@ def an_answer_wakes_nobody() -> None:
 def only_the_last_edge_is_remembered() -> None:
     whole = loop.load
 
-    async def load(session: Any, vault: Any, run_id: Any) -> Loaded:
-        loaded = await whole(session, vault, run_id)
-        ticket = loaded.memory.ticket
-        return Loaded(loaded.state, Memory(ticket=ticket, placeholders=loaded.memory.placeholders), loaded.edges)
+    async def load(session: Any, vault: Any, run: Any) -> Loaded:
+        loaded = await whole(session, vault, run)
+        memory = Memory(ticket=loaded.memory.ticket, placeholders=loaded.memory.placeholders)
+        return replace(loaded, memory=memory)
 
     _put(loop, "load", load)
 

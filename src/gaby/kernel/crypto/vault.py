@@ -72,13 +72,8 @@ class Vault:
         # Texts from outside may hold halves of surrogate pairs; what is sealed must come back as it was.
         return seal(key, text.encode(_TEXT, "surrogatepass"), bound_to, self._random).to_text()
 
-    async def sealing(self, session: WriteSession, subject: str, purpose: str) -> Sealing:
-        """The subject's key is made when there is none. Hold it no longer than the work lasts."""
-        key = await self._key_to_seal(session, session.workspace_id, subject, renew=False)
-        return Sealing(key, binding(session.workspace_id, subject, purpose), self._random)
-
     async def opening(self, session: ReadSession, subject: str, purpose: str) -> Sealing:
-        """The same for a subject that has a key."""
+        """For what seals and opens often. Hold it no longer than the work lasts."""
         row = await self._find(session, session.workspace_id, subject)
         if row is None:
             raise CannotOpen
@@ -160,24 +155,28 @@ class Vault:
 
     async def _add(self, session: WriteSession, workspace_id: WorkspaceId, subject: str, aad: bytes) -> _Row:
         wrapped = self._master.wrap(self._random(KEY_BYTES), aad)
+        row = _Row(self._ids.new(), wrapped, ever_shredded=False)
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         # Two may seal for a new subject at the same moment; the second one takes the key of the first.
-        await session.execute(
+        made = await session.execute(
             insert(DataKey)
             .values(
                 workspace_id=workspace_id,
-                id=self._ids.new(),
+                id=row.id,
                 subject=subject,
                 created_at=self._clock.now(),
                 wrapped=wrapped.data,
                 master_key_id=wrapped.master_key_id,
             )
             .on_conflict_do_nothing()
+            .returning(DataKey.id)
         )
-        row = await self._find(session, workspace_id, subject)
-        if row is None:
+        if made.first() is not None:
+            return row
+        found = await self._find(session, workspace_id, subject)
+        if found is None:
             raise Conflict
-        return row
+        return found
 
     async def _store(
         self,

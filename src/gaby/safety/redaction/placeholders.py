@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection
+from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
 
 from gaby.kernel.errors import GabyError
@@ -50,13 +51,16 @@ class Placeholders:
         if not _TAG.fullmatch(tag):
             raise ValueError("a tag has 6 to 16 small letters and digits")
         self.tag = tag
-        self.own = re.compile(rf"\[(?:{_NAMES}|{TYPED}):[0-9]+(?:\.[0-9]+)?-{tag}\]")
-        """Has the form of a placeholder of this run. Whether it is one, `in` says."""
         self._entries: dict[str, _Entry] = {}
         self._placeholders: dict[tuple[str, type, Original], str] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._spellings: dict[tuple[str, int], int] = {}
         self._last: dict[str, int] = {}
+
+    @cached_property
+    def own(self) -> re.Pattern[str]:
+        """Has the form of a placeholder of this run. Whether it is one, `in` says."""
+        return re.compile(rf"\[(?:{_NAMES}|{TYPED}):[0-9]+(?:\.[0-9]+)?-{self.tag}\]")
 
     def __contains__(self, placeholder: str) -> bool:
         return placeholder in self._entries
