@@ -54,7 +54,7 @@ class DatabaseSettings(Group):
             description="The Postgres role that Gaby acts as. It owns nothing and cannot bypass row-level security.",
         ),
     ] = "gaby_app"
-    pool_size: Annotated[int, Field(ge=1, le=200, description="Postgres connections kept open by each process.")] = 10
+    pool_size: Annotated[int, Field(ge=1, le=200, description="The most Postgres connections of each process.")] = 20
     auto_upgrade: Annotated[
         bool,
         Field(description="Bring the tables up to date when the server starts. Without it, run `gaby db upgrade`."),

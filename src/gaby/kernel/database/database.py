@@ -109,7 +109,7 @@ class Database:
 
 
 def open_database(
-    url: str, *, role: str = "gaby_app", migration_url: str | None = None, pool_size: int = 10
+    url: str, *, role: str = "gaby_app", migration_url: str | None = None, pool_size: int = 20
 ) -> Database:
     """The engine that the URL names. Nothing is connected or created yet."""
     try:

@@ -27,7 +27,7 @@ _NO_ROLE = ("22023", "42501")  # It does not exist, or it is not granted to the 
 class PostgresEngine:
     dialect: Dialect = "postgresql"
 
-    def __init__(self, url: str, *, role: str, migration_url: str | None = None, pool_size: int = 10) -> None:
+    def __init__(self, url: str, *, role: str, migration_url: str | None = None, pool_size: int = 20) -> None:
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", role):
             raise Misconfigured(f"GABY_DATABASE_ROLE must be a plain lower-case role name, not {role!r}.")
         self.role = role
@@ -71,7 +71,7 @@ class PostgresEngine:
         engine = create_async_engine(
             self.url,
             pool_size=pool_size,
-            max_overflow=pool_size,
+            max_overflow=0,  # To open another one costs more than to keep it.
             pool_timeout=10,
             pool_pre_ping=True,
             hide_parameters=True,  # Values are people's data; errors end up in logs.
