@@ -35,6 +35,22 @@ def test_a_ticket_is_added_listed_shown_and_answered(acme: Shell) -> None:
     assert "ada@acme.example" in acme("ticket", "show", added.json()["id"], "--real").out
 
 
+@pytest.mark.promise("K7")
+def test_a_ticket_is_closed_and_rated(acme: Shell) -> None:
+    acme("ticket", "add", "Colour", BODY, "--id", "C-1")
+    early = acme("ticket", "rate", "C-1", "5")
+    assert (early.code, "nothing to rate" in early.err) == (5, True)
+    assert acme("ticket", "rate", "C-1", "6").code == 2
+    assert "closed" in acme("ticket", "reply", "C-1", "In the settings.", "--close").err
+    assert acme("ticket", "close", "C-1").code == 0
+    assert acme("ticket", "list", "--json").json()[0]["closed_at"] is not None
+
+    assert acme("investigate", "C-1").code == 0
+    rated = acme("ticket", "rate", "C-1", "5", "--json").json()
+    assert (rated["staged"], rated["run"]["rating"], rated["run"]["verdict"]) == (False, 5, "skipped")
+    assert "Nothing is learned" in acme("ticket", "rate", "C-1", "4").out
+
+
 def test_wrong_words_about_tickets_are_answered_with_what_to_do(acme: Shell) -> None:
     urgent = acme("ticket", "add", "Colour", "--priority", "urgent")
     assert (urgent.code, "low, medium, high, critical" in urgent.err) == (2, True)
