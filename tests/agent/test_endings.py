@@ -1,5 +1,6 @@
 """However an investigation ends, somebody is told: budgets, halts, and runs that nobody can finish."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -135,11 +136,14 @@ async def test_a_run_that_never_gets_any_further_is_given_up_and_says_so(bare: O
     for _ in range(5):
         assert len(await queue.claim("a worker that dies")) == 1
         clock.advance(queue.lease + timedelta(seconds=1))
-    await bare.work()
+    with receiving() as receiver:
+        await escalate_to(bare, receiver.url)
+        await bare.work()
 
     run = await bare.run_of(ticket_id)
-    assert (run.state, run.verdict) == ("halted", "failed")
+    assert (run.state, run.verdict) == ("done", "failed")
     assert "never got any further" in (run.reason or "")
+    assert [json.loads(body)["verdict"] for body in receiver.accepted] == ["failed"]
 
 
 @pytest.mark.promise("T5")

@@ -1,11 +1,15 @@
 """Who is told what: a requester never reads what is meant for colleagues, whatever the desk can do."""
 
+import json
+
 import pytest
 
 from gaby.tickets.adapters.adapter import Capabilities
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.desks import NewDesk
-from tests.agent.scenes import Office
+from gaby.tickets.escalation import parse_target
+from tests.agent.scenes import LOCKED_OUT, Office
+from tests.support.receiver import receiving
 from tests.tickets.scripted import scripted_desk
 
 STRANGER = IncomingTicket(
@@ -34,3 +38,25 @@ async def test_what_is_meant_for_colleagues_is_never_mailed_to_a_stranger(office
     assert reply.private is private
     assert (str(run.reason) in reply.body) is private
     assert "colleague" in reply.body
+
+
+@pytest.mark.promise("T6", "T7", "L12")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_an_answer_that_never_arrived_resolves_nothing_and_a_colleague_is_told(office: Office) -> None:
+    gaby, actor = office.gaby, office.actor
+    with scripted_desk() as desk, receiving() as colleague:
+        desk.able = Capabilities(private_replies=True, statuses=True)
+        desk.troubles = ["refused"]
+        async with gaby.database.write(office.workspace_id) as session:
+            target = parse_target(f"webhook:{colleague.url}", secret="a secret of sixteen letters")
+            await gaby.agent.escalations.set_target(session, actor, target)
+            row = await gaby.tickets.desks.add(session, actor, NewDesk("far", "scripted", {}, every=None))
+            taken = await gaby.tickets.intake.take(session, actor, row, LOCKED_OUT)
+        await office.work()
+
+    run = await office.run_of(taken.ticket_id)
+    assert (run.state, run.verdict, run.weigh_at) == ("done", "needs_tech", None)
+    assert "did not arrive" in str(run.reason)
+    assert (await office.ticket(taken.ticket_id)).status == "needs_tech"
+    assert desk.statuses == []
+    assert [json.loads(body)["verdict"] for body in colleague.accepted] == ["needs_tech"]

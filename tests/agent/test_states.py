@@ -15,7 +15,7 @@ from gaby.agent.memory import CallRecord, Delta, Memory, PassageRecord, SimilarT
 from gaby.agent.states import STATE, PlannedCall, State
 
 pytestmark = pytest.mark.promise("L1")
-WORKING = {"verdict_ready": "Judging", "out_of_budget": "Judging", "halted": "Halted"}
+WORKING = {"verdict_ready": "Judging", "out_of_budget": "Judging", "broken": "Judging", "halted": "Halted"}
 WAYS_OUT: dict[str, dict[str, str]] = {
     "Created": {**WORKING, "started": "Planning", "follow": "Judging", "put_off": "Created"},
     "Planning": {**WORKING, "retrieve": "Retrieving", "propose": "SafetyCheck"},
@@ -30,7 +30,7 @@ WAYS_OUT: dict[str, dict[str, str]] = {
     "Acting": {**WORKING, "acted": "Observing"},
     "Observing": {**WORKING, "observed": "Planning"},
     "Judging": {"halted": "Halted", "judged": "WritingBack"},
-    "WritingBack": {"halted": "Halted", "posted": "Done", "still_due": "WritingBack"},
+    "WritingBack": {"halted": "Halted", "posted": "Done", "still_due": "WritingBack", "undelivered": "WritingBack"},
     "Done": {"halted": "Halted"},
     "Halted": {"halted": "Halted"},
 }

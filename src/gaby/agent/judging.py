@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -55,6 +56,10 @@ class Judge:
     async def judge(self, run: Investigating, state: Judging, *, escalates: bool) -> Move:
         if state.follows is not None:
             return await self._as_the_lead(run, state, state.follows, escalates=escalates)
+        if state.broken is not None:
+            return await self._ended(
+                run, state, _Ending("failed", [state.broken], "", OFFLINE, ""), escalates=escalates
+            )
         situation = await self._situation(run, state)
         conclusion = await asyncio.to_thread(conclude, situation, self.models.runner.embed)
         verdict, reasons = await self._verdict(run, state, conclusion)
@@ -203,19 +208,24 @@ class Judge:
         if able.time_entries and run.persona.time_entries and verdict != "skipped":
             minutes = 1
             wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")
+        postings = [self._posting(run, kind, content, told) for kind, (content, told) in wanted.items()]
         if escalates and verdict in _ESCALATED:
-            calls = [f"{call.tool}: {call.outcome}" for call in run.memory.calls]
-            content = {
-                "verdict": verdict,
-                "title": run.told(run.memory.ticket.title),
-                "reasons": [run.told(reason) for reason in reasons],
-                "summary": run.told(inside),
-                "steps": calls,
-                "run_id": str(run.run_id),
-                "ticket": run.ticket.external_id,
-            }
-            wanted["escalation"] = (content, f"{verdict}: {run.told(run.memory.ticket.title)}")
-        return tuple(self._posting(run, kind, content, told) for kind, (content, told) in wanted.items())
+            postings.append(self.escalation(run, verdict, reasons, inside))
+        return tuple(postings)
+
+    def escalation(self, run: Investigating, verdict: Verdict, reasons: Sequence[str], inside: str) -> Statement:
+        """With the investigation attached, and without personal data."""
+        title = run.told(run.memory.ticket.title)
+        content = {
+            "verdict": verdict,
+            "title": title,
+            "reasons": [run.told(reason) for reason in reasons],
+            "summary": run.told(inside),
+            "steps": [f"{call.tool}: {call.outcome}" for call in run.memory.calls],
+            "run_id": str(run.run_id),
+            "ticket": run.ticket.external_id,
+        }
+        return self._posting(run, "escalation", content, f"{verdict}: {title}")
 
     def _posting(self, run: Investigating, kind: str, content: dict[str, Any], told: str) -> Statement:
         marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"

@@ -5,15 +5,15 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
 
 from gaby.agent import budget
 from gaby.agent.acting import Hands
-from gaby.agent.edges import Edge, EdgeWriter, Ending, Lease, LeaseLost, Statement, Step
+from gaby.agent.edges import Edge, EdgeWriter, Lease, LeaseLost, Step
 from gaby.agent.escalations import Escalations
+from gaby.agent.finishing import Finisher
 from gaby.agent.judging import Judge
 from gaby.agent.loading import load
 from gaby.agent.memory import pack
@@ -43,29 +43,18 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.failpoints import failpoint_async
-from gaby.kernel.ids import Ids
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
-from gaby.knowledge.learning.gate import QUIET
 from gaby.llm.books import BudgetSpent
 from gaby.safety import Placeholders
-from gaby.tickets.canonical import Verdict, rank_of
 from gaby.tickets.intake import Intake
 from gaby.tickets.models import Ticket
-from gaby.tickets.postings import Poster
 from gaby.tools import Tools
 from gaby.usage.books import KeptBooks
 
 INVESTIGATOR = "investigator"
 
 _log = get_log(__name__)
-
-_AGAIN = (
-    "INSERT INTO investigations (workspace_id, id, ticket_id, state, rank, created_at, wake_at, lease_token, edges, "
-    "claims_without_progress) SELECT ?, ?, ?, 'created', ?, ?, ?, 0, 0, 0 FROM tickets t WHERE t.workspace_id = ? "
-    "AND t.id = ? AND t.closed_at IS NULL AND (SELECT COUNT(*) FROM ticket_messages m WHERE "
-    "m.workspace_id = t.workspace_id AND m.ticket_id = t.id AND m.author = 'requester' AND NOT m.automatic) > ?"
-)
 
 OnMoved = Callable[[Investigating, Move], Awaitable[None]]
 
@@ -74,14 +63,12 @@ OnMoved = Callable[[Investigating, Move], Awaitable[None]]
 class LoopParts:
     database: Database
     clock: Clock
-    ids: Ids
     vault: Vault
     audit: AuditLog
     metrics: Metrics
     tools: Tools
     books: KeptBooks
     intake: Intake
-    poster: Poster
     queue: Queue
     writer: EdgeWriter
     personas: Personas
@@ -89,6 +76,7 @@ class LoopParts:
     thinking: Thinking
     hands: Hands
     judge: Judge
+    finisher: Finisher
 
 
 class Loop:
@@ -167,7 +155,7 @@ class Loop:
             await self.parts.queue.give_back(run.lease)
             return False
         if isinstance(move.state, Halted) and move.ending.finished_at is None:
-            move = replace(self._halted(run, move.state.reason), steps=move.steps)
+            move = replace(self.parts.finisher.halted(run, move.state.reason), steps=move.steps)
         await failpoint_async(f"loop.thought.{run.state.name}")
         await self._write(run, move)
         await failpoint_async(f"loop.after.{run.state.name}")
@@ -176,9 +164,9 @@ class Loop:
     async def _next(self, run: Investigating) -> Move | None:
         state = run.state
         if run.halt is not None:
-            return self._halted(run, run.halt)
+            return self.parts.finisher.halted(run, run.halt)
         if run.tries > MOST_TRIES:
-            return self._halted(run, f"It was taken up {run.tries - 1} times and never got any further.")
+            return self._broken(run, f"It was taken up {run.tries - 1} times and never got any further.")
         if not isinstance(state, Created | Judging | WritingBack | Done | Halted | WaitingApproval):
             used = budget.spent(run.memory, run.persona, run.cap, working_for=self._worked(run))
             if used is not None:
@@ -217,90 +205,34 @@ class Loop:
                 escalates = await self.parts.escalations.has_target(run.workspace_id)
                 return await self.parts.judge.judge(run, state, escalates=escalates)
             case WritingBack():
-                return await self._write_back(run, state)
+                return await self.parts.finisher.write_back(run, state)
             case Done() | Halted():
                 raise AssertionError("an ended run makes no move")
-
-    async def _write_back(self, run: Investigating, state: WritingBack) -> Move | None:
-        parts = self.parts
-        outcome = await parts.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence)
-        if outcome.again_at is not None:
-            waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
-            told = (waits.error if waits is not None else None) or "The desk did not take it."
-            step = Step("desk", "Could not post yet", told, "problem")
-            return Move(state.still_due(), (step,), rest_until=outcome.again_at)
-        steps = [
-            Step(
-                "desk", f"{each.kind}: {each.state}", each.error or "", "post" if each.state == "posted" else "problem"
-            )
-            for each in outcome.posted
-        ]
-        now = parts.clock.now()
-        return Move(
-            state.posted(),
-            (*steps, Step("gaby", "Done", state.verdict)),
-            ending=Ending(finished_at=now),
-            also=self._endings(run, state.verdict),
-            audit={"verdict": state.verdict},
-        )
 
     async def fail(self, run: Investigating, error: BaseException, trace: str) -> None:
         """Something broke that no other try would mend: it ends here, and the log holds all that is known."""
         if isinstance(run.state, Done | Halted):
             return
         _log.error("run.failed", run=str(run.run_id), state=run.state.name, exc_info=error)
-        move = self._halted(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
+        move = self._broken(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
         await self._write(run, replace(move, audit={**move.audit, "trace": run.told(trace)}))
 
     async def put_down(self, run: Investigating) -> None:
         """Others may go on with it at once."""
         await self.parts.queue.give_back(run.lease)
 
-    def _halted(self, run: Investigating, reason: str) -> Move:
-        told = run.told(reason)
-        return Move(
-            run.state.halted(told),
-            (Step("gaby", "Halted", told, "problem"),),
-            ending=Ending(verdict="failed", reason=told[:500], finished_at=self.parts.clock.now()),
-            also=self._endings(run, "failed"),
-            audit={"reason": told[:500]},
-        )
-
-    def _endings(self, run: Investigating, verdict: Verdict) -> tuple[Statement, ...]:
-        """The ticket says how it ended, and whoever waits for this one wakes up."""
-        now, place, ticket = self.parts.clock.now(), run.workspace_id.hex, run.ticket.id.hex
-        return (
-            *((_weighed(run, now + QUIET),) if verdict == "auto_resolved" else ()),
-            Statement(
-                "UPDATE tickets SET status = ? WHERE workspace_id = ? AND id = ?",
-                (run.memory.standing(verdict), place, ticket),
-            ),
-            *(self._once_more(run, now) if run.edges else ()),
-            Statement(
-                "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
-                "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
-                "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
-                (now, place, place, ticket),
-            ),
-        )
-
-    def _once_more(self, run: Investigating, now: datetime) -> tuple[Statement, ...]:
-        """What the requester wrote too late to be heard begins another investigation, where this one ends."""
-        place, ticket, again = run.workspace_id.hex, run.ticket.id.hex, self.parts.ids.new().hex
-        rank = rank_of(run.ticket.priority)
-        return (
-            Statement(_AGAIN, (place, again, ticket, rank, now, now, place, ticket, run.memory.ticket.heard)),
-            Statement(
-                "UPDATE tickets SET status = 'queued' WHERE workspace_id = ? AND id = ? AND EXISTS "
-                "(SELECT 1 FROM investigations WHERE workspace_id = ? AND id = ?)",
-                (place, ticket, place, again),
-            ),
-        )
+    def _broken(self, run: Investigating, what: str) -> Move:
+        """Somebody is told, as of any other end. Where not even that is possible, it stops at once."""
+        state = run.state
+        if isinstance(state, Judging | WritingBack | Done | Halted):
+            return self.parts.finisher.halted(run, what)
+        step = Step("gaby", "Broken", what, "problem")
+        return Move(state.broken(what), (step,), rest_until=self.parts.clock.now())
 
     def _out_of_budget(self, run: Investigating, what: str) -> Move:
         state = run.state
         if isinstance(state, Judging | WritingBack | Done | Halted):
-            return self._halted(run, what)
+            return self.parts.finisher.halted(run, what)
         return Move(state.out_of_budget(what), (Step("gaby", "Out of budget", what, "problem"),))
 
     async def _write(self, run: Investigating, move: Move) -> None:
@@ -360,9 +292,3 @@ async def _with_ticket(session: ReadSession, lease: Lease) -> tuple[Investigatio
     if (row := found.one_or_none()) is None:
         raise NotFound
     return row[0], row[1]
-
-
-def _weighed(run: Investigating, at: datetime) -> Statement:
-    """What went well is looked at then: perhaps there is something to learn from it."""
-    place = (run.workspace_id.hex, run.run_id.hex)
-    return Statement("UPDATE investigations SET weigh_at = ? WHERE workspace_id = ? AND id = ?", (at, *place))

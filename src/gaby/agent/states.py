@@ -39,6 +39,10 @@ class _Working(_State):
     def out_of_budget(self, what: str) -> "Judging":
         return Judging(budget=what)
 
+    def broken(self, what: str) -> "Judging":
+        """Nothing more can be found out; somebody is told."""
+        return Judging(broken=what)
+
 
 class Created(_Working):
     name: Literal["created"] = "created"
@@ -125,6 +129,8 @@ class Judging(_State):
     """Why it ends here, when it is not the planner who said so."""
     budget: str | None = None
     """What ran out."""
+    broken: str | None = None
+    """What went wrong inside Gaby."""
     follows: UUID | None = None
     """The investigation of the same incident that speaks for this one."""
 
@@ -141,6 +147,10 @@ class WritingBack(_State):
 
     def still_due(self) -> "WritingBack":
         return self
+
+    def undelivered(self) -> "WritingBack":
+        """The requester could not be told, so a colleague has to."""
+        return WritingBack(verdict="needs_tech")
 
 
 class Done(_State):

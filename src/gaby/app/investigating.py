@@ -72,24 +72,35 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
         from gaby.agent.acting import Hands
         from gaby.agent.bursts import Bursts
         from gaby.agent.envelope import NoFacts, Toolboxes
+        from gaby.agent.finishing import Finisher
         from gaby.agent.judging import Judge
         from gaby.agent.loop import Loop, LoopParts
         from gaby.agent.thinking import Thinking
         from gaby.tickets.postings import Poster
 
         toolboxes = Toolboxes()
+        poster = Poster(database, clock, ground.audit, tickets.desks, tickets.intake, escalations)
+        judge = Judge(
+            database=database,
+            clock=clock,
+            ids=ids,
+            vault=ground.vault,
+            tools=tools,
+            models=models,
+            knowledge=knowledge,
+            desks=tickets.desks,
+            toolboxes=toolboxes,
+        )
         return Loop(
             LoopParts(
                 database=database,
                 clock=clock,
-                ids=ids,
                 vault=ground.vault,
                 audit=ground.audit,
                 metrics=ground.metrics,
                 tools=tools,
                 books=rooms.books,
                 intake=tickets.intake,
-                poster=Poster(database, clock, ground.audit, tickets.desks, tickets.intake, escalations),
                 queue=queue,
                 writer=writer,
                 personas=personas,
@@ -109,17 +120,8 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
                     degraded_above=settings.worker.degraded_above,
                 ),
                 hands=Hands(database, clock, tools),
-                judge=Judge(
-                    database=database,
-                    clock=clock,
-                    ids=ids,
-                    vault=ground.vault,
-                    tools=tools,
-                    models=models,
-                    knowledge=knowledge,
-                    desks=tickets.desks,
-                    toolboxes=toolboxes,
-                ),
+                judge=judge,
+                finisher=Finisher(clock, ids, poster, escalations, judge),
             )
         )
 

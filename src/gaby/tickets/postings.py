@@ -43,7 +43,9 @@ _PATIENCE = timedelta(hours=24)
 _LOOKS = 3
 _FIRST_PAUSE = timedelta(seconds=5)
 _LONGEST_PAUSE = timedelta(minutes=15)
-_SETTLED = {"posted", "unknown", "refused", "dropped"}
+UNDELIVERED = frozenset({"unknown", "refused"})
+"""It did not arrive, or nobody can say whether it did."""
+_SETTLED = UNDELIVERED | {"posted", "dropped"}
 
 
 @dataclass(frozen=True)
@@ -80,15 +82,13 @@ class Poster:
         `FenceBroken` when the run is no longer the caller's; then nothing was sent.
         """
         again_at: datetime | None = None
+        unheard = False
         for posting in await self._postings(actor.workspace_id, run_id):
-            if posting.state in _SETTLED:
-                continue
-            if posting.again_at is not None and posting.again_at > self._clock.now():
-                again_at = posting.again_at
-            else:
-                again_at = await self._deliver(actor, await self._sending(posting, sealing, fence))
+            if posting.state not in _SETTLED:
+                again_at = await self._try(actor, await self._sending(posting, sealing, fence), unheard=unheard)
             if again_at is not None:
                 break
+            unheard |= posting.state in UNDELIVERED and _is_for_requester(posting, sealing)
         return await self._outcome(actor.workspace_id, run_id, again_at)
 
     async def _sending(self, posting: Posting, sealing: Sealing, fence: Fence) -> "_Sending":
@@ -98,6 +98,14 @@ class Poster:
             adapter = await self._desks.adapter(session, desk)
         content = json.loads(sealing.open(posting.content))
         return _Sending(posting, ticket, desk, adapter, content, fence, in_doubt=posting.state == "sending")
+
+    async def _try(self, actor: Actor, sending: "_Sending", *, unheard: bool) -> datetime | None:
+        if unheard and sending.posting.kind == "status":
+            return await self._settle(actor, sending, "dropped", error="The requester was not told, so it stays open.")
+        again_at = sending.posting.again_at
+        if again_at is not None and again_at > self._clock.now():
+            return again_at
+        return await self._deliver(actor, sending)
 
     async def _deliver(self, actor: Actor, sending: "_Sending") -> datetime | None:
         if sending.ticket.closed_at is not None and sending.posting.kind != "escalation":
@@ -267,6 +275,10 @@ class _Sending:
     fence: Fence
     in_doubt: bool
     """Somebody began to send it and nobody knows how that ended."""
+
+
+def _is_for_requester(posting: Posting, sealing: Sealing) -> bool:
+    return posting.kind == "reply" and not json.loads(sealing.open(posting.content))["private"]
 
 
 async def postings_of(session: ReadSession, run_id: UUID) -> Sequence[Posting]:

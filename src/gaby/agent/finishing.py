@@ -1,0 +1,119 @@
+"""Finishing: what was decided is sent, the ticket says how it ended, and whoever waited for that goes on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from gaby.agent.edges import Ending, Statement, Step
+from gaby.agent.escalations import Escalations
+from gaby.agent.judging import Judge
+from gaby.agent.memory import Delta
+from gaby.agent.moves import Investigating, Move
+from gaby.agent.replies import PUBLIC
+from gaby.agent.states import WritingBack
+from gaby.kernel.clock import Clock
+from gaby.kernel.ids import Ids
+from gaby.knowledge.learning.gate import QUIET
+from gaby.tickets.canonical import Verdict, rank_of
+from gaby.tickets.postings import UNDELIVERED, Outcome, Poster
+
+_AGAIN = (
+    "INSERT INTO investigations (workspace_id, id, ticket_id, state, rank, created_at, wake_at, lease_token, edges, "
+    "claims_without_progress) SELECT ?, ?, ?, 'created', ?, ?, ?, 0, 0, 0 FROM tickets t WHERE t.workspace_id = ? "
+    "AND t.id = ? AND t.closed_at IS NULL AND (SELECT COUNT(*) FROM ticket_messages m WHERE "
+    "m.workspace_id = t.workspace_id AND m.ticket_id = t.id AND m.author = 'requester' AND NOT m.automatic) > ?"
+)
+
+
+@dataclass(frozen=True)
+class Finisher:
+    clock: Clock
+    ids: Ids
+    poster: Poster
+    escalations: Escalations
+    judge: Judge
+
+    async def write_back(self, run: Investigating, state: WritingBack) -> Move | None:
+        outcome = await self.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence)
+        if outcome.again_at is not None:
+            waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
+            told = (waits.error if waits is not None else None) or "The desk did not take it."
+            step = Step("desk", "Could not post yet", told, "problem")
+            return Move(state.still_due(), (step,), rest_until=outcome.again_at)
+        lost = next((each for each in outcome.posted if each.kind == "reply" and each.state in UNDELIVERED), None)
+        if lost is not None and state.verdict in PUBLIC:
+            return await self._tell_a_colleague(run, state, outcome, lost.error or "")
+        steps = [
+            Step(
+                "desk", f"{each.kind}: {each.state}", each.error or "", "post" if each.state == "posted" else "problem"
+            )
+            for each in outcome.posted
+        ]
+        now = self.clock.now()
+        return Move(
+            state.posted(),
+            (*steps, Step("gaby", "Done", state.verdict)),
+            ending=Ending(finished_at=now),
+            also=self._endings(run, state.verdict),
+            audit={"verdict": state.verdict},
+        )
+
+    async def _tell_a_colleague(self, run: Investigating, state: WritingBack, outcome: Outcome, error: str) -> Move:
+        """An answer that the requester never got resolves nothing."""
+        told = run.told(f"The reply to the requester did not arrive. {error}").strip()
+        escalated = any(each.kind == "escalation" for each in outcome.posted)
+        escalates = not escalated and await self.escalations.has_target(run.workspace_id)
+        return Move(
+            state.undelivered(),
+            (Step("desk", "The reply did not arrive", told, "problem"),),
+            Delta(verdict="needs_tech", reasons=(told,)),
+            ending=Ending(verdict="needs_tech", reason=told[:500]),
+            also=(self.judge.escalation(run, "needs_tech", [told], run.memory.reply or ""),) if escalates else (),
+            audit={"verdict": "needs_tech", "reason": told[:500]},
+        )
+
+    def halted(self, run: Investigating, reason: str) -> Move:
+        told = run.told(reason)
+        return Move(
+            run.state.halted(told),
+            (Step("gaby", "Halted", told, "problem"),),
+            ending=Ending(verdict="failed", reason=told[:500], finished_at=self.clock.now()),
+            also=self._endings(run, "failed"),
+            audit={"reason": told[:500]},
+        )
+
+    def _endings(self, run: Investigating, verdict: Verdict) -> tuple[Statement, ...]:
+        """The ticket says how it ended, and whoever waits for this one wakes up."""
+        now, place, ticket = self.clock.now(), run.workspace_id.hex, run.ticket.id.hex
+        return (
+            *((_weighed(run, now + QUIET),) if verdict == "auto_resolved" else ()),
+            Statement(
+                "UPDATE tickets SET status = ? WHERE workspace_id = ? AND id = ?",
+                (run.memory.standing(verdict), place, ticket),
+            ),
+            *(self._once_more(run, now) if run.edges else ()),
+            Statement(
+                "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
+                "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
+                "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
+                (now, place, place, ticket),
+            ),
+        )
+
+    def _once_more(self, run: Investigating, now: datetime) -> tuple[Statement, ...]:
+        """What the requester wrote too late to be heard begins another investigation, where this one ends."""
+        place, ticket, again = run.workspace_id.hex, run.ticket.id.hex, self.ids.new().hex
+        rank = rank_of(run.ticket.priority)
+        return (
+            Statement(_AGAIN, (place, again, ticket, rank, now, now, place, ticket, run.memory.ticket.heard)),
+            Statement(
+                "UPDATE tickets SET status = 'queued' WHERE workspace_id = ? AND id = ? AND EXISTS "
+                "(SELECT 1 FROM investigations WHERE workspace_id = ? AND id = ?)",
+                (place, ticket, place, again),
+            ),
+        )
+
+
+def _weighed(run: Investigating, at: datetime) -> Statement:
+    """What went well is looked at then: perhaps there is something to learn from it."""
+    place = (run.workspace_id.hex, run.run_id.hex)
+    return Statement("UPDATE investigations SET weigh_at = ? WHERE workspace_id = ? AND id = ?", (at, *place))
