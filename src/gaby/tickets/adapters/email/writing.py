@@ -7,10 +7,10 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
-from html import escape
 
 from gaby.tickets.adapters.email.config import EmailConfig
 from gaby.tickets.adapters.email.heads import DIGEST, MOST_IDS, TICKET, is_id
+from gaby.tickets.adapters.markup import as_html
 from gaby.tickets.cleaning import clean, clean_line
 
 _MOST_BODY = 500_000
@@ -40,7 +40,7 @@ def mail(answer: Answer, config: EmailConfig) -> bytes:
     message["X-Auto-Response-Suppress"] = "All"
     body = clean(answer.body, _MOST_BODY).strip() + "\n"
     message.set_content(body)
-    message.add_alternative(_page(body), subtype="html")
+    message.add_alternative(f"<html><body>\n{as_html(body)}</body></html>\n", subtype="html")
     # The library would encode an id that is longer than a line, and then nobody finds it.
     return _threading(answer) + message.as_bytes()
 
@@ -59,9 +59,3 @@ def _threading(answer: Answer) -> bytes:
 def _subject(text: str) -> str:
     subject = clean_line(text, 300)
     return subject if subject.lower().startswith("re:") else f"Re: {subject}".strip()
-
-
-def _page(body: str) -> str:
-    """The same words. Links are left to the reader's program, which shows where they lead."""
-    paragraphs = (escape(paragraph).replace("\n", "<br>\n") for paragraph in body.strip().split("\n\n"))
-    return "<html><body>\n" + "\n".join(f"<p>{paragraph}</p>" for paragraph in paragraphs) + "\n</body></html>\n"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from html import escape
 from typing import Any
 
 import orjson
@@ -18,6 +17,7 @@ from gaby.tickets.adapters.adapter import (
     RawTicket,
     Reply,
 )
+from gaby.tickets.adapters.markup import as_html
 from gaby.tickets.adapters.payload import email, entries, identity, line, mapping, moment, within
 from gaby.tickets.adapters.trail import Change, Trail, cursor_of, of_cursor
 from gaby.tickets.adapters.zoho_desk.client import Client, NotThere
@@ -221,9 +221,8 @@ def _path(external_id: str) -> str:
 
 
 def _markup(reply: Reply) -> str:
-    """The words as they are, and the marker where hardly anybody looks."""
-    words = f'<div style="white-space:pre-wrap">{escape(reply.body)}</div>'
-    return f'{words}<div style="color:#999;font-size:9px">{reply.marker}</div>'
+    """The answer, and the marker where hardly anybody looks."""
+    return f'{as_html(reply.body)}<div style="color:#999;font-size:9px">{reply.marker}</div>'
 
 
 def _told(at: datetime) -> str:
