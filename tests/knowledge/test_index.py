@@ -77,6 +77,19 @@ async def test_another_workspace_changes_no_byte_of_what_is_found(
     assert answers[0] == answers[1]
 
 
+async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, gaby: Gaby) -> None:
+    sections = "\n\n".join(f"## Shelf {number}\n\n" + f"Box {number} is red. " * 30 for number in range(1_100))
+    await docs.filled({"shelves.md": f"# Shelves\n\n{sections}\n"})
+    async with gaby.database.read(docs.workspace_id) as session:
+        stored = set(
+            await session.scalars(select(KnowledgePassage.id).where(KnowledgePassage.workspace_id == docs.workspace_id))
+        )
+    assert len(stored) >= 1_100
+    asked = await gaby.models.embeddings.embed(docs.workspace_id, ["the red box", "a shelf"])
+    near = await docs.parts.index.nearest(docs.workspace_id, Corpus("local/wordllama"), asked, len(stored))
+    assert [set(hits) for hits in near] == [stored, stored]
+
+
 async def test_passages_of_another_workspace_are_never_found(docs: Room, gaby: Gaby, tmp_path: Path) -> None:
     other = await room(gaby, tmp_path / "other", "globex")
     await other.filled({"secret.md": "# Zebra\n\nThe zebra project starts in May.\n"})

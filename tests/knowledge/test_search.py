@@ -1,5 +1,6 @@
 """Search: what fits, why, for how long it is remembered, and nothing when nothing fits."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -86,6 +87,13 @@ async def test_an_answer_is_remembered_for_ten_minutes_or_until_something_change
     await docs.sync(source)
     third = await docs.search(question)
     assert "unlocking.md" in {hit.uri for hit in third.hits}
+
+
+async def test_many_questions_at_once_are_all_answered_after_a_change(docs: Room) -> None:
+    await docs.filled()
+    asked = [f"when was account number {number} locked?" for number in range(12)]
+    found = await asyncio.gather(*(docs.search(question, everything=True) for question in asked))
+    assert all(each.hits[0].uri == "accounts.md" for each in found), "no session was left for the vectors"
 
 
 async def test_a_hit_comes_with_what_stands_around_it(docs: Room) -> None:

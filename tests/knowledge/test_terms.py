@@ -47,6 +47,11 @@ def test_keys_and_hashes_are_bounded(long: str) -> None:
     assert terms(long) == [long[:LONGEST].lower()]
 
 
+def test_signs_around_a_word_are_no_part_of_it() -> None:
+    assert terms('(refund) -> "card"; [vpn=E-1042]...') == terms("refund card vpn E-1042")
+    assert content("`userId`: <café>/naïve!") == ["user", "id", "cafe", "naive"]
+
+
 def test_how_often_a_term_stands_there_is_kept() -> None:
     assert terms("card, card and card").count("card") == 3
 

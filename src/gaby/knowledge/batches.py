@@ -1,7 +1,7 @@
 """What a source lists, compared with what the library holds, read, and gathered into batches for the index."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from gaby.knowledge.documents import Brought, Unreadable
@@ -13,6 +13,7 @@ _DOCUMENTS = 128
 _PASSAGES = 512
 _TOGETHER = 16
 """Documents that are fetched at the same time."""
+_IN_A_THREAD = 4
 _LONGEST_URI = 1000
 _NOTED = 1000
 """So many documents without news are enough for a word about progress."""
@@ -32,6 +33,10 @@ class Broken:
 
     failed: Failed
     fingerprint: str | None = None
+
+
+_Fetched = Brought | Broken | Callable[[], Brought]
+"""The last is for what is read in the thread that prepares it."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +60,15 @@ class Batch:
     broken: list[Broken] = field(default_factory=list[Broken])
     met: list[Held] = field(default_factory=list[Held])
     """Unchanged. Only a source that goes on after a cursor needs to have it written down."""
+    passages: int = 0
+    """Of those that are ready."""
     done: int = 0
     total: int | None = None
     cursor: str | None = None
 
     @property
     def full(self) -> bool:
-        passages = sum(len(document.passages) for document in self.ready)
-        return len(self.ready) >= _DOCUMENTS or passages >= _PASSAGES or self.done >= _NOTED
+        return len(self.ready) >= _DOCUMENTS or self.passages >= _PASSAGES or self.done >= _NOTED
 
     @property
     def empty(self) -> bool:
@@ -129,29 +135,34 @@ class Reading:
 
     async def _read(self, items: Sequence[Item]) -> None:
         fetched = await asyncio.gather(*map(_fetched, items))
-        # One thread for all of them: handing over costs more than a short document.
-        for outcome in await asyncio.to_thread(self._prepared_all, items, fetched):
-            match outcome:
-                case Prepared():
-                    self._batch.ready.append(outcome)
-                case Kept():
-                    self._batch.kept.append(outcome)
-                case Broken():
-                    self._batch.broken.append(outcome)
-            self._batch.done += 1
+        # Some in each thread: handing over costs more than a short document, and a slow disk is asked for several.
+        pairs = list(zip(items, fetched, strict=True))
+        some = [pairs[start : start + _IN_A_THREAD] for start in range(0, len(pairs), _IN_A_THREAD)]
+        for prepared in await asyncio.gather(*(asyncio.to_thread(self._prepared_all, each) for each in some)):
+            for outcome in prepared:
+                self._take(outcome)
 
-    def _prepared_all(
-        self, items: Sequence[Item], fetched: Sequence[Brought | Broken]
-    ) -> list[Prepared | Kept | Broken]:
-        return [self._prepared(item, each) for item, each in zip(items, fetched, strict=True)]
+    def _take(self, outcome: Prepared | Kept | Broken) -> None:
+        match outcome:
+            case Prepared():
+                self._batch.ready.append(outcome)
+                self._batch.passages += len(outcome.passages)
+            case Kept():
+                self._batch.kept.append(outcome)
+            case Broken():
+                self._batch.broken.append(outcome)
+        self._batch.done += 1
 
-    def _prepared(self, item: Item, fetched: Brought | Broken) -> Prepared | Kept | Broken:
+    def _prepared_all(self, items: Sequence[tuple[Item, _Fetched]]) -> list[Prepared | Kept | Broken]:
+        return [self._prepared(item, fetched) for item, fetched in items]
+
+    def _prepared(self, item: Item, fetched: _Fetched) -> Prepared | Kept | Broken:
         if isinstance(fetched, Broken):
             return fetched
         try:
-            prepared = prepare(fetched, item.fingerprint)
-        except Unreadable as error:
-            return Broken(Failed(item.uri, error.message), item.fingerprint)
+            prepared = prepare(fetched if isinstance(fetched, Brought) else fetched(), item.fingerprint)
+        except (SourceUnavailable, Unreadable) as error:
+            return _broken(item, error)
         held = self._known.held.get(item.uri)
         if held is not None and held.content_hash == prepared.content_hash:
             return Kept(held, item.fingerprint)
@@ -164,10 +175,16 @@ class Reading:
         self._batch.done += 1
 
 
-async def _fetched(item: Item) -> Brought | Broken:
+async def _fetched(item: Item) -> _Fetched:
+    if item.read is not None:
+        return item.read
     try:
         return await item.fetch()
-    except SourceUnavailable as error:
+    except (SourceUnavailable, Unreadable) as error:
+        return _broken(item, error)
+
+
+def _broken(item: Item, error: SourceUnavailable | Unreadable) -> Broken:
+    if isinstance(error, SourceUnavailable):
         return Broken(Failed(item.uri, error.message, passing=True))
-    except Unreadable as error:
-        return Broken(Failed(item.uri, error.message), item.fingerprint)
+    return Broken(Failed(item.uri, error.message), item.fingerprint)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from gaby.kernel.errors import Invalid
 
@@ -50,8 +51,7 @@ class Text:
     """Headings found by other means than marks in the text, in order. Only PDFs have them."""
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A part of a text. All passages of a text, one behind the other, are the text."""
 
     start: int

@@ -1,6 +1,6 @@
 """The library: documents go in whole, with their passages, words and vectors, and leave without a trace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from gaby.kernel.errors import Unavailable
 from gaby.kernel.ids import Ids, WorkspaceId
 from gaby.knowledge.corpus import changing, corpus_of
 from gaby.knowledge.documents import content_hash
-from gaby.knowledge.index.index import Entry, Index, Span
+from gaby.knowledge.index.index import Entry, Index, Span, Stored
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgeDocument, KnowledgePassage, KnowledgeVector
 from gaby.knowledge.preparing import Prepared
 
@@ -35,10 +35,6 @@ class Held:
     span: Span
     used_at: datetime | None = None
     uses: int = 0
-
-
-Vectors = Mapping[str, Sequence[bytes]]
-"""By model, one for each passage of the documents, in order."""
 
 
 class Library:
@@ -67,7 +63,7 @@ class Library:
         session: WriteSession,
         source_id: UUID,
         documents: Sequence[Prepared],
-        vectors: Vectors,
+        vectors: Stored,
         *,
         seen_in: UUID | None = None,
     ) -> None:
@@ -84,21 +80,12 @@ class Library:
             old = there.get(document.uri) or Held(self._ids.new(), "", "", (1, 0))
             row = self._document_row(document, old, corpus.next_passage)
             document_rows.append(row | {"workspace_id": place, "source_id": source_id, "seen_in": seen_in})
-            entries += _entries(place, old.id, document, corpus.next_passage)
+            entries += _entries(old.id, document, corpus.next_passage)
             corpus.next_passage += len(document.passages)
-        first = corpus.next_passage - len(entries)
         corpus.passages += len(entries)
         corpus.terms += sum(len(entry.terms) for entry in entries)
-        await session.execute(insert(KnowledgeDocument), document_rows)
-        await self._index.insert(session, entries)
-        rows = [
-            {"workspace_id": place, "model": model, "passage_id": first + number, "vector": vector}
-            for model, of_model in vectors.items()
-            for number, vector in enumerate(of_model)
-        ]
-        if rows:
-            # Past the ORM: for hundreds of rows it would take longer than the database.
-            await (await session.connection()).execute(insert(KnowledgeVector), rows)
+        await (await session.connection()).execute(insert(KnowledgeDocument), document_rows)
+        await self._index.insert(session, entries, vectors)
 
     async def remove(self, session: WriteSession, documents: Sequence[Held]) -> None:
         if documents and await corpus_of(session) is not None:
@@ -156,7 +143,7 @@ class Library:
             "fingerprint": document.fingerprint,
             "first_passage": first_passage,
             "passages": len(document.passages),
-            "lines": len(document.text.text.removesuffix("\n").split("\n")),
+            "lines": document.text.text.removesuffix("\n").count("\n") + 1,
             "pages": len(document.text.pages),
             "changed_at": self._clock.now(),
             "link": document.link,
@@ -165,13 +152,12 @@ class Library:
         }
 
 
-def _entries(place: WorkspaceId, document_id: UUID, document: Prepared, first: int) -> list[Entry]:
+def _entries(document_id: UUID, document: Prepared, first: int) -> list[Entry]:
     return [
         Entry(
             first + ordinal,
             terms,
             {
-                "workspace_id": place,
                 "id": first + ordinal,
                 "document_id": document_id,
                 "ordinal": ordinal,
@@ -179,7 +165,7 @@ def _entries(place: WorkspaceId, document_id: UUID, document: Prepared, first: i
                 "end_at": passage.end,
                 "first_line": passage.first_line,
                 "last_line": passage.last_line,
-                "headings": list(passage.headings),
+                "headings": passage.headings,
                 "content_hash": content_hash(passage.of(document.text.text)),
                 "first_page": passage.first_page,
                 "last_page": passage.last_page,

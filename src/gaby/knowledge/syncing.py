@@ -21,7 +21,8 @@ from gaby.kernel.log import get_log
 from gaby.knowledge.ahead import ahead
 from gaby.knowledge.batches import Batch, Known, Reading
 from gaby.knowledge.embedding import Embedding
-from gaby.knowledge.library import Held, Library, ModelChanged, Vectors
+from gaby.knowledge.index.index import Stored
+from gaby.knowledge.library import Held, Library, ModelChanged
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.source import Source
@@ -170,15 +171,15 @@ class Syncer:
 
     async def _embedded(
         self, workspace_id: WorkspaceId, batches: AsyncGenerator[Batch]
-    ) -> AsyncGenerator[tuple[Batch, Vectors]]:
+    ) -> AsyncGenerator[tuple[Batch, Stored]]:
         async with aclosing(ahead(batches)) as read:
             async for batch in read:
                 yield batch, await self._vectors(workspace_id, batch)
 
-    async def _vectors(self, workspace_id: WorkspaceId, batch: Batch) -> Vectors:
+    async def _vectors(self, workspace_id: WorkspaceId, batch: Batch) -> Stored:
         return await self._embedding.stored(workspace_id, batch.ready) if batch.ready else {}
 
-    async def _written(self, claim: _Claim, known: Known, batch: Batch, vectors: Vectors) -> Progress:
+    async def _written(self, claim: _Claim, known: Known, batch: Batch, vectors: Stored) -> Progress:
         for _ in range(_TRIES):
             try:
                 async with self._database.write(claim.workspace_id) as session:
@@ -188,7 +189,7 @@ class Syncer:
         raise ModelChanged
 
     async def _write(
-        self, session: WriteSession, claim: _Claim, known: Known, batch: Batch, vectors: Vectors
+        self, session: WriteSession, claim: _Claim, known: Known, batch: Batch, vectors: Stored
     ) -> Progress:
         row = await self._mine(session, claim)
         if batch.ready:

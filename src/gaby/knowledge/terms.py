@@ -1,15 +1,18 @@
 """The words that lexical search knows a text by. Both engines index exactly these, and questions are asked in them.
 
-Every term is a run of lower-case letters and digits. What stands between two blanks has mostly been seen before, so its
-terms are remembered; the cost grows with the length of a text and not faster.
+Every term is a run of lower-case letters and digits. What stands between two signs or blanks has mostly been seen
+before, so its terms are remembered; the cost grows with the length of a text and not faster.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
+from typing import TypeVar
 
 from gaby.mind.words import STOP_WORDS, stem
+
+T = TypeVar("T")
 
 _RUN = re.compile(r"[^\W_]+(?:[_.\-][^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
@@ -30,16 +33,28 @@ _FRAGMENTS = 4
 """What has a digit and falls into more parts than this is no name but an id, and its parts mean nothing."""
 _KEPT_LENGTH = 60
 _KEPT = 50_000
+_BLANKED = bytes(sign if sign > 127 or chr(sign).isalnum() or chr(sign) in "_.-" else 32 for sign in range(256))
+"""No term goes across a sign of ASCII but these three, and without the others most pieces have been seen before."""
 
 
 def terms(text: str) -> list[str]:
     """In order, with repetitions: how often a term stands in a passage counts."""
-    return list(chain.from_iterable(map(_terms.__getitem__, text.split())))
+    return list(chain.from_iterable(map(_terms.__getitem__, _pieces(text))))
 
 
 def content(text: str) -> list[str]:
     """The words that say something, as they are spelled: what a model without a sense of order is given."""
-    return list(chain.from_iterable(map(_words.__getitem__, text.split())))
+    return content_text(text).split()
+
+
+def content_text(text: str) -> str:
+    """The same with a blank between two words."""
+    return " ".join(filter(None, map(_words.__getitem__, _pieces(text))))
+
+
+def _pieces(text: str) -> list[str]:
+    # By way of bytes, where signs become blanks in no time: `translate` of a string takes many times longer.
+    return text.encode(errors="surrogatepass").translate(_BLANKED).decode(errors="surrogatepass").split()
 
 
 def _folded(text: str) -> str:
@@ -49,15 +64,15 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LATIN))))
 
 
-class _Remembered(dict[str, Sequence[str]]):
+class _Remembered(dict[str, T]):
     """A dictionary, because looking up is what makes it fast."""
 
-    def __init__(self, make: Callable[[str], Iterable[str]]) -> None:
+    def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, piece: str) -> Sequence[str]:
-        found = tuple(self._make(piece))
+    def __missing__(self, piece: str) -> T:
+        found = self._make(piece)
         if len(piece) <= _KEPT_LENGTH:
             if len(self) >= _KEPT:
                 self.clear()
@@ -65,36 +80,40 @@ class _Remembered(dict[str, Sequence[str]]):
         return found
 
 
-def _words_of(text: str) -> Iterator[str]:
-    for piece in _PIECE.findall(_folded(text)):
-        yield from (part for part in _parts(piece) if part not in STOP_WORDS)
+def _words_of(text: str) -> str:
+    parts = chain.from_iterable(map(_parts.__getitem__, _runs(_PIECE, _folded(text))))
+    return " ".join(part for part in parts if part not in STOP_WORDS)
 
 
-def _terms_of(text: str) -> Iterator[str]:
-    for run in _RUN.findall(_folded(text)):
-        pieces = _PIECE.findall(run)
-        parts = [_parts(piece) for piece in pieces]
-        for part in chain.from_iterable(parts):
+def _terms_of(text: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for run in _runs(_RUN, _folded(text)):
+        pieces = _runs(_PIECE, run)
+        parts = list(chain.from_iterable(map(_parts.__getitem__, pieces)))
+        for part in parts:
             if part not in STOP_WORDS:
-                yield from _stems(part)
-        if whole := _whole(run, len(pieces), sum(map(len, parts))):
-            yield whole
+                found += (stem(part[:LONGEST]),) if part.isascii() else _stems(part)
+        if whole := _whole(run, len(pieces), len(parts)):
+            found.append(whole)
+    return tuple(found)
 
 
-def _parts(piece: str) -> list[str]:
+def _runs(pattern: re.Pattern[str], text: str) -> Sequence[str]:
+    """Most are one word, for which no pattern is needed."""
+    return (text,) if text.isalnum() else pattern.findall(text)
+
+
+def _parts_of(piece: str) -> tuple[str, ...]:
     """`userId` is two words, `AADSTS50076` a name and a number; a hash is one thing."""
     if len(piece) > LONGEST and not _UNSPACED.search(piece):
-        return [_lower(piece[:LONGEST])[:LONGEST]]
+        return (_lower(piece[:LONGEST])[:LONGEST],)
     found = _PART.findall(piece)
     if len(found) > _FRAGMENTS and not piece.isalpha() and piece.isascii():
-        return [_lower(piece)]
-    return [_lower(part) for part in found]
+        return (_lower(piece),)
+    return tuple(map(_lower, found))
 
 
 def _stems(part: str) -> Iterator[str]:
-    if part.isascii():
-        yield stem(part[:LONGEST])
-        return
     at = 0
     for unspaced in _UNSPACED.finditer(part):
         if unspaced.start() > at:
@@ -122,5 +141,6 @@ def _lower(part: str) -> str:
     return part.lower() if part.isascii() else part.casefold().lower()
 
 
+_parts = _Remembered(_parts_of)
 _terms = _Remembered(_terms_of)
 _words = _Remembered(_words_of)

@@ -14,6 +14,9 @@ Hits = Mapping[int, float]
 Span = tuple[int, int]
 """The first and the last id of a document's passages."""
 
+Stored = Mapping[str, Sequence[bytes]]
+"""Vectors by model, as they are kept: one for each passage, in order."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -22,7 +25,7 @@ class Entry:
     id: int
     terms: Sequence[str]
     columns: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Of `knowledge_passages`."""
+    """Of `knowledge_passages`, besides the workspace. The same for all that are inserted together."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,10 @@ class Corpus:
 
 
 class Index(Protocol):
-    """Vectors live in `knowledge_vectors` on both engines; whoever writes passages writes them there."""
+    """Vectors live in `knowledge_vectors` on both engines."""
 
-    async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
-        """New passages."""
+    async def insert(self, session: WriteSession, entries: Sequence[Entry], vectors: Stored) -> None:
+        """New passages, whose ids follow each other, with their vectors."""
         ...
 
     async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:

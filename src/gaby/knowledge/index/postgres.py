@@ -14,7 +14,7 @@ from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.index import statistics
 from gaby.knowledge.index.bm25 import Document, scores
 from gaby.knowledge.index.hnsw import EXACT_UP_TO, build_graph, use_graph
-from gaby.knowledge.index.index import Corpus, Entry, Hits, Span
+from gaby.knowledge.index.index import Corpus, Entry, Hits, Span, Stored
 from gaby.knowledge.index.lacking import without_vector
 from gaby.knowledge.index.pgvector import to_text
 from gaby.knowledge.index.rarity import rarities
@@ -31,11 +31,21 @@ class PostgresIndex:
         self._database = database
         self._exact_up_to = exact_up_to
 
-    async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
-        if entries:
-            rows = [{**entry.columns, "given": " ".join(entry.terms)} for entry in entries]
-            await (await session.connection()).execute(insert(KnowledgePassage).values(words=_WORDS), rows)
-            await statistics.count(session, (entry.terms for entry in entries))
+    async def insert(self, session: WriteSession, entries: Sequence[Entry], vectors: Stored) -> None:
+        if not entries:
+            return
+        # Past the ORM: for hundreds of rows it would take longer than the database.
+        connection = await session.connection()
+        place = session.workspace_id
+        rows = [{**entry.columns, "workspace_id": place, "given": " ".join(entry.terms)} for entry in entries]
+        await connection.execute(insert(KnowledgePassage).values(words=_WORDS), rows)
+        await statistics.count(session, (entry.terms for entry in entries))
+        for model, of_model in vectors.items():
+            made = [
+                {"workspace_id": place, "model": model, "passage_id": entry.id, "vector": vector}
+                for entry, vector in zip(entries, of_model, strict=True)
+            ]
+            await connection.execute(insert(KnowledgeVector), made)
 
     async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
         statement = (

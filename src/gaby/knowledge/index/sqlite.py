@@ -1,16 +1,17 @@
 """The index on SQLite: a full-text table for each workspace, and vectors searched exactly in numpy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import TextClause, insert, text
+from sqlalchemy import TextClause, text
 
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.index import statistics
-from gaby.knowledge.index.index import Corpus, Entry, Hits, Span
+from gaby.knowledge.index.index import Corpus, Entry, Hits, Span, Stored
 from gaby.knowledge.index.lacking import without_vector
+from gaby.knowledge.index.sqlite_rows import insert_passages, insert_terms, insert_vectors
 from gaby.knowledge.index.store import VectorStores
-from gaby.knowledge.models import KnowledgePassage
 from gaby.llm.embeddings.embedder import Matrix
 
 _LAST = 2**62
@@ -21,12 +22,13 @@ class SqliteIndex:
         self._database = database
         self._stores = stores
 
-    async def insert(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+    async def insert(self, session: WriteSession, entries: Sequence[Entry], vectors: Stored) -> None:
         if entries:
-            rows = [dict(entry.columns) for entry in entries]
-            await (await session.connection()).execute(insert(KnowledgePassage), rows)
+            await insert_passages(session, entries)
             await self._add(session, entries)
             await statistics.count(session, (entry.terms for entry in entries))
+            for model, of_model in vectors.items():
+                await insert_vectors(session, model, entries[0].id, of_model)
 
     async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
         if await self._exists(session):
@@ -47,7 +49,7 @@ class SqliteIndex:
     ) -> list[Hits]:
         if not counts or not await self._exists(session):
             return [{} for _ in queries]
-        return [await self._search(session, statistics.affordable(query, counts), limit) for query in queries]
+        return await self._search(session, [statistics.affordable(query, counts) for query in queries], limit)
 
     async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
         return await (await self._stores.of(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
@@ -69,9 +71,7 @@ class SqliteIndex:
         # A table for each workspace: the statistics of one table are shared by all that stands in it.
         create = "CREATE VIRTUAL TABLE IF NOT EXISTS {} USING fts5(terms, tokenize = 'unicode61')"
         await session.execute(_sql(create, name))
-        rows = [{"id": entry.id, "terms": " ".join(entry.terms)} for entry in entries]
-        if rows:
-            await session.execute(_sql("INSERT INTO {} (rowid, terms) VALUES (:id, :terms)", name), rows)
+        await insert_terms(session, name, entries)
 
     async def _delete(self, session: WriteSession, spans: Sequence[Span]) -> None:
         rows = [{"first": first, "last": last} for first, last in spans]
@@ -81,13 +81,20 @@ class SqliteIndex:
         query = _sql("SELECT terms FROM {} WHERE rowid BETWEEN :first AND :last", _table(session))
         return [terms.split() for terms in await session.scalars(query, {"first": span[0], "last": span[1]})]
 
-    async def _search(self, session: ReadSession, terms: Sequence[str], limit: int) -> Hits:
-        if not terms:
-            return {}
-        best = "SELECT rowid, rank FROM {0} WHERE {0} MATCH :question ORDER BY rank LIMIT :limit"
-        question = " OR ".join(f'"{term}"' for term in terms)
-        found = await session.execute(_sql(best, _table(session)), {"question": question, "limit": limit})
-        return {passage: -rank for passage, rank in sorted(found, key=lambda each: (each[1], each[0]))}
+    async def _search(self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int) -> list[Hits]:
+        """All in one statement: handing over each of them to the thread of the database takes long."""
+        found: list[list[tuple[float, int]]] = [[] for _ in queries]
+        asked = {place: " OR ".join(f'"{term}"' for term in terms) for place, terms in enumerate(queries) if terms}
+        if asked:
+            each = "SELECT {1} AS place, rowid, rank FROM (SELECT rowid, rank FROM {0} WHERE {0} MATCH :asked_{1} "
+            each += "ORDER BY rank LIMIT :limit)"
+            statement = " UNION ALL ".join(each.format(_table(session), place) for place in asked)
+            values = {f"asked_{place}": question for place, question in asked.items()}
+            rows: Iterable[Any] = await session.execute(text(statement), {**values, "limit": limit})
+            for row in rows:
+                place: int = row[0]
+                found[place].append((row[2], row[1]))
+        return [{passage: -rank for rank, passage in sorted(hits)} for hits in found]
 
     @staticmethod
     async def _exists(session: ReadSession) -> bool:

@@ -41,7 +41,7 @@ async def having(session: ReadSession, terms: Iterable[str]) -> dict[str, int]:
 async def count(session: WriteSession, passages: Iterable[Iterable[str]], *, less: bool = False) -> None:
     counts = Counter(chain.from_iterable(map(set, passages)))
     sign = -1 if less else 1
-    given = {term: sign * number for term, number in sorted(counts.items())}
+    given = {term: sign * counts[term] for term in sorted(counts)}  # In the order of the table, which is faster.
     if given:
         # All in one statement: row by row, the counts would take longer than the passages themselves.
         each = _EACH[session.get_bind().dialect.name]

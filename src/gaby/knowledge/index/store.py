@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.ids import WorkspaceId
@@ -20,7 +20,8 @@ from gaby.knowledge.index.index import Hits
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgeVector
 from gaby.llm.embeddings.embedder import Matrix
 
-_AT_ONCE = 5000
+_AT_ONCE = 1000
+"""Vectors that are read together. What is read stands in memory twice for a moment."""
 _ROOM = 1.5
 """How much larger than needed a file is made, so that it need not be made anew for each document."""
 _WASTE = 0.3
@@ -28,6 +29,9 @@ _WASTE = 0.3
 _OPEN = 32
 """Workspaces whose vectors stay mapped. The others are read again when they are asked something."""
 _NEARLY = 1e-3
+_MULTIPLIED = 390_000
+"""Numbers in one go. For more, the library would take all processors, and half of its time they only wait for each
+other, while the search for words needs one of them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,10 @@ class Vectors:
     def _nearest(self, queries: Matrix, limit: int) -> list[Hits]:
         if not len(self.ids) or queries.shape[1] != self.rows.shape[1]:
             return [{} for _ in queries]
-        scores = queries @ self.rows.T
+        scores = np.empty((len(queries), len(self.rows)), np.float32)
+        step = max(1, _MULTIPLIED // queries.size)
+        for start in range(0, len(self.rows), step):
+            np.matmul(queries, self.rows[start : start + step].T, out=scores[:, start : start + step])
         scores[:, ~self.live] = -np.inf
         return [self._best(row, limit) for row in scores]
 
@@ -86,58 +93,51 @@ class VectorStore:
         if version is not None and version == self._version:
             return self._now
         async with self._lock, database.read(self._workspace_id) as session:
-            query = select(KnowledgeCorpus.version).where(KnowledgeCorpus.workspace_id == self._workspace_id)
-            found = (await session.scalars(query)).one_or_none() or 0
+            corpus = await session.get(KnowledgeCorpus, self._workspace_id)
+            found, passages = (corpus.version, corpus.passages) if corpus is not None else (0, 0)
             if found != self._version:
-                await self._catch_up(session)
+                live = await self._still_there(session)
+                await self._append(session, live, passages)
                 self._version = found
             return self._now
 
-    async def _catch_up(self, session: ReadSession) -> None:
-        where = (KnowledgeVector.workspace_id == self._workspace_id, KnowledgeVector.model == self._model)
-        query = select(KnowledgeVector.passage_id).where(*where).order_by(KnowledgeVector.passage_id)
+    async def _still_there(self, session: ReadSession) -> NDArray[np.bool_]:
+        """Which of the rows are still good. All are forgotten when too many are not."""
+        known, live = self._now.ids, self._now.live
+        if not len(known):
+            return live
+        query = select(KnowledgeVector.passage_id).where(*self._mine(), KnowledgeVector.passage_id <= int(known[-1]))
         there = np.array((await session.scalars(query)).all(), np.int64)
-        known = self._now.ids
         live = np.isin(known, there, assume_unique=True)
-        newest = int(known[-1]) if len(known) else -1
-        late = np.setdiff1d(there[there <= newest], known, assume_unique=True)
-        if len(late) or (len(known) and 1 - live.mean() > _WASTE):
+        if len(there) > live.sum() or 1 - live.mean() > _WASTE:
             # Vectors that came for old passages, as after damage, have their place in between.
-            newest, live = -1, live[:0]
+            live = live[:0]
             self._now = Vectors(known[:0], self._now.rows[:0], live)
-        fresh = there[there > newest]
-        await self._append(session, fresh, live)
+        return live
 
-    async def _append(self, session: ReadSession, fresh: NDArray[np.int64], live: NDArray[np.bool_]) -> None:
-        kept = len(self._now.ids)
-        ids = [self._now.ids[:kept]]
-        good = [live]
-        place = kept
-        async for some, blobs in self._blobs(session, fresh):
+    async def _append(self, session: ReadSession, live: NDArray[np.bool_], expected: int) -> None:
+        ids, good = [self._now.ids], [live]
+        place = len(live)
+        async for some, blobs in self._newer(session):
             rows, fine = await asyncio.to_thread(_parsed, blobs, self._mapped.shape[1] if place else 0)
-            self._make_room(place + len(rows), rows.shape[1], len(fresh) + kept, keep=place)
+            self._make_room(place + len(rows), rows.shape[1], expected, keep=place)
             self._mapped[place : place + len(rows)] = rows
             place += len(rows)
             ids.append(some)
             good.append(fine)
         self._now = Vectors(np.concatenate(ids), self._mapped[:place], np.concatenate(good))
 
-    async def _blobs(
-        self, session: ReadSession, fresh: NDArray[np.int64]
-    ) -> AsyncIterator[tuple[NDArray[np.int64], list[bytes]]]:
-        for start in range(0, len(fresh), _AT_ONCE):
-            some = fresh[start : start + _AT_ONCE]
-            query = (
-                select(KnowledgeVector.passage_id, KnowledgeVector.vector)
-                .where(
-                    KnowledgeVector.workspace_id == self._workspace_id,
-                    KnowledgeVector.model == self._model,
-                    KnowledgeVector.passage_id.between(int(some[0]), int(some[-1])),
-                )
-                .order_by(KnowledgeVector.passage_id)
-            )
-            found = (await session.execute(query)).all()
+    async def _newer(self, session: ReadSession) -> AsyncIterator[tuple[NDArray[np.int64], list[bytes]]]:
+        """What is not among the rows yet, in order."""
+        after = int(self._now.ids[-1]) if len(self._now.ids) else -1
+        query = select(KnowledgeVector.passage_id, KnowledgeVector.vector).where(*self._mine())
+        query = query.order_by(KnowledgeVector.passage_id).limit(_AT_ONCE)
+        while found := (await session.execute(query.where(KnowledgeVector.passage_id > after))).all():
+            after = found[-1][0]
             yield np.array([each for each, _ in found], np.int64), [blob for _, blob in found]
+
+    def _mine(self) -> tuple[ColumnElement[bool], ...]:
+        return KnowledgeVector.workspace_id == self._workspace_id, KnowledgeVector.model == self._model
 
     def _make_room(self, rows: int, dimensions: int, expected: int, *, keep: int) -> None:
         if keep and len(self._mapped) >= rows:

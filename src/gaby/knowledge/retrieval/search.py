@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from gaby.kernel.database import Database
+from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.embedding import Embedding
@@ -29,6 +29,8 @@ from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.local import DEFAULT as DEFAULT_MODEL
 
 TOP = 6
+_AT_ONCE = 3
+"""Questions. Each holds a session while vectors may need another; were there as many as sessions, all would wait."""
 _HITS = 100
 """That each index brings for the whole question; a sentence of it brings fewer."""
 _HITS_OF_A_PART = 40
@@ -46,6 +48,19 @@ class _Asked:
     limit: int
     rewrites: tuple[str, ...]
     everything: bool
+
+
+@dataclass(frozen=True)
+class _Brought:
+    """What both indexes know about the queries."""
+
+    model: str
+    lexical: Sequence[Hits]
+    nearest: Sequence[Hits]
+    vectors: Matrix
+    """Of the queries."""
+    contexts: Sequence[Context]
+    rarity: Mapping[str, float]
 
 
 class Searcher:
@@ -66,6 +81,7 @@ class Searcher:
         self._damaged = damaged
         self._reranker = reranker
         self._weights = weights
+        self._places = asyncio.Semaphore(_AT_ONCE)
 
     async def search(
         self,
@@ -78,44 +94,52 @@ class Searcher:
     ) -> Results:
         """Nothing when nothing fits, unless `everything` is wanted, however little it fits."""
         asked = _Asked(question[:READ], limit, tuple(rewrites), everything)
-        async with self._database.read(workspace_id) as session:
+        # All of it in one session, so that what is kept for a version of the corpus was found in that version.
+        async with self._places, self._database.read(workspace_id) as session:
             corpus = await corpus_of(session)
-        if corpus is None or not corpus.passages:
-            return Results((), self._weights.threshold)
-        known = self._cache.find(workspace_id, asked, corpus.version)
-        if known is None:
-            known = await self._search(workspace_id, corpus, asked)
-            self._cache.keep(workspace_id, asked, corpus.version, known)
-        return known
+            if corpus is None or not corpus.passages:
+                return Results((), self._weights.threshold)
+            known = self._cache.find(workspace_id, asked, corpus.version)
+            if known is not None:
+                return known
+            queries = questions(asked.text, asked.rewrites)
+            brought = await self._bring(session, corpus, queries) if queries else None
+        found = Results((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
+        if brought is not None:
+            found = await self._ranked(workspace_id, found, queries, brought, asked)
+        self._cache.keep(workspace_id, asked, corpus.version, found)
+        return found
 
-    async def _search(self, workspace_id: WorkspaceId, corpus: KnowledgeCorpus, asked: _Asked) -> Results:
-        queries = questions(asked.text, asked.rewrites)
-        nothing = Results((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
-        if not queries:
-            return nothing
-        async with self._database.read(workspace_id) as session:
-            counts = await statistics.having(session, chain.from_iterable(query.terms for query in queries))
-            near = asyncio.create_task(self._nearest(workspace_id, corpus, queries, counts))
-            try:
-                asked_for = [query.terms for query in queries]
-                lexical = await self._index.lexical(session, asked_for, counts, _most(queries))
-                nearest, vectors = await near
-            finally:
-                near.cancel()
-            contexts = await contexts_of(session, _wanted(lexical, nearest))
-        if any(lexical) and not any(nearest):
+    async def _bring(self, session: ReadSession, corpus: KnowledgeCorpus, queries: Sequence[Query]) -> _Brought:
+        counts = await statistics.having(session, chain.from_iterable(query.terms for query in queries))
+        near = asyncio.create_task(self._nearest(session.workspace_id, corpus, queries, counts))
+        try:
+            asked_for = [query.terms for query in queries]
+            lexical = await self._index.lexical(session, asked_for, counts, _most(queries))
+            nearest, vectors = await near
+        finally:
+            near.cancel()
+        contexts = await contexts_of(session, _wanted(lexical, nearest))
+        return _Brought(corpus.model, lexical, nearest, vectors, contexts, rarities(corpus.passages, counts))
+
+    async def _ranked(
+        self, workspace_id: WorkspaceId, nothing: Results, queries: Sequence[Query], brought: _Brought, asked: _Asked
+    ) -> Results:
+        if any(brought.lexical) and not any(brought.nearest):
             await self._damaged(workspace_id)  # Words are found and no meaning: vectors are lost.
+        contexts, vectors = brought.contexts, brought.vectors
         if not contexts:
             return nothing
         ids = [each.id for each in contexts]
-        rows = await self._index.vectors(workspace_id, Corpus(corpus.model, corpus.version), ids, vectors.shape[1])
-        rare = rarities(corpus.passages, counts)
-        pool = Pool(_found(contexts), _table(lexical, ids), vectors @ rows.T, rows, vectors, rare, corpus.passages)
+        meant = Corpus(brought.model, nothing.corpus_version)
+        rows = await self._index.vectors(workspace_id, meant, ids, vectors.shape[1])
+        lexical = _table(brought.lexical, ids)
+        pool = Pool(_found(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages)
         unlimited = replace(self._weights, threshold=0.0)
         ranked = await asyncio.to_thread(
             rank, queries, pool, limit=asked.limit, reranker=self._reranker, weights=unlimited
         )
-        if corpus.model != DEFAULT_MODEL:
+        if brought.model != DEFAULT_MODEL:
             ranked = await self._judged_by_default(workspace_id, queries, pool, ranked)
         best = max((each.confidence for each in ranked), default=0.0)
         fits = asked.everything or best >= self._weights.threshold

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Sequence
 
-from gaby.knowledge.terms import content
+from gaby.knowledge.terms import content_text
 from gaby.mind.words import stem
 
 _LOCAL = "local/"
@@ -35,7 +35,7 @@ def _embedded(model: str, text: str, times: int, known: Container[str]) -> str:
     something. A large model reads the text as it is."""
     if not model.startswith(_LOCAL):
         return text
-    words = content(text)
+    words = content_text(text)
     if times > 1:
-        words = [word for word in words for _ in range(times if stem(word) in known else 1)]
-    return " ".join(words) or text
+        words = " ".join(word for word in words.split() for _ in range(times if stem(word) in known else 1))
+    return words or text

@@ -6,6 +6,7 @@ import stat
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote_from_bytes
 
 from gaby.knowledge.documents import Brought, Unreadable
 from gaby.knowledge.sources.globs import chooses
@@ -52,8 +53,8 @@ class Directory:
     def _item(self, root: str, found: FoundFile) -> Item | Failed:
         if found.size > self._max_bytes:
             return Failed(found.uri, too_large(found.size, self._max_bytes))
-        reading = partial(_read, root, found.real, found.uri, Path(root, found.uri), self._max_bytes)
-        return Item(found.uri, found.fingerprint, partial(asyncio.to_thread, reading))
+        reading = partial(_read, root, found.real, found.uri, f"{root.rstrip('/')}/{found.uri}", self._max_bytes)
+        return Item(found.uri, found.fingerprint, partial(asyncio.to_thread, reading), read=reading)
 
 
 class OneFile:
@@ -82,8 +83,8 @@ class OneFile:
         elif status.st_size > self._max_bytes:
             yield Failed(name, too_large(status.st_size, self._max_bytes))
         else:
-            reading = partial(_read, str(real.parent), real.name, name, self._path.absolute(), self._max_bytes)
-            yield Item(name, fingerprint(status), partial(asyncio.to_thread, reading))
+            reading = partial(_read, str(real.parent), real.name, name, str(self._path.absolute()), self._max_bytes)
+            yield Item(name, fingerprint(status), partial(asyncio.to_thread, reading), read=reading)
 
     async def close(self) -> None:
         pass
@@ -95,7 +96,7 @@ def too_large(size: int, most: int) -> str:
     )
 
 
-def _read(root: str, real: str, uri: str, shown: Path, most: int) -> Brought:
+def _read(root: str, real: str, uri: str, shown: str, most: int) -> Brought:
     try:
         descriptor = open_beneath(root, real)
     except FileNotFoundError:
@@ -106,13 +107,23 @@ def _read(root: str, real: str, uri: str, shown: Path, most: int) -> Brought:
         ) from None
     except OSError as error:
         raise Unreadable(f"It cannot be opened: {error.strerror}.") from error
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise Unreadable("It is no ordinary file any more.")
-        try:
-            data = file.read(most + 1)
-        except OSError as error:
-            raise SourceUnavailable(f"It cannot be read at the moment: {error.strerror}.") from error
+        data = _content(descriptor, status.st_size, most)
+    except OSError as error:
+        raise SourceUnavailable(f"It cannot be read at the moment: {error.strerror}.") from error
+    finally:
+        os.close(descriptor)
     if len(data) > most:
         raise Unreadable(too_large(len(data), most))
-    return Brought(uri, data, link=shown.as_uri())
+    return Brought(uri, data, link=f"file://{quote_from_bytes(os.fsencode(shown))}")
+
+
+def _content(descriptor: int, expected: int, most: int) -> bytes:
+    """All of it, or a little more than `most`. It may have grown or shrunk a moment ago."""
+    data = os.read(descriptor, min(expected, most) + 1)
+    while len(data) != expected and len(data) <= most and (more := os.read(descriptor, most + 1 - len(data))):
+        data += more
+    return data

@@ -29,6 +29,9 @@ class Item:
     """Raises `Unreadable` with the reason, or `SourceUnavailable` when only this moment is bad."""
     cursor: str | None = None
     """Where a sync that is interrupted after this document goes on. None begins anew, where listing is cheap."""
+    read: Callable[[], Brought] | None = None
+    """The same as `fetch` for what is on this machine. It blocks, for whoever is in a thread already: handing over each
+    of many short files to one costs more than reading them."""
 
 
 @dataclass(frozen=True)
