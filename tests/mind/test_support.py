@@ -171,6 +171,45 @@ def test_several_sources_hold_a_sentence_together() -> None:
     assert not judged(sentence.replace("five", "seven"), LOCK, MAIL)
 
 
+MOMENTS = '{"locked_at": "2030-03-04T07:05:00+00:00", "last_login_at": "2030-03-05T09:30:12Z", "http_status": 401}'
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It was locked at 2030-03-04 07:05.",
+        "It was locked at 2030-03-04T07:05:00Z.",
+        "It was locked at 2030-03-04 09:05 +02:00.",
+        "It was locked at 7:05 am.",
+        "The last login was on 5 March 2030 at 09:30:12.",
+        "The last login was at 9:30.",
+        "Http status: 401.",
+    ],
+)
+def test_a_moment_is_the_same_in_every_spelling(sentence: str) -> None:
+    assert judged(sentence, MOMENTS)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It was locked at 2030-03-04 07:06.",
+        "It was locked at 2030-03-05 07:05.",
+        "It was locked at 2030-03-04 07:05 +02:00.",
+        "The last login was at 09:30:13.",
+        "The last login was at 9:30 pm.",
+        "Http status: 402.",
+    ],
+)
+def test_another_moment_is_doubted(sentence: str) -> None:
+    assert not judged(sentence, MOMENTS)
+
+
+@pytest.mark.parametrize("said", ["1,200 requests", "1200 requests", "1200.0 requests"])
+def test_a_number_is_the_same_in_every_spelling(said: str) -> None:
+    assert judged(f"The key made {said}.", '{"key": "wall", "requests": 1200}')
+
+
 def test_a_doubt_says_what_is_missing() -> None:
     assert support("The account is locked for 45 minutes.", [LOCK]).why == "No cited source says 45."
     assert "something else" in support("Dogs are welcome in the office.", [VPN]).why

@@ -28,7 +28,7 @@ cases = st.builds(
             explains=st.floats(0, 1),
             healthy=st.booleans(),
             cited=st.booleans(),
-            up_to=st.sampled_from([None, "gaby", "client", "tech"]),
+            up_to=st.sampled_from([None, "gaby", "client", "tech", "person"]),
         ),
         max_size=3,
     ).map(tuple),
@@ -103,3 +103,15 @@ def test_every_combination_of_two_outcomes_has_a_verdict() -> None:
     for first, second, changes in product(OUTCOMES, OUTCOMES, (True, False)):
         steps = (Step("a", first, changes=changes), Step("b", second, changes=changes))
         assert judge(Case(steps=steps)).verdict in get_args(Verdict)
+
+
+@given(case=cases)
+def test_what_is_left_to_a_person_is_never_called_resolved(case: Case) -> None:
+    left = Finding("Nobody here could read it.", up_to="person")
+    judgement = judge(replace(case, findings=(*case.findings, left)))
+    assert judgement.verdict != "auto_resolved"
+
+
+def test_what_is_left_to_a_person_is_told_as_the_reason() -> None:
+    left = Finding("Nobody here could read it.", up_to="person")
+    assert judge(replace(RESOLVED, findings=(CAUSE, left))).reasons == (left.statement,)

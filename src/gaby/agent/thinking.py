@@ -23,6 +23,7 @@ from gaby.knowledge.service import Knowledge
 from gaby.llm.results import Result
 from gaby.llm.service import Models
 from gaby.mind.closing import says_solved
+from gaby.mind.languages import read
 from gaby.skills import plan, triage
 from gaby.tickets.intake import Intake
 from gaby.tools import Tools
@@ -125,7 +126,8 @@ class Thinking:
         if not state.queries:
             return Move(state.retrieved(), (Step("knowledge", "Not searched"),))
         searcher = self.knowledge.parts.searcher
-        whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
+        # The handbook is searched in the words that it was understood in.
+        whole = read(f"{run.memory.ticket.title}\n{run.memory.ticket.body}").text
         results = await searcher.search(
             run.workspace_id, whole, rewrites=state.queries, limit=run.persona.bounds.passages
         )

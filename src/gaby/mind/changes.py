@@ -25,8 +25,10 @@ _TELLS = (
     r"never|cannot|"
     r"can't|broke|stopped|keeps?|shows?|says?|hangs?|goes|went|takes?|came|comes)\b)"
 )
+# A heading of one word names a subject and orders nothing.
+_HEADING = r"(?!\s*(?:\n|\Z))"
 _BEGINS = re.compile(
-    rf"(?:^|[.!?;:\n]\s*|\band (?:then )?|\bthen )(?:please |kindly |pls |now |just )?({_VERBS})\b{_TELLS}",
+    rf"(?:^|[.!?;:\n]\s*|\band (?:then )?|\bthen )(?:please |kindly |pls |now |just )?({_VERBS})\b{_HEADING}{_TELLS}",
     re.IGNORECASE,
 )
 _ADDED = re.compile(

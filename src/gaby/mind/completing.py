@@ -1,11 +1,11 @@
 """Whether a ticket is done, by rules that doubt in favour of leaving it open."""
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gaby.mind.changes import asked_changes
 from gaby.mind.cited import Cited, cited_sentences
+from gaby.mind.languages import read
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.support import support
 from gaby.mind.synonyms import alike
@@ -13,8 +13,6 @@ from gaby.mind.verdicts import Outcome, Verdict
 from gaby.mind.words import stem, terms, words
 
 _READ = 20_000
-_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2})[0-9:.+Z\-]{0,20}")
-"""Tools write moments for machines; a reply writes the day and the time."""
 _COVERED = 0.5
 """The share of what an ask speaks of that the reply must speak of too."""
 
@@ -40,6 +38,10 @@ class Claim:
 
 def completeness(claim: Claim) -> tuple[bool, str]:
     """Whether it is complete, and why or why not."""
+    reading = read(claim.ticket)
+    if not reading.is_clear:
+        return False, f"It is written in {reading.language}, and too few of its words are known here."
+    claim = replace(claim, ticket=reading.text)
     said = cited_sentences(claim.summary[:_READ])
     for objection in (_about_verdict(claim), _about_changes(claim.changes), _about_sources(said, claim.evidence)):
         if objection:
@@ -78,7 +80,7 @@ def _about_sources(said: Sequence[Cited], evidence: Mapping[str, str]) -> str:
     if not said:
         return "There is no reply."
     for sentence in said:
-        sources = [_MOMENT.sub(r"\g<0> \1 \2", evidence[token]) for token in sentence.citations if token in evidence]
+        sources = [evidence[token] for token in sentence.citations if token in evidence]
         if not sentence.citations or len(sources) < len(sentence.citations):
             return f"This has no source: {sentence.text[:200]}"
         if not (found := support(sentence.text, sources)).holds:

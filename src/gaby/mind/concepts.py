@@ -35,6 +35,10 @@ def mentioned_in(stems: Sequence[str]) -> dict[str, list[str]]:
     return {concept: list(shown) for concept, shown in found.items()}
 
 
+def stems_known() -> frozenset[str]:
+    return frozenset(term for phrases in _phrases().values() for phrase, _, _ in phrases for term in phrase)
+
+
 @cache
 def _concepts() -> dict[str, list[str]]:
     listed: dict[str, str] = orjson.loads(text_of("concepts.json"))

@@ -1,5 +1,7 @@
 """How an investigation ends: what was found, what is left to do, and what the requester is told."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
@@ -7,15 +9,19 @@ from gaby.mind.acting import card_of, reads
 from gaby.mind.answering import Answer, answer, is_plain_question
 from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
 from gaby.mind.planning import ANSWERED, prose
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply
 from gaby.mind.runbooks import Branch
+from gaby.mind.runbooks.holding import HEADLINES, speaks_of_it
+from gaby.mind.sentences import split
 from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, SeenCall, Situation
 from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
+from gaby.mind.understanding import things, understand
 from gaby.mind.verdicts import Case, Finding, Step, judge
 from gaby.mind.words import stem, terms, words
 
@@ -24,19 +30,54 @@ _WELL = 0.4
 """From here on a runbook is plainly about what the ticket says."""
 _GUESS = 0.45
 _HELPFUL = 0.55
+_PARTLY = 0.3
 _WORTH_TELLING = 0.45
 _SUMMARISED = 6
+_TITLES = 4
+"""The first headlines are sentences; the others are names of parts, which may stand anywhere."""
+_NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
 
 
 def conclude(situation: Situation, embed: Embed) -> Conclusion:
     """What is known now. Whoever stops early gets what can be said at that point."""
+    understood = understand(situation)
+    if not understood.is_clear and not Investigation(situation, embed).is_dangerous:
+        return _unread(Investigation(situation, embed), understood.doubt)
+    parts = things(understood.situation, embed)
+    if len(parts) == 1:
+        return _apart(_concluded(parts[0], embed))
+    return _apart(joined([(each.text, _concluded(each, embed)) for each in parts]))
+
+
+def _concluded(situation: Situation, embed: Embed) -> Conclusion:
     investigation = Investigation(situation, embed)
     if investigation.is_dangerous:
         return _danger(investigation)
     if (diagnosis := investigation.diagnosis) is not None and investigation.situation.requester_verified:
         return _diagnosed(investigation, diagnosis)
     return _undiagnosed(investigation)
+
+
+def _apart(conclusion: Conclusion) -> Conclusion:
+    """A value that was told may be several sentences, and each needs its source."""
+    return replace(conclusion, sentences=_each_cited(conclusion.sentences), notes=_each_cited(conclusion.notes))
+
+
+def _each_cited(sentences: Sequence[CitedSentence]) -> tuple[CitedSentence, ...]:
+    return tuple(CitedSentence(part.plain, each.citations) for each in sentences for part in split(each.text))
+
+
+def _unread(investigation: Investigation, doubt: str) -> Conclusion:
+    situation = investigation.situation
+    case = Case(
+        findings=(Finding(doubt, up_to="person"),),
+        steps=_steps(investigation, None),
+        budget_gone=situation.budget_gone,
+    )
+    sources = tuple(call.citation for call in investigation.before.calls)[:4]
+    said = "We cannot read this well enough, so a colleague takes it from here."
+    return Conclusion(case, judge(case), (CitedSentence(said, sources),) if sources else ())
 
 
 def _danger(investigation: Investigation) -> Conclusion:
@@ -56,6 +97,8 @@ def _danger(investigation: Investigation) -> Conclusion:
     cited = (*told, *sources)
     said = "We cannot act on this message as it stands; one of our colleagues looks into it."
     found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
+    if beside := investigation.beside_the_danger:
+        found += notes(investigation, beside)
     return Conclusion(
         case,
         judge(case),
@@ -91,17 +134,22 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
     return Conclusion(
         case,
         judge(case),
-        tuple([_guessed(diagnosis)] if diagnosis.is_a_guess else reply(investigation, diagnosis)),
+        tuple(_guessed(investigation, diagnosis) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
         tuple(notes(investigation, diagnosis)),
         branch.cause,
         diagnosis.book.citations,
     )
 
 
-def _guessed(diagnosis: Diagnosis) -> CitedSentence:
+def _guessed(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+    """What the handbook says of it may be told; what is only guessed at may not."""
+    situation = investigation.situation
+    known = answer(situation.ticket, prose(situation, investigation), investigation.embed)
+    if known.how_well >= _WORTH_TELLING:
+        return list(known.sentences)
     shown_by = dict.fromkeys(record.call.citation for record in diagnosis.by)
     text = "We found something that may be behind it, and a colleague looks at it first."
-    return CitedSentence(text, (diagnosis.branch.citation, *shown_by))
+    return [CitedSentence(text, (diagnosis.branch.citation, *shown_by))]
 
 
 def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "client", "tech"]:
@@ -128,8 +176,11 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
         budget_gone=situation.budget_gone,
     )
     judgement = judge(case)
-    sentences = known.sentences if judgement.verdict == "auto_resolved" else _open_end(investigation, known, case)
-    return Conclusion(case, judgement, sentences, told)
+    if judgement.verdict == "auto_resolved":
+        return Conclusion(case, judgement, known.sentences, told)
+    # What answers only a part is for a colleague to judge.
+    part = known.sentences if _PARTLY <= case.answered < _WORTH_TELLING else ()
+    return Conclusion(case, judgement, _open_end(investigation, known, case), (*told, *part))
 
 
 def _steps(investigation: Investigation, branch: Branch | None) -> tuple[Step, ...]:
@@ -159,16 +210,32 @@ def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[
     told: list[CitedSentence] = []
     if investigation.books and investigation.before.calls:
         titles = ", ".join(each.book.title for each in investigation.books)
-        sources = tuple(call.citation for call in investigation.before.calls)
+        books = (each.book.citations[0] for each in investigation.books)
+        sources = (*books, *(call.citation for call in investigation.before.calls))
         told.append(CitedSentence(f"Looked at as the runbooks say, and found in order: {titles}.", sources))
         found.append(Finding(told[0].text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [Passage(call.citation, shown(call.result)) for call in speakable]
+    beside = _beside_the_point(investigation)
     for each in summarise(investigation.situation.ticket, passages, investigation.embed, _SUMMARISED).sentences:
+        if any(headline in each.text for headline in beside):
+            continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
         found.append(Finding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
         told.append(each)
     return tuple(found), tuple(told)
+
+
+def _beside_the_point(investigation: Investigation) -> set[str]:
+    """Headlines of what happened to all and has nothing to do with the ticket."""
+    about = frozenset(terms(investigation.situation.ticket))
+    return {
+        str(record.get(name))
+        for record in investigation.before.records
+        if investigation.ownership.whose(record) == "anyone" and not speaks_of_it(record, about)
+        for name in HEADLINES[:_TITLES]
+        if record.get(name)
+    }
 
 
 def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
@@ -182,7 +249,8 @@ def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
         return ()
     if not investigation.situation.requester_verified or investigation.is_stranger:
         return (_WHO,)
-    if not investigation.books:
+    if not investigation.books or any(call.outcome in _NO_ANSWER for call in investigation.calls):
+        # What our own tools could not tell is not the requester's to find out.
         return ()
     names = reads(investigation, investigation.books[0]).missing
     return tuple(

@@ -4,6 +4,7 @@ from gaby.mind.acting import values
 from gaby.mind.entities import extract
 from gaby.mind.investigation import Investigation
 from gaby.mind.situations import PlannedCall
+from gaby.mind.telling import gist
 from gaby.mind.tool_choice import choose
 
 _LOOKED_AT = 12
@@ -19,7 +20,7 @@ def explore(investigation: Investigation) -> list[PlannedCall]:
     room = min(_AT_ONCE, _IN_ALL - sum(call.lane == "read" for call in investigation.calls))
     if room <= 0:
         return []
-    text = situation.ticket[:_READ]
+    text = gist(situation.ticket, _READ)
     # Whose address is known, so a tool that needs one can be called.
     entities = extract(f"{text}\n{situation.requester or ''}")
     cards = {card.name: card for card in situation.tools if card.lane == "read"}

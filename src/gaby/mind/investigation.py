@@ -18,6 +18,7 @@ from gaby.mind.runbooks.conditions import Known
 from gaby.mind.situations import SeenCall, Situation
 from gaby.mind.summaries import CitedSentence
 from gaby.mind.synonyms import widened
+from gaby.mind.telling import gist
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.words import stem, terms, words
 
@@ -95,7 +96,7 @@ class Investigation:
     @cached_property
     def orders(self) -> tuple[str, str] | None:
         """Orders to the assistant with where they stand: in the ticket, or in what belongs to the requester."""
-        if found := orders(self.situation.ticket):
+        if found := orders(self.situation.ticket) or orders(self.situation.original):
             return found, ""
         for record in self.before.records[:_SCANNED]:
             if self.ownership.whose(record) in {"own", "account"}:
@@ -131,10 +132,17 @@ class Investigation:
     def books(self) -> list[Fitting]:
         """The runbooks that fit, the best first. Where there is danger, only the one that is about it; for somebody
         whom nobody knows, none."""
-        ranked = [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
         if self.is_dangerous or self.is_stranger:
-            return [each for each in ranked if self.is_dangerous and is_about_danger(each.book)][:1]
-        ranked = [each for each in ranked if not is_about_danger(each.book)]
+            return [each for each in self._ranked if self.is_dangerous and is_about_danger(each.book)][:1]
+        return self._harmless
+
+    @cached_property
+    def _ranked(self) -> list[Fitting]:
+        return [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
+
+    @cached_property
+    def _harmless(self) -> list[Fitting]:
+        ranked = [each for each in self._ranked if not is_about_danger(each.book)]
         ranked.sort(key=lambda each: (-each.fit, each.book.rank))
         fitting = [each for each in ranked if each.fit >= FITS][:_FOLLOWED]
         if is_plain_question(self.situation.ticket):
@@ -152,7 +160,7 @@ class Investigation:
         """By meaning, by words, and a little by the order in which the search gave them."""
         if not books:
             return []
-        ticket = self.situation.ticket[:_READ]
+        ticket = gist(self.situation.ticket, _READ)
         told = [f"{book.title}. {book.about}" for book in books]
         vectors = np.asarray(self.embed([ticket, *told]), dtype=np.float64)
         near = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
@@ -167,7 +175,8 @@ class Investigation:
         ownership = self.ownership if view is self.before else Ownership(view, self._vouched)
         named = {each.tool.rpartition(".")[2] for each in book.steps}
         named |= {each.tool.rpartition(".")[2] for branch in book.branches for each in branch.wanted}
-        return Scene(view, ownership, self.situation.requester, self.situation.now, frozenset(named))
+        about = frozenset(terms(f"{book.title} {gist(self.situation.ticket, _READ)}"))
+        return Scene(view, ownership, self.situation.requester, self.situation.now, frozenset(named), about)
 
     @property
     def _vouched(self) -> str | None:
@@ -180,7 +189,8 @@ class Investigation:
         for branch in fitting.book.branches:
             if branch.conditions and (found := shown(branch.conditions, scene)).holds:
                 own = any(self.ownership.whose(record) in {"own", "account"} for record in found.by)
-                guess = fitting.fit < max(FITS, _BESIDE_THE_BEST * self.books[0].fit)
+                best = self.books[0].fit if self.books else fitting.fit
+                guess = fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
                 fits = own or fitting.fit >= FITS
                 return Diagnosis(fitting.book, branch, fitting.fit, found.by, guess) if fits else None
         return None
@@ -188,6 +198,14 @@ class Investigation:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         return next((found for each in self.books if (found := self.holding(each))), None)
+
+    @cached_property
+    def beside_the_danger(self) -> Diagnosis | None:
+        """Where a customer's own records give orders, the customer's trouble is still one. It is for colleagues to
+        know, and nothing is done about it here."""
+        if not self.orders or not self.orders[1] or not self.situation.requester_verified or self.is_stranger:
+            return None
+        return next((found for each in self._harmless if each.fit >= FITS and (found := self.holding(each))), None)
 
     @property
     def may_change(self) -> bool:

@@ -13,30 +13,63 @@ from gaby.mind.answering import answer, is_plain_question
 from gaby.mind.exploring import explore
 from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.looking_again import looks
+from gaby.mind.parts import parts
 from gaby.mind.questions import queries
 from gaby.mind.replies import note_text
 from gaby.mind.runbooks import document_of
 from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
+from gaby.mind.understanding import things, understand
 
 MOST_CALLS = 8
 MOST_IN_ALL = 40
 ANSWERED = 0.6
+_QUERIES = 5
+_FOR_A_PART = 1
 DANGER = "security: phishing, a stranger asks for access or gives orders to the assistant"
 
 
 def next_step(situation: Situation, embed: Embed) -> NextStep:
     """The same for the same situation, always."""
+    understood = understand(situation)
+    situation = understood.situation
+    if not understood.is_clear:
+        return _identify(situation, embed)
     if not situation.searched:
         return NextStep("retrieve", _first_queries(situation, embed), why="The handbook may know this.")
-    investigation = Investigation(situation, embed)
-    if reason := _is_over(investigation):
+    if reason := _is_over(Investigation(situation, embed)):
         return NextStep("conclude", why=reason)
+    return _together(situation, [_next(each, embed) for each in things(situation, embed)])
+
+
+def _next(situation: Situation, embed: Embed) -> NextStep:
+    investigation = Investigation(situation, embed)
     if query := _second_query(investigation):
         return NextStep("retrieve", (query,), why="Something came up that the handbook may know.")
     for step in _steps(investigation):
         if step is not None:
             return step
     return NextStep("conclude", why="Nothing more can be learned.")
+
+
+def _identify(situation: Situation, embed: Embed) -> NextStep:
+    """What cannot be read is looked into no further than to see who wrote it."""
+    step = _look(Investigation(situation, embed), ())
+    return step or NextStep("conclude", why="Nobody here can read it.")
+
+
+def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
+    """Everything is looked at before anything is changed, so that what tells the causes is seen as it was."""
+    if len(steps) == 1:
+        return steps[0]
+    if first := next((each for each in steps if each.kind == "retrieve"), None):
+        return first
+    only_read = {card.name for card in situation.tools if card.lane == "read"}
+    made = [each for each in steps if each.kind == "call"]
+    reading = [each for each in made if all(call.tool in only_read for call in each.calls)]
+    if not reading:
+        return made[0] if made else steps[-1]
+    once = {call.key: call for each in reading for call in each.calls}
+    return NextStep("call", calls=tuple(once.values())[:MOST_CALLS], why=reading[0].why)
 
 
 def prose(situation: Situation, investigation: Investigation) -> list[Found]:
@@ -48,8 +81,9 @@ def prose(situation: Situation, investigation: Investigation) -> list[Found]:
 def _first_queries(situation: Situation, embed: Embed) -> tuple[str, ...]:
     danger = [DANGER] if Investigation(situation, embed).is_dangerous else []
     asked = [situation.title[:240]] if situation.title.strip() else []
-    found = dict.fromkeys([*danger, *asked, *queries(situation.ticket)])
-    return tuple(found)[:5] or (" ".join(situation.ticket[:240].split()),)
+    each = [query for part in parts(situation.title, situation.text) for query in queries(part, _FOR_A_PART)]
+    found = dict.fromkeys([*danger, *each, *asked, *queries(situation.ticket)])
+    return tuple(found)[: max(_QUERIES, len(danger) + len(each))] or (" ".join(situation.ticket[:240].split()),)
 
 
 def _second_query(investigation: Investigation) -> str | None:

@@ -73,6 +73,8 @@ class Situation:
     now: datetime | None = None
     """Left out: nobody can say how old something is."""
     budget_gone: bool = False
+    original: str = ""
+    """As it was written, where the text is what it says in English."""
 
     @property
     def ticket(self) -> str:

@@ -7,6 +7,8 @@ from functools import cache
 
 from gaby.mind.claims import LONGEST, Claim
 from gaby.mind.entities import Entity, EntityKind, extract
+from gaby.mind.entities.dates import find_dates
+from gaby.mind.moments import Moment, has_time, moments, times
 from gaby.mind.sentences import split
 from gaby.mind.states import OPPOSITES
 from gaby.mind.synonyms import alike
@@ -139,6 +141,11 @@ class _Values:
 
     def __post_init__(self) -> None:
         self.low = self.text.lower()
+        self.known = {stem(word) for word in words(self.text)}
+        self.times = times(self.text)
+        self.moments = list(moments(self.text))
+        # Beside a quoted name in JSON a date is easily overlooked as a thing of its own.
+        self.dates |= {_date(found) for found in find_dates(self.text)}
         self.numbers = set(_numbers(self.text))
         self.rates = _rates(self.text)
         for entity in extract(self.text):
@@ -149,7 +156,17 @@ class _Values:
                 self.dates.add(_date(entity))
 
     def says(self, entity: Entity) -> bool:
-        return (entity.kind, _plain(entity)) in self.exact or _stands_in(entity.value.lower(), self.low)
+        if (entity.kind, _plain(entity)) in self.exact or _stands_in(entity.value.lower(), self.low):
+            return True
+        return entity.kind == "error_code" and self._gives(entity)
+
+    def _gives(self, code: Entity) -> bool:
+        """`http status: 401` where the source has `"http_status": 401`."""
+        named = [stem(word) for word in words(code.value) if word.isalpha()]
+        return (code.normal or "").isdigit() and code.normal in self.numbers and self.known.issuperset(named)
+
+    def has_moment(self, moment: Moment) -> bool:
+        return any(moment.is_as(other) for other in self.moments)
 
     def has_day(self, day: "_Date") -> bool:
         """The sentence may say less than the source."""
@@ -162,6 +179,15 @@ _Date = tuple[str | None, str | None, str | None, str | None]
 
 def _missing(sentence: str, values: _Values, known: set[str]) -> str | None:
     """A value of the sentence that the source does not have."""
+    told = list(moments(sentence))
+    if other := [each for each in told if values.moments and not values.has_moment(each)]:
+        return sentence[other[0].start : other[0].end]
+    for each in reversed(told if values.moments else []):
+        sentence = f"{sentence[: each.start]} {sentence[each.end :]}"
+    return _missing_value(sentence, values, known)
+
+
+def _missing_value(sentence: str, values: _Values, known: set[str]) -> str | None:
     entities = extract(sentence)
     if len(entities) > _LOOKED_FOR:
         return "all of this"
@@ -188,7 +214,7 @@ def _fits(entity: Entity, values: _Values) -> bool | None:
     if entity.kind == "date":
         return values.has_day(_date(entity))
     if entity.kind == "time":
-        return (entity.kind, _plain(entity)) in values.exact
+        return has_time(_plain(entity), values.times)
     if entity.kind == "quantity":
         # Thirty minutes in the source are no thirty days.
         is_measured = (entity.kind, _plain(entity)) in values.exact

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from gaby.mind import concepts
-from gaby.mind.sentences import Sentence
+from gaby.mind.sentences import Sentence, split
 from gaby.mind.words import STOP_WORDS, words
 
 _COURTESY = re.compile(
@@ -14,9 +14,18 @@ _COURTESY = re.compile(
     r"i hope|please (?:let me know|advise|help)|any help|could you help)\b",
     re.IGNORECASE,
 )
+SYMPTOM = re.compile(
+    r"\b(?:locked out|can(?:not|['’]t)|unable to|any ?more|no longer|won['’]t|(?:do|does|did)(?:n['’]t| not)|"
+    r"never arrives?|since (?:yesterday|today|this|last|noon|midnight|mon|tues?|wed|thurs?|fri|sat|sun|an?|[0-9]|"
+    r"the (?:update|change))[a-z]*|stopped|not (?:working|possible|allowed|shown|arriving))\b",
+    re.IGNORECASE,
+)
+"""What people say of something that is not as it should be."""
 _TROUBLE = ("fault", "unavailable", "signing_in", "permission", "danger", "money", "programming", "changing", "records")
 _SHORT = 3
 _LONG = 40
+_LOOKED_AT = 100_000
+_BEGINNING = 4000
 
 
 def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -25,6 +34,20 @@ def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
         ((_weight(sentence), -place), sentence) for place, sentence in enumerate(sentences) if _weight(sentence)
     )
     return [sentence for _, sentence in reversed(ranked)]
+
+
+def gist(text: str, room: int) -> str:
+    """The text, or of one that is longer the sentences that tell most, each once, in their order."""
+    if len(text) <= room:
+        return text
+    once = {" ".join(words(sentence.plain)): sentence for sentence in reversed(split(text[:_LOOKED_AT]))}
+    kept: list[Sentence] = []
+    for sentence in telling(sorted(once.values(), key=lambda each: each.start)):
+        room -= len(sentence.plain) + 1
+        if room < 0:
+            break
+        kept.append(sentence)
+    return "\n".join(each.plain for each in sorted(kept, key=lambda each: each.start)) or text[:_BEGINNING]
 
 
 def is_courtesy(sentence: Sentence) -> bool:

@@ -7,9 +7,12 @@ from typing import Literal, get_args
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import urgency
-from gaby.mind.forms import Form, form_of, matrix
+from gaby.mind.forms import LONGEST, Form, form_of, matrix
+from gaby.mind.languages import read
 from gaby.mind.learning import Model, Numbers, Scale, learn, vectors_of
+from gaby.mind.machines import tells_trouble, written_by
 from gaby.mind.packaged import rows_of
+from gaby.mind.telling import SYMPTOM, gist
 from gaby.mind.urgency import URGENCIES, Urgency
 
 Intent = Literal[
@@ -56,7 +59,7 @@ _ABOUT: dict[Intent, str] = {
 _AUTOMATIC = re.compile(
     r"\b(?:out of (?:the )?office|automatic(?:ally generated)? (?:reply|response)|auto-?reply|undeliverable|"
     r"delivery (?:failure|status notification)|mail(?:box)? (?:is )?full|mailer-daemon|"
-    r"could not be delivered|(?:on|annual) (?:leave|vacation|holiday) until)\b",
+    r"your (?:message|e-?mail|mail)\b.{0,80} could not be delivered|(?:on|annual) (?:leave|vacation|holiday) until)\b",
     re.IGNORECASE,
 )
 _CLOSED = re.compile(
@@ -72,10 +75,16 @@ _UNSURE = 0.3
 
 
 def triage(text: str, embed: Embed) -> Triage:
-    """The same for the same text, always. Reads the beginning of a long text only."""
-    form = form_of(text)
+    """The same for the same text, always. Of a long text what tells most is read."""
+    reading = read(text)
+    form = form_of(gist(reading.text, LONGEST))
     if not any(map(str.isalnum, form.text)):
         return Triage("other", 1.0, "low", worth_investigating=False, reasons=("There are no words in it.",))
+    if machine := written_by(text):
+        return Triage("other", 0.9, "low", worth_investigating=False, reasons=(machine,))
+    if not reading.is_clear:
+        told = f"It is written in {reading.language}, and too few of its words are known here."
+        return Triage("other", 0.0, "medium", worth_investigating=True, reasons=(told,))
     brain = _brain(embed)
     features = brain.features([form], embed)
     shares = brain.intents.shares(features)[0]
@@ -115,9 +124,9 @@ def _brain(embed: Embed) -> _Brain:
 
 def _worth(form: Form, intent: Intent, confidence: float) -> tuple[bool, str | None]:
     """A ticket is put aside only for a reason that can be shown; in doubt somebody looks at it."""
-    has_trouble = any(form.says(concept) for concept in ("fault", "unavailable", "danger"))
+    has_trouble = any(map(form.says, ("fault", "unavailable", "danger"))) or bool(SYMPTOM.search(form.text))
     is_short = len(form.text.split()) <= _SHORT
-    if _AUTOMATIC.search(form.text) and is_short:
+    if _AUTOMATIC.search(form.text) and is_short and not tells_trouble(form.text):
         return False, "A machine wrote it."
     if is_short and _CLOSED.search(form.text) and "?" not in form.text:
         return False, "It says that nothing is left to do."

@@ -17,8 +17,9 @@ class Finding:
     healthy: bool = False
     """It shows that something is in order."""
     cited: bool = True
-    up_to: Literal["gaby", "client", "tech"] | None = None
-    """Who could put it right, where that is known: a card is renewed by its owner."""
+    up_to: Literal["gaby", "client", "tech", "person"] | None = None
+    """Who could put it right, where that is known: a card is renewed by its owner. `person`: nobody here dealt with it,
+    for the reason that the statement gives."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,12 @@ def _torn(case: Case) -> Judgement | None:
     return _say("needs_l2", 0.7, "What was found contradicts itself.")
 
 
+def _left_to_a_person(case: Case) -> Judgement | None:
+    """Whatever else was put right, this was not."""
+    left = [finding.statement for finding in case.findings if finding.up_to == "person"]
+    return _say("needs_tech", 0.7, *left) if left else None
+
+
 def _changed(case: Case) -> Judgement | None:
     done = [step.tool for step in case.steps if step.changes and step.outcome == "done"]
     if not done:
@@ -190,6 +197,7 @@ _RULES: tuple[_Rule, ...] = (
     _no_budget,
     _waits,
     _torn,
+    _left_to_a_person,
     _changed,
     _hindered,
     _told,

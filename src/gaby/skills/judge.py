@@ -19,7 +19,7 @@ class Finding(Given):
     explains: Share = 0.0
     healthy: bool = False
     cited: bool = True
-    up_to: Literal["gaby", "client", "tech"] | None = None
+    up_to: Literal["gaby", "client", "tech", "person"] | None = None
 
 
 class Step(Given):
@@ -63,6 +63,8 @@ def check(given: Case, answer: Judgement) -> None:
     in_doubt = [step.tool for step in given.steps if step.outcome in {"asked", "unknown"}]
     if in_doubt or given.security:
         raise Unacceptable("It cannot be auto_resolved while a step waits or is unknown, or when security is at stake.")
+    if any(each.up_to == "person" for each in given.findings):
+        raise Unacceptable("It cannot be auto_resolved while a part of it is left to a person.")
 
 
 def _case(given: Case) -> mind.Case:

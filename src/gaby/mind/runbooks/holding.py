@@ -13,7 +13,10 @@ from gaby.mind.ownership import Ownership
 from gaby.mind.records import Collection, Record, View, short
 from gaby.mind.runbooks.comparing import compares, passes
 from gaby.mind.runbooks.conditions import Condition, Count, Known, Ref, Same, Test
+from gaby.mind.synonyms import alike
+from gaby.mind.words import terms
 
+HEADLINES = ("title", "headline", "subject", "summary", "component", "components", "service", "services")
 _MOST_WAYS = 32
 _MOST_COMPARED = 300
 
@@ -35,6 +38,8 @@ class Scene:
     now: datetime | None = None
     tools: frozenset[str] = frozenset()
     """Short names of those that the runbook asks for. Their answers are meant first."""
+    about: frozenset[str] = frozenset()
+    """What the ticket and the runbook speak of. Empty: nobody knows."""
 
 
 def shown(groups: Sequence[Sequence[Condition]], scene: Scene) -> Shown:
@@ -169,7 +174,8 @@ def _tested(tests: Sequence[Test], scene: Scene) -> Shown:
 
 def _by(tests: Sequence[Test], places: dict[Ref, Collection], scene: Scene) -> list[Record] | None:
     """The records that pass, when for every place there are some."""
-    left = {collection.place: _mine(collection.records, scene) for collection in places.values()}
+    tested = frozenset(test.ref.name for test in tests)
+    left = {collection.place: _mine(collection.records, scene, tested) for collection in places.values()}
     joins: list[Test] = []
     for test in tests:
         if test.other is not None and test.other in places:
@@ -206,11 +212,21 @@ def _passes(record: Record, test: Test, scene: Scene) -> bool:
     return passes(record.get(test.ref.name), test, scene.now, scene.requester)
 
 
-def _mine(records: Sequence[Record], scene: Scene) -> list[Record]:
+def _mine(records: Sequence[Record], scene: Scene, tested: frozenset[str] = frozenset()) -> list[Record]:
     for whose in ("own", "account", "anyone"):
         if found := [record for record in records if scene.ownership.whose(record) == whose]:
-            return found
+            return found if whose != "anyone" else [each for each in found if speaks_of_it(each, scene.about, tested)]
     return []
+
+
+def speaks_of_it(record: Record, about: frozenset[str], tested: frozenset[str] = frozenset()) -> bool:
+    """What happened to all, such as an incident, explains a ticket only when its headline is about the same. Where a
+    condition asks for the headline itself, the runbook has decided that."""
+    headlines = {name: str(record.get(name)) for name in HEADLINES if record.get(name)}
+    if not about or not headlines or not tested.isdisjoint(headlines):
+        return True
+    told = {term for text in headlines.values() for term in terms(text)}
+    return any(not alike(term).isdisjoint(about) for term in told)
 
 
 def _once(records: Iterable[Record]) -> list[Record]:

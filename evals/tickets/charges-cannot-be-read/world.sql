@@ -1,0 +1,2 @@
+ALTER TABLE charges RENAME TO charges_gone;
+ALTER TABLE accounts RENAME TO accounts_gone;

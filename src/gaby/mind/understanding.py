@@ -1,0 +1,78 @@
+"""A situation as it can be thought about: in English, and cut into the things that the ticket tells of.
+
+Each thing is looked into by itself, with all that was read for any of them, and with those changes that were made for
+it. Where somebody is not known, or gives orders, nothing is cut: there is one ticket, and it is looked at as a whole.
+"""
+
+from dataclasses import dataclass, replace
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind.investigation import Investigation
+from gaby.mind.languages import ENGLISH, UNKNOWN, read
+from gaby.mind.parts import parts
+from gaby.mind.records import short
+from gaby.mind.situations import Situation
+
+_ALIKE = 0.12
+"""A part that fits no runbook at least so well has none in common with another."""
+
+
+@dataclass(frozen=True)
+class Understood:
+    situation: Situation
+    language: str = ENGLISH
+    is_clear: bool = True
+
+    @property
+    def doubt(self) -> str:
+        """Why a person has to read it."""
+        told = self.language if self.language == UNKNOWN else f"{self.language}, a language"
+        return f"It is written in {told} that Gaby has too few words for, so a person has to read it."
+
+
+def understand(situation: Situation) -> Understood:
+    reading = read(situation.ticket)
+    if reading.language == ENGLISH or not reading.is_clear:
+        return Understood(situation, reading.language, reading.is_clear)
+    title, _, text = reading.text.partition("\n\n") if situation.title else ("", "", reading.text)
+    return Understood(replace(situation, title=title, text=text, original=situation.ticket), reading.language)
+
+
+def things(situation: Situation, embed: Embed) -> list[Situation]:
+    """One for each thing that the ticket tells of; the whole situation where that is one."""
+    told = parts(situation.title, situation.text)
+    if len(told) <= 1 or not situation.requester_verified:
+        return [situation]
+    whole = Investigation(situation, embed)
+    if whole.is_dangerous or whole.is_stranger:
+        return [situation]
+    looked_into = [Investigation(replace(situation, title="", text=each), embed) for each in told]
+    apart = _apart(looked_into)
+    return [_own_changes(each, apart) for each in apart] if len(apart) > 1 else [situation]
+
+
+def _apart(looked_into: list[Investigation]) -> list[Investigation]:
+    """Two that lead to the same runbook tell of the same thing."""
+    found: dict[str, Investigation] = {}
+    for place, each in enumerate(looked_into):
+        best = each.books[0] if each.books and each.books[0].fit >= _ALIKE else None
+        key = best.book.key if best else str(place)
+        if key in found:
+            together = replace(each.situation, text=f"{found[key].situation.text} {each.situation.text}")
+            found[key] = Investigation(together, each.embed)
+        else:
+            found[key] = each
+    return list(found.values())
+
+
+def _own_changes(part: Investigation, all_parts: list[Investigation]) -> Situation:
+    """A change that only another part wanted tells nothing about this one."""
+    own = _wanted(part)
+    others = frozenset[str]().union(*(_wanted(each) for each in all_parts if each is not part)) - own
+    calls = [call for call in part.calls if call.lane == "read" or short(call.tool) not in others]
+    return replace(part.situation, calls=calls)
+
+
+def _wanted(part: Investigation) -> frozenset[str]:
+    diagnosis = part.diagnosis
+    return frozenset(short(each.tool) for each in diagnosis.branch.wanted) if diagnosis else frozenset()
