@@ -89,7 +89,7 @@ $(PEERS)/ready: requirements/peers.lock
 	@$(PEERS)/bin/python -m scripts.local_models requirements/models.lock
 	@touch $@
 
-evals: $(VENV)/dev ## A hundred fixture tickets through whole investigations
+evals: $(VENV)/dev ## All fixture tickets through whole investigations
 	$(BIN)/gaby eval run --at-least 0.95
 
 peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai, in an environment of their own
