@@ -51,8 +51,8 @@ class Starter:
     async def _written_again(self, session: WriteSession, ticket_id: UUID) -> None:
         """A run under way sees the message by itself, at the latest when it ends; after the end a new one begins."""
         mine = (Investigation.workspace_id == session.workspace_id, Investigation.ticket_id == ticket_id)
-        # One that ends at this moment either sees the message or is seen to have ended.
-        rows = (await session.scalars(select(Investigation.wake_at).where(*mine).with_for_update())).all()
+        # The message has changed its ticket, and so does a run that ends: whichever is second sees what the first did.
+        rows = (await session.scalars(select(Investigation.wake_at).where(*mine))).all()
         ticket = await session.get(Ticket, (session.workspace_id, ticket_id))
         if ticket is None or ticket.closed_at is not None or not rows or any(wake is not None for wake in rows):
             return

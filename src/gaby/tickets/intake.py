@@ -103,13 +103,13 @@ class Intake:
 
     async def written(self, session: ReadSession, ticket: Ticket) -> Written:
         """What was really written, decrypted."""
-        subject = subject_of(ticket.id)
-        told = json.loads(await self._vault.open(session, subject, ticket.body_encrypted, _PURPOSE))
+        sealing = await self._vault.opening(session, subject_of(ticket.id), _PURPOSE)
+        told = json.loads(sealing.open_text(ticket.body_encrypted))
         messages = [
             WrittenMessage(
                 id=row.id,
                 author=row.author,
-                body=await self._vault.open(session, subject, row.body_encrypted, _PURPOSE),
+                body=sealing.open_text(row.body_encrypted),
                 at=row.at,
                 private=row.private,
                 automatic=row.automatic,
@@ -221,9 +221,10 @@ class Intake:
         return await self._add_messages(session, actor, known, ticket)
 
     async def _add_messages(self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket) -> int:
-        first = await self.written(session, known)
         messages = list(ticket.messages)
-        if ticket.body and ticket.body != first.body and not any(each.body == ticket.body for each in messages):
+        told = await self._vault.open(session, subject_of(known.id), known.body_encrypted, _PURPOSE)
+        known_bodies = {json.loads(told)["body"], *(each.body for each in messages)}
+        if ticket.body and ticket.body not in known_bodies:
             # Somebody has edited the text. What it said before may have been acted on, so both stay.
             edit = sha256(ticket.body.encode()).hexdigest()[:16]
             messages.append(IncomingMessage(external_id=f"edit-{edit}", author="requester", body=ticket.body))

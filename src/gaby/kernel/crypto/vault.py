@@ -42,6 +42,10 @@ class Sealing:
     def open(self, sealed: bytes) -> bytes:
         return open_sealed(self._key, Envelope.from_bytes(sealed), self._bound_to)
 
+    def open_text(self, sealed: str) -> str:
+        """What `Vault.seal` gave for the same subject and purpose."""
+        return open_sealed(self._key, Envelope.from_text(sealed), self._bound_to).decode(_TEXT, "surrogatepass")
+
 
 class Vault:
     """A subject is an id such as `person:0190...`, never a name or an address, since it outlives the shredding."""
