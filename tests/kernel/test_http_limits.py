@@ -50,6 +50,18 @@ async def test_one_byte_more_is_refused_whether_announced_or_streamed(url: str) 
         assert answer.json()["code"] == "too_large"
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [("limit=1&limit=2", "twice"), ("a=&b=%61&%61=1", "twice"), ("&".join(f"p{n}=1" for n in range(101)), "more than")],
+)
+async def test_a_parameter_is_given_once(url: str, query: str, told: str) -> None:
+    async with httpx2.AsyncClient(base_url=url) as http:
+        answer = await http.post(f"/echo?{query}", content=b"x", headers=PLAIN)
+        once = await http.post("/echo?a=1&b=1", content=b"x", headers=PLAIN)
+    assert (answer.status_code, told in answer.json()["detail"]) == (400, True)
+    assert once.status_code == 200
+
+
 async def raw(url: str, *parts: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
     for part in parts:

@@ -1,7 +1,9 @@
 """How commands get at Gaby: settings read, logs on stderr, services built, work done in one event loop."""
 
 import asyncio
+import signal
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import TypeVar
@@ -34,15 +36,25 @@ def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) 
     """Do something with a Gaby whose database is up to date. Talk goes to stderr, so that stdout is only data."""
     settings = settings or read_settings()
     log.configure(level="warning", style=settings.log.format, stream=sys.stderr)
-    return asyncio.run(_run(work, settings))
+    try:
+        return asyncio.run(_run(work, settings))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
+    _stop_at_once(asyncio.current_task())
     gaby = build(settings)
     if inspect_schema(gaby.database) != "current":
         raise SchemaOutdated
     async with gaby.running(background=False):
         return await work(gaby)
+
+
+def _stop_at_once(task: "asyncio.Task[object] | None") -> None:
+    """A Ctrl-C that comes just as the loop goes to sleep would be heeded only when something else wakes it up."""
+    if task is not None and threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
 
 
 def operator(workspace_id: WorkspaceId = SYSTEM) -> Actor:

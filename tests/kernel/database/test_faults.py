@@ -23,7 +23,7 @@ pytestmark = pytest.mark.promise("O5")
 
 @pytest.mark.slow
 async def test_when_every_connection_is_taken_the_next_reader_is_told_to_come_back(database_url: str) -> None:
-    db = open_database(database_url, pool_size=2)
+    db = open_database(database_url, pool_size=4)
     async with AsyncExitStack() as stack:
         for _ in range(4):
             await stack.enter_async_context(db.read(SYSTEM))

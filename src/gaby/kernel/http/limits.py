@@ -3,6 +3,7 @@
 import json
 import re
 from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -12,6 +13,7 @@ from gaby.kernel.errors import BadRequest, GabyError, TooLarge
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 16_384
 MAX_JSON_DEPTH = 64
+MAX_PARAMETERS = 100
 
 # An open string runs to the end of the body, so that the search never starts over: always linear.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -41,6 +43,7 @@ class Limits:
             return
         headers = Headers(scope=scope)
         _check_headers(headers)
+        _check_query(scope["query_string"])
         body = await self._body(_content_length(headers), receive)
         if body is None:
             return
@@ -91,6 +94,16 @@ def _check_headers(headers: Headers) -> None:
     declared = _CHARSET.search(headers.get("content-type", ""))
     if declared and declared[1].lower() not in _CHARSETS:
         raise BadRequest("Requests must be in UTF-8. Declare `charset=utf-8`, or no charset at all.")
+
+
+def _check_query(query: bytes) -> None:
+    """For the same reason as in JSON, each name is given once."""
+    try:
+        names = [name for name, _ in parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS)]
+    except ValueError:
+        raise BadRequest(f"The address has more than {MAX_PARAMETERS} parameters.") from None
+    if len(set(names)) != len(names):
+        raise BadRequest("The address gives the same parameter twice. Give each once.")
 
 
 def _content_length(headers: Headers) -> int:
