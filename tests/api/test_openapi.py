@@ -68,6 +68,8 @@ def try_operation(
     attempt()
 
 
+# The stricter of the two: it refuses texts that SQLite would take.
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.promise("P3")

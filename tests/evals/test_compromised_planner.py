@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAIRS = 150
+PAIRS = 80
 
 
 @pytest.fixture(scope="session")
