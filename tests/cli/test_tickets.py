@@ -45,6 +45,9 @@ def test_a_ticket_is_closed_and_rated(acme: Shell) -> None:
     assert acme("ticket", "close", "C-1").code == 0
     assert acme("ticket", "list", "--json").json()[0]["closed_at"] is not None
 
+    added = acme("knowledge", "add", "past", "tickets", "desk", "--json")
+    assert (added.code, added.json()["documents"]) == (0, 1), added.err
+
     assert acme("investigate", "C-1").code == 0
     rated = acme("ticket", "rate", "C-1", "5", "--json").json()
     assert (rated["staged"], rated["run"]["rating"], rated["run"]["verdict"]) == (False, 5, "skipped")

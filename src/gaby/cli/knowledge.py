@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -63,10 +64,10 @@ def add(
 ) -> None:
     """Add a source of documents, and read it."""
     options = dict(_option(each) for each in option or [])
-    if kind in {"folder", "file", "tickets"}:
-        location = _path(location, must_exist=sync_now)
     secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
     new = NewSource(name, kind, location, options, secret, parse_duration(every))
+    if new.is_a_file:
+        new = replace(new, location=_path(location, must_exist=sync_now))
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)

@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+DESK = "desk"
+"""The location of the tickets that people solved at the workspace's own desks."""
+_FILES = frozenset({"folder", "file", "tickets"})
+
 
 @dataclass(frozen=True)
 class NewSource:
@@ -13,3 +17,8 @@ class NewSource:
     options: Mapping[str, str] = field(default_factory=dict[str, str])
     secret: str | None = field(default=None, repr=False)
     every: timedelta | None = None
+
+    @property
+    def is_a_file(self) -> bool:
+        """It lies on the machine that Gaby runs on."""
+        return self.kind in _FILES and not (self.kind == "tickets" and self.location == DESK)

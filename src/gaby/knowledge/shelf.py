@@ -28,7 +28,6 @@ LEARNED = "learned"
 """The source of what was learned and accepted. It is there by itself."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,58}")
-_ON_THIS_MACHINE = frozenset({"folder", "file", "tickets"})
 _PURPOSE = "knowledge secret"
 _SHORTEST = timedelta(minutes=1)
 _LONGEST = timedelta(days=366)
@@ -212,7 +211,7 @@ class Shelf:
 
 def _needs_this_machine(new: NewSource) -> bool:
     """Its files, or the keys of the account that Gaby runs under, as git over ssh does."""
-    return new.kind in _ON_THIS_MACHINE or (new.kind == "git" and not new.location.startswith("https://"))
+    return new.is_a_file or (new.kind == "git" and not new.location.startswith("https://"))
 
 
 def _checked(new: NewSource) -> SourceConfig:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gaby.knowledge.new_source import DESK
 from gaby.knowledge.sources.config import SourceConfig, SourceGround
 from gaby.knowledge.sources.directory import Directory, OneFile
 from gaby.knowledge.sources.git import Repository
@@ -14,8 +15,6 @@ from gaby.knowledge.sources.made import Made
 from gaby.knowledge.sources.options import Options, Plan, no_secret, usable_secret
 from gaby.knowledge.sources.source import BadSource, Source
 from gaby.knowledge.sources.tickets import DeskTickets, ExportedTickets
-
-_DESK = "desk"
 
 
 def check(config: SourceConfig) -> None:
@@ -90,7 +89,7 @@ def _tickets(config: SourceConfig) -> Plan:
     options = Options(config.options, ("statuses",))
     no_secret(config)
     statuses = options.names("statuses")
-    path = None if config.location == _DESK else _path(config.location)
+    path = None if config.location == DESK else _path(config.location)
     if path is not None and path.suffix.lower() not in {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}:
         raise BadSource("Give an export that ends with `.jsonl` or `.csv`, or `desk` for the tickets of the desk.")
 
