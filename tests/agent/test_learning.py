@@ -59,6 +59,20 @@ async def test_a_good_word_is_enough(office: Office) -> None:
     assert [row["rating"] for row in await office.audit("investigation.rated")] == [5]
 
 
+async def test_a_good_word_twice_is_one_thing_to_learn_and_what_was_rejected_stays_so(office: Office) -> None:
+    ticket_id = await resolved(office)
+    for _ in range(2):
+        assert (await rate(office, ticket_id, 5)).staged
+    [candidate] = await staged(office)
+    assert candidate.seen == 1
+    async with office.gaby.database.write(office.workspace_id) as session:
+        candidates = office.gaby.knowledge.parts.candidates
+        await candidates.reject(session, office.actor, await candidates.get(session, candidate.id), "Too special.")
+
+    again = await rate(office, ticket_id, 5)
+    assert (again.staged, again.why) == (False, "The same was rejected before.")
+
+
 async def test_a_bad_word_ends_it(office: Office, clock: HeldClock) -> None:
     ticket_id = await resolved(office)
     assert not (await rate(office, ticket_id, 2)).staged

@@ -1,6 +1,7 @@
 """Learning: an investigation that went well is put before a person, who decides whether Gaby may learn from it."""
 
 from datetime import timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import exists, select
@@ -11,7 +12,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Across, Database, ReadSession, WriteSession
 from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
-from gaby.knowledge.learning.gate import Gate, Resolution
+from gaby.knowledge.learning.gate import Resolution
 from gaby.knowledge.service import Knowledge
 from gaby.tickets.models import Ticket
 
@@ -22,13 +23,19 @@ _MOST_STEPS = 40
 _Run = Investigation
 
 
+class Weighed(NamedTuple):
+    waits: bool
+    """For a person, as something to learn."""
+    why: str
+
+
 class Learning:
     def __init__(self, database: Database, clock: Clock, knowledge: Knowledge) -> None:
         self._database = database
         self._clock = clock
         self._knowledge = knowledge
 
-    async def rate(self, session: WriteSession, actor: Actor, run: Investigation, rating: int) -> Gate:
+    async def rate(self, session: WriteSession, actor: Actor, run: Investigation, rating: int) -> Weighed:
         """What somebody thought of it. They may think better of it later; what was decided by then stays decided."""
         run.rating = rating
         payload = {"run_id": str(run.id), "ticket_id": str(run.ticket_id), "rating": rating}
@@ -56,11 +63,13 @@ class Learning:
             else:
                 await self._weigh(session, system_actor("schedule", place), run)
 
-    async def _weigh(self, session: WriteSession, actor: Actor, run: Investigation) -> Gate:
+    async def _weigh(self, session: WriteSession, actor: Actor, run: Investigation) -> Weighed:
         resolution = await self._resolution(session, run)
-        gate, _ = await self._knowledge.parts.candidates.stage(session, actor, resolution)
+        gate, candidate = await self._knowledge.parts.candidates.stage(session, actor, resolution)
         run.weigh_at = gate.again_at
-        return gate
+        if candidate is None or candidate.state == "staged":
+            return Weighed(waits=candidate is not None, why=gate.reason)
+        return Weighed(waits=False, why=f"The same was {candidate.state} before.")
 
     async def _resolution(self, session: ReadSession, run: Investigation) -> Resolution:
         ticket = await session.get_one(Ticket, (session.workspace_id, run.ticket_id))

@@ -134,8 +134,8 @@ class Agent:
         found = (await session.scalars(latest)).one_or_none()
         if found is None:
             raise NotEnded
-        gate = await self.learning.rate(session, actor, found, rating)
-        return Rated(found, staged=gate.passed, why=gate.reason)
+        weighed = await self.learning.rate(session, actor, found, rating)
+        return Rated(found, staged=weighed.waits, why=weighed.why)
 
     async def _open(self, session: WriteSession, run_id: UUID) -> Investigation:
         run = await session.get(Investigation, (session.workspace_id, run_id), with_for_update=True)

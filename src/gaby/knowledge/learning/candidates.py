@@ -54,10 +54,11 @@ class Candidates:
         text = self._redact(_markdown(resolution))[:_TEXT]
         origin = resolution.origin[:_ORIGIN]
         same = await self._like(session, title, text)
+        if same is not None and origin in (same.origin, *same.origins):
+            return passed, same
         if same is not None:
             same.seen += 1
-            if origin not in (same.origin, *same.origins):
-                same.origins = [*same.origins, origin][-_ORIGINS:]
+            same.origins = [*same.origins, origin][-_ORIGINS:]
             self._tell(session, actor, "knowledge.candidate_merged", same)
             return passed, same
         row = KnowledgeCandidate(
