@@ -133,7 +133,8 @@ class Hands:
         pending: list[PlannedCall] = []
         done: list[CallRecord] = list(delta.calls)
         for call in calls:
-            outcome = await self._invoke(run, call)
+            # The first call's id names the step: after a crash it is the same.
+            outcome = await self._invoke(run, call, step_id=calls[0].id)
             if isinstance(outcome, Asked):
                 pending.append(call.model_copy(update={"approval_id": outcome.approval_id}))
             else:
@@ -186,9 +187,9 @@ class Hands:
             return await self._invoke(run, call)
         return Unknown(_UNKNOWN)
 
-    async def _invoke(self, run: Investigating, call: PlannedCall) -> ToolOutcome:
+    async def _invoke(self, run: Investigating, call: PlannedCall, step_id: UUID | None = None) -> ToolOutcome:
         try:
-            return await self._tools.invoker.invoke(_call(call, resumed=run.fresh), run.tools)
+            return await self._tools.invoker.invoke(_call(call, resumed=run.fresh, step_id=step_id), run.tools)
         except ToolUnknown as error:
             return Denied(Verdict("deny", "tool.unknown", error.message))
 
@@ -204,10 +205,18 @@ class Hands:
         return dict((await self._tools.catalogue.snapshot(run.workspace_id)).tools)
 
 
-def _call(call: PlannedCall, *, resumed: bool = False) -> Call:
+def _call(call: PlannedCall, *, resumed: bool = False, step_id: UUID | None = None) -> Call:
     approval = ApprovalId(call.approval_id) if call.approval_id is not None else None
     return Call(
-        call.tool, call.arguments, call.id, why=call.why, approval_id=approval, consent=call.consent, resumed=resumed
+        call.tool,
+        call.arguments,
+        call.id,
+        why=call.why,
+        approval_id=approval,
+        consent=call.consent,
+        composed_by=call.composed_by,
+        step_id=step_id,
+        resumed=resumed,
     )
 
 

@@ -14,6 +14,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import Ids, RunId, TicketId, WorkspaceId
 from gaby.knowledge.learning.alike import likeness
+from gaby.safety import canonical_address
 from gaby.tickets.models import Incident, Ticket
 
 WINDOW = timedelta(hours=24)
@@ -51,8 +52,13 @@ class Bursts:
             return Neighbours(())
         # Comparing with hundreds takes a moment, in which nobody else should have to wait.
         found = await asyncio.to_thread(_ranked, ticket, recent)
+        # Of others' tickets a planner sees that they are there, and nothing that somebody else wrote.
         similar = tuple(
-            SimilarTicket(title=each.title, status=each.status) for each, score in found[:10] if score >= _RELATED
+            SimilarTicket(
+                title=each.title if _same_person(each, ticket) else "A ticket of somebody else", status=each.status
+            )
+            for each, score in found[:10]
+            if score >= _RELATED
         )
         alike = [each.id for each, score in found if score >= _ALIKE]
         people = {ticket.requester_email, *(each.requester_email for each, score in found if score >= _ALIKE)}
@@ -123,6 +129,11 @@ class Bursts:
             .limit(1)
         )
         return (await session.scalars(query)).one_or_none()
+
+
+def _same_person(one: Ticket, other: Ticket) -> bool:
+    mine, theirs = (each.requester_email if each.requester_verified else None for each in (one, other))
+    return mine is not None and theirs is not None and canonical_address(mine) == canonical_address(theirs)
 
 
 def _ranked(ticket: Ticket, others: Sequence[Ticket]) -> list[tuple[Ticket, float]]:

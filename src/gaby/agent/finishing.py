@@ -8,6 +8,7 @@ from gaby.agent.escalations import Escalations
 from gaby.agent.judging import Judge
 from gaby.agent.memory import Delta
 from gaby.agent.moves import Investigating, Move
+from gaby.agent.outgoing import MessageGate
 from gaby.agent.replies import PUBLIC
 from gaby.agent.states import WritingBack
 from gaby.kernel.clock import Clock
@@ -15,6 +16,7 @@ from gaby.kernel.ids import Ids
 from gaby.knowledge.learning.gate import QUIET
 from gaby.tickets.canonical import Verdict, rank_of
 from gaby.tickets.postings import UNDELIVERED, Outcome, Poster
+from gaby.tools import Tools
 
 _AGAIN = (
     "INSERT INTO investigations (workspace_id, id, ticket_id, state, rank, created_at, wake_at, lease_token, edges, "
@@ -31,9 +33,11 @@ class Finisher:
     poster: Poster
     escalations: Escalations
     judge: Judge
+    tools: Tools
 
     async def write_back(self, run: Investigating, state: WritingBack) -> Move | None:
-        outcome = await self.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence)
+        gate = MessageGate(self.tools, run)
+        outcome = await self.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence, gate)
         if outcome.again_at is not None:
             waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
             told = (waits.error if waits is not None else None) or "The desk did not take it."

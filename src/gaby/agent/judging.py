@@ -26,11 +26,14 @@ from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Again, Token
 from gaby.llm.service import Models
 from gaby.mind import Case, CitedSentence, Conclusion, Situation, cited_sentences, conclude, shown, support
+from gaby.safety import STAFF_READER, Reader, Readers
 from gaby.skills import complete, judge, plan, summarise
 from gaby.tickets.adapters.adapter import Capabilities
 from gaby.tickets.canonical import Verdict
 from gaby.tickets.desks import Desks
 from gaby.tools import Tools
+from gaby.tools.disclosure import requester_of
+from gaby_connectors.sdk.manifest import Audience
 
 _SOURCE_CHARACTERS = 6000
 _EVERYTHING = {"passages": 40, "results": 200, "result_characters": 100_000}
@@ -134,7 +137,8 @@ class Judge:
         offline = cited_text(conclusion.sentences)
         if verdict in {"skipped", "failed_budget"}:
             return offline, OFFLINE
-        sources = _sources(run)
+        reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
+        sources = await self._sources(run, reader)
         material = summarise.Material(
             question=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:20_000],
             sources=[summarise.Source(citation=name, text=text) for name, (_, text) in sources.items()],
@@ -147,6 +151,18 @@ class Judge:
         if source == OFFLINE:
             return offline or _by_tokens(text, sources), OFFLINE
         return _by_tokens(text, sources), source
+
+    async def _sources(self, run: Investigating, reader: Reader) -> dict[str, tuple[str, str]]:
+        """Short names for what the reader may be told, since models copy long tokens wrongly: token and text."""
+        found = [
+            (each.citation, each.text) for each in run.memory.passages if Readers(Audience(each.audience)).allow(reader)
+        ]
+        for call in run.memory.calls:
+            if call.outcome == "done" and call.result is not None:
+                part = await self.tools.invoker.readable(run.tools, call.tool, call.arguments, call.result, reader)
+                if part is not None:
+                    found.append((call.citation, shown(part, _SOURCE_CHARACTERS)))
+        return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
 
     async def _stream(self, run: Investigating, material: summarise.Material) -> tuple[str, str]:
         async for part in self.models.runner.stream(summarise.skill, material, run.occasion):
@@ -165,7 +181,9 @@ class Judge:
             summary=cited,
             verdict="auto_resolved",
             evidence=[
-                complete.Evidence(citation=token, text=text) for token, text in _sources(run).values() if token in cited
+                complete.Evidence(citation=token, text=text)
+                for token, text in (await self._sources(run, STAFF_READER)).values()
+                if token in cited
             ],
             changes=[
                 complete.Made(tool=call.tool, outcome=call.outcome, verified=verified)
@@ -273,17 +291,6 @@ def _case(case: Case, run: Investigating) -> judge.Case:
         contradictions=case.contradictions,
         budget_gone=case.budget_gone,
     )
-
-
-def _sources(run: Investigating) -> dict[str, tuple[str, str]]:
-    """Short names for what can be cited, since models copy long tokens wrongly: the token, and the text."""
-    found = [(each.citation, each.text) for each in run.memory.passages]
-    found += [
-        (call.citation, shown(call.result, _SOURCE_CHARACTERS))
-        for call in run.memory.calls
-        if call.outcome == "done" and call.result is not None
-    ]
-    return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
 
 
 def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:

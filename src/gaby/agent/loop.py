@@ -49,7 +49,7 @@ from gaby.llm.books import BudgetSpent
 from gaby.safety import Placeholders
 from gaby.tickets.intake import Intake
 from gaby.tickets.models import Ticket
-from gaby.tools import Tools
+from gaby.tools import Run, Tools
 from gaby.usage.books import KeptBooks
 
 INVESTIGATOR = "investigator"
@@ -96,12 +96,7 @@ class Loop:
             loaded = await load(session, parts.vault, row)
             persona = await parts.personas.of(session)
             cap = (await parts.books.limits_in(session)).run
-        verified = ticket.requester_verified and ticket.requester_email
-        # A set that nobody is in binds every id to nobody.
-        principals = frozenset({str(ticket.requester_email)}) if verified else frozenset({"nobody"})
-        actor = Actor("agent", INVESTIGATOR, lease.workspace_id)
-        tools = parts.tools.run(actor, run_id=lease.run_id, principals=principals)
-        tools.fence = lease.fence
+        tools = self._tool_run(lease, ticket)
         if loaded.memory.placeholders is not None:
             tools.placeholders = Placeholders.from_json(loaded.memory.placeholders)
         run = Investigating(
@@ -120,14 +115,27 @@ class Loop:
             halt=row.halt,
             known_placeholders=len(tools.placeholders),
         )
-        if verified:
-            tools.ledger.learn_principal(str(ticket.requester_email))
         parts.thinking.hear_ticket(run)
         for call in loaded.memory.calls:
             if call.outcome == "done":
                 await parts.tools.invoker.relearn(tools, call.tool, call.arguments, call.result)
                 if call.lane == "write":
                     tools.changes[call.tool] += 1
+        return run
+
+    def _tool_run(self, lease: Lease, ticket: Ticket) -> Run:
+        """On behalf of the verified requester, of nobody, or of the operator who wrote the ticket as an instruction."""
+        verified = ticket.requester_email if ticket.requester_verified else None
+        principals = None if ticket.operator is not None else frozenset({verified} if verified else ())
+        run = self.parts.tools.run(
+            Actor("agent", INVESTIGATOR, lease.workspace_id),
+            run_id=lease.run_id,
+            principals=principals,
+            requester=ticket.requester_email or "",
+        )
+        run.fence, run.ticket = lease.fence, ticket.external_id
+        if verified and ticket.operator is None:
+            run.ledger.learn_principal(verified)
         return run
 
     def state(self, run: Investigating) -> State:

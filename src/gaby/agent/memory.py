@@ -37,6 +37,8 @@ class TicketView(_Noted):
     customer: str = ""
     priority: str = "medium"
     messages: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What colleagues wrote for each other."""
     heard: int = 0
     """How many messages of the requester there were. One more that comes too late begins another investigation."""
 
@@ -65,6 +67,8 @@ class PassageRecord(_Noted):
     confidence: float
     trusted: bool = True
     """The company wrote it. What customers wrote is read, and never followed."""
+    audience: str = "staff"
+    """Who may be shown it."""
 
 
 class SimilarTicket(_Noted):

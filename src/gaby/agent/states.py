@@ -21,6 +21,8 @@ class PlannedCall(BaseModel):
     consent: str = ""
     """What a person has to confirm first, whatever else allows the call."""
     approval_id: UUID | None = None
+    composed_by: Literal["model", "rules"] = "model"
+    """Who chose the words of its arguments."""
 
 
 class _State(BaseModel):

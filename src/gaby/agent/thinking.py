@@ -1,5 +1,6 @@
 """Thinking: how a run begins, what it does next, what it searches, and what it makes of the answers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from sqlalchemy import select
 from gaby.agent import detector
 from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
-from gaby.agent.envelope import Facts, Toolboxes, fill
+from gaby.agent.envelope import Facts, Toolbox, Toolboxes, fill
 from gaby.agent.memory import Delta, PassageRecord, TicketView
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
@@ -18,17 +19,24 @@ from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retriev
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, TicketId, made_by
+from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.service import Knowledge
+from gaby.llm.books import OFFLINE
 from gaby.llm.results import Result
 from gaby.llm.service import Models
 from gaby.mind.closing import says_solved
 from gaby.mind.languages import read
+from gaby.mind.runbooks.consents import consents_wanted
+from gaby.mind.situations import Found
+from gaby.safety import STAFF_ONLY, Readers
 from gaby.skills import plan, triage
 from gaby.tickets.intake import Intake
 from gaby.tools import Tools
+from gaby_connectors.sdk.manifest import Audience
 
 _FALLBACK_LOOK = timedelta(hours=1)
+_RUNBOOK_PASSAGES = 6
 _NOT_SEARCHED = "(not searched: too much is waiting)"
 
 
@@ -111,9 +119,15 @@ class Thinking:
             told = Step("gaby", "Will search", run.told("; ".join(step.queries)), "thought")
             return Move(state.retrieve(tuple(step.queries)), (told,), delta)
         if step.kind == "call" and step.calls:
+            consents = await self._consents(run, tools, [call.tool for call in step.calls])
             calls = tuple(
                 PlannedCall(
-                    id=self.ids.new(), tool=call.tool, arguments=call.arguments, why=call.why, consent=call.consent
+                    id=self.ids.new(),
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    why=call.why,
+                    consent=call.consent or consents.get(call.tool, ""),
+                    composed_by="rules" if planned.source == OFFLINE else "model",
                 )
                 for call in step.calls
             )
@@ -133,6 +147,7 @@ class Thinking:
         )
         known = {each.citation for each in run.memory.passages}
         outsiders = await self._written_by_outsiders(run)
+        audiences = await audiences_of(self.database, run.workspace_id, {hit.document_id for hit in results.hits})
         passages = tuple(
             PassageRecord(
                 citation=hit.citation,
@@ -141,10 +156,12 @@ class Thinking:
                 text=hit.text,
                 confidence=hit.confidence,
                 trusted=hit.source not in outsiders,
+                audience=audiences[hit.document_id],
             )
             for hit in results.hits
             if hit.citation not in known
         )
+        hear_passages(run, passages)
         told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
         step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
         return Move(state.retrieved(), (step,), Delta(queries=state.queries, passages=passages))
@@ -160,9 +177,9 @@ class Thinking:
         return Move(state.observed(), tuple(steps), delta)
 
     def hear_ticket(self, run: Investigating) -> None:
-        ticket = run.memory.ticket
-        if ticket.body or ticket.title:
-            run.tools.ledger.read_external("the ticket", "\n\n".join((ticket.title, ticket.body, *ticket.messages)))
+        """What the run has read of its ticket and of the knowledge, entered into its ledger."""
+        hear_ticket(run, run.memory.ticket)
+        hear_passages(run, run.memory.passages)
 
     async def _view(self, run: Investigating) -> TicketView:
         async with self.database.read(run.workspace_id) as session:
@@ -175,10 +192,11 @@ class Thinking:
             verified=run.ticket.requester_verified,
             customer=run.ticket.customer,
             priority=run.ticket.priority,
-            messages=tuple(each.body for each in written.messages if each.author != "gaby"),
+            messages=tuple(each.body for each in written.messages if each.author != "gaby" and not each.private),
+            notes=tuple(each.body for each in written.messages if each.author != "gaby" and each.private),
             heard=sum(each.asks for each in written.messages),
         )
-        run.tools.ledger.read_external("the ticket", "\n\n".join((view.title, view.body, *view.messages)))
+        hear_ticket(run, view)
         return view
 
     async def _only_thanks(self, run: Investigating) -> str | None:
@@ -211,12 +229,47 @@ class Thinking:
             mine = (KnowledgeSource.workspace_id == run.workspace_id, KnowledgeSource.kind == "tickets")
             return set((await session.scalars(select(KnowledgeSource.name).where(*mine))).all())
 
+    async def _consents(self, run: Investigating, tools: Toolbox, called: Sequence[str]) -> dict[str, str]:
+        """What runbooks want a person to agree to. It is looked up here, since a planner might not look."""
+        lanes = {tool.name: tool.lane for tool in tools.tools}
+        changes = {name.rpartition(".")[2] for name in called if lanes.get(name) == "write"}
+        if not changes:
+            return {}
+        known = [Found(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]
+        outsiders = await self._written_by_outsiders(run)
+        for name in sorted(changes):
+            results = await self.knowledge.parts.searcher.search(run.workspace_id, name, limit=_RUNBOOK_PASSAGES)
+            known += [Found(hit.citation, hit.title, hit.text, hit.source not in outsiders) for hit in results.hits]
+        return consents_wanted(known, [tool.name for tool in tools.tools])
+
     async def _is_degraded(self, run: Investigating) -> bool:
         if run.ticket.priority != "low":
             return False
         async with self.database.read(run.workspace_id) as session:
             depth = await self.queue.depth(session, run.workspace_id)
         return depth.waiting > self.degraded_above
+
+
+def hear_ticket(run: Investigating, ticket: TicketView) -> None:
+    ledger = run.tools.ledger
+    if not (ticket.body or ticket.title):
+        return
+    ledger.read_external("the ticket", "\n\n".join((ticket.title, ticket.body, *ticket.messages)))
+    if run.ticket.operator is not None:
+        ledger.hear_operator("the operator's instruction", f"{ticket.title}\n\n{ticket.body}")
+    elif ticket.verified:
+        # Their own links may be told back to them. They steer nothing.
+        ledger.trust_carriers("\n\n".join((ticket.title, ticket.body, *ticket.messages)))
+    if ticket.notes:
+        ledger.reading.read("private notes on the ticket", [STAFF_ONLY])
+
+
+def hear_passages(run: Investigating, passages: Sequence[PassageRecord]) -> None:
+    ledger = run.tools.ledger
+    for each in passages:
+        ledger.reading.read_text(each.title, each.text, Readers(Audience(each.audience)))
+        if each.trusted:
+            ledger.trust_carriers(f"{each.text}\n{each.citation}")
 
 
 def _used(result: Result[Any]) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
                 ),
                 hands=Hands(database, clock, tools),
                 judge=judge,
-                finisher=Finisher(clock, ids, poster, escalations, judge),
+                finisher=Finisher(clock, ids, poster, escalations, judge, tools),
             )
         )
 

@@ -74,6 +74,8 @@ class KnowledgeSource(Base, WorkspaceOwned):
     location: Mapped[str] = mapped_column(Text)
     options: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
+    audience: Mapped[str] = mapped_column(String(10), default="staff")
+    """Who may be shown its pages: public, customers or staff."""
     secret: Mapped[str | None] = mapped_column(Text, default=None)
     every_seconds: Mapped[int | None] = mapped_column(default=None)
     """None is synced only when somebody asks."""
@@ -126,6 +128,8 @@ class KnowledgeDocument(Base, WorkspaceOwned):
     used_at: Mapped[datetime | None] = mapped_column(default=None)
     """When an answer last cited it."""
     uses: Mapped[int] = mapped_column(default=0)
+    audience: Mapped[str | None] = mapped_column(String(10), default=None)
+    """What the page itself says of its readers, before what its source says."""
 
 
 class KnowledgeFailure(Base):

@@ -1,15 +1,17 @@
 """Safety: facts in, verdict out. Nothing here touches a database, a network or a clock."""
 
+from gaby.safety.addresses import canonical_address
 from gaby.safety.arguments import Leaf, Role, lane, leaves, roles
 from gaby.safety.binding import Bound, binding, canonical_json, digest, policy_version
 from gaby.safety.carriers import clean_reply, find_carriers
 from gaby.safety.decide import decide
-from gaby.safety.egress import CarrierFact, carriers_in
+from gaby.safety.egress import CarrierFact, carriers_in, links_in_lookups
 from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
 from gaby.safety.guessing import guess
-from gaby.safety.labelling import ResultContext, learn_result
-from gaby.safety.plans import Plan, PlannedArgument, PlannedCall
-from gaby.safety.provenance import Label, Ledger, Origin, Trace
+from gaby.safety.kinds import kind_of_argument
+from gaby.safety.labelling import ResultContext, learn_result, readable_part, readers_of_text
+from gaby.safety.provenance import Label, Ledger, Origin, Trace, Use
+from gaby.safety.readers import EVERYBODY, STAFF_ONLY, STAFF_READER, Disclosure, Reader, Readers, owned_by
 from gaby.safety.redaction.dictionary import Dictionary
 from gaby.safety.redaction.for_good import redacting_for_good
 from gaby.safety.redaction.placeholders import Placeholders, tag_from
@@ -21,12 +23,16 @@ from gaby.safety.verdicts import Concern, Quote, Verdict, ask
 
 __all__ = [
     "ALL_KINDS",
+    "EVERYBODY",
     "SECRET_KINDS",
+    "STAFF_ONLY",
+    "STAFF_READER",
     "ApprovalFact",
     "Bound",
     "CarrierFact",
     "Concern",
     "Dictionary",
+    "Disclosure",
     "Facts",
     "Kind",
     "Label",
@@ -36,21 +42,22 @@ __all__ = [
     "MalformedScope",
     "Origin",
     "Placeholders",
-    "Plan",
-    "PlannedArgument",
-    "PlannedCall",
     "Policy",
     "Profile",
     "Quote",
+    "Reader",
+    "Readers",
     "Redactor",
     "ResultContext",
     "Role",
     "Scopes",
     "ToolFacts",
     "Trace",
+    "Use",
     "Verdict",
     "ask",
     "binding",
+    "canonical_address",
     "canonical_json",
     "carriers_in",
     "check_scope",
@@ -59,11 +66,16 @@ __all__ = [
     "digest",
     "find_carriers",
     "guess",
+    "kind_of_argument",
     "lane",
     "learn_result",
     "leaves",
+    "links_in_lookups",
+    "owned_by",
     "parse_profile",
     "policy_version",
+    "readable_part",
+    "readers_of_text",
     "redacting_for_good",
     "roles",
     "scope_path",

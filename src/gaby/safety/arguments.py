@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
 
+from gaby.safety.schemas import Schema, options_of, properties_of, resolved, schemas_below
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, Lane, ToolManifest
-
-Schema = Mapping[str, Any]
 
 
 class Role(StrEnum):
     STEERING = "steering"
-    """Chooses whom or what is touched."""
+    """Chooses whom or what is touched, or how."""
     DESTINATION = "destination"
     """Chooses where data goes."""
     CONTENT = "content"
@@ -21,28 +20,33 @@ class Role(StrEnum):
     LOOKUP = "lookup"
     """Only finds something."""
     PLAIN = "plain"
-    """A number, a date, a choice from a list: it cannot name anybody."""
+    """Harmless whatever it holds, as the manifest declares or, for a read, as its type shows."""
 
 
 _BOUNDED_FORMATS = frozenset({"date", "date-time", "time", "duration"})
 _BOUNDED_TYPES = frozenset({"boolean", "number", "integer", "null"})
 _ID_NAME = re.compile(r"(?:^|[_.-])(?:id|ids|key|uuid|ref|number|no)$|[a-z](?:Id|ID|Ids)$")
 _PLACE_NAME = re.compile(
-    r"(?:^|[_.-])(?:url|urls|uri|link|href|host|hostname|domain|endpoint|webhook|callback|server|"
-    r"recipient|recipients|to|cc|bcc|email|emails|phone|channel|iban)$",
+    r"(?:^|[_.-]|(?<=[a-z])(?=[A-Z]))(?:url|urls|uri|uris|link|links|href|host|hosts|hostname|domain|endpoint|webhook|"
+    r"callback|server|proxy|redirect|site|target|targets|destination|destinations|dest|sink|address|addresses|addr|"
+    r"recipient|recipients|to|cc|bcc|forward|notify|email|emails|mailbox|phone|sms|fax|channel|channels|iban)$",
     re.IGNORECASE,
 )
 _PLACE_FORMATS = frozenset(
-    {"uri", "uri-reference", "iri", "hostname", "idn-hostname", "ipv4", "ipv6", "email", "idn-email"}
+    {"uri", "uri-reference", "iri", "iri-reference", "hostname", "idn-hostname", "ipv4", "ipv6", "email", "idn-email"}
 )
 
 
 def roles(manifest: ToolManifest, schema: Schema) -> dict[str, Role]:
     """The role of every argument that the tool takes, except those that Gaby fills."""
-    return {name: _role(manifest, name, declared) for name, declared in _declared(schema) if name not in GABY_ARGUMENTS}
+    return {
+        name: _role(manifest, name, declared, schema)
+        for name, declared in properties_of(schema, schema).items()
+        if name not in GABY_ARGUMENTS
+    }
 
 
-def _role(manifest: ToolManifest, name: str, declared: Schema) -> Role:
+def _role(manifest: ToolManifest, name: str, declared: Schema, root: Schema) -> Role:
     said = {
         Role.DESTINATION: manifest.destinations,
         Role.LOOKUP: manifest.lookups,
@@ -53,9 +57,11 @@ def _role(manifest: ToolManifest, name: str, declared: Schema) -> Role:
     for role, names in said.items():
         if name in names:
             return role
-    if _is_place(name, declared):
+    if is_place(name, declared, root):
         return Role.DESTINATION
-    return Role.PLAIN if is_bounded(name, declared) else Role.STEERING
+    # A number can be an amount, a boolean a right: in a write only the manifest can say that they do no harm.
+    harmless = manifest.scope == "read" and is_bounded(name, declared, root)
+    return Role.PLAIN if harmless else Role.STEERING
 
 
 def lane(manifest: ToolManifest, of_arguments: Mapping[str, Role]) -> Lane:
@@ -63,31 +69,34 @@ def lane(manifest: ToolManifest, of_arguments: Mapping[str, Role]) -> Lane:
     return "write" if manifest.lane == "write" or Role.DESTINATION in of_arguments.values() else "read"
 
 
-def is_bounded(name: str, declared: Schema) -> bool:
+def is_bounded(name: str, declared: Schema, root: Schema) -> bool:
     """Whether no value of it can name anybody or anything."""
+    declared = resolved(declared, root)
     if "enum" in declared or "const" in declared or declared.get("format") in _BOUNDED_FORMATS:
         return True
     if _ID_NAME.search(name):
         return False
-    options = [_mapping(option) for key in ("anyOf", "oneOf") for option in _sequence(declared.get(key))]
-    if options:
-        return all(is_bounded(name, option) for option in options)
+    if options := options_of(declared):
+        return all(is_bounded(name, option, root) for option in options)
     if declared.get("type") == "array":
-        return is_bounded(name, _mapping(declared.get("items")))
+        items = declared.get("items")
+        return isinstance(items, Mapping) and is_bounded(name, cast("Schema", items), root)
     kinds = declared.get("type")
-    named = [kinds] if isinstance(kinds, str) else [str(kind) for kind in _sequence(kinds)]
+    named = [kinds] if isinstance(kinds, str) else [str(kind) for kind in cast("Sequence[Any]", kinds or ())]
     return bool(named) and _BOUNDED_TYPES.issuperset(named)
 
 
-def looks_outward(schema: Schema) -> bool:
-    """Whether a tool without a manifest takes something that looks like a place to send data to."""
-    return any(_is_place(name, declared) for name, declared in _declared(schema))
+def is_place(name: str, declared: Schema, root: Schema) -> bool:
+    """Whether an argument, or anything nested in it, takes a place to send data to."""
+    return any(
+        _PLACE_NAME.search(each) or below.get("format") in _PLACE_FORMATS for each, below in _all(name, declared, root)
+    )
 
 
-def _is_place(name: str, declared: Schema) -> bool:
-    items = _mapping(declared.get("items"))
-    formats = {declared.get("format"), items.get("format")}
-    return bool(_PLACE_NAME.search(name)) or not _PLACE_FORMATS.isdisjoint(formats)
+def _all(name: str, declared: Schema, root: Schema) -> Iterator[tuple[str, Schema]]:
+    yield name, resolved(declared, root)
+    for inner, below in schemas_below(declared, root):
+        yield inner or name, below
 
 
 @dataclass(frozen=True)
@@ -98,40 +107,36 @@ class Leaf:
     value: str
     quantity: bool = False
     """A number that counts or measures, not one that names something."""
+    literal: bool = False
+    """True, false or null: it says something only together with the name of its argument."""
 
 
-def leaves(argument: str, value: Any) -> Iterator[Leaf]:
-    """Every text and number inside an argument, names of nested fields too. Nothing is told by null, true or false."""
+def leaves(argument: str, value: Any, declared: Schema | None = None, root: Schema | None = None) -> Iterator[Leaf]:
+    """Every value inside an argument, and every name of a nested field that its schema does not list."""
     if value is None or isinstance(value, bool):
-        return
-    if isinstance(value, str):
+        yield Leaf(argument, "null" if value is None else "true" if value else "false", literal=True)
+    elif isinstance(value, str):
         yield Leaf(argument, value)
     elif isinstance(value, int | float):
         yield Leaf(argument, canonical_number(value), quantity=not _ID_NAME.search(argument.removesuffix("[]")))
     elif isinstance(value, Mapping):
-        for name, inner in cast("Mapping[str, Any]", value).items():
-            yield from leaves(f"{argument}.{name}", inner)
+        yield from _leaves_of_mapping(argument, cast("Mapping[str, Any]", value), declared or {}, root or {})
     else:
+        items = resolved(declared or {}, root or {}).get("items")
+        inner_schema = cast("Schema", items) if isinstance(items, Mapping) else None
         for inner in cast("Sequence[Any]", value):
-            yield from leaves(f"{argument}[]", inner)
+            yield from leaves(f"{argument}[]", inner, inner_schema, root)
+
+
+def _leaves_of_mapping(argument: str, value: Mapping[str, Any], declared: Schema, root: Schema) -> Iterator[Leaf]:
+    known = properties_of(declared, root)
+    for name, inner in value.items():
+        if name not in known:
+            # Whoever chooses the name of a field chooses a value: `{"root": true}`.
+            yield Leaf(f"{argument}{{}}", name)
+        yield from leaves(f"{argument}.{name}", inner, known.get(name), root)
 
 
 def canonical_number(value: float) -> str:
     """`10.0` and `10` are one number."""
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(value)
-
-
-def _declared(schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """The arguments, each with its own schema; one that is written elsewhere in the file is looked up there."""
-    shared = {f"#/$defs/{name}": declared for name, declared in _mapping(schema.get("$defs")).items()}
-    for name, declared in _mapping(schema.get("properties")).items():
-        place = str(_mapping(declared).get("$ref"))
-        yield name, _mapping(shared.get(place, declared))
-
-
-def _mapping(value: object) -> Schema:
-    return cast("Schema", value) if isinstance(value, Mapping) else {}
-
-
-def _sequence(value: object) -> Sequence[Any]:
-    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()

@@ -10,21 +10,24 @@ from gaby_connectors.sdk.manifest import Autonomy
 
 _TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM)
 _AUTHORITY = (Label.OPERATOR, Label.PRINCIPAL)
+_SHOWN_SOURCES = 5
 
 
 def decide(facts: Facts, policy: Policy) -> Verdict:
     for refused in _refusals(facts, policy):
         if refused is not None:
             return refused
-    if facts.tool.lane == "read":
-        return allow("read", "Reading is allowed here.")
-    if (rehearsed := _rehearsal(facts, policy)) is not None:
+    reads = facts.tool.lane == "read"
+    if not reads and (rehearsed := _rehearsal(facts, policy)) is not None:
         return rehearsed
     if facts.approval is not None:
         return _with_approval(facts, facts.approval)
-    concerns = list(_concerns(facts, policy))
+    concerns = list(_read_concerns(facts) if reads else _concerns(facts, policy))
     if concerns:
-        return ask(concerns, rehearse=facts.tool.manifest.supports_dry_run and not facts.tool.sends_outward)
+        can_rehearse = not reads and facts.tool.manifest.supports_dry_run and not facts.tool.sends_outward
+        return ask(concerns, rehearse=can_rehearse)
+    if reads:
+        return allow("read", "Reading is allowed here.")
     return allow("act", "Every value that steers this change is vouched for.")
 
 
@@ -74,8 +77,8 @@ def _unmanifested_write(facts: Facts) -> Verdict | None:
     if not facts.tool.unsafe or facts.tool.lane == "read":
         return None
     reason = (
-        f"{facts.tool.connector} has no manifest that says what {facts.tool.name} does, so it may only look. "
-        f"Write one with `gaby connector manifest {facts.tool.connector}`."
+        f"No manifest of {facts.tool.connector} says what {facts.tool.name} does, so it is not used. "
+        f"`gaby connector draft {facts.tool.connector}` proposes one for you to accept."
     )
     return deny("manifest.missing", reason)
 
@@ -132,10 +135,29 @@ def _concerns(facts: Facts, policy: Policy) -> Iterator[Concern]:
         if (concern := _provenance(facts, trace)) is not None:
             yield concern
     yield from _egress(facts)
-    if facts.widening is not None:
-        yield Concern("plan.widened", facts.widening)
+    yield from _disclosure(facts)
     if (concern := _needs_consent(facts, policy)) is not None:
         yield concern
+
+
+def _read_concerns(facts: Facts) -> Iterator[Concern]:
+    if facts.tool.unsafe:
+        reason = (
+            f"No manifest of {facts.tool.connector} says what {facts.tool.name} does. "
+            f"`gaby connector draft {facts.tool.connector}` proposes one for you to accept."
+        )
+        yield Concern("manifest.missing", reason)
+    yield from _egress(facts)
+
+
+def _disclosure(facts: Facts) -> Iterator[Concern]:
+    """One reason for each reader, with the first few sources."""
+    for reader in dict.fromkeys(each.reader for each in facts.disclosures):
+        told = [each for each in facts.disclosures if each.reader == reader]
+        places = [f"{each.source} (`{each.value[:80]}`)" if each.value else each.source for each in told]
+        listed = ", ".join(dict.fromkeys(places[:_SHOWN_SOURCES]))
+        more = f" and {len(places) - _SHOWN_SOURCES} more" if len(places) > _SHOWN_SOURCES else ""
+        yield Concern("readers", f"It may tell {reader} what is not for them: {listed}{more}.")
 
 
 def _provenance(facts: Facts, trace: Trace) -> Concern | None:

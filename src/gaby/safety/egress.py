@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gaby.safety.arguments import Role, leaves
+from gaby.safety.arguments import Leaf, Role, leaves
 from gaby.safety.carriers import find_carriers
 from gaby.safety.provenance import Ledger
 
@@ -30,5 +30,23 @@ def carriers_in(arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger:
         if roles.get(name) is not Role.CONTENT:
             continue
         for leaf in leaves(name, value):
-            for carrier in find_carriers(leaf.value):
-                yield CarrierFact(leaf.argument, carrier.kind, carrier.value, ledger.trusts_carrier(carrier.value))
+            yield from _carriers_of(leaf, ledger)
+
+
+def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger) -> Iterator[CarrierFact]:
+    """Whole links in arguments of a read that its manifest does not call a key: what fetches a link sends something."""
+    for name, value in arguments.items():
+        if roles.get(name) is Role.STEERING:
+            for leaf in leaves(name, value):
+                whole = (0, len(leaf.value.strip()))
+                found = find_carriers(leaf.value.strip()) if "//" in leaf.value else []
+                for carrier in found:
+                    if carrier.kind == "link" and (carrier.start, carrier.end) == whole:
+                        yield CarrierFact(leaf.argument, "link", carrier.value, ledger.trusts_carrier(carrier.value))
+
+
+def _carriers_of(leaf: Leaf, ledger: Ledger) -> Iterator[CarrierFact]:
+    if leaf.literal or leaf.quantity:
+        return
+    for carrier in find_carriers(leaf.value):
+        yield CarrierFact(leaf.argument, carrier.kind, carrier.value, ledger.trusts_carrier(carrier.value))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from gaby.safety.arguments import Role, Schema
 from gaby.safety.egress import CarrierFact
 from gaby.safety.provenance import Trace
+from gaby.safety.readers import Disclosure
 from gaby.safety.scopes import Scopes
 from gaby_connectors.sdk.manifest import Autonomy, Lane, ToolManifest
 
@@ -28,7 +29,7 @@ class ToolFacts:
     name: str
     manifest: ToolManifest
     unsafe: bool
-    """The connector has no complete manifest, so what it says of itself is only a guess."""
+    """No accepted manifest speaks of it, so what is known of it is only a guess."""
     schema: Schema
     roles: Mapping[str, Role]
     lane: Lane
@@ -63,13 +64,14 @@ class Facts:
     traces: tuple[Trace, ...] = ()
     """Of every value in steering and destination arguments of a write."""
     carriers: tuple[CarrierFact, ...] = ()
+    """Of content arguments of a write, and of arguments of a read that may be fetched."""
+    disclosures: tuple[Disclosure, ...] = ()
+    """What the call would tell somebody who may not know it."""
     argument_errors: tuple[str, ...] = ()
     killed: str | None = None
     """Who pulled which kill switch, and why."""
     quarantined: bool = False
     calls_last_minute: int = 0
-    widening: str | None = None
-    """How the call goes beyond the plan."""
     rehearsal_wanted: bool = False
     approved_before: bool = False
     """An operator agreed to this kind of action earlier in the same sitting."""

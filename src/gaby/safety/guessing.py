@@ -2,7 +2,8 @@
 
 import re
 
-from gaby.safety.arguments import Schema, looks_outward
+from gaby.safety.arguments import is_place
+from gaby.safety.schemas import Schema, properties_of
 from gaby_connectors.sdk.manifest import ToolManifest
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -30,5 +31,6 @@ def guess(name: str, schema: Schema, *, read_only_hint: bool | None) -> ToolMani
     """A read, if everything about the tool says so; otherwise a write, which nobody may use without a manifest."""
     said = _words(name)
     reads = read_only_hint is True or (read_only_hint is None and not said.isdisjoint(_READS))
-    harmless = reads and said.isdisjoint(_CHANGES) and not looks_outward(schema)
+    outward = any(is_place(each, declared, schema) for each, declared in properties_of(schema, schema).items())
+    harmless = reads and said.isdisjoint(_CHANGES) and not outward
     return ToolManifest(scope="read") if harmless else ToolManifest(scope="write", dangerous=True)

@@ -1,12 +1,15 @@
-"""Labels for the values in a tool's result: what its connector vouches for, and what belongs to the requester."""
+"""Labels for the values in a tool's result: what its connector vouches for, whose it is, and who may be told."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from gaby.safety.addresses import canonical_address
 from gaby.safety.arguments import Leaf, leaves
+from gaby.safety.kinds import kind_of_field
 from gaby.safety.provenance import Label, Ledger, Origin
-from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
+from gaby.safety.readers import Reader, Readers
+from gaby_connectors.sdk.manifest import Audience, ResultLabel, ToolManifest
 
 Path = tuple[str, ...]
 _DEEPEST = 40
@@ -20,23 +23,83 @@ class ResultContext:
     connector: str
     source: str
     manifest: ToolManifest
-    principals: frozenset[str]
-    """Everything that identifies the verified requester; empty when an operator asks for themselves."""
+    principals: frozenset[str] | None
+    """Canonical addresses of the verified requester, none if nobody was verified; None: an operator acts."""
     chosen_outside: bool
     """Whether content from outside chose what was looked up. Then nothing that was found is vouched for."""
+    owned: bool = False
+    """The argument that names the owner of the whole result names the requester."""
+
+
+class _Inherited(NamedTuple):
+    """What a value inside a result has from the rows that it stands in."""
+
+    label: Label | None
+    """What a vouched-for value gets here."""
+    owners: frozenset[str] | None
+    """Whose the row is; None outside of any owned row."""
+
+
+class LabelledValue(NamedTuple):
+    path: Path
+    leaf: Leaf
+    label: Label | None
+    readers: Readers
 
 
 def learn_result(ledger: Ledger, result: Any, context: ResultContext) -> None:
-    """Enter the trusted values of a structured result into the ledger. The rest stays EXTERNAL by not being entered."""
+    """Enter a structured result into the ledger: trusted values, and who may be told of each. The rest is EXTERNAL."""
     rules = _Rules(context.manifest)
-    start: Label | None = None if context.chosen_outside else Label.SYSTEM
-    for count, (path, leaf, label) in enumerate(_walk(result, (), rules, context, start)):
+    for count, value in enumerate(_walk(result, (), rules, context, _at_the_top(context))):
         if count >= _MOST_VALUES:
+            # What was not looked at is nobody's but the staff's.
+            ledger.reading.read(context.source, [Readers()])
             return
-        if label is Label.SYSTEM:
-            ledger.learn(leaf.value, Origin(label, context.source, context.connector, rules.kind(path)))
-        else:
-            ledger.learn(leaf.value, Origin(label, context.source))
+        ledger.reading.read_value(context.source, value.leaf.value, value.readers)
+        if value.label is not None:
+            kind = rules.kind(value.path)
+            ledger.learn(value.leaf.value, Origin(value.label, context.source, context.connector, kind))
+
+
+def readers_of_text(context: ResultContext) -> Readers:
+    """Of a result without a structure, and of everything that no rule speaks of."""
+    owners = context.principals if context.owned and context.principals else frozenset[str]()
+    return Readers(Audience.STAFF if context.owned else context.manifest.audience, owners)
+
+
+_NOTHING = object()
+
+
+def readable_part(result: Any, context: ResultContext, reader: Reader) -> Any:
+    """The result without what this reader may not be told; None if nothing is left of it."""
+    if isinstance(result, Mapping | list):
+        part = _readable(cast("Any", result), (), _Rules(context.manifest), context, _at_the_top(context), reader)
+        return None if part is _NOTHING else part
+    return result if readers_of_text(context).allow(reader) else None
+
+
+def _readable(value: Any, path: Path, rules: "_Rules", context: ResultContext, at: "_Inherited", reader: Reader) -> Any:
+    if len(path) > _DEEPEST:
+        return _NOTHING
+    if isinstance(value, Mapping):
+        row = cast("Mapping[str, Any]", value)
+        owner = rules.owner_field(path)
+        below = at if owner is None else _of_owner(_field(row, owner), context, at)
+        parts = {name: _readable(inner, (*path, name), rules, context, below, reader) for name, inner in row.items()}
+        kept = {name: part for name, part in parts.items() if part is not _NOTHING}
+        return kept if kept or not row else _NOTHING
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        found = [_readable(inner, (*path, "[]"), rules, context, at, reader) for inner in items]
+        left = [part for part in found if part is not _NOTHING]
+        return left if left or not items else _NOTHING
+    return value if rules.readers(path, at.owners).allow(reader) else _NOTHING
+
+
+def _at_the_top(context: ResultContext) -> _Inherited:
+    if context.owned and context.principals:
+        return _Inherited(Label.PRINCIPAL, context.principals)
+    return _Inherited(None if context.chosen_outside else Label.SYSTEM, None)
 
 
 class _Rules:
@@ -46,6 +109,10 @@ class _Rules:
         self._external = [_steps(path) for path, label in manifest.results.items() if label is ResultLabel.EXTERNAL]
         self._kinds = [(_steps(path), kind) for path, kind in manifest.result_kinds.items()]
         self._owners = [(_steps(path), owner) for path, owner in manifest.owner.items()]
+        self._readers = sorted(
+            ((_steps(path), audience) for path, audience in manifest.readers.items()), key=lambda rule: -len(rule[0])
+        )
+        self.audience = manifest.audience
 
     def vouches(self, path: Sequence[str]) -> bool:
         """A rule that says external beats one that says system, as with scopes."""
@@ -55,40 +122,57 @@ class _Rules:
         return _covers(self._created, path)
 
     def kind(self, path: Sequence[str]) -> str | None:
-        return next((kind for rule, kind in self._kinds if _matches(rule, path)), None)
+        declared = next((kind for rule, kind in self._kinds if _matches(rule, path)), None)
+        return declared or kind_of_field(path)
 
     def owner_field(self, path: Sequence[str]) -> str | None:
         return next((owner for rule, owner in self._owners if _matches(rule, path)), None)
 
+    def readers(self, path: Sequence[str], owners: frozenset[str] | None) -> Readers:
+        """The longest rule that leads to the value. A row with an owner is for its owner unless a rule says more."""
+        said = next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), None)
+        if owners is not None:
+            return Readers(said or Audience.STAFF, owners)
+        return Readers(said or self.audience)
 
-def _walk(
-    value: Any, path: Path, rules: _Rules, context: ResultContext, label: Label | None
-) -> Iterator[tuple[Path, Leaf, Label]]:
-    """`label` is what a vouched-for value gets here; a row with an owner changes it for everything below."""
+
+def _walk(value: Any, path: Path, rules: _Rules, context: ResultContext, at: _Inherited) -> Iterator[LabelledValue]:
+    """A row with an owner changes label and owners of everything below it."""
     if len(path) > _DEEPEST:
-        return
-    if isinstance(value, Mapping):
+        yield LabelledValue(path, Leaf("", ""), None, Readers())
+    elif isinstance(value, Mapping):
         row = cast("Mapping[str, Any]", value)
         owner = rules.owner_field(path)
-        below = label if owner is None else _of_owner(row.get(owner), context, label)
+        below = at if owner is None else _of_owner(_field(row, owner), context, at)
         for name, inner in row.items():
             yield from _walk(inner, (*path, name), rules, context, below)
     elif isinstance(value, list):
         for inner in cast("list[Any]", value):
-            yield from _walk(inner, (*path, "[]"), rules, context, label)
-    elif rules.created(path):
+            yield from _walk(inner, (*path, "[]"), rules, context, at)
+    else:
+        label = Label.OPERATOR if rules.created(path) else at.label if rules.vouches(path) else None
+        readers = rules.readers(path, at.owners)
         for leaf in leaves("", value):
-            yield path, leaf, Label.OPERATOR
-    elif label is not None and rules.vouches(path):
-        for leaf in leaves("", value):
-            yield path, leaf, label
+            yield LabelledValue(path, leaf, None if leaf.literal else label, readers)
 
 
-def _of_owner(owner: Any, context: ResultContext, label: Label | None) -> Label | None:
+def _of_owner(owner: Any, context: ResultContext, at: _Inherited) -> _Inherited:
     """The requester's own row is theirs, however it was found. Somebody else's is no authority for them."""
-    if not context.principals:
-        return label
-    return Label.PRINCIPAL if isinstance(owner, str) and owner.strip().casefold() in context.principals else None
+    name = canonical_address(owner) if isinstance(owner, str) else ""
+    owners = frozenset({name}) if name else frozenset[str]()
+    if context.principals is None:
+        return _Inherited(at.label, owners)
+    return _Inherited(Label.PRINCIPAL if name in context.principals else None, owners)
+
+
+def _field(row: Mapping[str, Any], owner: str) -> Any:
+    """`email`, or `customer.email` inside of the row."""
+    found: Any = row.get(owner)
+    if found is None and "." in owner:
+        found = row
+        for step in owner.split("."):
+            found = cast("Mapping[str, Any]", found).get(step) if isinstance(found, Mapping) else None
+    return found
 
 
 def _steps(path: str) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from gaby.safety.arguments import canonical_number
 from gaby.safety.verdicts import Quote
 
-_JOINS = frozenset("@.-+/:=%~#&?_\\")
+_ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+_JOINS = frozenset("@.-+/:=%~#&?_\\'’!$*^{|}")
 """Between two letters or digits these make one longer value of both sides."""
 _OPENING_QUOTES = frozenset("'\"`‘“«[(<")
 _NAMED = re.compile(r"(?:#|\b(?:id|ids|number|no|nr|ticket|order|invoice|charge|case)\b[.:#]?)\s*$", re.IGNORECASE)
@@ -27,14 +29,28 @@ class Words:
 
 
 def words(source: str, text: str) -> Words:
-    return Words(source, text.casefold(), frozenset(_numbers(text)))
+    return Words(source, same_case(text), frozenset(_numbers(text)))
+
+
+def same_case(text: str) -> str:
+    """The letters A to Z in one case. Folding more would make one name of two: straße and strasse, K and the Kelvin."""
+    return text.translate(_ASCII_LOWER)
 
 
 def says(said: Words, value: str) -> bool:
     """Whether the words name this value as a whole. Upper and lower case are the same; nothing else is."""
-    wanted = value.strip().casefold()
+    wanted = same_case(value.strip())
     found = _occurrences(said.folded, wanted) if wanted else ()
     return any(_stands_alone(said.folded, start, start + len(wanted)) for start in found)
+
+
+def says_literal(said: Words, argument: str, value: str) -> bool:
+    """Whether the words set this argument to true, false or null by its name: `grant_admin: true`."""
+    name = re.escape(same_case(argument.rpartition(".")[2].removesuffix("[]")))
+    return (
+        re.search(rf"(?<![\w.-]){name}[`'\"]?\s{{0,3}}(?:[:=]|is|to)\s{{0,3}}[`'\"]?{value}(?![\w-])", said.folded)
+        is not None
+    )
 
 
 def says_quantity(said: Words, value: str) -> bool:
@@ -44,11 +60,10 @@ def says_quantity(said: Words, value: str) -> bool:
 
 def quote(source: str, text: str, value: str) -> Quote | None:
     """The words around the first place where the value appears, whole or not."""
-    wanted = value.strip().casefold()
-    start = text.casefold().find(wanted)
+    wanted = same_case(value.strip())
+    start = same_case(text).find(wanted)
     if not wanted or start < 0:
         return None
-    # Folding can make a text longer (ß becomes ss), so positions in the original may be off by a few letters.
     before, after = max(0, start - _EXCERPT), min(len(text), start + len(wanted) + _EXCERPT)
     excerpt = " ".join(text[before:after].split())
     return Quote(source, f"{'…' if before else ''}{excerpt}{'…' if after < len(text) else ''}")

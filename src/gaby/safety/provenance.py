@@ -7,13 +7,14 @@ from itertools import islice
 
 from gaby.safety.arguments import Leaf
 from gaby.safety.carriers import find_carriers
-from gaby.safety.matching import Words, quote, says, says_quantity, words
+from gaby.safety.matching import Words, quote, says, says_literal, says_quantity, words
+from gaby.safety.readers import ReadingRecord
 from gaby.safety.verdicts import Quote
 
 
 class Label(StrEnum):
     OPERATOR = "operator"
-    """A playbook, the configuration, an operator's own words, an approved plan."""
+    """A playbook, the configuration, an operator's own words, what a person approved, what this run itself created."""
     SYSTEM = "system"
     """Minted by a connector's own backend, as its manifest declares."""
     PRINCIPAL = "principal"
@@ -23,14 +24,33 @@ class Label(StrEnum):
 
 
 @dataclass(frozen=True)
+class Use:
+    """Where a value is used: an argument of a tool, and the kind of thing that it names there."""
+
+    connector: str
+    tool: str = ""
+    kind: str | None = None
+
+
+@dataclass(frozen=True)
 class Origin:
     label: Label
     source: str
     """In a person's words: `the playbook Refunds`, `result of directory.find_user`."""
     connector: str | None = None
-    """Who vouches for a SYSTEM value. It counts only for that connector's own tools."""
+    """Whose value it is. It counts only for that connector's own tools; None is for words and for mail addresses."""
     kind: str | None = None
-    """What a SYSTEM value names. A channel's name vouches for a channel, and not for a web address."""
+    """What it names there. The number of a note vouches for a note, and not for an account."""
+    tool: str | None = None
+    """The one tool that a person approved it for."""
+    argument: str | None = None
+
+    def counts_for(self, leaf: Leaf, use: Use) -> bool:
+        if self.tool is not None:
+            return (self.connector, self.tool, self.argument) == (use.connector, use.tool, leaf.argument)
+        if self.connector is None:
+            return True
+        return self.connector == use.connector and self.kind is not None and self.kind == use.kind
 
 
 @dataclass(frozen=True)
@@ -54,12 +74,14 @@ _QUOTES = 3
 class Ledger:
     """What one run has learned, and from where. What it does not know is EXTERNAL."""
 
+    reading: ReadingRecord = field(default_factory=ReadingRecord)
+    """Who may be told of what was read."""
     _values: dict[str, tuple[Origin, ...]] = field(default_factory=dict[str, tuple[Origin, ...]])
     _operator: list[Words] = field(default_factory=list[Words])
     _external: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _carriers: set[str] = field(default_factory=set[str])
     _unread: list[str] = field(default_factory=list[str])
-    """An operator's texts that have not been searched for links and addresses yet."""
+    """Trusted texts that have not been searched for links and addresses yet."""
     _unread_values: list[str] = field(default_factory=list[str])
     """Trusted values that may be a link or an address."""
 
@@ -73,36 +95,38 @@ class Ledger:
         self._external.append((source, text[:_KEPT_CHARACTERS]))
         del self._external[:-_KEPT_TEXTS]
 
+    def trust_carriers(self, text: str) -> None:
+        """Links and addresses in a text of the company's own may be told to others. It steers nothing."""
+        self._unread.append(text)
+
     def learn(self, value: str, origin: Origin) -> None:
         """A single trusted value. EXTERNAL values need no entry."""
         known = self._values.get(value.strip(), ())
         if value.strip() and origin not in known:
             self._values[value.strip()] = (*known, origin)
-            # What names a thing of some kind is no address, whatever it looks like.
-            if origin.kind is None:
+            # What names a thing of one connector is no address for the world, whatever it looks like.
+            if origin.connector is None:
                 self._unread_values.append(value.strip())
 
     def learn_all(self, values: Iterable[str], origin: Origin) -> None:
         for value in values:
             self.learn(value, origin)
 
-    def learn_principal(self, *values: str) -> None:
-        """What identifies the verified requester."""
-        self.learn_all(values, Origin(Label.PRINCIPAL, "the verified requester"))
+    def learn_principal(self, *addresses: str) -> None:
+        """What identifies the verified requester in every system."""
+        self.learn_all(addresses, Origin(Label.PRINCIPAL, "the verified requester"))
 
-    def origins(self, leaf: Leaf, connector: str, kind: str | None = None) -> tuple[Origin, ...]:
+    def origins(self, leaf: Leaf, use: Use) -> tuple[Origin, ...]:
         """Everybody trusted who named the value; an operator's words first. Nobody means that it is EXTERNAL."""
         known = self._values.get(leaf.value.strip(), ())
-        wanted = (connector, kind)
-        mine = tuple(o for o in known if o.label is not Label.SYSTEM or (o.connector, o.kind) == wanted)
-        spoken = says_quantity if leaf.quantity else says
-        said = tuple(Origin(Label.OPERATOR, w.source) for w in self._operator if spoken(w, leaf.value))
+        mine = tuple(origin for origin in known if origin.counts_for(leaf, use))
+        said = tuple(Origin(Label.OPERATOR, each.source) for each in self._operator if _says(each, leaf))
         return (*said, *mine)
 
-    def trace(self, leaf: Leaf, connector: str, kind: str | None = None) -> Trace:
+    def trace(self, leaf: Leaf, use: Use) -> Trace:
         """The origins of a value; if it has none, where outside it was seen, for the person who is asked."""
-        found = self.origins(leaf, connector, kind)
-        if found:
+        found = self.origins(leaf, use)
+        if found or leaf.literal:
             return Trace(leaf, found)
         quotes = (quote(source, text, leaf.value) for source, text in reversed(self._external))
         return Trace(leaf, (), tuple(islice(filter(None, quotes), _QUOTES)))
@@ -119,3 +143,9 @@ class Ledger:
         self._unread.clear()
         self._unread_values.clear()
         return value in self._carriers
+
+
+def _says(said: Words, leaf: Leaf) -> bool:
+    if leaf.literal:
+        return says_literal(said, leaf.argument, leaf.value)
+    return says_quantity(said, leaf.value) if leaf.quantity else says(said, leaf.value)

@@ -94,6 +94,8 @@ class Ticket(Base, WorkspaceOwned):
     incident_id: Mapped[UUID | None] = mapped_column(default=None)
     desk_changed_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it last changed by the desk's own clock, for desks that tell. What is older says nothing new."""
+    operator: Mapped[str | None] = mapped_column(String(200), default=None)
+    """Who of those who decide approvals wrote its text as their own instruction, signed in."""
 
     @property
     def typed_id(self) -> TicketId:
@@ -183,6 +185,8 @@ class Posting(Base, WorkspaceOwned):
     last_error: Mapped[str | None] = mapped_column(String(500), default=None)
     posted_at: Mapped[datetime | None] = mapped_column(default=None)
     again_at: Mapped[datetime | None] = mapped_column(default=None)
+    approval_id: Mapped[UUID | None] = mapped_column(default=None)
+    """The question to a person who has to see it first."""
 
 
 class Incident(Base, WorkspaceOwned):

@@ -6,9 +6,9 @@ the desk before sending again; where the desk cannot tell, a person has to look.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 from uuid import UUID
 
 from sqlalchemy import select
@@ -59,6 +59,28 @@ class Posted:
 
 
 @dataclass(frozen=True)
+class Gated:
+    """What may happen with a posting, as the safety path has decided."""
+
+    outcome: Literal["send", "wait", "refuse"]
+    rule: str
+    reason: str
+    fence: Fence | None = None
+    """What must still hold when it is sent."""
+    approval_id: UUID | None = None
+    until: datetime | None = None
+    """How long a person may take to answer."""
+    content: dict[str, Any] | None = None
+    """What is sent: a person may have changed it."""
+
+
+class Gate(Protocol):
+    """Decides about everything that leaves. Tickets know nothing of how."""
+
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated: ...
+
+
+@dataclass(frozen=True)
 class Outcome:
     posted: tuple[Posted, ...]
     again_at: datetime | None = None
@@ -76,7 +98,7 @@ class Poster:
         self._intake = intake
         self._escalating = escalating
 
-    async def deliver(self, actor: Actor, run_id: RunId, sealing: Sealing, fence: Fence) -> Outcome:
+    async def deliver(self, actor: Actor, run_id: RunId, sealing: Sealing, fence: Fence, gate: Gate) -> Outcome:
         """Send what is due of a run, in order. What cannot be sent now is tried again later.
 
         `FenceBroken` when the run is no longer the caller's; then nothing was sent.
@@ -85,25 +107,27 @@ class Poster:
         unheard = False
         for posting in await self._postings(actor.workspace_id, run_id):
             if posting.state not in _SETTLED:
-                again_at = await self._try(actor, await self._sending(posting, sealing, fence), unheard=unheard)
+                sending = await self._sending(posting, sealing, fence, gate)
+                again_at = await self._try(actor, sending, unheard=unheard)
             if again_at is not None:
                 break
             unheard |= posting.state in UNDELIVERED and _is_for_requester(posting, sealing)
         return await self._outcome(actor.workspace_id, run_id, again_at)
 
-    async def _sending(self, posting: Posting, sealing: Sealing, fence: Fence) -> "_Sending":
+    async def _sending(self, posting: Posting, sealing: Sealing, fence: Fence, gate: Gate) -> "_Sending":
         async with self._database.read(WorkspaceId(posting.workspace_id)) as session:
             ticket = await self._intake.get(session, posting.ticket_id)
             desk = await self._desks.get(session, ticket.desk_id)
             adapter = await self._desks.adapter(session, desk)
         content = json.loads(sealing.open(posting.content))
-        return _Sending(posting, ticket, desk, adapter, content, fence, in_doubt=posting.state == "sending")
+        return _Sending(posting, ticket, desk, adapter, content, fence, gate, in_doubt=posting.state == "sending")
 
     async def _try(self, actor: Actor, sending: "_Sending", *, unheard: bool) -> datetime | None:
         if unheard and sending.posting.kind == "status":
             return await self._settle(actor, sending, "dropped", error="The requester was not told, so it stays open.")
         again_at = sending.posting.again_at
-        if again_at is not None and again_at > self._clock.now():
+        asked = sending.posting.approval_id is not None and sending.posting.tries == 0
+        if again_at is not None and again_at > self._clock.now() and not asked:
             return again_at
         return await self._deliver(actor, sending)
 
@@ -111,13 +135,31 @@ class Poster:
         if sending.ticket.closed_at is not None and sending.posting.kind != "escalation":
             return await self._settle(actor, sending, "dropped", error="A person closed the ticket.")
         try:
-            return await (self._after_doubt if sending.in_doubt else self._send)(actor, sending)
+            return await (self._after_doubt if sending.in_doubt else self._decide)(actor, sending)
         except DeskUnavailable as error:
             return await self._later(actor, sending, error, error.retry_after)
         except DeskOutcomeUnknown as error:
             return await self._doubt(actor, sending, error)
         except (DeskRefused, TicketUnreadable) as error:
             return await self._settle(actor, sending, "refused", error=error.message)
+
+    async def _decide(self, actor: Actor, sending: "_Sending") -> datetime | None:
+        """Nothing is sent that was not decided a moment before."""
+        posting = sending.posting
+        gated = await sending.gate.decide(posting, sending.content)
+        match gated.outcome:
+            case "send":
+                content = gated.content or sending.content
+                return await self._send(actor, replace(sending, content=content, fence=gated.fence or sending.fence))
+            case "wait":
+                posting.approval_id = gated.approval_id
+                told = f"Waits for a person: {gated.reason}"[:500]
+                await self._note(
+                    actor.workspace_id, posting, state="due", tries=posting.tries, error=told, again_at=gated.until
+                )
+                return gated.until
+            case "refuse":
+                return await self._settle(actor, sending, "refused", error=gated.reason)
 
     async def _send(self, actor: Actor, sending: "_Sending") -> datetime | None:
         await self._note(actor.workspace_id, sending.posting, state="sending", tries=sending.posting.tries + 1)
@@ -164,15 +206,15 @@ class Poster:
         posting, ticket, adapter = sending.posting, sending.ticket, sending.adapter
         able = adapter.capabilities()
         if posting.kind in {"status", "time"} or (posting.kind == "reply" and able.idempotent_replies):
-            return await self._send(actor, sending)
+            return await self._decide(actor, sending)
         if posting.kind == "escalation":
             # Receivers are told its id, so a second copy can be told from a second escalation; silence cannot.
-            return await self._send(actor, sending)
+            return await self._decide(actor, sending)
         found = await adapter.find_reply(ticket.external_id, posting.marker, ticket.source_metadata)
         if found is not None:
             return await self._settle(actor, sending, "posted", external_id=found)
         if able.finds_replies:
-            return await self._send(actor, sending)
+            return await self._decide(actor, sending)
         return await self._doubt(actor, sending, DeskOutcomeUnknown())
 
     async def _doubt(self, actor: Actor, sending: "_Sending", error: GabyError) -> datetime | None:
@@ -237,7 +279,7 @@ class Poster:
     async def _note(self, workspace_id: WorkspaceId, posting: Posting, *, state: str, tries: int, **more: Any) -> None:
         async with self._database.write(workspace_id) as session:
             row = await self._mine(session, posting)
-            row.state, row.tries = state, tries
+            row.state, row.tries, row.approval_id = state, tries, posting.approval_id
             row.last_error, row.again_at = more.get("error", row.last_error), more.get("again_at")
         posting.state, posting.tries = state, tries
 
@@ -273,6 +315,7 @@ class _Sending:
     adapter: TicketAdapter
     content: dict[str, Any]
     fence: Fence
+    gate: Gate
     in_doubt: bool
     """Somebody began to send it and nobody knows how that ended."""
 

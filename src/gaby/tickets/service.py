@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from gaby.kernel.actors import Actor
+from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
-from gaby.kernel.errors import Conflict, NotFound
+from gaby.kernel.errors import Conflict, Forbidden, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
@@ -33,6 +33,15 @@ class Tickets:
     async def add(self, session: WriteSession, actor: Actor, incoming: IncomingTicket) -> Taken:
         """To the built-in desk."""
         return await self.intake.take(session, actor, await self.desks.inbox(session, actor), incoming)
+
+    async def add_instruction(self, session: WriteSession, actor: Actor, incoming: IncomingTicket) -> Taken:
+        """An operator's own request: what it names, they have chosen. Whoever may not decide may not instruct."""
+        if not actor.may(Permission.APPROVALS_DECIDE):
+            raise Forbidden("Only those who decide approvals may give instructions. Send it as a ticket instead.")
+        taken = await self.add(session, actor, incoming)
+        if taken.new:
+            (await self.intake.get(session, taken.ticket_id)).operator = actor.id[:200]
+        return taken
 
     async def list(self, session: ReadSession, status: str | None = None, limit: int = 100) -> Sequence[Ticket]:
         """The newest first."""

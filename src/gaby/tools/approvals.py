@@ -16,7 +16,7 @@ from gaby.kernel.database import Across, Database, ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import ApprovalId, Ids, PersonId, RunId, WorkspaceId
-from gaby.safety import ApprovalFact, Verdict
+from gaby.safety import ApprovalFact, Trace, Verdict, canonical_address
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
 from gaby.tools.gather import bind
@@ -70,6 +70,7 @@ class Approvals:
         run: Run,
         verdict: Verdict,
         preview: Preview | None,
+        traces: Sequence[Trace] = (),
     ) -> Approval:
         """Ask. What is asked is exactly this call, until the moment it expires. The same call is not asked twice."""
         now = self._clock.now()
@@ -98,6 +99,12 @@ class Approvals:
             requested_at=now,
             expires_at=expires_at,
             call_id=call.id,
+            step_id=call.step_id,
+            ticket=run.ticket[:300],
+            requester=run.requester[:320],
+            requester_verified=canonical_address(run.requester) in (run.principals or ()),
+            effect=_effect(entry),
+            owners=run.redactor.redact_value([_owner(each) for each in traces[:50]], run.placeholders).value,
         )
         session.add(approval)
         await session.flush()
@@ -254,6 +261,20 @@ class Approvals:
     async def _seal(self, session: WriteSession, run_id: RunId, call: SealedCall) -> str:
         text = json.dumps({"id": str(call.id), "arguments": call.arguments})
         return await self._vault.seal(session, f"run:{run_id}", text, _PURPOSE)
+
+
+def _effect(entry: ToolEntry) -> str:
+    """The first sentence of the accepted description: nobody can change it without a new look."""
+    sentence = " ".join(entry.definition.description.split()).partition(". ")[0].rstrip(".")
+    can_undo = "This is hard to undo." if entry.facts.manifest.dangerous else ""
+    return f"{entry.facts.full_name}: {sentence[:400]}. {can_undo}".strip()
+
+
+def _owner(trace: Trace) -> dict[str, str]:
+    """Who stands behind one value, as the approver reads it."""
+    behind = "; ".join(dict.fromkeys(f"{origin.label}: {origin.source}" for origin in trace.origins[:3]))
+    seen = f"only seen in {trace.quotes[0].source}" if trace.quotes else "nobody named it"
+    return {"argument": trace.leaf.argument, "value": trace.leaf.value[:200], "behind": behind or seen}
 
 
 def _named(approval: Approval) -> dict[str, Any]:

@@ -29,7 +29,6 @@ class ConnectorEntry:
     version: str
     fingerprint: str
     """Of all its tools together, as they were accepted."""
-    unsafe: bool
     quarantined: bool
     killed: str | None
 
@@ -131,11 +130,10 @@ def _read(row: Connector, killed: str | None) -> list[ToolEntry]:
         policy=policy,
         version=policy_version(policy),
         fingerprint=accepted.fingerprint,
-        unsafe=manifests.unsafe,
         quarantined=row.seen is not None,
         killed=killed,
     )
-    return _entries(entry, accepted, manifests)
+    return entries_of(entry, accepted, manifests)
 
 
 def _built_in(workspace_id: WorkspaceId, killed: str | None) -> list[ToolEntry]:
@@ -145,14 +143,13 @@ def _built_in(workspace_id: WorkspaceId, killed: str | None) -> list[ToolEntry]:
         policy=policy,
         version=policy_version(policy),
         fingerprint=builtin.DEFINITIONS.fingerprint,
-        unsafe=False,
         quarantined=False,
         killed=killed,
     )
-    return _entries(entry, builtin.DEFINITIONS, read_manifests(builtin.DEFINITIONS, None))
+    return entries_of(entry, builtin.DEFINITIONS, read_manifests(builtin.DEFINITIONS, None))
 
 
-def _entries(entry: ConnectorEntry, accepted: ServerDefinitions, manifests: Manifests) -> list[ToolEntry]:
+def entries_of(entry: ConnectorEntry, accepted: ServerDefinitions, manifests: Manifests) -> list[ToolEntry]:
     return [ToolEntry(entry, tool, _facts(entry, tool, manifests.tools.get(tool.name))) for tool in accepted.tools]
 
 
@@ -163,7 +160,7 @@ def _facts(entry: ConnectorEntry, tool: ToolDefinition, declared: ToolManifest |
         connector=entry.key.connector,
         name=tool.name,
         manifest=manifest,
-        unsafe=entry.unsafe,
+        unsafe=declared is None,
         schema=tool.input_schema,
         roles=of_arguments,
         lane=lane(manifest, of_arguments),

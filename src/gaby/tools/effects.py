@@ -10,7 +10,7 @@ from gaby.audit import AuditLog, Intent
 from gaby.kernel.ids import ApprovalId
 from gaby.mcp import Answered, ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost, OutcomeUnknown
 from gaby.mcp.calls import call as call_connector
-from gaby.safety import Verdict
+from gaby.safety import Trace, Verdict
 from gaby.tools import epochs
 from gaby.tools.catalogue import Snapshot, ToolEntry
 from gaby.tools.runs import Call, Failed, Run, Unknown
@@ -31,6 +31,7 @@ class Decided:
     call: Call
     arguments: Mapping[str, Any]
     verdict: Verdict
+    traces: tuple[Trace, ...] = ()
 
 
 class Effects:

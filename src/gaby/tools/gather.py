@@ -9,16 +9,22 @@ from gaby.safety import (
     ApprovalFact,
     Bound,
     Facts,
+    Label,
     Leaf,
     Role,
     Trace,
+    Use,
     binding,
     carriers_in,
+    kind_of_argument,
     leaves,
+    links_in_lookups,
     scope_path,
 )
+from gaby.safety.schemas import properties_of
 from gaby.tools.catalogue import ToolEntry
-from gaby.tools.runs import Run
+from gaby.tools.disclosure import disclosures_of
+from gaby.tools.runs import Author, Run
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS
 
 _SHOWN_ERRORS = 5
@@ -33,25 +39,26 @@ class Circumstances:
     approved_before: bool = False
     approval: ApprovalFact | None = None
     rehearsal_wanted: bool = False
+    composed_by: Author = "model"
 
 
 def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Circumstances) -> Facts:
     writes = entry.facts.lane == "write"
     connector = entry.connector
-    plan = run.plan
-    tool = entry.facts.full_name
+    traces = tuple(_traces(entry, arguments, run)) if writes else ()
+    carriers = carriers_in if writes else links_in_lookups
     return Facts(
         tool=entry.facts,
         arguments=arguments,
         path=scope_path(entry.facts.manifest.path or entry.facts.name, arguments),
         now=around.now,
-        traces=tuple(_traces(entry, arguments, run)) if writes else (),
-        carriers=tuple(carriers_in(arguments, entry.facts.roles, run.ledger)) if writes else (),
+        traces=traces,
+        carriers=tuple(carriers(arguments, entry.facts.roles, run.ledger)),
+        disclosures=tuple(disclosures_of(entry.facts, arguments, run, traces, around.composed_by)) if writes else (),
         argument_errors=tuple(misfits_of(entry, arguments)),
         killed=connector.killed,
         quarantined=connector.quarantined,
         calls_last_minute=around.calls_last_minute,
-        widening=plan.widening(tool, arguments, run.changes[tool]) if writes and plan is not None else None,
         rehearsal_wanted=around.rehearsal_wanted,
         approved_before=around.approved_before,
         approval=around.approval,
@@ -79,23 +86,46 @@ def chosen_outside(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> 
     """Whether content from outside had a say in what a call looked up."""
     asked = frozenset(Role) - {Role.PLAIN}
     found = _leaves(entry, arguments, asked)
-    return any(not run.ledger.origins(leaf, entry.facts.connector, kind) for leaf, kind in found)
+    return any(not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in found)
+
+
+def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
+    """Whether the argument that says whose the result is names the requester."""
+    owner = entry.facts.manifest.owner_argument
+    if owner is None or owner not in arguments or run.principals is None:
+        return False
+    use = _use(entry, owner)
+    origins = [run.ledger.origins(leaf, use) for leaf in leaves(owner, arguments[owner])]
+    return bool(origins) and all(any(each.label is Label.PRINCIPAL for each in found) for found in origins)
 
 
 def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterator[Trace]:
-    for leaf, kind in _leaves(entry, arguments, frozenset({Role.STEERING, Role.DESTINATION})):
-        yield run.ledger.trace(leaf, entry.facts.connector, kind)
+    for leaf, use in _leaves(entry, arguments, frozenset({Role.STEERING, Role.DESTINATION})):
+        yield run.ledger.trace(leaf, use)
 
 
-def _leaves(
-    entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[Role]
-) -> Iterator[tuple[Leaf, str | None]]:
+def _leaves(entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[Role]) -> Iterator[tuple[Leaf, Use]]:
     """The values in arguments of these roles, each with the kind of thing that it names."""
+    schema = entry.facts.schema
+    declared = properties_of(schema, schema)
     for name, value in arguments.items():
         # An argument that the schema does not know is refused anyway; until then nobody vouches for it.
-        if entry.facts.roles.get(name, Role.STEERING) in wanted:
-            for leaf in leaves(name, value):
-                yield leaf, entry.facts.manifest.argument_kinds.get(name)
+        if entry.facts.roles.get(name, Role.STEERING) in wanted and not _is_default(declared.get(name), value):
+            for leaf in leaves(name, value, declared.get(name), schema):
+                yield leaf, _use(entry, name)
+
+
+def _is_default(declared: Mapping[str, Any] | None, value: Any) -> bool:
+    """Saying what the tool assumes anyway chooses nothing. `True` is not the default `1`."""
+    if declared is None or "default" not in declared:
+        return False
+    default = declared["default"]
+    return type(default) is type(value) and default == value
+
+
+def _use(entry: ToolEntry, name: str) -> Use:
+    kind = entry.facts.manifest.argument_kinds.get(name) or kind_of_argument(name)
+    return Use(entry.facts.connector, entry.facts.name, kind)
 
 
 def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:

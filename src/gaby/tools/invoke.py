@@ -14,9 +14,11 @@ from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import Answered, ConnectorError, McpHost
 from gaby.safety import (
+    STAFF_ONLY,
     Concern,
     Label,
     Origin,
+    Reader,
     ResultContext,
     Role,
     Verdict,
@@ -25,13 +27,15 @@ from gaby.safety import (
     digest,
     learn_result,
     leaves,
+    readable_part,
+    readers_of_text,
 )
 from gaby.tools.approvals import Approvals, Preview, as_fact
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
 from gaby.tools.effects import Decided, Effects, failure_of
-from gaby.tools.gather import Circumstances, chosen_outside, gather
+from gaby.tools.gather import Circumstances, chosen_outside, gather, names_requester
 from gaby.tools.launches import Launcher
 from gaby.tools.models import Approval
 from gaby.tools.rates import RateKey, Rates
@@ -101,6 +105,7 @@ class Invoker:
             calls_last_minute=parts.rates.last_minute(rate),
             approval=as_fact(approval, call) if approval is not None else None,
             rehearsal_wanted=call.rehearse,
+            composed_by=call.composed_by,
         )
         facts = gather(entry, arguments, run, around)
         verdict = decide(facts, entry.connector.policy)
@@ -108,7 +113,7 @@ class Invoker:
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
         if call.consent and approval is None and verdict.outcome == "allow" and entry.facts.lane == "write":
             verdict = ask([Concern("consent.wanted", call.consent)], rehearse=entry.facts.manifest.supports_dry_run)
-        return Decided(snapshot, entry, call, arguments, verdict), approval
+        return Decided(snapshot, entry, call, arguments, verdict, facts.traces), approval
 
     async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:
         async with self._parts.database.read(run.workspace_id) as session:
@@ -136,7 +141,9 @@ class Invoker:
         parts = self._parts
         async with parts.database.write(run.workspace_id) as session:
             call = replace(decided.call, arguments=decided.arguments)
-            asked = await parts.approvals.request(session, decided.entry, call, run, decided.verdict, preview)
+            asked = await parts.approvals.request(
+                session, decided.entry, call, run, decided.verdict, preview, decided.traces
+            )
         return Asked(decided.verdict, asked.typed_id)
 
     async def _simulate(self, decided: Decided, run: Run) -> ToolOutcome:
@@ -227,12 +234,16 @@ class Invoker:
         facts = decided.entry.facts
         run.changes[facts.full_name] += 1
         self._parts.cache.forget(run.workspace_id, facts.connector)
-        if approval is not None:
-            by = Origin(Label.OPERATOR, f"what {approval.decided_by} approved")
-            steering = (Role.STEERING, Role.DESTINATION)
-            for name, value in decided.arguments.items():
-                if facts.roles.get(name) in steering:
-                    run.ledger.learn_all((leaf.value for leaf in leaves(name, value)), by)
+        if approval is None or facts.manifest.dangerous:
+            return
+        # Whoever agreed that this tool touches this thing has not agreed to anything else about it; and whoever
+        # agreed that one message goes somewhere has not agreed to the next.
+        by = f"what {approval.decided_by} approved"
+        for name, value in decided.arguments.items():
+            if facts.roles.get(name) is Role.STEERING:
+                for leaf in leaves(name, value):
+                    origin = Origin(Label.OPERATOR, by, facts.connector, tool=facts.name, argument=leaf.argument)
+                    run.ledger.learn(leaf.value, origin)
 
     def _cache_key(self, decided: Decided, run: Run) -> CacheKey | None:
         facts = decided.entry.facts
@@ -247,6 +258,14 @@ class Invoker:
             text = result if isinstance(result, str) else json.dumps(result)
             _learn(entry, arguments, run, None if isinstance(result, str) else result, text)
 
+    async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
+        """Of an earlier result, what this reader may be told; None if that is nothing."""
+        snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        entry = snapshot.tools.get(tool)
+        if entry is None or entry.facts.unsafe:
+            return result if reader.kind == "staff" else None
+        return readable_part(result, _context(entry, arguments, run), reader)
+
     def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
         entry = decided.entry
         _learn(entry, decided.arguments, run, answer.structured, answer.text)
@@ -256,17 +275,27 @@ class Invoker:
 
 def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str) -> None:
     source = f"the result of {entry.facts.full_name}"
-    context = ResultContext(
+    run.ledger.read_external(source, text)
+    # A tool without a manifest vouches for nothing, and what it says is for the staff.
+    if entry.facts.unsafe:
+        run.ledger.reading.read(source, [STAFF_ONLY])
+        return
+    context = _context(entry, arguments, run)
+    if structured is None:
+        run.ledger.reading.read(source, [readers_of_text(context)])
+    else:
+        learn_result(run.ledger, structured, context)
+
+
+def _context(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> ResultContext:
+    return ResultContext(
         connector=entry.facts.connector,
-        source=source,
+        source=f"the result of {entry.facts.full_name}",
         manifest=entry.facts.manifest,
         principals=run.principals,
         chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, arguments, run),
+        owned=names_requester(entry, arguments, run),
     )
-    # A server without a manifest vouches for nothing.
-    if not entry.facts.unsafe:
-        learn_result(run.ledger, structured, context)
-    run.ledger.read_external(source, text)
 
 
 def _host_actor(run: Run) -> Actor:

@@ -23,8 +23,8 @@ class Manifests:
 
     @property
     def unsafe(self) -> bool:
-        """One tool without a manifest makes the whole connector unsafe: it cannot be trusted to describe itself."""
-        return bool(self.missing)
+        """No tool has a manifest. Where some have one, each of the others still does nothing unasked."""
+        return not self.tools
 
 
 def read_manifests(definitions: ServerDefinitions, written: Mapping[str, Any] | None) -> Manifests:

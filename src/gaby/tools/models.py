@@ -107,6 +107,15 @@ class Approval(Base, WorkspaceOwned):
     used_at: Mapped[datetime | None] = mapped_column(default=None)
     call_id: Mapped[UUID | None] = mapped_column(default=None)
     """The same call asks only once, also when it is asked again after a crash."""
+    step_id: Mapped[UUID | None] = mapped_column(default=None)
+    """Calls of one step are one question."""
+    ticket: Mapped[str] = mapped_column(String(300), default="")
+    requester: Mapped[str] = mapped_column(String(320), default="")
+    requester_verified: Mapped[bool] = mapped_column(default=False)
+    effect: Mapped[str] = mapped_column(String(500), default="")
+    """What will happen, in one sentence."""
+    owners: Mapped[list[dict[str, Any]]] = mapped_column(JsonColumn, default_factory=list[dict[str, Any]])
+    """For each value that chooses something: who stands behind it."""
 
     @property
     def typed_id(self) -> ApprovalId:

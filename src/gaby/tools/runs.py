@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from gaby.audit import Fence
 from gaby.kernel.actors import Actor
 from gaby.kernel.ids import ApprovalId, RunId, WorkspaceId
 from gaby.mcp import SpillPointer
-from gaby.safety import Ledger, Placeholders, Plan, Redactor, Verdict
+from gaby.safety import Ledger, Placeholders, Redactor, Verdict
 from gaby_connectors.sdk.manifest import ErrorKind
+
+Author: TypeAlias = Literal["model", "rules", "person"]
+"""Who put a text together. A model may have woven in anything that it has seen; rules write what they cite."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,9 @@ class Call:
     approval_id: ApprovalId | None = None
     consent: str = ""
     """What a person has to confirm first, in words, even where the policy would allow it."""
+    composed_by: Author = "model"
+    step_id: UUID | None = None
+    """Calls of one step are one question to a person."""
     resumed: bool = False
     """It may have begun before a crash, and whoever says so has looked that nothing came of it, or that doing it again
     does nothing more. Its approval, used by itself, still counts."""
@@ -40,9 +46,12 @@ class Run:
     redactor: Redactor
     placeholders: Placeholders
     ledger: Ledger = field(default_factory=Ledger)
-    principals: frozenset[str] = frozenset()
-    """Everything that identifies the verified requester, case-folded. Empty when an operator acts for themselves."""
-    plan: Plan | None = None
+    principals: frozenset[str] | None = None
+    """Canonical addresses of the verified requester; empty if nobody was verified. None: an operator acts."""
+    requester: str = ""
+    """Whom a reply reaches, verified or not."""
+    ticket: str = ""
+    """As its desk calls it, for whoever is asked."""
     changes: Counter[str] = field(default_factory=Counter[str])
     """How often each tool has changed something in this run."""
     fence: Fence | None = None

@@ -16,16 +16,17 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import ApprovalId, ConnectorId, Ids, Random, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import ConnectorUnknown, McpHost, ServerDefinitions, ServerKey, SpillFolder
-from gaby.safety import Dictionary, Placeholders, Profile, Redactor, tag_from
+from gaby.safety import Dictionary, Placeholders, Profile, Redactor, canonical_address, tag_from
 from gaby.tools import builtin
 from gaby.tools.approvals import Answer, Approvals
 from gaby.tools.cache import ResultCache
-from gaby.tools.catalogue import Catalogue
+from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
 from gaby.tools.gather import misfits_of
 from gaby.tools.invoke import Invoker, InvokerParts
 from gaby.tools.kill_switches import KillSwitches
 from gaby.tools.launches import Launcher
+from gaby.tools.messages import Messages, message_entries
 from gaby.tools.models import Approval, Connector
 from gaby.tools.rates import Rates
 from gaby.tools.runs import Run
@@ -53,6 +54,7 @@ class Tools:
     approvals: Approvals
     kill_switches: KillSwitches
     invoker: Invoker
+    messages: Messages
 
     def run(
         self,
@@ -60,15 +62,17 @@ class Tools:
         *,
         run_id: RunId | None = None,
         dictionary: Dictionary | None = None,
-        principals: frozenset[str] = frozenset(),
+        principals: frozenset[str] | None = None,
+        requester: str = "",
     ) -> Run:
-        """A new run, with nothing learned yet."""
+        """A new run, with nothing learned yet. Without principals an operator acts for themselves."""
         return Run(
             id=run_id or RunId(self.ids.new()),
             actor=actor,
             redactor=Redactor(self.settings.profile, dictionary),
             placeholders=Placeholders(tag_from(self.random(8))),
-            principals=frozenset(name.strip().casefold() for name in principals),
+            principals=None if principals is None else frozenset(map(canonical_address, principals)),
+            requester=requester,
         )
 
     async def look(self, actor: Actor, name: str) -> ServerDefinitions:
@@ -117,11 +121,16 @@ class Tools:
         if answer.arguments is None or answer.decision != "approve":
             return await self.approvals.decide(session, actor, approval_id, answer)
         asked = await self.approvals.get(session, approval_id)
-        entry = (await self.catalogue.snapshot(actor.workspace_id)).tool(f"{asked.connector}.{asked.tool}")
+        entry = await self._entry(actor.workspace_id, asked)
         if misfits := list(misfits_of(entry, answer.arguments)):
             raise Invalid("These arguments do not fit the tool: " + "; ".join(misfits))
         run = self.run(actor, run_id=RunId(asked.run_id))
         return await self.approvals.modify(session, actor, approval_id, entry, run, answer.arguments)
+
+    async def _entry(self, workspace_id: WorkspaceId, asked: Approval) -> ToolEntry:
+        if asked.connector == builtin.NAME:
+            return message_entries(workspace_id, None)[asked.tool]
+        return (await self.catalogue.snapshot(workspace_id)).tool(f"{asked.connector}.{asked.tool}")
 
     async def expire_approvals(self) -> int:
         """Close what nobody answered in time, in every workspace."""
@@ -196,6 +205,7 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
         approvals=approvals,
         kill_switches=KillSwitches(clock, ids),
         invoker=Invoker(parts),
+        messages=Messages(database, clock, catalogue, approvals),
     )
     database.after_commit(tools.heard)
     return tools

@@ -43,6 +43,22 @@ class Autonomy(StrEnum):
         return list(Autonomy).index(self)
 
 
+class Audience(StrEnum):
+    """Who may be told something. Whoever owns a row may be told of it whatever the audience is."""
+
+    PUBLIC = "public"
+    """Anybody, also people who cannot show who they are."""
+    CUSTOMERS = "customers"
+    """Every requester who was verified."""
+    STAFF = "staff"
+    """Those who work here, and nobody else."""
+
+    @property
+    def rank(self) -> int:
+        """The larger, the fewer may be told."""
+        return list(Audience).index(self)
+
+
 class ResultLabel(StrEnum):
     """What a connector vouches for in its results. Whatever is not listed counts as written by outsiders."""
 
@@ -85,7 +101,9 @@ class ToolManifest(BaseModel):
         default=(), description="Arguments that look like destinations but are only keys to find something by."
     )
     plain: tuple[ArgumentName, ...] = Field(
-        default=(), description="Texts that cannot name anybody: dates, codes, choices that the schema does not list."
+        default=(),
+        description="Arguments that may hold anything without doing harm: a page size, a colour, a date. Every "
+        "argument of a write that is listed neither here nor under `content` chooses what is changed.",
     )
     results: dict[FieldPath, ResultLabel] = Field(default_factory=dict, description="Labels of result fields.")
     result_kinds: dict[FieldPath, KindName] = Field(
@@ -98,6 +116,22 @@ class ToolManifest(BaseModel):
     owner: dict[FieldPath, ArgumentName] = Field(
         default_factory=dict,
         description="Whose a row is: `{'orders[]': 'customer_email'}`. A row of the requester is theirs to act on.",
+    )
+    owner_argument: ArgumentName | None = Field(
+        default=None,
+        description="Everything in the result belongs to whomever this argument names: `user_id` of `list_logins`.",
+    )
+    audience: Audience = Field(
+        default=Audience.STAFF,
+        description="Who may be told what the tool returns: `public`, `customers` (verified requesters) or `staff`. "
+        "The owner of a row may be told of that row in any case.",
+    )
+    readers: dict[FieldPath, Audience] = Field(
+        default_factory=dict, description="The same for single fields, and for everything below them."
+    )
+    content_audience: Audience = Field(
+        default=Audience.CUSTOMERS,
+        description="Who can read what the tool writes. `staff` for internal notes: then nothing in them is kept back.",
     )
     redact: tuple[FieldPath, ...] = Field(
         default=(), description="Result fields that are personal whatever they look like."
@@ -135,6 +169,8 @@ class ToolManifest(BaseModel):
     def unknown_arguments(self, known: Iterable[str]) -> list[str]:
         """Arguments that the manifest speaks of and the tool does not have."""
         named = {*self.steering, *self.content, *self.plain, *self.destinations, *self.lookups, *self.argument_kinds}
+        if self.owner_argument is not None:
+            named.add(self.owner_argument)
         return sorted(named - set(known))
 
 

@@ -1,0 +1,82 @@
+"""What an investigation sends to people, as messages that the safety path decides about."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from gaby.agent.moves import Investigating
+from gaby.agent.replies import tokens_in
+from gaby.kernel.ids import ApprovalId
+from gaby.llm.books import OFFLINE
+from gaby.tickets.models import Posting
+from gaby.tickets.postings import Gated
+from gaby.tools import Call, Tools
+from gaby.tools.messages import Message, MessageKind
+from gaby.tools.runs import Author
+
+
+@dataclass(frozen=True)
+class MessageGate:
+    """The gate of one run. What it decides about is exactly what would be sent."""
+
+    tools: Tools
+    run: Investigating
+
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
+        kind = _kind(posting.kind, content)
+        message = Message(
+            kind=kind,
+            arguments=_arguments(kind, content),
+            call=Call(f"gaby.{kind}", {}, posting.id, why=" ".join(self.run.memory.reasons)[:500]),
+            composed_by=self._author(),
+            cited=tuple(map(source_of_citation, tokens_in(self.run.memory.cited or ""))),
+        )
+        approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
+        ruling = await self.tools.messages.rule(message, self.run.tools, approval_id)
+        asked = ruling.approval
+        return Gated(
+            outcome=ruling.outcome,
+            rule=ruling.rule,
+            reason=self.run.told(ruling.reason),
+            fence=ruling.fence,
+            approval_id=asked.id if asked is not None else None,
+            until=asked.expires_at if asked is not None else None,
+            content=_content(kind, content, ruling.arguments) if ruling.arguments is not None else None,
+        )
+
+    def _author(self) -> Author:
+        """Once a model has had a hand in what is said, nobody can tell any more what is woven into it."""
+        return "rules" if self.run.memory.written_by in {None, OFFLINE} else "model"
+
+
+def source_of_citation(token: str) -> str:
+    """The name under which a run's ledger knows what a citation stands for."""
+    kind, _, rest = token.partition(":")
+    return f"the result of {rest.rpartition('#')[0]}" if kind == "tool" else rest
+
+
+def _kind(kind: str, content: dict[str, Any]) -> MessageKind:
+    match kind:
+        case "reply":
+            return "note" if content["private"] else "reply"
+        case "status" | "time":
+            return kind
+        case _:
+            return "escalation"
+
+
+def _arguments(kind: MessageKind, content: dict[str, Any]) -> dict[str, Any]:
+    match kind:
+        case "reply" | "note":
+            return {"body": content["body"]}
+        case "status":
+            return {"verdict": content["verdict"]}
+        case "time":
+            return {"minutes": content["minutes"], "note": content["note"]}
+        case "escalation":
+            return {"text": json.dumps(content, sort_keys=True)}
+
+
+def _content(kind: MessageKind, content: dict[str, Any], arguments: Any) -> dict[str, Any]:
+    """An escalation is sent as it was decided; of the others a person may have changed the words."""
+    return content if kind == "escalation" else {**content, **arguments}

@@ -1,0 +1,173 @@
+"""Readers: who may be shown a value. Every value has its readers; what is put together keeps those of all its parts."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gaby.safety.addresses import canonical_address
+from gaby.safety.matching import same_case
+from gaby_connectors.sdk.manifest import Audience
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody whom a text would reach."""
+
+    kind: Literal["staff", "verified", "stranger"]
+    address: str = ""
+    """Whose mailbox it is, for somebody who was verified."""
+
+    @property
+    def in_words(self) -> str:
+        match self.kind:
+            case "staff":
+                return "colleagues"
+            case "verified":
+                return self.address or "the requester"
+            case "stranger":
+                return f"{self.address}, who was not verified" if self.address else "somebody who was not verified"
+
+
+STAFF_READER = Reader("staff")
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Who may be shown one value: everybody of an audience, and its owners whatever that is."""
+
+    audience: Audience = Audience.STAFF
+    owners: frozenset[str] = frozenset()
+    """Canonical addresses."""
+
+    def allow(self, reader: Reader) -> bool:
+        if reader.kind == "staff" or self.audience is Audience.PUBLIC:
+            return True
+        if reader.kind == "stranger":
+            return False
+        return self.audience is Audience.CUSTOMERS or canonical_address(reader.address) in self.owners
+
+
+STAFF_ONLY = Readers()
+EVERYBODY = Readers(Audience.PUBLIC)
+
+
+def owned_by(*addresses: str) -> Readers:
+    return Readers(owners=frozenset(map(canonical_address, addresses)))
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """Something that a text would tell a reader who may not know it."""
+
+    source: str
+    """In a person's words: `the result of directory.find_user`."""
+    reader: str
+    value: str = ""
+    """The value itself, where it is known; otherwise whoever wrote the text had seen the whole source."""
+
+
+@dataclass
+class ReadingRecord:
+    """What one run has read, and who may be told of it. Nothing that was entered is ever taken out."""
+
+    _sources: dict[str, set[Readers]] = field(default_factory=dict[str, set[Readers]])
+    _values: dict[str, list[tuple[str, Readers]]] = field(default_factory=dict[str, list[tuple[str, Readers]]])
+    _texts: list[tuple[str, str, Readers]] = field(default_factory=list[tuple[str, str, Readers]])
+
+    def read(self, source: str, readers: Iterable[Readers]) -> None:
+        """A source as a whole."""
+        self._sources.setdefault(source, set()).update(readers)
+
+    def read_value(self, source: str, value: str, readers: Readers) -> None:
+        self._sources.setdefault(source, set()).add(readers)
+        if len(value) >= _TELLING:
+            known = self._values.setdefault(value, [])
+            if (source, readers) not in known:
+                known.append((source, readers))
+
+    def read_text(self, source: str, text: str, readers: Readers) -> None:
+        """A page of the company's own: it may be read to understand, and quoted only to its readers."""
+        if (source, text, readers) not in self._texts:
+            self._texts.append((source, text, readers))
+
+    def quoted_in(self, text: str, reader: Reader) -> list[Disclosure]:
+        """Pages that this reader may not see and that a text repeats: a run of their words, or a value of theirs."""
+        closed = [each for each in self._texts if not each[2].allow(reader)]
+        if not closed:
+            return []
+        known = " ".join(page for _, page, readers in self._texts if readers.allow(reader))
+        said, known_words = set(_runs(text)), set(_runs(known))
+        values = _telling_words(text) - _telling_words(known)
+        found: list[Disclosure] = []
+        for source, page, _ in closed:
+            value = next(iter(sorted(values & _telling_words(page))), None)
+            run = next((each for each in _runs(page) if each in said and each not in known_words), None)
+            if value is not None or run is not None:
+                found.append(Disclosure(source, reader.in_words, value or " ".join(run or ())))
+        return found
+
+    def unreadable(self, reader: Reader) -> list[Disclosure]:
+        """The sources of which this reader may not be told everything."""
+        return [
+            Disclosure(source, reader.in_words)
+            for source, all_readers in self._sources.items()
+            if not all(readers.allow(reader) for readers in all_readers)
+        ]
+
+    def told_by(self, text: str, reader: Reader, cited: Collection[str] = ()) -> list[Disclosure]:
+        """What a text that rules put together tells of places where this reader may not look.
+
+        A source that is closed to the reader as a whole is told of by citing it; of a source that is open in part, the
+        values count that are found nowhere else.
+        """
+        closed = [
+            Disclosure(source, reader.in_words)
+            for source, all_readers in self._sources.items()
+            if source in cited and not any(readers.allow(reader) for readers in all_readers)
+        ]
+        folded = same_case(text)
+        values = [
+            Disclosure(known[0][0], reader.in_words, value)
+            for value, known in self._values.items()
+            if not any(readers.allow(reader) for _, readers in known) and _tells(folded, same_case(value))
+        ]
+        return closed + values
+
+
+def _runs(text: str) -> list[tuple[str, ...]]:
+    """Every few words in a row, without punctuation and case."""
+    words = _WORD.findall(same_case(text))
+    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
+
+
+def _telling_words(text: str) -> set[str]:
+    """Addresses, numbers and codes: what nobody says by chance."""
+    return {
+        word.strip(".,;:!?")
+        for word in _VALUE.findall(same_case(text))
+        if sum(map(str.isdigit, word)) > 2 or "@" in word
+    }
+
+
+def _tells(text: str, value: str) -> bool:
+    """Whether the value stands in the text as a whole. Words that say nothing by themselves do not count."""
+    if value.isalpha() and len(value) < _LONG_WORD:
+        return False
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        if not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+_WORD = re.compile(r"[^\W_]+")
+_VALUE = re.compile(r"[^\s()<>\[\]{}`\"'|*]+")
+_RUN = 6
+"""So many words in a row are a quotation; fewer are everybody's."""
+_TELLING = 3
+"""Shorter values appear in every text by chance."""
+_LONG_WORD = 8
+"""A state or a kind is one short word: active, locked, refunded."""

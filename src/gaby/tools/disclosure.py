@@ -1,0 +1,70 @@
+"""What a change would tell, and to whom: whether everybody whom its content reaches may know what the run has read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gaby.safety import Disclosure, Label, Reader, Role, ToolFacts, Trace, canonical_address, leaves
+from gaby.tools.runs import Author, Run
+from gaby_connectors.sdk.manifest import Audience
+
+
+def requester_of(run: Run) -> Reader:
+    """Whoever gets a reply in this run. An operator who acts for themselves is staff."""
+    if run.principals is None:
+        return Reader("staff")
+    verified = canonical_address(run.requester) in run.principals
+    return Reader("verified" if verified else "stranger", run.requester)
+
+
+def told_to(run: Run, reader: Reader, text: str, composed_by: Author, cited: Sequence[str] = ()) -> list[Disclosure]:
+    """A model may have woven anything that it saw into its words, in any spelling; rules only write what they cite."""
+    match composed_by:
+        case "model":
+            return run.ledger.reading.unreadable(reader)
+        case "rules":
+            return run.ledger.reading.told_by(text, reader, cited)
+        case "person":
+            return []
+
+
+def disclosures_of(
+    tool: ToolFacts, arguments: Mapping[str, Any], run: Run, traces: Sequence[Trace], composed_by: Author
+) -> Iterator[Disclosure]:
+    """For a run on behalf of a requester. What an operator asks for is theirs to send."""
+    if run.principals is None or tool.manifest.content_audience is Audience.STAFF:
+        return
+    said = [
+        leaf.value
+        for name, value in arguments.items()
+        if tool.roles.get(name) is Role.CONTENT
+        for leaf in leaves(name, value)
+        if not leaf.literal
+    ]
+    if not said:
+        return
+    text = "\n".join(said)
+    for reader in _readers(tool, run, traces):
+        yield from told_to(run, reader, text, composed_by)
+
+
+def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:
+    """Whomever a destination names; without one, the requester, who may come to see what is written about them."""
+    names = {name for name, role in tool.roles.items() if role is Role.DESTINATION}
+    places = [each for each in traces if any(_is_in(each, name) for name in names)]
+    if not places:
+        return [requester_of(run)]
+    return [_reader(run, each) for each in places]
+
+
+def _reader(run: Run, trace: Trace) -> Reader:
+    if any(origin.label is Label.OPERATOR and origin.connector is None for origin in trace.origins):
+        # Somebody who works here wrote that it goes there.
+        return Reader("staff", trace.leaf.value)
+    if canonical_address(trace.leaf.value) in (run.principals or ()):
+        return Reader("verified", trace.leaf.value)
+    return Reader("stranger", trace.leaf.value)
+
+
+def _is_in(trace: Trace, argument: str) -> bool:
+    found = trace.leaf.argument
+    return found == argument or found.startswith((f"{argument}.", f"{argument}[", f"{argument}{{"))

@@ -1,0 +1,187 @@
+"""Messages to people: replies, notes, changes of status, time entries and escalations, decided like every other change.
+
+They are tools of Gaby's own connector, with a manifest, a policy and kill switches; only the sending is the desk's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from gaby.audit import Fence
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.ids import ApprovalId, WorkspaceId
+from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
+from gaby.safety import LaneRules, Policy, Scopes, Verdict, decide, policy_version
+from gaby.tools import builtin, epochs
+from gaby.tools.approvals import Approvals, as_fact
+from gaby.tools.catalogue import Catalogue, ConnectorEntry, ToolEntry, entries_of
+from gaby.tools.disclosure import requester_of, told_to
+from gaby.tools.gather import Circumstances, gather
+from gaby.tools.manifests import read_manifests
+from gaby.tools.models import Approval
+from gaby.tools.runs import Author, Call, Run
+from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, Audience, Autonomy, ToolManifest
+
+MessageKind = Literal["reply", "note", "status", "time", "escalation"]
+
+_TEXT = {"type": "string", "maxLength": 200_000}
+
+
+def _tool(name: str, description: str, properties: dict[str, Any], manifest: ToolManifest) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "name": name,
+        "description": description,
+        "inputSchema": schema,
+        "_meta": {TOOL_META: manifest.model_dump(mode="json")},
+    }
+
+
+_STAFF = Audience.STAFF
+_TOOLS = [
+    _tool(
+        "reply",
+        "Post a reply on the ticket that its requester can read.",
+        {"body": _TEXT},
+        ToolManifest(scope="write", path="tickets/reply", content=("body",)),
+    ),
+    _tool(
+        "note",
+        "Post a private note on the ticket, for colleagues.",
+        {"body": _TEXT},
+        ToolManifest(scope="write", path="tickets/note", content=("body",), content_audience=_STAFF),
+    ),
+    _tool(
+        "status",
+        "Set the status of the ticket at its desk.",
+        {"verdict": {"type": "string", "maxLength": 40}},
+        ToolManifest(scope="write", path="tickets/status", plain=("verdict",)),
+    ),
+    _tool(
+        "time",
+        "Log the time that was spent.",
+        {"minutes": {"type": "integer"}, "note": _TEXT},
+        ToolManifest(
+            scope="write", path="tickets/time", plain=("minutes",), content=("note",), content_audience=_STAFF
+        ),
+    ),
+    _tool(
+        "escalation",
+        "Tell colleagues at the place that the workspace has set.",
+        {"text": _TEXT},
+        ToolManifest(scope="write", path="escalations", content=("text",), content_audience=_STAFF),
+    ),
+]
+DEFINITIONS: ServerDefinitions = read_definitions(
+    _TOOLS,
+    server_name=builtin.NAME,
+    server_version=builtin.VERSION,
+    experimental={SERVER_META: {"version": builtin.VERSION}},
+)
+_EVERYTHING = Scopes(write=LaneRules(allow=("**",)))
+
+
+@dataclass(frozen=True)
+class Message:
+    kind: MessageKind
+    arguments: Mapping[str, Any]
+    call: Call
+    """Its id is the same however often the message is tried."""
+    composed_by: Author = "rules"
+    cited: Sequence[str] = ()
+    """The sources that the text names, in a person's words."""
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What may happen with a message now."""
+
+    outcome: Literal["send", "wait", "refuse"]
+    rule: str
+    reason: str
+    fence: Fence | None = None
+    """What must still hold when it is sent."""
+    approval: Approval | None = None
+    arguments: Mapping[str, Any] | None = None
+    """What is sent; a person may have changed it."""
+
+
+class Messages:
+    def __init__(self, database: Database, clock: Clock, catalogue: Catalogue, approvals: Approvals) -> None:
+        self._database = database
+        self._clock = clock
+        self._catalogue = catalogue
+        self._approvals = approvals
+
+    async def rule(self, message: Message, run: Run, approval_id: ApprovalId | None) -> Ruling:
+        """Decide. What a person must see first becomes a draft that waits for them."""
+        snapshot = await self._catalogue.snapshot(run.workspace_id)
+        fence = epochs.fence(run.workspace_id, snapshot.epoch, run.fence)
+        killed = snapshot.connectors[builtin.NAME].killed
+        entry = message_entries(run.workspace_id, killed)[message.kind]
+        if approval_id is not None:
+            return await self._after_asking(message, entry, run, approval_id, fence)
+        verdict = self._decide(message, entry, run, None)
+        match verdict.outcome:
+            case "allow":
+                return Ruling("send", verdict.rule, verdict.reason, fence, arguments=message.arguments)
+            case "ask":
+                async with self._database.write(run.workspace_id) as session:
+                    call = replace(message.call, arguments=message.arguments)
+                    asked = await self._approvals.request(session, entry, call, run, verdict, None)
+                return Ruling("wait", verdict.rule, verdict.reason, approval=asked)
+            case "simulate" | "deny":
+                return Ruling("refuse", verdict.rule, verdict.reason)
+
+    async def _after_asking(
+        self, message: Message, entry: ToolEntry, run: Run, approval_id: ApprovalId, fence: Fence
+    ) -> Ruling:
+        async with self._database.read(run.workspace_id) as session:
+            approval = await self._approvals.get(session, approval_id)
+            sealed = await self._approvals.call_of(session, approval)
+        if approval.state == "waiting" and self._clock.now() < approval.expires_at:
+            return Ruling("wait", "consent", "A person has not answered yet.", approval=approval)
+        if approval.state in {"refused", "escalated"}:
+            told = f"{approval.decided_by} {'passed it on' if approval.state == 'escalated' else 'refused it'}"
+            return Ruling("refuse", f"approval.{approval.state}", f"{told}: {approval.answer or ''}".strip(" :"))
+        call = replace(message.call, id=sealed.id, resumed=approval.state == "used")
+        message = replace(message, arguments=sealed.arguments, call=call)
+        verdict = self._decide(message, entry, run, approval)
+        if verdict.outcome != "allow":
+            return Ruling("refuse", verdict.rule, verdict.reason)
+        if approval.state != "used":
+            async with self._database.write(run.workspace_id) as session:
+                await self._approvals.use(session, run.actor, approval.typed_id)
+        return Ruling("send", verdict.rule, verdict.reason, fence, approval, sealed.arguments)
+
+    def _decide(self, message: Message, entry: ToolEntry, run: Run, approval: Approval | None) -> Verdict:
+        around = Circumstances(
+            now=self._clock.now(),
+            approval=as_fact(approval, message.call) if approval is not None else None,
+            composed_by=message.composed_by,
+        )
+        facts = gather(entry, message.arguments, run, around)
+        if message.kind == "reply":
+            text = str(message.arguments["body"])
+            told = told_to(run, requester_of(run), text, message.composed_by, message.cited)
+            quoted = run.ledger.reading.quoted_in(text, requester_of(run))
+            return decide(replace(facts, disclosures=(*told, *quoted)), entry.connector.policy)
+        # What goes to colleagues leads nobody anywhere that they would not see marked as foreign on the ticket itself.
+        facts = replace(facts, carriers=())
+        return decide(facts, entry.connector.policy)
+
+
+def message_entries(workspace_id: WorkspaceId, killed: str | None) -> dict[str, ToolEntry]:
+    """The tools behind messages. They are in no catalogue: nobody but the write-back uses them."""
+    policy = Policy(Autonomy.ACT, _EVERYTHING, writes_per_minute=1_000_000)
+    entry = ConnectorEntry(
+        key=ServerKey(workspace_id, builtin.NAME),
+        policy=policy,
+        version=policy_version(policy),
+        fingerprint=DEFINITIONS.fingerprint,
+        quarantined=False,
+        killed=killed,
+    )
+    found = entries_of(entry, DEFINITIONS, read_manifests(DEFINITIONS, None))
+    return {each.facts.name: each for each in found}
