@@ -65,5 +65,5 @@ def _say_nothing(_: str) -> None:
 async def _read(gaby: Gaby, actor: Actor, folder: Path) -> None:
     parts = gaby.knowledge.parts
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await parts.shelf.add(session, actor, NewSource(HANDBOOK, "folder", str(folder)))
+        source = await parts.shelf.add(session, actor, NewSource(HANDBOOK, "folder", str(folder), audience="customers"))
     await parts.syncer.sync(actor, source.id)

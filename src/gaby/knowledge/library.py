@@ -17,6 +17,7 @@ from gaby.knowledge.documents import content_hash
 from gaby.knowledge.index.index import Entry, Index, Span, Stored
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgeDocument, KnowledgePassage, KnowledgeVector
 from gaby.knowledge.preparing import Prepared
+from gaby.knowledge.reading.front_matter import front_matter_audience
 
 _AT_ONCE = 400
 
@@ -147,6 +148,7 @@ class Library:
             "pages": len(document.text.pages),
             "changed_at": self._clock.now(),
             "link": document.link,
+            "audience": front_matter_audience(document.text.text) if document.text.kind == "markdown" else None,
             "used_at": old.used_at,
             "uses": old.uses,
         }

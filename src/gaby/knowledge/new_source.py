@@ -17,6 +17,8 @@ class NewSource:
     options: Mapping[str, str] = field(default_factory=dict[str, str])
     secret: str | None = field(default=None, repr=False)
     every: timedelta | None = None
+    audience: str = "staff"
+    """Who may be shown its pages: public, customers or staff."""
 
     @property
     def is_a_file(self) -> bool:

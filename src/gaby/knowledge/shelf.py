@@ -23,6 +23,7 @@ from gaby.knowledge.new_source import NewSource
 from gaby.knowledge.sources.config import Kind, SourceConfig, SourceGround
 from gaby.knowledge.sources.factory import check, make_source
 from gaby.knowledge.sources.source import BadSource, Source
+from gaby_connectors.sdk.manifest import Audience
 
 LEARNED = "learned"
 """The source of what was learned and accepted. It is there by itself."""
@@ -73,6 +74,8 @@ class Shelf:
 
     async def add(self, session: WriteSession, actor: Actor, new: NewSource) -> KnowledgeSource:
         config = _checked(new)
+        if new.audience not in set(Audience):
+            raise Invalid("The audience of a source is public, customers or staff.")
         if _needs_this_machine(new) and not actor.may(Permission.INSTALLATION_MANAGE):
             raise OnThisMachine
         if await self.find(session, new.name) is not None:
@@ -200,6 +203,7 @@ class Shelf:
             location=new.location,
             options=dict(new.options),
             created_at=now,
+            audience=new.audience,
             every_seconds=None if new.every is None else int(new.every.total_seconds()),
             due_at=None if new.every is None else now,
         )

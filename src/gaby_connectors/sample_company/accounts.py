@@ -78,6 +78,7 @@ async def search_accounts(
         | minted("usage[]", "*")
         | minted("sso", "*"),
         owner={"account": "owner_email"},
+        owner_argument="account_id",
     )
 )
 async def get_account(company: Company, account_id: AccountId) -> AccountDetail:

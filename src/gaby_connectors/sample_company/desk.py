@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import Limit, TicketId, connector, minted, written
 from gaby_connectors.sample_company.company import Company, done_before
-from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
+from gaby_connectors.sdk.manifest import Audience, ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
 _TICKET = minted("tickets[]", "id", "account_id", "status", "created_at") | written(
@@ -89,6 +89,7 @@ async def get_ticket(company: Company, ticket_id: TicketId) -> TicketDetail:
         requires_approval_above_autonomy="investigate",
         steering=("ticket_id",),
         content=("text",),
+        content_audience=Audience.STAFF,
         supports_dry_run=True,
         idempotent=True,
         results={"note_id": ResultLabel.CREATED},

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import AccountId, connector, minted, written
 from gaby_connectors.sample_company.company import Company
-from gaby_connectors.sdk.manifest import ToolManifest
+from gaby_connectors.sdk.manifest import Audience, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
 _DEVICES = "SELECT d.*, a.owner_email FROM devices d JOIN accounts a ON a.id = d.account_id "
@@ -64,7 +64,7 @@ class Restarting(BaseModel):
             "restart_requested_at",
         )
         | written("devices[]", "name", "site", "owner_email", "last_error"),
-        owner={"devices[]": "owner_email"},
+        owner_argument="account_id",
     ),
     more="Ask for one status at a time.",
 )
@@ -82,7 +82,9 @@ async def list_devices(
     return Devices(devices=[Device(**row) for row in found])
 
 
-@connector.tool(ToolManifest(scope="read", path="agent/releases", results=minted("releases[]", "*")))
+@connector.tool(
+    ToolManifest(scope="read", path="agent/releases", results=minted("releases[]", "*"), audience=Audience.CUSTOMERS)
+)
 async def list_agent_releases(company: Company) -> Releases:
     """Show the releases of the device agent with their notes and known issues, the newest first."""
     found = company.rows("SELECT * FROM agent_releases ORDER BY released_at DESC")

@@ -103,6 +103,7 @@ async def search_users(
         path="users/{user_id}",
         results=_ONE_USER | minted("groups[]", "id", "grants"),
         owner={"user": "email"},
+        owner_argument="user_id",
     )
 )
 async def get_user(company: Company, user_id: UserId) -> UserDetail:
@@ -116,7 +117,12 @@ async def get_user(company: Company, user_id: UserId) -> UserDetail:
 
 
 @connector.tool(
-    ToolManifest(scope="read", path="users/{user_id}/logins", results=minted("logins[]", "at", "ok", "reason")),
+    ToolManifest(
+        scope="read",
+        path="users/{user_id}/logins",
+        results=minted("logins[]", "at", "ok", "reason"),
+        owner_argument="user_id",
+    ),
     more="Ask with a smaller limit, or only for failed logins.",
 )
 async def list_logins(
@@ -138,7 +144,12 @@ async def list_logins(
 
 
 @connector.tool(
-    ToolManifest(scope="read", path="accounts/{account_id}/groups", results=minted("groups[]", "id", "grants"))
+    ToolManifest(
+        scope="read",
+        path="accounts/{account_id}/groups",
+        results=minted("groups[]", "id", "grants"),
+        owner_argument="account_id",
+    )
 )
 async def list_groups(company: Company, account_id: AccountId) -> Groups:
     """Show the groups of an account, what each may do, and who is in it."""

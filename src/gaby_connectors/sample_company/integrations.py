@@ -69,6 +69,7 @@ class Resent(BaseModel):
             "api_keys[]", "id", "prefix", "status", "created_at", "replaced_by", "last_used_at", "requests_last_hour"
         )
         | written("api_keys[]", "name"),
+        owner_argument="account_id",
     )
 )
 async def list_api_keys(company: Company, account_id: AccountId) -> ApiKeys:
@@ -83,6 +84,7 @@ async def list_api_keys(company: Company, account_id: AccountId) -> ApiKeys:
         path="accounts/{account_id}/webhooks",
         results=minted("webhooks[]", "id", "status", "signing_key_id", "signing_key_status", "failed_last_day")
         | written("webhooks[]", "url"),
+        owner_argument="account_id",
     )
 )
 async def list_webhooks(company: Company, account_id: AccountId) -> Webhooks:
@@ -104,6 +106,7 @@ async def list_webhooks(company: Company, account_id: AccountId) -> Webhooks:
         path="webhooks/{webhook_id}/deliveries",
         results=minted("deliveries[]", "id", "event", "at", "status", "http_status", "attempts")
         | written("deliveries[]", "answer"),
+        owner_argument="webhook_id",
     ),
     more="Ask with a smaller limit, or only for failed ones.",
 )

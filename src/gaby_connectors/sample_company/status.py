@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import Limit, connector, listed, minted
 from gaby_connectors.sample_company.company import Company, Row
-from gaby_connectors.sdk.manifest import ToolManifest
+from gaby_connectors.sdk.manifest import Audience, ToolManifest
 
 
 class Incident(BaseModel):
@@ -51,7 +51,9 @@ def _incident(row: Row) -> Incident:
     return Incident.model_validate(row | {"regions": listed(row["regions"]), "components": listed(row["components"])})
 
 
-@connector.tool(ToolManifest(scope="read", path="incidents", results=minted("incidents[]", "*")))
+@connector.tool(
+    ToolManifest(scope="read", path="incidents", results=minted("incidents[]", "*"), audience=Audience.PUBLIC)
+)
 async def list_incidents(
     company: Company,
     *,
@@ -66,7 +68,10 @@ async def list_incidents(
 
 @connector.tool(
     ToolManifest(
-        scope="read", path="incidents/{incident_id}", results=minted("incident", "*") | minted("updates[]", "*")
+        scope="read",
+        path="incidents/{incident_id}",
+        results=minted("incident", "*") | minted("updates[]", "*"),
+        audience=Audience.PUBLIC,
     )
 )
 async def get_incident(
@@ -79,7 +84,9 @@ async def get_incident(
     return IncidentDetail(incident=_incident(row), updates=[Update(**update) for update in updates])
 
 
-@connector.tool(ToolManifest(scope="read", path="deploys", results=minted("deploys[]", "*")))
+@connector.tool(
+    ToolManifest(scope="read", path="deploys", results=minted("deploys[]", "*"), audience=Audience.CUSTOMERS)
+)
 async def list_deploys(
     company: Company,
     service: Annotated[

@@ -1,4 +1,4 @@
-"""The block between `---` lines that many Markdown files begin with. Its title is used; its mistakes are not ours."""
+"""The block between `---` lines that many Markdown files begin with. Its title and its audience are used."""
 
 import json
 import re
@@ -13,6 +13,8 @@ _KEY = re.compile(r"^[\"']?[A-Za-z_][\w.-]*[\"']?[ \t]*[:=]", re.MULTILINE)
 _TITLE = re.compile(
     r"^[\"']?title[\"']?[ \t]*[:=][ \t]*([^\n]*)(\n(?:[ \t]+[^\n]*\n?)*)?", re.MULTILINE | re.IGNORECASE
 )
+_AUDIENCE = re.compile(r"^[\"']?audience[\"']?[ \t]*[:=][ \t]*([^\n]*)", re.MULTILINE | re.IGNORECASE)
+_AUDIENCES = frozenset({"public", "customers", "staff"})
 
 
 def front_matter_end(text: str) -> int:
@@ -39,6 +41,16 @@ def front_matter_title(text: str) -> str | None:
     if value[:1] in (">", "|") and len(value) <= 3:
         value = " ".join((found[2] or "").split())
     return _unquoted(value).strip() or None
+
+
+def front_matter_audience(text: str) -> str | None:
+    """Who may be shown the page, as it says itself. Whatever else than the three known words stands there is staff."""
+    end = front_matter_end(text)
+    found = _AUDIENCE.search(text, 0, end) if end else None
+    if found is None:
+        return None
+    said = _unquoted(found[1].strip()).strip().lower()
+    return said if said in _AUDIENCES else "staff"
 
 
 def _unquoted(value: str) -> str:
