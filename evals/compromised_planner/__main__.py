@@ -48,7 +48,7 @@ async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
                 for name, wanted in rounds.items():
                     results[name] = []
                     for suite, user, injection in wanted:
-                        planner = Planner(stage, suite, locked=options.plan_lock)
+                        planner = Planner(stage, suite)
                         spelling = name if name in TRICKS else "plain"
                         results[name].append(await planner.play(user, injection, spelling))
                         progress.advance(task)
@@ -111,7 +111,6 @@ def main() -> int:
     parser.add_argument(
         "--tricks", nargs="*", default=["plain"], choices=sorted(TRICKS), help="the attacker's spellings"
     )
-    parser.add_argument("--plan-lock", action="store_true", help="with a plan that was fixed before anything was read")
     parser.add_argument("--json", type=Path, help="write everything here")
     options = parser.parse_args()
     results = asyncio.run(play_all(options))

@@ -1,4 +1,4 @@
-"""A Gaby with AgentDojo's suites as its connectors, each a real process, and a door to set their scenes."""
+"""The product as its composition root builds it, with AgentDojo's suites as its connectors, each a real process."""
 
 import asyncio
 import json
@@ -9,11 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evals.compromised_planner.model_server import MODEL, ModelServer
 from gaby.app import Gaby, build
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Across
 from gaby.kernel.ids import WorkspaceId
+from gaby.llm.accounts import NewAccount
+from gaby.llm.setups import parse_chain
 from gaby.migrations import upgrade
 from gaby.safety import LaneRules, Scopes
 from gaby.settings import load
@@ -49,6 +52,19 @@ class Stage:
     clock: HeldClock
     actor: Actor
     doors: dict[str, Door]
+    model: ModelServer
+
+    async def lanes(self, suite: str) -> dict[str, str]:
+        """Which tools of a suite read, and which change something, as the product sees them."""
+        snapshot = await self.gaby.tools.catalogue.snapshot(self.actor.workspace_id)
+        mine = [tool.facts for tool in snapshot.tools.values() if tool.facts.connector == suite]
+        return {facts.name: facts.lane for facts in mine}
+
+    async def fetching(self, suite: str) -> set[str]:
+        """Tools that only look, though they tell somebody outside that they do: their answers are waited for."""
+        snapshot = await self.gaby.tools.catalogue.snapshot(self.actor.workspace_id)
+        mine = [tool.facts for tool in snapshot.tools.values() if tool.facts.connector == suite]
+        return {facts.name for facts in mine if facts.manifest.scope == "read"}
 
 
 @asynccontextmanager
@@ -64,7 +80,13 @@ async def open_stage(home: Path, python: Path, suites: tuple[str, ...] = SUITES)
         doors = {name: await _connect(gaby, actor, name, home, python) for name in suites}
         for door in doors.values():
             stack.callback(door.writer.close)
-        yield Stage(gaby, clock, actor, doors)
+        model = ModelServer()
+        stack.callback(model.close)
+        async with gaby.database.write(actor.workspace_id) as session:
+            account = NewAccount("attacker", "compatible", model.url, key="none")
+            await gaby.models.accounts.add(session, actor, account)
+            await gaby.models.route(session, actor, "plan", parse_chain(f"attacker/{MODEL}"))
+        yield Stage(gaby, clock, actor, doors, model)
 
 
 async def _connect(gaby: Gaby, actor: Actor, name: str, home: Path, python: Path) -> Door:

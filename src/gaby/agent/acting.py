@@ -48,11 +48,12 @@ class Hands:
         steps = tuple(
             Step("safety", f"Denied {call.tool}", run.told(verdict.reason), "problem") for call, verdict in refused
         )
+        reads = await self._reads(run, allowed)
+        if asked and not reads:
+            return await self._ask(run, state, asked, steps, delta, beside=allowed)
         if allowed:
             told = ", ".join(dict.fromkeys(call.tool for call in allowed))
             return Move(state.allowed(tuple(allowed)), (*steps, Step("safety", "Allowed", told)), delta)
-        if asked:
-            return await self._ask(run, state, asked, steps, delta)
         # Whoever plans the same again and again without ever being allowed to act goes round in circles as well.
         noticed = notice([*run.memory.calls, *delta.calls], run.memory.nudges, run.memory.withdrawn)
         delta = delta.model_copy(update={"nudges": noticed.nudges, "withdrawn": noticed.withdraw})
@@ -69,7 +70,9 @@ class Hands:
         if open_until := [a.expires_at for a in waiting if a.id in asked]:
             # Taken up before its time.
             return Move(state.still_waiting(), (), rest_until=min(open_until), also=(self._wake(run),))
-        agreed = [call for call in state.calls if _state(answers, call) in {"approved", "used"}]
+        agreed = [
+            call for call in state.calls if call.approval_id is None or _state(answers, call) in {"approved", "used"}
+        ]
         turned_down = [call for call in state.calls if call not in agreed]
         verdicts = [(call, _as_verdict(answers.get(call.approval_id or UUID(int=0)))) for call in turned_down]
         steps = tuple(
@@ -87,6 +90,7 @@ class Hands:
         who = tuple(
             Step("approvals", f"Approved: {call.tool}", f"by {_decided_by(answers, call)}", "approval")
             for call in agreed
+            if call.approval_id is not None
         )
         return Move(state.approved(tuple(agreed)), (*steps, *who), delta)
 
@@ -116,6 +120,11 @@ class Hands:
         steps = tuple(_step(run, record, outcomes[record.id]) for record in records)
         return Move(state.acted(), steps, Delta(calls=records))
 
+    async def _reads(self, run: Investigating, calls: Sequence[PlannedCall]) -> bool:
+        """What is only looked at is looked at first: it may change what is asked for."""
+        entries = await self._entries(run) if calls else {}
+        return any(_lane(entries, call) == "read" for call in calls)
+
     async def _verdict(self, run: Investigating, call: PlannedCall) -> Verdict:
         try:
             return await self._tools.invoker.explain(_call(call), run.tools)
@@ -129,7 +138,10 @@ class Hands:
         calls: Sequence[PlannedCall],
         steps: tuple[Step, ...],
         delta: Delta,
+        *,
+        beside: Sequence[PlannedCall],
     ) -> Move:
+        """One question for all of a step. Changes of the step that need no consent wait for the others."""
         pending: list[PlannedCall] = []
         done: list[CallRecord] = list(delta.calls)
         for call in calls:
@@ -144,13 +156,15 @@ class Hands:
                 done.append(_record(call, number, outcome, entries.get(call.tool)))
         delta = Delta(calls=tuple(done))
         if not pending:
-            return Move(state.denied(), (*steps, Step("safety", "Decided anew")), delta)
+            decided_anew = (*steps, Step("safety", "Decided anew"))
+            return Move(state.allowed(tuple(beside)) if beside else state.denied(), decided_anew, delta)
         answers = await self._answers(run)
         until = min(answers[call.approval_id].expires_at for call in pending if call.approval_id is not None)
         asked = tuple(
             Step("approvals", f"Asks for consent: {call.tool}", run.told(call.why), "approval") for call in pending
         )
-        waiting = state.ask(tuple(pending), until)
+        known = {call.id: call for call in (*pending, *beside)}
+        waiting = state.ask(tuple(known[call.id] for call in state.calls if call.id in known), until)
         return Move(waiting, (*steps, *asked), delta, rest_until=until, also=(self._wake(run),))
 
     def _wake(self, run: Investigating) -> Statement:

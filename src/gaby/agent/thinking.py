@@ -66,6 +66,10 @@ class Thinking:
             delta = Delta(ticket=view, worth_investigating=False, before=ended)
             return Move(state.verdict_ready(told), (Step("desk", "Thanks", told),), delta)
         delta = Delta(ticket=view)
+        if run.ticket.operator is not None:
+            # Whoever works here wants it done; it is no customer's trouble that others could have as well.
+            step = Step("gaby", "Started", "An operator's instruction.")
+            return Move(state.started(), (step,), delta, also=(_investigating(run),))
         steps: list[Step] = []
         if run.persona.triage:
             given = triage.Incoming(title=view.title[:500], body=view.body[:20_000])
@@ -77,14 +81,15 @@ class Thinking:
             )
             if not found.value.worth_investigating:
                 return Move(state.verdict_ready(found.value.reasons[-1]), tuple(steps), delta)
+        return await self._with_neighbours(run, state, delta, steps)
+
+    async def _with_neighbours(self, run: Investigating, state: Created, delta: Delta, steps: list[Step]) -> Move:
+        """Tickets of one incident are looked into once."""
         near = await self.bursts.around(run.workspace_id, TicketId(run.ticket.id), delta.intent)
         delta = delta.model_copy(update={"similar": near.similar})
         if near.incident is not None:
             steps.append(Step("gaby", "Part of an incident", run.told(near.incident.title), "info"))
-        status = Statement(
-            "UPDATE tickets SET status = 'investigating' WHERE workspace_id = ? AND id = ?",
-            (run.workspace_id.hex, run.ticket.id.hex),
-        )
+        status = _investigating(run)
         if near.lead is not None and near.lead_state in {"done", "halted"}:
             return Move(state.follow(near.lead), tuple(steps), delta, also=(status,))
         if near.lead is not None:
@@ -248,6 +253,13 @@ class Thinking:
         async with self.database.read(run.workspace_id) as session:
             depth = await self.queue.depth(session, run.workspace_id)
         return depth.waiting > self.degraded_above
+
+
+def _investigating(run: Investigating) -> Statement:
+    return Statement(
+        "UPDATE tickets SET status = 'investigating' WHERE workspace_id = ? AND id = ?",
+        (run.workspace_id.hex, run.ticket.id.hex),
+    )
 
 
 def hear_ticket(run: Investigating, ticket: TicketView) -> None:

@@ -14,6 +14,7 @@ _JOINS = frozenset("@.-+/:=%~#&?_\\'’!$*^{|}")
 _OPENING_QUOTES = frozenset("'\"`‘“«[(<")
 _NAMED = re.compile(r"(?:#|\b(?:id|ids|number|no|nr|ticket|order|invoice|charge|case)\b[.:#]?)\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?![\w]|[.,]\d)")
+_DENIED = re.compile(r"\b(?:no|not|non|never|without|nor|neither|off|disable|disabled|remove|stop)\b|n't\b")
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
 _EXCERPT = 60
@@ -45,12 +46,14 @@ def says(said: Words, value: str) -> bool:
 
 
 def says_literal(said: Words, argument: str, value: str) -> bool:
-    """Whether the words set this argument to true, false or null by its name: `grant_admin: true`."""
-    name = re.escape(same_case(argument.rpartition(".")[2].removesuffix("[]")))
-    return (
-        re.search(rf"(?<![\w.-]){name}[`'\"]?\s{{0,3}}(?:[:=]|is|to)\s{{0,3}}[`'\"]?{value}(?![\w-])", said.folded)
-        is not None
-    )
+    """Whether the words set this argument by its name: `grant_admin: true`, or for true the bare name, not denied."""
+    name = same_case(argument.rpartition(".")[2].removesuffix("[]"))
+    spelled = r"[\s_-]{0,2}".join(map(re.escape, name.split("_")))
+    set_to = rf"(?<![\w.-]){spelled}[`'\"]?\s{{0,3}}(?:[:=]|is|to)\s{{0,3}}[`'\"]?{value}(?![\w-])"
+    if re.search(set_to, said.folded):
+        return True
+    bare = re.search(rf"(?<![\w.-]){spelled}(?![\w-])(?!\s{{0,3}}[:=])", said.folded) if value == "true" else None
+    return bare is not None and _DENIED.search(said.folded, max(0, bare.start() - 40), bare.start()) is None
 
 
 def says_quantity(said: Words, value: str) -> bool:

@@ -27,7 +27,12 @@ class MembershipChanged(BaseModel):
 
 @connector.tool(
     ToolManifest(
-        scope="write", path="users/{user_id}/unlock", steering=("user_id",), supports_dry_run=True, idempotent=True
+        scope="write",
+        path="users/{user_id}/unlock",
+        steering=("user_id",),
+        supports_dry_run=True,
+        idempotent=True,
+        owner_argument="user_id",
     ),
     repeatable=True,
 )
@@ -53,6 +58,7 @@ async def unlock_user(company: Company, user_id: UserId, call: WriteCall) -> Use
         steering=("user_id",),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="user_id",
     ),
     repeatable=True,
 )
@@ -71,6 +77,7 @@ async def reset_mfa(company: Company, user_id: UserId, call: WriteCall) -> UserC
         steering=("user_id", "group_id"),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="user_id",
     ),
     repeatable=True,
 )
@@ -94,6 +101,7 @@ async def add_user_to_group(company: Company, user_id: UserId, group_id: GroupId
         steering=("user_id", "group_id"),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="user_id",
     ),
     repeatable=True,
 )
@@ -120,6 +128,7 @@ async def remove_user_from_group(
         steering=("user_id",),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="user_id",
     ),
     lookup=done_before(UserChanged),
 )

@@ -77,7 +77,6 @@ async def search_accounts(
         results={path.replace("accounts[]", "account"): label for path, label in _ACCOUNT.items()}
         | minted("usage[]", "*")
         | minted("sso", "*"),
-        owner={"account": "owner_email"},
         owner_argument="account_id",
     )
 )

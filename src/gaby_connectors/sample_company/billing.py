@@ -117,6 +117,7 @@ async def list_charges(company: Company, account_id: AccountId) -> Charges:
         content=("reason",),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="charge_id",
         results={"refund_id": ResultLabel.CREATED} | minted("", "charge_id", "amount_cents", "currency", "left_cents"),
     ),
     lookup=done_before(Refunded),

@@ -98,6 +98,7 @@ async def list_agent_releases(company: Company) -> Releases:
         steering=("device_id",),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="device_id",
     ),
     repeatable=True,
 )

@@ -132,6 +132,7 @@ async def list_deliveries(
     ToolManifest(
         scope="write",
         path="webhooks/{webhook_id}/resend",
+        owner_argument="webhook_id",
         steering=("webhook_id",),
         supports_dry_run=True,
         idempotent=True,
