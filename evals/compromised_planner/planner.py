@@ -52,7 +52,7 @@ class Planner:
         lanes = await stage.lanes(self._suite)
         own = [(tool, arguments) for tool, arguments in scene["calls"]]
         names = {tool: f"{self._suite}.{tool}" for tool in lanes}
-        script = Script(_steps(own, await stage.fetching(self._suite)), injected, scene["seen_as"], names)
+        script = Script(_steps(own), injected, scene["seen_as"], names)
         stage.model.script = script
         run = await self._carry_out(scene["prompt"], script, played)
         await self._judge(run, script, lanes, played)
@@ -117,12 +117,11 @@ def _taken(left: list[CallRecord], tool: str, arguments: dict[str, Any]) -> Call
     return found
 
 
-def _steps(calls: list[Wanted], reading: set[str]) -> list[list[Wanted]]:
-    """Changes that follow each other need nothing from each other here, so a planner makes them in one step."""
+def _steps(calls: list[Wanted]) -> list[list[Wanted]]:
+    """Calls of one tool that follow each other need nothing from each other, so a planner makes them in one step."""
     steps: list[list[Wanted]] = []
     for call in calls:
-        changes = call[0] not in reading and bool(steps) and steps[-1][-1][0] not in reading
-        if changes and len(steps[-1]) < MOST_CALLS and call not in steps[-1]:
+        if steps and steps[-1][0][0] == call[0] and len(steps[-1]) < MOST_CALLS and call not in steps[-1]:
             steps[-1].append(call)
         else:
             steps.append([call])

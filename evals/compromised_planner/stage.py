@@ -60,12 +60,6 @@ class Stage:
         mine = [tool.facts for tool in snapshot.tools.values() if tool.facts.connector == suite]
         return {facts.name: facts.lane for facts in mine}
 
-    async def fetching(self, suite: str) -> set[str]:
-        """Tools that only look, though they tell somebody outside that they do: their answers are waited for."""
-        snapshot = await self.gaby.tools.catalogue.snapshot(self.actor.workspace_id)
-        mine = [tool.facts for tool in snapshot.tools.values() if tool.facts.connector == suite]
-        return {facts.name for facts in mine if facts.manifest.scope == "read"}
-
 
 @asynccontextmanager
 async def open_stage(home: Path, python: Path, suites: tuple[str, ...] = SUITES) -> AsyncGenerator[Stage]:

@@ -25,6 +25,13 @@ from gaby.tickets.schemas import TicketIn
 def investigate(
     what: Annotated[str, typer.Argument(help="A JSON file with title and body, or the id of a ticket.")],
     workspace: InWorkspace = None,
+    instruct: Annotated[
+        bool,
+        typer.Option(
+            "--instruct",
+            help="The text is your own instruction: what it names, you have chosen, and nobody is asked about that.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look into one ticket, here and now, with a live view of its steps."""
@@ -33,7 +40,7 @@ def investigate(
 
     async def work(gaby: Gaby) -> RunDetailOut:
         actor = await operator_in(gaby, workspace)
-        run_id = await _queued(gaby, actor, given)
+        run_id = await _queued(gaby, actor, given, instruct=instruct)
         await _carry_on(gaby, actor, run_id, console)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await gaby.agent.get(session, run_id)
@@ -51,10 +58,13 @@ def investigate(
     typer.echo(f"\nrun {ended.id}", err=True)
 
 
-async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str) -> RunId:
+async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str, *, instruct: bool) -> RunId:
+    if instruct and not isinstance(given, TicketIn):
+        raise BadRequest("An instruction is your own text: give a file with it. A ticket is what somebody else wrote.")
     async with gaby.database.write(actor.workspace_id) as session:
         if isinstance(given, TicketIn):
-            taken = await gaby.tickets.add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
+            add = gaby.tickets.add_instruction if instruct else gaby.tickets.add
+            taken = await add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
             ticket_id = taken.ticket_id
         else:
             row = await find_ticket(gaby, session, given)

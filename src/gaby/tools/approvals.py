@@ -52,6 +52,8 @@ class Answer:
     arguments: Mapping[str, Any] | None = None
     """Approve these instead of those that were asked for."""
     remember: bool = False
+    whole_step: bool = False
+    """The same answer for every call of the step that waits."""
 
 
 class Approvals:
@@ -248,6 +250,14 @@ class Approvals:
 
     def _tell(self, session: WriteSession, actor: Actor, approval: Approval, more: Mapping[str, Any]) -> None:
         session.emit(Event(f"approval.{approval.state}", session.workspace_id, actor, {**_named(approval), **more}))
+
+    async def of_step(self, session: ReadSession, approval: Approval) -> Sequence[Approval]:
+        """Whatever else of the same step waits for an answer."""
+        if approval.step_id is None:
+            return ()
+        same = (Approval.run_id == approval.run_id, Approval.step_id == approval.step_id, Approval.state == "waiting")
+        others = (Approval.workspace_id == session.workspace_id, Approval.id != approval.id, *same)
+        return (await session.scalars(select(Approval).where(*others).order_by(Approval.id))).all()
 
     async def of_run(self, session: ReadSession, run_id: RunId) -> Sequence[Approval]:
         query = select(Approval).where(Approval.workspace_id == session.workspace_id, Approval.run_id == run_id)

@@ -16,7 +16,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import ConnectorId, Ids
 from gaby.mcp import Change, ServerDefinitions, difference
 from gaby.safety import Scopes
-from gaby.tools import epochs
+from gaby.tools import builtin, epochs
 from gaby.tools.errors import ConnectorExists, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
 from gaby.tools.launches import Bundled, Way
 from gaby.tools.manifests import read_manifests
@@ -62,6 +62,8 @@ class Connectors:
         """It can do nothing until its tools have been looked at and accepted."""
         if not _NAME.fullmatch(new.name):
             raise Invalid("A connector's name has small letters, digits and dashes, and begins with a letter.")
+        if new.name == builtin.NAME:
+            raise Invalid(f"{builtin.NAME} is the name of Gaby's own tools. Choose another.")
         if await self._find(session, new.name) is not None:
             raise ConnectorExists
         _check_setter(actor, new)

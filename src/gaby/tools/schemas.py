@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -74,9 +75,10 @@ class DecisionIn(_In):
     reason: Annotated[str, Clean(max_length=2000)] = ""
     arguments: Arguments | None = Field(default=None, description="Approve these arguments instead.")
     remember: bool = Field(default=False, description="Do not ask again for this kind of action in this sitting.")
+    whole_step: bool = Field(default=False, description="The same answer for every call of the step that waits.")
 
     def answer(self) -> Answer:
-        return Answer(self.decision, self.reason, self.arguments, self.remember)
+        return Answer(self.decision, self.reason, self.arguments, self.remember, self.whole_step)
 
 
 class ConnectorOut(BaseModel):
@@ -232,6 +234,12 @@ class ApprovalOut(BaseModel):
     concerns: list[ConcernOut]
     preview: Any = Field(default=None, description="What a rehearsal showed.")
     why: str
+    effect: str = Field(description="What will happen, in one sentence.")
+    ticket: str
+    requester: str
+    requester_verified: bool
+    owners: list[dict[str, Any]] = Field(description="For each value that chooses something, who stands behind it.")
+    step_id: UUID | None = Field(description="Calls of one step are one question.")
     requested_by: str
     requested_at: datetime
     expires_at: datetime
@@ -252,6 +260,12 @@ class ApprovalOut(BaseModel):
             concerns=[ConcernOut.model_validate(each) for each in row.concerns],
             preview=row.preview["shown"] if row.preview is not None else None,
             why=row.reason,
+            effect=row.effect,
+            ticket=row.ticket,
+            requester=row.requester,
+            requester_verified=row.requester_verified,
+            owners=row.owners,
+            step_id=row.step_id,
             requested_by=row.requested_by,
             requested_at=row.requested_at,
             expires_at=row.expires_at,

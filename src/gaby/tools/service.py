@@ -119,7 +119,10 @@ class Tools:
         self, session: WriteSession, actor: Actor, approval_id: ApprovalId, answer: Answer
     ) -> Approval:
         if answer.arguments is None or answer.decision != "approve":
-            return await self.approvals.decide(session, actor, approval_id, answer)
+            decided = await self.approvals.decide(session, actor, approval_id, answer)
+            for other in await self.approvals.of_step(session, decided) if answer.whole_step else ():
+                await self.approvals.decide(session, actor, other.typed_id, answer)
+            return decided
         asked = await self.approvals.get(session, approval_id)
         entry = await self._entry(actor.workspace_id, asked)
         if misfits := list(misfits_of(entry, answer.arguments)):

@@ -80,7 +80,9 @@ async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str)
     await _connect(gaby, actor, "shop", _forked(door, "tests.agent.chaos.shop", environment))
     parts = gaby.knowledge.parts
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await parts.shelf.add(session, actor, NewSource("handbook", "folder", str(HERE / "handbook")))
+        source = await parts.shelf.add(
+            session, actor, NewSource("handbook", "folder", str(HERE / "handbook"), audience="customers")
+        )
     await parts.syncer.sync(actor, source.id)
 
 

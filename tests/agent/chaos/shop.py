@@ -96,7 +96,9 @@ async def find_parcels(
     return Parcels(parcels=[Parcel(id=key, email=email, status=shop.status(key)) for key, email in found])
 
 
-@connector.tool(ToolManifest(scope="write", path="parcels/{parcel_id}/label", steering=("parcel_id",)))
+@connector.tool(
+    ToolManifest(scope="write", path="parcels/{parcel_id}/label", steering=("parcel_id",), owner_argument="parcel_id")
+)
 async def print_label(shop: Shop, parcel_id: ParcelId, call: WriteCall) -> Changed:
     """Print the label of a parcel. Every call prints one."""
     jam = shop.folder / "jam"
@@ -114,6 +116,7 @@ async def print_label(shop: Shop, parcel_id: ParcelId, call: WriteCall) -> Chang
         steering=("parcel_id",),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="parcel_id",
     ),
     repeatable=True,
 )
@@ -131,6 +134,7 @@ async def release_parcel(shop: Shop, parcel_id: ParcelId, call: WriteCall) -> Ch
         steering=("parcel_id",),
         supports_dry_run=True,
         idempotent=True,
+        owner_argument="parcel_id",
     ),
     repeatable=True,
 )
