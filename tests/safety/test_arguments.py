@@ -3,11 +3,15 @@
 import pytest
 
 from gaby.safety import Leaf, Role, lane, leaves, roles
-from gaby.safety.arguments import canonical_number, is_bounded, looks_outward
+from gaby.safety.arguments import canonical_number, is_bounded, is_place
 from gaby_connectors.sdk.manifest import ToolManifest
 
 TEXT = {"type": "string"}
 PLACES = ("uri", "uri-reference", "iri", "hostname", "idn-hostname", "ipv4", "ipv6", "email", "idn-email")
+
+
+def looks_outward(whole: dict[str, object]) -> bool:
+    return Role.DESTINATION in roles(ToolManifest(scope="read"), whole).values()
 
 
 def schema(**properties: object) -> dict[str, object]:
@@ -82,7 +86,52 @@ def test_roles_are_called_as_people_see_them() -> None:
 )
 def test_what_the_manifest_does_not_say_is_read_in_the_careful_way(name: str, declared: object, role: Role) -> None:
     whole = {**schema(**{name: declared}), "$defs": {"Kind": {"enum": ["r", "rw"]}}}
-    assert roles(ToolManifest(scope="write"), whole) == {name: role}
+    assert roles(ToolManifest(scope="read"), whole) == {name: role}
+    # In a write nothing is harmless by itself: a number can be an amount, a boolean a right.
+    careful = Role.DESTINATION if role is Role.DESTINATION else Role.STEERING
+    assert roles(ToolManifest(scope="write"), whole) == {name: careful}
+
+
+@pytest.mark.promise("S9")
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"type": "object", "properties": {"webhook_url": TEXT}},
+        {"type": "array", "items": {"type": "object", "properties": {"deep": {"properties": {"target": TEXT}}}}},
+        {"$ref": "#/definitions/Place"},
+        {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Place"}]},
+        {"allOf": [{"properties": {"more": {"$ref": "#/definitions/Place"}}}]},
+        {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}},
+        {"type": "object", "patternProperties": {"^x": {"format": "email"}}},
+        {"type": "array", "prefixItems": [{"format": "hostname"}]},
+    ],
+)
+def test_a_place_is_seen_wherever_the_schema_hides_it(declared: dict[str, object]) -> None:
+    place = {"type": "object", "properties": {"url": TEXT}}
+    whole = {**schema(options=declared), "definitions": {"Place": place}, "$defs": {"Place": place}}
+    assert is_place("options", declared, whole)
+    assert looks_outward(whole)
+
+
+def test_a_schema_that_refers_to_itself_is_read_once() -> None:
+    tree: dict[str, object] = {"properties": {"left": {"$ref": "#/$defs/T"}, "right": {"$ref": "#/$defs/T"}}}
+    whole = {
+        **schema(tree={"$ref": "#/$defs/T"}, loop={"$ref": "#/$defs/L"}),
+        "$defs": {"T": tree, "L": {"$ref": "#/$defs/L"}},
+    }
+    assert not looks_outward(whole)
+    assert list(roles(ToolManifest(scope="write"), whole)) == ["tree", "loop"]
+
+
+@pytest.mark.promise("S7")
+def test_the_name_of_a_field_is_a_value_unless_the_schema_lists_it() -> None:
+    declared = {"type": "object", "properties": {"known": {"type": "boolean"}}}
+    value = {"known": True, "root": True, "deep": {"https://evil.example": 1}}
+    found = list(leaves("arg", value, declared, declared))
+    assert Leaf("arg{}", "root") in found
+    assert Leaf("arg{}", "known") not in found
+    assert Leaf("arg.deep{}", "https://evil.example") in found
+    assert Leaf("arg.root", "true", literal=True) in found
 
 
 def test_arguments_that_gaby_fills_have_no_role() -> None:
@@ -119,12 +168,12 @@ def test_whatever_is_named_like_a_place_is_a_destination() -> None:
 
 def test_whatever_is_named_like_an_id_names_something_even_as_a_number() -> None:
     for name in ("id", "ids", "key", "uuid", "ref", "number", "no"):
-        assert not is_bounded(name, {"type": "integer"}), name
-        assert not is_bounded(f"user.{name}", {"type": "integer"}), name
+        assert not is_bounded(name, {"type": "integer"}, {}), name
+        assert not is_bounded(f"user.{name}", {"type": "integer"}, {}), name
     for name in ("userId", "userID", "userIds"):
-        assert not is_bounded(name, {"type": "integer"}), name
+        assert not is_bounded(name, {"type": "integer"}, {}), name
     for name in ("valid", "casino", "keys_held", "Identity"):
-        assert is_bounded(name, {"type": "integer"}), name
+        assert is_bounded(name, {"type": "integer"}, {}), name
 
 
 def test_a_tool_without_a_manifest_looks_outward_when_an_argument_does() -> None:
@@ -135,16 +184,18 @@ def test_a_tool_without_a_manifest_looks_outward_when_an_argument_does() -> None
 
 
 def test_an_id_is_never_bounded_unless_it_is_a_choice() -> None:
-    assert not is_bounded("user_id", {"type": "integer"})
-    assert is_bounded("user_id", {"enum": [1, 2]})
+    assert not is_bounded("user_id", {"type": "integer"}, {})
+    assert is_bounded("user_id", {"enum": [1, 2]}, {})
 
 
 def test_every_text_and_number_inside_an_argument_is_a_leaf() -> None:
     value = {"a": "x", "b": [1, 2.5, True, None, {"c": "y"}], "d": ""}
-    assert list(leaves("arg", value)) == [
+    assert [leaf for leaf in leaves("arg", value) if not leaf.argument.endswith("{}")] == [
         Leaf("arg.a", "x"),
         Leaf("arg.b[]", "1", quantity=True),
         Leaf("arg.b[]", "2.5", quantity=True),
+        Leaf("arg.b[]", "true", literal=True),
+        Leaf("arg.b[]", "null", literal=True),
         Leaf("arg.b[].c", "y"),
         Leaf("arg.d", ""),
     ]

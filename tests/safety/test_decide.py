@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.safety import CarrierFact, Facts, LaneRules, Policy, Quote, Scopes, Verdict, decide
+from gaby.safety import CarrierFact, Disclosure, Facts, LaneRules, Policy, Quote, Scopes, Verdict, decide
 from gaby.safety.decide import autonomy_of
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import ACTING, EVERYTHING, NOW, OPERATOR, SYSTEM, approval, facts, tool, traced
@@ -49,7 +49,7 @@ def test_refusals_say_what_is_wrong_and_what_to_do() -> None:
     assert "`gaby connector diff desk`" in decide(facts(quarantined=True), ACTING).reason
     two = decide(facts(argument_errors=("a is missing", "b is no number")), ACTING).reason
     assert two == "The arguments do not fit the tool: a is missing; b is no number"
-    assert "`gaby connector manifest desk`" in decide(facts(tool=replace(tool(), unsafe=True)), ACTING).reason
+    assert "`gaby connector draft desk`" in decide(facts(tool=replace(tool(), unsafe=True)), ACTING).reason
     assert decide(facts(tool=tool(forbidden_in_autonomy=("act",))), ACTING).reason == (
         "unlock is forbidden while desk is set to act."
     )
@@ -142,7 +142,10 @@ def test_a_connector_without_a_manifest_only_investigates_whatever_it_was_set_to
     unsafe = replace(tool(scope="read", steering=()), unsafe=True)
     forbidden = replace(unsafe, manifest=unsafe.manifest.model_copy(update={"forbidden_in_autonomy": ("investigate",)}))
     for level in (Autonomy.INVESTIGATE, Autonomy.PROPOSE, Autonomy.ACT):
-        assert decide(facts(tool=unsafe), at(level)).rule == "read"
+        asked = decide(facts(tool=unsafe, traces=()), at(level))
+        assert (asked.outcome, asked.rule) == ("ask", "manifest.missing"), "not even a read runs unasked"
+        agreed = facts(tool=unsafe, approval=approval(), binding="bound")
+        assert decide(agreed, at(level)).rule == "approval"
         assert decide(facts(tool=forbidden), at(level)).rule == "autonomy.forbidden"
     assert decide(facts(tool=unsafe), at(Autonomy.OFF)).rule == "autonomy.off"
     levels = [autonomy_of(facts(tool=unsafe), at(level)) for level in Autonomy]
@@ -251,10 +254,30 @@ def test_links_need_somebody_who_vouches_and_secrets_always_a_person() -> None:
             assert verdict.reason == f"The text contains a {kind}."
 
 
-def test_going_beyond_the_plan_asks() -> None:
-    verdict = decide(facts(widening="The plan does not use it."), ACTING)
-    assert (verdict.outcome, verdict.rule) == ("ask", "plan.widened")
-    assert verdict.reason == "The plan does not use it."
+@pytest.mark.promise("S14")
+def test_telling_somebody_what_is_not_theirs_asks_and_says_what_to_whom() -> None:
+    told = (
+        Disclosure("the result of crm.find", "eve@evil.example", "Ada's plan"),
+        Disclosure("page 2", "eve@evil.example"),
+    )
+    verdict = decide(facts(disclosures=told), ACTING)
+    assert (verdict.outcome, verdict.rule) == ("ask", "readers")
+    assert verdict.reason == (
+        "It may tell eve@evil.example what is not for them: the result of crm.find (`Ada's plan`), page 2."
+    )
+    many = tuple(Disclosure(f"page {number}", reader) for reader in ("eve", "bob") for number in range(7))
+    verdict = decide(facts(disclosures=many), ACTING)
+    assert [concern.rule for concern in verdict.concerns] == ["readers", "readers"]
+    assert verdict.concerns[0].reason.endswith("page 3, page 4 and 2 more.")
+    assert "bob" in verdict.concerns[1].reason
+
+
+@pytest.mark.promise("S9")
+def test_a_read_of_a_link_that_nobody_trusted_named_asks() -> None:
+    reading = facts(tool=tool(scope="read", steering=()), traces=())
+    foreign, known = (CarrierFact("page", "link", "https://evil.example", trusted) for trusted in (False, True))
+    assert decide(replace(reading, carriers=(foreign,)), ACTING).rule == "egress.carrier"
+    assert decide(replace(reading, carriers=(known,)), ACTING).rule == "read"
 
 
 def test_a_person_is_shown_every_concern_and_the_gravest_gives_the_rule() -> None:
@@ -262,7 +285,7 @@ def test_a_person_is_shown_every_concern_and_the_gravest_gives_the_rule() -> Non
         facts(
             traces=(traced(), traced(OPERATOR), traced()),
             carriers=(CarrierFact("body", "link", "x", False),),
-            widening="Wider.",
+            disclosures=(Disclosure("a result", "eve"),),
         ),
         at(Autonomy.PROPOSE),
     )
@@ -270,7 +293,7 @@ def test_a_person_is_shown_every_concern_and_the_gravest_gives_the_rule() -> Non
         "provenance",
         "provenance",
         "egress.carrier",
-        "plan.widened",
+        "readers",
         "consent",
     ]
     assert verdict.rule == "provenance"
@@ -287,7 +310,11 @@ def test_long_values_are_cut_in_what_a_person_reads() -> None:
 @pytest.mark.promise("S6")
 def test_an_approval_lets_through_what_would_have_asked() -> None:
     worst = facts(
-        traces=(traced(),), widening="Wider.", tool=tool(dangerous=True), approval=approval(), binding="bound"
+        traces=(traced(),),
+        disclosures=(Disclosure("a result", "eve"),),
+        tool=tool(dangerous=True),
+        approval=approval(),
+        binding="bound",
     )
     assert decide(worst, ACTING) == Verdict("allow", "approval", "Approved by grace.")
 

@@ -1,11 +1,11 @@
-"""What a connector vouches for in its results, and what belongs to the requester."""
+"""What a connector vouches for in its results, whose it is, and who may be told."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from gaby.safety import Label, Leaf, Ledger, ResultContext, learn_result
+from gaby.safety import Label, Leaf, Ledger, Reader, ResultContext, Use, learn_result, readable_part
 from gaby_connectors.sdk.manifest import ToolManifest
 
 pytestmark = pytest.mark.promise("S7")
@@ -19,17 +19,31 @@ ACCOUNTS = {
 }
 
 
-def learned(result: Any, *, principals: Iterable[str] = (), chosen_outside: bool = False, **manifest: Any) -> Ledger:
-    ledger = Ledger()
+KINDS = ("account", "account_name", "owner", "tag", "deep", "total", "thing", None)
+
+
+def context_of(
+    *,
+    principals: Iterable[str] | None = None,
+    chosen_outside: bool = False,
+    owned: bool = False,
+    **manifest: Any,
+) -> ResultContext:
     declared = ToolManifest.model_validate({"scope": "read", **manifest})
-    context = ResultContext("desk", "a result", declared, frozenset(principals), chosen_outside)
-    learn_result(ledger, result, context)
+    whose = None if principals is None else frozenset(principals)
+    return ResultContext("desk", "a result", declared, whose, chosen_outside, owned)
+
+
+def learned(result: Any, **context: Any) -> Ledger:
+    ledger = Ledger()
+    learn_result(ledger, result, context_of(**context))
     return ledger
 
 
-def label(ledger: Ledger, value: str, kind: str | None = None) -> Label | None:
-    origins = ledger.trace(Leaf("x", value), "desk", kind).origins
-    return Label(origins[0].label) if origins else None
+def label(ledger: Ledger, value: str, *kinds: str | None) -> Label | None:
+    """What the value is worth as a thing of one of these kinds; of any that the rows here have, if none is given."""
+    found = [ledger.trace(Leaf("x", value), Use("desk", "tool", kind)).origins for kind in kinds or KINDS]
+    return next((Label(origins[0].label) for origins in found if origins), None)
 
 
 def test_only_what_the_manifest_vouches_for_is_believed() -> None:
@@ -62,7 +76,7 @@ def test_a_path_that_does_not_lead_to_the_value_vouches_for_nothing(path: str) -
 
 
 def test_a_list_or_a_value_at_the_top_can_be_labelled_too() -> None:
-    assert label(learned([{"id": "a-1"}], results={"[].id": "system"}), "a-1") is Label.SYSTEM
+    assert label(learned([{"thing_id": "a-1"}], results={"[].thing_id": "system"}), "a-1") is Label.SYSTEM
 
 
 def test_external_beats_system() -> None:
@@ -72,12 +86,13 @@ def test_external_beats_system() -> None:
 
 
 def test_a_vouched_for_value_has_the_kind_that_the_manifest_gives_it() -> None:
-    ledger = learned(ACCOUNTS, results={"accounts[].id": "system"}, result_kinds={"accounts[].id": "account"})
-    assert label(ledger, "a-1", "account") is Label.SYSTEM
-    assert label(ledger, "a-1") is None
+    ledger = learned(ACCOUNTS, results={"accounts[].id": "system"}, result_kinds={"accounts[].id": "customer"})
+    assert label(ledger, "a-1", "customer") is Label.SYSTEM
+    assert label(ledger, "a-1", "account") is None
+    assert label(ledger, "a-1", None) is None
 
 
-def test_each_path_has_its_own_kind_or_none() -> None:
+def test_each_path_has_its_own_kind_which_is_read_from_its_name_if_the_manifest_is_silent() -> None:
     ledger = learned(
         ACCOUNTS,
         results={"accounts[].*": "system", "accounts[].deep.key": "system"},
@@ -85,7 +100,7 @@ def test_each_path_has_its_own_kind_or_none() -> None:
     )
     assert label(ledger, "k-1", "key") is Label.SYSTEM
     assert label(ledger, "k-1", "account") is None
-    assert label(ledger, "Ada") is Label.SYSTEM
+    assert label(ledger, "Ada", "account_name") is Label.SYSTEM
     assert label(ledger, "Ada", "account") is None
 
 
@@ -107,7 +122,7 @@ def test_the_requesters_own_row_is_theirs_however_it_was_found_and_nobody_elses_
     assert label(ledger, "a-1") is Label.PRINCIPAL
     assert label(ledger, "Ada") is None
     assert label(ledger, "a-2") is None
-    assert label(ledger, "2") is (None if chosen_outside else Label.SYSTEM)
+    assert label(ledger, "2", "total") is (None if chosen_outside else Label.SYSTEM)
 
 
 @pytest.mark.promise("S8")
@@ -119,14 +134,14 @@ def test_whose_a_row_is_matters_only_when_somebody_asks() -> None:
 
 @pytest.mark.parametrize("owner", [None, 7, ["ada@acme.example"], "", "ada@acme.example.evil.example"])
 def test_an_owner_that_is_not_the_requesters_name_is_somebody_else(owner: Any) -> None:
-    rows = {"rows": [{"id": "r-1", "owner": owner}]}
-    found = learned(rows, principals={ADA}, results={"rows[].id": "system"}, owner={"rows[]": "owner"})
+    rows = {"things": [{"id": "r-1", "owner": owner}]}
+    found = learned(rows, principals={ADA}, results={"things[].id": "system"}, owner={"things[]": "owner"})
     assert label(found, "r-1") is None
 
 
 def test_the_requesters_name_is_known_in_any_case_and_with_spaces_around_it() -> None:
-    rows = {"rows": [{"id": "r-1", "owner": " ADA@acme.example "}]}
-    found = learned(rows, principals={ADA}, results={"rows[].id": "system"}, owner={"rows[]": "owner"})
+    rows = {"things": [{"id": "r-1", "owner": " ADA@acme.example "}]}
+    found = learned(rows, principals={ADA}, results={"things[].id": "system"}, owner={"things[]": "owner"})
     assert label(found, "r-1") is Label.PRINCIPAL
 
 
@@ -140,17 +155,20 @@ def test_an_owner_covers_everything_below_the_row() -> None:
 
 def test_what_a_call_has_made_belongs_to_whoever_had_it_made() -> None:
     for outside in (True, False):
-        ledger = learned({"id": "new-1"}, scope="write", results={"id": "created"}, chosen_outside=outside)
-        trace = ledger.trace(Leaf("x", "new-1"), "another connector")
-        assert [origin.label for origin in trace.origins] == [Label.OPERATOR]
+        result = {"thing_id": "new-1"}
+        ledger = learned(result, scope="write", results={"thing_id": "created"}, chosen_outside=outside)
+        assert label(ledger, "new-1", "thing") is Label.OPERATOR
+        # The number of a note that was just made is no account, and nothing in another system.
+        assert label(ledger, "new-1", "account") is None
+        assert ledger.trace(Leaf("x", "new-1"), Use("another connector", "tool", "thing")).origins == ()
 
 
 def test_numbers_are_values_too_and_true_or_nothing_are_not() -> None:
     ledger = learned({"a": 7, "b": True, "c": None, "d": 2.0}, results={"*": "system"})
-    assert label(ledger, "7") is Label.SYSTEM
-    assert label(ledger, "2") is Label.SYSTEM
-    assert label(ledger, "True") is None
-    assert label(ledger, "None") is None
+    assert label(ledger, "7", "a") is Label.SYSTEM
+    assert label(ledger, "2", "d") is Label.SYSTEM
+    assert label(ledger, "true", "b") is None
+    assert label(ledger, "null", "c") is None
 
 
 def test_values_forty_levels_down_are_the_last_to_be_seen() -> None:
@@ -158,18 +176,105 @@ def test_values_forty_levels_down_are_the_last_to_be_seen() -> None:
         found: Any = "bottom"
         for _ in range(levels):
             found = [found]
-        return learned(found, results={".".join(["*"] * levels): "system"})
+        path = ".".join(["*"] * levels)
+        return learned(found, results={path: "system"}, result_kinds={path: "thing"})
 
     assert label(nested(40), "bottom") is Label.SYSTEM
     assert label(nested(41), "bottom") is None
 
 
 def test_the_fifty_thousandth_value_is_the_last_to_be_seen() -> None:
-    ledger = learned({"v": [*["same"] * 49_999, "last", "beyond"]}, results={"v[]": "system"})
+    values = {"things": [*["same"] * 49_999, "last", "beyond"]}
+    ledger = learned(values, results={"things[]": "system"}, audience="public")
     assert label(ledger, "last") is Label.SYSTEM
     assert label(ledger, "beyond") is None
+    # What was not looked at is for the staff.
+    assert [each.source for each in ledger.reading.unreadable(Reader("stranger"))] == ["a result"]
 
 
 @pytest.mark.parametrize("result", [None, "text", 7, True, [], {}])
 def test_a_result_without_structure_teaches_nothing(result: Any) -> None:
-    assert learned(result, results={"*": "system"}).trace(Leaf("x", "text"), "desk").origins == ()
+    assert label(learned(result, results={"*": "system"}), "text") is None
+
+
+MINE, OTHERS, STRANGER, STAFF = (
+    Reader("verified", ADA),
+    Reader("verified", BOB),
+    Reader("stranger", ADA),
+    Reader("staff"),
+)
+OWNED = {"results": {}, "owner": {"accounts[]": "owner"}}
+
+
+def closed_to(reader: Reader, result: Any, **context: Any) -> bool:
+    return bool(learned(result, **context).reading.unreadable(reader))
+
+
+@pytest.mark.promise("S14")
+def test_what_nobody_speaks_of_is_for_the_staff() -> None:
+    assert not closed_to(STAFF, ACCOUNTS)
+    assert all(closed_to(reader, ACCOUNTS) for reader in (MINE, OTHERS, STRANGER))
+
+
+@pytest.mark.promise("S14")
+def test_the_audience_of_a_tool_and_of_single_fields_decides_who_may_be_told() -> None:
+    incident = {"incidents": [{"title": "Mail is slow", "internal": "db-7 is full"}]}
+    assert not closed_to(STRANGER, incident, audience="public")
+    assert not closed_to(OTHERS, incident, audience="customers")
+    assert closed_to(STRANGER, incident, audience="customers")
+    mixed = {"audience": "public", "readers": {"incidents[].internal": "staff"}}
+    assert closed_to(STRANGER, incident, **mixed)
+    assert readable_part(incident, context_of(**mixed), STRANGER) == {"incidents": [{"title": "Mail is slow"}]}
+    assert readable_part(incident, context_of(**mixed), STAFF) == incident
+
+
+@pytest.mark.promise("S14")
+def test_the_longest_rule_decides_about_everything_below_it() -> None:
+    rules = {"readers": {"accounts[]": "public", "accounts[].deep": "staff"}}
+    part = readable_part(ACCOUNTS, context_of(**rules), STRANGER)
+    assert part == {
+        "accounts": [
+            {"id": "a-1", "owner": ADA, "name": "Ada", "tags": ["t-1"]},
+            {"id": "a-2", "owner": BOB, "name": "Bob", "tags": ["t-2"]},
+        ]
+    }
+
+
+@pytest.mark.promise("S14")
+def test_a_row_is_its_owners_and_nobody_elses_whatever_the_tool_is_for() -> None:
+    for audience in ("staff", "customers", "public"):
+        context = context_of(principals={ADA}, audience=audience, **OWNED)
+        part = readable_part(ACCOUNTS, context, MINE)
+        assert [row["id"] for row in part["accounts"]] == ["a-1"], audience
+        assert readable_part(ACCOUNTS, context, STRANGER) == ({"total": 2} if audience == "public" else None)
+        assert closed_to(MINE, ACCOUNTS, principals={ADA}, audience=audience, **OWNED)
+    own = {"accounts": ACCOUNTS["accounts"][:1]} if isinstance(ACCOUNTS["accounts"], list) else {}
+    assert not closed_to(MINE, own, principals={ADA}, **OWNED)
+    assert closed_to(OTHERS, own, principals={BOB}, **OWNED)
+
+
+@pytest.mark.promise("S14")
+def test_whoever_is_named_by_the_argument_owns_all_of_the_result() -> None:
+    logins = {"logins": [{"at": "today", "ok": True}]}
+    assert not closed_to(MINE, logins, principals={ADA}, owned=True)
+    assert closed_to(OTHERS, logins, principals={ADA}, owned=True)
+    assert closed_to(MINE, logins, principals={ADA}, owned=False)
+    assert closed_to(STRANGER, logins, principals=(), owned=True)
+    found = learned(logins, principals={ADA}, owned=True, results={"logins[].at": "system"})
+    assert label(found, "today", "at") is Label.PRINCIPAL
+
+
+@pytest.mark.promise("S14")
+def test_an_owner_may_stand_deeper_in_the_row() -> None:
+    rows = {"things": [{"id": "r-1", "customer": {"email": ADA}}]}
+    context = {"results": {"things[].id": "system"}, "owner": {"things[]": "customer.email"}, "principals": {ADA}}
+    assert label(learned(rows, **context), "r-1") is Label.PRINCIPAL
+    assert not closed_to(MINE, rows, **context)
+
+
+@pytest.mark.promise("S14")
+def test_a_text_without_structure_has_the_audience_of_its_tool() -> None:
+    assert readable_part("open till six", context_of(audience="public"), STRANGER) == "open till six"
+    assert readable_part("db-7 is full", context_of(), STRANGER) is None
+    assert readable_part("yours", context_of(principals={ADA}, owned=True), MINE) == "yours"
+    assert readable_part("yours", context_of(principals={ADA}, owned=True, audience="public"), STRANGER) is None

@@ -2,10 +2,14 @@
 
 import pytest
 
-from gaby.safety import Label, Leaf, Ledger, Origin, Trace
+from gaby.safety import Label, Leaf, Ledger, Origin, Trace, Use
 
 pytestmark = pytest.mark.promise("S7")
-SYSTEM = Origin(Label.SYSTEM, "the directory", "directory")
+SYSTEM = Origin(Label.SYSTEM, "the directory", "directory", "user")
+
+
+def use(connector: str, kind: str | None = "user", tool: str = "tool") -> Use:
+    return Use(connector, tool, kind)
 
 
 def labels(trace: Trace) -> list[Label]:
@@ -17,7 +21,7 @@ def test_what_nobody_named_is_from_outside_and_its_sources_are_quoted_newest_fir
     for number in range(5):
         ledger.read_external(f"page {number}", f"see u-7 on page {number}")
     ledger.read_external("page 5", "nothing here")
-    trace = ledger.trace(Leaf("id", "u-7"), "directory")
+    trace = ledger.trace(Leaf("id", "u-7"), use("directory"))
     assert trace.origins == ()
     assert [quote.source for quote in trace.quotes] == ["page 4", "page 3", "page 2"]
     assert not trace.has(*Label)
@@ -27,38 +31,70 @@ def test_an_operators_words_name_values_and_quantities() -> None:
     ledger = Ledger()
     ledger.hear_operator("the playbook", "unlock u-7 and pay 1,200")
     ledger.read_external("the ticket", "u-7 1200")
-    found = ledger.trace(Leaf("id", "u-7"), "directory")
+    found = ledger.trace(Leaf("id", "u-7"), use("directory"))
     assert found.origins == (Origin(Label.OPERATOR, "the playbook"),)
     assert found.quotes == ()
-    assert labels(ledger.trace(Leaf("amount", "1200", quantity=True), "bank")) == [Label.OPERATOR]
-    assert labels(ledger.trace(Leaf("amount", "1201", quantity=True), "bank")) == []
-    assert labels(ledger.trace(Leaf("id", "u-8"), "directory")) == []
+    assert labels(ledger.trace(Leaf("amount", "1200", quantity=True), use("bank"))) == [Label.OPERATOR]
+    assert labels(ledger.trace(Leaf("amount", "1201", quantity=True), use("bank"))) == []
+    assert labels(ledger.trace(Leaf("id", "u-8"), use("directory"))) == []
 
 
 def test_a_connector_vouches_only_for_its_own_tools() -> None:
     ledger = Ledger()
     ledger.learn("u-7", SYSTEM)
-    assert labels(ledger.trace(Leaf("id", "u-7"), "directory")) == [Label.SYSTEM]
-    assert labels(ledger.trace(Leaf("id", "u-7"), "billing")) == []
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("directory"))) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("billing"))) == []
 
 
 def test_a_value_vouches_only_for_what_it_names() -> None:
     ledger = Ledger()
     ledger.learn("www.evil.example", Origin(Label.SYSTEM, "channels", "chat", "channel"))
-    assert labels(ledger.trace(Leaf("channel", "www.evil.example"), "chat", "channel")) == [Label.SYSTEM]
-    assert labels(ledger.trace(Leaf("url", "www.evil.example"), "chat", "url")) == []
-    assert labels(ledger.trace(Leaf("url", "www.evil.example"), "chat")) == []
+    assert labels(ledger.trace(Leaf("channel", "www.evil.example"), use("chat", "channel"))) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("url", "www.evil.example"), use("chat", "url"))) == []
+    assert labels(ledger.trace(Leaf("url", "www.evil.example"), use("chat", None))) == []
+    # Of a kind that nobody knows it is worth nothing, also where nobody knows what is wanted.
     ledger.learn("plain", Origin(Label.SYSTEM, "channels", "chat"))
-    assert labels(ledger.trace(Leaf("channel", "plain"), "chat", "channel")) == []
+    for kind in ("channel", None):
+        assert labels(ledger.trace(Leaf("channel", "plain"), use("chat", kind))) == []
+
+
+@pytest.mark.parametrize("label", [Label.SYSTEM, Label.PRINCIPAL, Label.OPERATOR])
+def test_an_id_counts_in_its_own_system_and_for_its_own_kind_whoever_it_belongs_to(label: Label) -> None:
+    ledger = Ledger()
+    ledger.learn("1001", Origin(label, "a note", "desk", "note"))
+    assert labels(ledger.trace(Leaf("note_id", "1001"), use("desk", "note"))) == [label]
+    assert labels(ledger.trace(Leaf("account_id", "1001"), use("desk", "account"))) == []
+    assert labels(ledger.trace(Leaf("note_id", "1001"), use("billing", "note"))) == []
+
+
+@pytest.mark.promise("S6")
+def test_what_was_approved_counts_for_that_tool_and_that_argument_alone() -> None:
+    ledger = Ledger()
+    ledger.learn("u-7", Origin(Label.OPERATOR, "what grace approved", "desk", tool="note", argument="id"))
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("desk", tool="note"))) == [Label.OPERATOR]
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("desk", tool="unlock"))) == []
+    assert labels(ledger.trace(Leaf("other", "u-7"), use("desk", tool="note"))) == []
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("billing", tool="note"))) == []
+
+
+def test_true_and_false_are_named_only_with_their_argument() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("words", "It is true that `overwrite` is true, that grant_admin: false, and no dry-cleaning.")
+    true, false = Leaf("overwrite", "true", literal=True), Leaf("grant_admin", "false", literal=True)
+    assert labels(ledger.trace(true, use("desk"))) == [Label.OPERATOR]
+    assert labels(ledger.trace(false, use("desk"))) == [Label.OPERATOR]
+    assert labels(ledger.trace(Leaf("grant_admin", "true", literal=True), use("desk"))) == []
+    assert labels(ledger.trace(Leaf("everything", "true", literal=True), use("desk"))) == []
+    assert ledger.trace(Leaf("everything", "true", literal=True), use("desk")).quotes == ()
 
 
 def test_the_requester_and_an_operator_count_for_every_connector_and_kind() -> None:
     ledger = Ledger()
     ledger.learn_principal("ada@acme.example", "u-7")
-    ledger.learn("u-8", Origin(Label.OPERATOR, "an approval"))
+    ledger.learn("u-8", Origin(Label.OPERATOR, "the configuration"))
     for value, label in (("ada@acme.example", Label.PRINCIPAL), ("u-7", Label.PRINCIPAL), ("u-8", Label.OPERATOR)):
-        assert labels(ledger.trace(Leaf("id", value), "any", "kind")) == [label]
-    assert ledger.trace(Leaf("id", "u-7"), "any").origins[0].source == "the verified requester"
+        assert labels(ledger.trace(Leaf("id", value), use("any", "kind"))) == [label]
+    assert ledger.trace(Leaf("id", "u-7"), use("any")).origins[0].source == "the verified requester"
 
 
 def test_all_origins_of_a_value_are_kept_once_each_and_words_come_first() -> None:
@@ -67,7 +103,7 @@ def test_all_origins_of_a_value_are_kept_once_each_and_words_come_first() -> Non
     ledger.learn("u-7", SYSTEM)
     ledger.learn_principal("u-7")
     ledger.hear_operator("words", "u-7")
-    trace = ledger.trace(Leaf("id", "u-7"), "directory")
+    trace = ledger.trace(Leaf("id", "u-7"), use("directory"))
     assert labels(trace) == [Label.OPERATOR, Label.SYSTEM, Label.PRINCIPAL]
     assert trace.has(Label.PRINCIPAL)
     assert not trace.has(Label.EXTERNAL)
@@ -78,16 +114,16 @@ def test_spaces_around_a_value_are_not_part_of_it_and_nothing_is_no_value() -> N
     ledger = Ledger()
     ledger.learn("  u-7 ", SYSTEM)
     ledger.learn("   ", SYSTEM)
-    assert labels(ledger.trace(Leaf("id", "u-7"), "directory")) == [Label.SYSTEM]
-    assert labels(ledger.trace(Leaf("id", " u-7"), "directory")) == [Label.SYSTEM]
-    assert labels(ledger.trace(Leaf("id", ""), "directory")) == []
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("directory"))) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("id", " u-7"), use("directory"))) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("id", ""), use("directory"))) == []
 
 
 def test_a_value_learned_again_with_spaces_keeps_what_was_known_of_it() -> None:
     ledger = Ledger()
     ledger.learn("u-7", SYSTEM)
     ledger.learn_principal(" u-7 ")
-    assert labels(ledger.trace(Leaf("id", "u-7"), "directory")) == [Label.SYSTEM, Label.PRINCIPAL]
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("directory"))) == [Label.SYSTEM, Label.PRINCIPAL]
 
 
 def test_labels_are_called_as_people_see_them() -> None:
@@ -98,7 +134,7 @@ def test_labels_are_called_as_people_see_them() -> None:
 def test_another_spelling_of_a_trusted_value_is_another_value(spelled: str) -> None:
     ledger = Ledger()
     ledger.learn("u-7", SYSTEM)
-    assert labels(ledger.trace(Leaf("id", spelled), "directory")) == []
+    assert labels(ledger.trace(Leaf("id", spelled), use("directory"))) == []
 
 
 def test_the_memory_of_outside_texts_is_bounded() -> None:
@@ -106,10 +142,10 @@ def test_the_memory_of_outside_texts_is_bounded() -> None:
     ledger.read_external("long", "x" * 19_996 + " u-19")
     for number in range(399):
         ledger.read_external(f"page {number}", "nothing")
-    assert ledger.trace(Leaf("id", "u-1"), "d").quotes[0].source == "long"
-    assert ledger.trace(Leaf("id", "u-19"), "d").quotes == ()
+    assert ledger.trace(Leaf("id", "u-1"), use("d")).quotes[0].source == "long"
+    assert ledger.trace(Leaf("id", "u-19"), use("d")).quotes == ()
     ledger.read_external("one more", "nothing")
-    assert ledger.trace(Leaf("id", "u-1"), "d").quotes == ()
+    assert ledger.trace(Leaf("id", "u-1"), use("d")).quotes == ()
 
 
 @pytest.mark.promise("S9")
@@ -129,7 +165,9 @@ def test_a_trusted_name_that_contains_a_link_does_not_vouch_for_the_link() -> No
     ledger = Ledger()
     ledger.learn("general, see www.evil.example", SYSTEM)
     ledger.learn("www.planted.example", Origin(Label.SYSTEM, "channels", "chat", "channel"))
-    ledger.learn(" www.real.example ", SYSTEM)
+    ledger.learn(" www.real.example ", Origin(Label.OPERATOR, "the configuration"))
+    ledger.learn("www.of-a-system.example", SYSTEM)
     assert not ledger.trusts_carrier("www.evil.example")
     assert not ledger.trusts_carrier("www.planted.example")
     assert ledger.trusts_carrier("www.real.example")
+    assert not ledger.trusts_carrier("www.of-a-system.example")

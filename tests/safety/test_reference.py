@@ -8,7 +8,20 @@ from typing import Any, TypeVar
 
 import pytest
 
-from gaby.safety import ApprovalFact, CarrierFact, Facts, Label, LaneRules, Leaf, Origin, Policy, Scopes, Trace, decide
+from gaby.safety import (
+    ApprovalFact,
+    CarrierFact,
+    Disclosure,
+    Facts,
+    Label,
+    LaneRules,
+    Leaf,
+    Origin,
+    Policy,
+    Scopes,
+    Trace,
+    decide,
+)
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import NOW, approval, facts, tool
 
@@ -55,7 +68,7 @@ def situation(number: int) -> tuple[Facts, Policy]:
         quarantined=draw.rarely(True, False),
         argument_errors=draw.rarely(("x",), ()),
         calls_last_minute=draw.rarely(draw.pick(30, 299, 300), draw.pick(0, 29)),
-        widening=draw.pick("wider", None, None, None),
+        disclosures=draw.pick((Disclosure("a result", "ada"),), (), (), ()),
         rehearsal_wanted=draw.pick(True, False, False),
         approved_before=draw.pick(True, False),
         approval=draw.pick(None, None, _approval(draw)),
@@ -114,7 +127,7 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
             return True
     if any(carrier.kind != "link" or not carrier.trusted for carrier in found.carriers):
         return True
-    if found.widening:
+    if found.disclosures:
         return True
     default = "act" if manifest.dangerous else "propose"
     asks_up_to = Autonomy(manifest.requires_approval_above_autonomy or default)
@@ -124,15 +137,20 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
 def expected(found: Facts, policy: Policy) -> str:
     if not may_run(found, policy):
         return "deny"
-    if found.tool.lane == "read":
-        return "allow"
+    reads = found.tool.lane == "read"
     can_rehearse = found.tool.manifest.supports_dry_run and not found.tool.manifest.destinations
-    if found.rehearsal_wanted or policy.autonomy is Autonomy.INVESTIGATE:
+    if not reads and (found.rehearsal_wanted or policy.autonomy is Autonomy.INVESTIGATE):
         return "simulate" if can_rehearse else "deny"
     if found.approval is not None:
         given_for_this = found.approval.state == "approved" and found.approval.binding == "bound"
         return "allow" if given_for_this and found.approval.expires_at > NOW else "deny"
-    return "ask" if needs_a_person(found, policy) else "allow"
+    asks = _read_needs_a_person(found) if reads else needs_a_person(found, policy)
+    return "ask" if asks else "allow"
+
+
+def _read_needs_a_person(found: Facts) -> bool:
+    """Nobody has said what the tool does, or what it is to fetch comes from outside."""
+    return found.tool.unsafe or any(carrier.kind != "link" or not carrier.trusted for carrier in found.carriers)
 
 
 def test_every_decision_agrees_with_the_second_opinion() -> None:

@@ -1,4 +1,4 @@
-"""Plans, guesses, bindings and what a text could carry out."""
+"""Guesses, bindings and what a text could carry out."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -9,9 +9,6 @@ from gaby.safety import (
     Bound,
     LaneRules,
     Ledger,
-    Plan,
-    PlannedArgument,
-    PlannedCall,
     Policy,
     Role,
     Scopes,
@@ -23,33 +20,6 @@ from gaby.safety import (
     policy_version,
 )
 from gaby_connectors.sdk.manifest import Autonomy
-
-FIXED, FOUND, FREE = PlannedArgument("fixed", "ada"), PlannedArgument("found"), PlannedArgument("free")
-
-
-def test_a_plan_limits_tools_how_often_and_with_what() -> None:
-    plan = Plan(
-        (PlannedCall("desk.unlock", {"who": FIXED, "why": FREE}, times=2), PlannedCall("desk.note", {"id": FOUND}))
-    )
-    assert plan.widening("desk.unlock", {"who": "ada", "why": "anything"}, 0) is None
-    assert plan.widening("desk.unlock", {"who": "ada"}, 1) is None
-    assert plan.widening("desk.note", {"id": "whatever"}, 0) is None
-    assert plan.widening("desk.delete", {}, 0) == "The plan does not use desk.delete."
-    assert plan.widening("desk.unlock", {"who": "ada"}, 2) == "The plan uses desk.unlock only 2 time(s)."
-    assert plan.widening("desk.note", {"id": "x"}, 1) == "The plan uses desk.note only 1 time(s)."
-    other = "The arguments are not those that the plan foresees for desk.unlock."
-    assert plan.widening("desk.unlock", {"who": "bob"}, 0) == other
-    assert plan.widening("desk.unlock", {"who": "bob", "why": "anything"}, 0) == other
-    assert plan.widening("desk.unlock", {"who": "ada", "also": 1}, 0) == other
-
-
-def test_each_planned_use_of_a_tool_has_its_own_arguments() -> None:
-    one, two = (PlannedCall("t", {"a": PlannedArgument("fixed", value)}) for value in (1, 2))
-    plan = Plan((one, two))
-    assert plan.widening("t", {"a": 1}, 0) is None
-    assert plan.widening("t", {"a": 2}, 1) is None
-    assert plan.widening("t", {"a": 3}, 1) is not None
-    assert plan.widening("t", {"a": 1}, 2) is not None
 
 
 @pytest.mark.promise("S3", "M3")

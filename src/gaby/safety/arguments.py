@@ -26,8 +26,9 @@ class Role(StrEnum):
 _BOUNDED_FORMATS = frozenset({"date", "date-time", "time", "duration"})
 _BOUNDED_TYPES = frozenset({"boolean", "number", "integer", "null"})
 _ID_NAME = re.compile(r"(?:^|[_.-])(?:id|ids|key|uuid|ref|number|no)$|[a-z](?:Id|ID|Ids)$")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PLACE_NAME = re.compile(
-    r"(?:^|[_.-]|(?<=[a-z])(?=[A-Z]))(?:url|urls|uri|uris|link|links|href|host|hosts|hostname|domain|endpoint|webhook|"
+    r"(?:^|[_.-])(?:url|urls|uri|uris|link|links|href|host|hosts|hostname|domain|endpoint|webhook|"
     r"callback|server|proxy|redirect|site|target|targets|destination|destinations|dest|sink|address|addresses|addr|"
     r"recipient|recipients|to|cc|bcc|forward|notify|email|emails|mailbox|phone|sms|fax|channel|channels|iban)$",
     re.IGNORECASE,
@@ -89,7 +90,8 @@ def is_bounded(name: str, declared: Schema, root: Schema) -> bool:
 def is_place(name: str, declared: Schema, root: Schema) -> bool:
     """Whether an argument, or anything nested in it, takes a place to send data to."""
     return any(
-        _PLACE_NAME.search(each) or below.get("format") in _PLACE_FORMATS for each, below in _all(name, declared, root)
+        _PLACE_NAME.search(_CAMEL.sub("_", each)) or below.get("format") in _PLACE_FORMATS
+        for each, below in _all(name, declared, root)
     )
 
 

@@ -14,6 +14,7 @@ _JOINS = frozenset("@.-+/:=%~#&?_\\'’!$*^{|}")
 _OPENING_QUOTES = frozenset("'\"`‘“«[(<")
 _NAMED = re.compile(r"(?:#|\b(?:id|ids|number|no|nr|ticket|order|invoice|charge|case)\b[.:#]?)\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?![\w]|[.,]\d)")
+_POSSESSIVE = re.compile(r"['’]s(?![^\W_])")
 _DENIED = re.compile(r"\b(?:no|not|non|never|without|nor|neither|off|disable|disabled|remove|stop)\b|n't\b")
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
@@ -97,6 +98,8 @@ def _joined(text: str, at: int, step: int) -> bool:
         return True
     beyond = at + step
     if not 0 <= beyond < len(text):
+        return False
+    if text[at] in "'’" and step > 0 and _POSSESSIVE.match(text, at):
         return False
     if text[at] == ",":
         return text[beyond].isdigit() and text[at - step].isdigit()

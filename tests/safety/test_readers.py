@@ -1,0 +1,131 @@
+"""Readers: nobody is shown what is not theirs, and no label is dropped on the way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gaby.safety import EVERYBODY, STAFF_ONLY, STAFF_READER, Reader, Readers, owned_by
+from gaby.safety.readers import ReadingRecord
+from gaby_connectors.sdk.manifest import Audience
+
+pytestmark = pytest.mark.promise("S14")
+ADA, EVE, STRANGER = Reader("verified", "ada@acme.example"), Reader("verified", "eve@evil.example"), Reader("stranger")
+
+
+def test_who_may_be_shown_what() -> None:
+    mine = owned_by("Ada@acme.example")
+    customers = Readers(Audience.CUSTOMERS)
+    table = {
+        EVERYBODY: (True, True, True, True),
+        customers: (True, True, True, False),
+        mine: (True, True, False, False),
+        STAFF_ONLY: (True, False, False, False),
+    }
+    for readers, expected in table.items():
+        assert tuple(map(readers.allow, (STAFF_READER, ADA, EVE, STRANGER))) == expected, readers
+
+
+def test_somebody_who_only_claims_an_address_owns_nothing() -> None:
+    assert not owned_by("ada@acme.example").allow(Reader("stranger", "ada@acme.example"))
+    assert not owned_by("").allow(Reader("stranger", ""))
+
+
+@pytest.mark.parametrize(
+    "other", ["\u212aim@acme.example", "kim@acme.exampl\u00e9", "k.im@acme.example", "im@acme.example"]
+)
+def test_an_address_that_only_looks_alike_is_somebody_else(other: str) -> None:
+    assert not owned_by("kim@acme.example").allow(Reader("verified", other))
+    assert owned_by("kim@acme.example").allow(Reader("verified", " KIM@ACME.example "))
+
+
+def test_readers_are_told_of_in_words() -> None:
+    assert [each.in_words for each in (STAFF_READER, ADA, Reader("verified"), STRANGER)] == [
+        "colleagues",
+        "ada@acme.example",
+        "the requester",
+        "somebody who was not verified",
+    ]
+    assert Reader("stranger", "x@y.example").in_words == "x@y.example, who was not verified"
+
+
+def test_a_text_that_rules_put_together_tells_the_values_that_it_holds() -> None:
+    record = ReadingRecord()
+    record.read_value("crm", "ada@acme.example", owned_by("ada@acme.example"))
+    record.read_value("crm", "ch_501", STAFF_ONLY)
+    record.read_value("crm", "locked", STAFF_ONLY)
+    assert [each.value for each in record.told_by("The charge CH_501 of ada@acme.example is locked.", ADA)] == [
+        "ch_501"
+    ]
+    assert [each.value for each in record.told_by("See ch_5012 and xch_501.", ADA)] == []
+    assert [each.value for each in record.told_by("Write to ada@acme.example.", EVE)] == ["ada@acme.example"]
+    assert record.told_by("ch_501", STAFF_READER) == []
+
+
+def test_a_value_that_stands_in_an_open_place_as_well_is_no_secret() -> None:
+    record = ReadingRecord()
+    record.read_value("crm", "ch_501", STAFF_ONLY)
+    record.read_value("my charges", "ch_501", owned_by("ada@acme.example"))
+    assert record.told_by("ch_501", ADA) == []
+    assert [each.source for each in record.told_by("ch_501", EVE)] == ["crm"]
+
+
+def test_whoever_cites_a_closed_source_tells_of_it() -> None:
+    record = ReadingRecord()
+    record.read("the result of crm.find", [STAFF_ONLY])
+    record.read("the result of status.list", [STAFF_ONLY, EVERYBODY])
+    cited = ["the result of crm.find", "the result of status.list"]
+    assert [each.source for each in record.told_by("It is locked.", ADA, cited)] == ["the result of crm.find"]
+    assert record.told_by("It is locked.", ADA) == []
+    assert {each.source for each in record.unreadable(ADA)} == set(cited)
+
+
+def test_pages_for_colleagues_are_not_quoted_to_others() -> None:
+    record = ReadingRecord()
+    page = "If all else fails, restart the gateway gw-2041 and call the person on duty at +49 30 901820."
+    record.read_text("Runbook", page, STAFF_ONLY)
+    record.read_text("Help", "You can restart your router at any time.", EVERYBODY)
+    assert record.quoted_in("Please restart the gateway GW-2041 yourself.", ADA)[0].value == "gw-2041"
+    assert record.quoted_in("We restart the gateway and call the person who is on duty.", ADA) == []
+    told = record.quoted_in("Well: restart the gateway, and call the person on duty!", STRANGER)
+    assert [each.value for each in told] == ["and call the person on duty"]
+    assert record.quoted_in("If all else fails, restart the router.", ADA) == []
+    assert record.quoted_in("And call the person on duty at once: call the person on duty at night.", ADA) != []
+    assert record.quoted_in(page, STAFF_READER) == []
+    assert record.quoted_in("You can restart your router at any time.", STRANGER) == []
+
+
+_READERS = st.sampled_from([EVERYBODY, STAFF_ONLY, Readers(Audience.CUSTOMERS), owned_by("ada@acme.example")])
+_READER = st.sampled_from([ADA, EVE, STRANGER])
+_READS = st.lists(st.tuples(st.sampled_from("abc"), st.text("xyz7", min_size=3, max_size=5), _READERS), max_size=8)
+
+
+@given(_READS, _READS, _READER)
+def test_reading_more_never_opens_what_was_closed(
+    first: list[tuple[str, str, Readers]], more: list[tuple[str, str, Readers]], reader: Reader
+) -> None:
+    """No label is ever dropped: a source that was closed to somebody stays so, whatever else is read."""
+    record = ReadingRecord()
+    for source, value, readers in first:
+        record.read_value(source, value, readers)
+    closed = {each.source for each in record.unreadable(reader)}
+    for source, value, readers in more:
+        record.read_value(source, value, readers)
+    assert closed <= {each.source for each in record.unreadable(reader)}
+    allowed = {source for source, _, readers in (*first, *more) if readers.allow(reader)}
+    shut = {source for source, _, readers in (*first, *more) if not readers.allow(reader)}
+    assert {each.source for each in record.unreadable(reader)} == shut
+    assert closed.isdisjoint(allowed - shut)
+
+
+@given(_READS, _READER)
+def test_a_value_outside_of_somebodys_label_is_always_noticed(
+    read: list[tuple[str, str, Readers]], reader: Reader
+) -> None:
+    record = ReadingRecord()
+    for source, value, readers in read:
+        record.read_value(source, value, readers)
+    for _, value, readers in read:
+        open_somewhere = any(each == value and other.allow(reader) for _, each, other in read)
+        telling = any(character.isdigit() for character in value)
+        if not readers.allow(reader) and not open_somewhere and telling:
+            assert value in {each.value for each in record.told_by(f"It is {value}, they say.", reader)}
