@@ -88,7 +88,7 @@ def test_pages_for_colleagues_are_not_quoted_to_others() -> None:
     assert record.quoted_in("We restart the gateway and call the person who is on duty.", ADA) == []
     told = record.quoted_in("Well: restart the gateway, and call the person on duty!", STRANGER)
     assert [each.value for each in told] == ["and call the person on duty"]
-    assert record.quoted_in("If all else fails, restart the router.", ADA) == []
+    assert record.quoted_in("If that fails, restart the router.", ADA) == []
     assert record.quoted_in("And call the person on duty at once: call the person on duty at night.", ADA) != []
     assert record.quoted_in(page, STAFF_READER) == []
     assert record.quoted_in("You can restart your router at any time.", STRANGER) == []
