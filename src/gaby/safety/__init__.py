@@ -3,7 +3,7 @@
 from gaby.safety.addresses import canonical_address
 from gaby.safety.arguments import Leaf, Role, lane, leaves, roles
 from gaby.safety.binding import Bound, binding, canonical_json, digest, policy_version
-from gaby.safety.carriers import clean_reply, find_carriers
+from gaby.safety.carriers import find_carriers
 from gaby.safety.decide import decide
 from gaby.safety.egress import CarrierFact, carriers_in, links_in_lookups
 from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
@@ -18,6 +18,7 @@ from gaby.safety.redaction.placeholders import Placeholders, tag_from
 from gaby.safety.redaction.profiles import Profile, parse_profile
 from gaby.safety.redaction.redactor import Redactor
 from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, Kind
+from gaby.safety.reply_markdown import clean_reply
 from gaby.safety.scopes import LaneRules, MalformedScope, Scopes, check_scope, scope_path
 from gaby.safety.verdicts import Concern, Quote, Verdict, ask
 
