@@ -1,6 +1,7 @@
 """Notes, checkpoints and cosignatures: the published examples verify, and nothing else does."""
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ EXAMPLE_NOTE = (
     "This is an example message.\n\n— example.com/foo "
     "Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n"
 ).encode()
-LOG, WITNESS = SigningKey.generate(), SigningKey.generate()
+LOG, WITNESS = (SigningKey(Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)) for number in (1, 2))
 ORIGIN = "gaby.audit/0123456789abcdef"
 LOG_VKEY = VerifierKey(ORIGIN, LOG_KEY, LOG.public_key)
 WITNESS_VKEY = VerifierKey("witness.example/w1", WITNESS_KEY, WITNESS.public_key)
