@@ -19,7 +19,7 @@ from gaby.kernel.ids import SYSTEM, Ids, WorkspaceId
 ACME = WorkspaceId(UUID(int=0xACE))
 BYTE = WorkspaceId(UUID(int=0xB17E))
 COPA = WorkspaceId(UUID(int=0xC0BA))
-START = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+START = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 class MemoryLog:

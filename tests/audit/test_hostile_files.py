@@ -32,9 +32,10 @@ def test_random_lines_are_findings(lines: list[bytes]) -> None:
 
 @settings(deadline=None)
 @given(st.binary(max_size=2000))
-def test_random_anchors_are_findings_or_nothing(data: bytes) -> None:
+def test_random_anchors_are_findings(data: bytes) -> None:
     report = report_of(LINES, anchors=read_lines(io.BytesIO(data)))
-    assert report.ok is (b"\n" not in data)
+    assert "anchors_missing" in names(report)
+    assert ("malformed" in names(report)) is (b"\n" in data)
 
 
 @settings(deadline=None, max_examples=300)

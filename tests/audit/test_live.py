@@ -151,12 +151,6 @@ async def test_an_export_of_the_database_is_verified_offline(
     assert verify_file(tmp_path / "one.jsonl").rows == 40
 
 
-async def test_anchors_that_are_not_there_yet_are_no_finding(
-    filled: Database, clock: HeldClock, tmp_path: Path
-) -> None:
-    assert (await verify_live(filled, clock, anchors=tmp_path / "none.jsonl")).ok
-
-
 async def _verified(db: Database, clock: HeldClock, anchor_file: AnchorFile) -> Report:
     return await verify_live(db, clock, anchors=anchor_file.path)
 

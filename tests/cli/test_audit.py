@@ -1,11 +1,16 @@
 """The audit log from the command line, also by somebody who has only a file."""
 
 import json
+import os
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from gaby.audit.notes import WITNESS_KEY, VerifierKey
+from gaby.audit.signing import SigningKey
+from gaby.kernel.database import open_database
+from tests.audit.tampering import tamper
 from tests.support.command import Shell
 
 
@@ -130,3 +135,67 @@ def test_bad_arguments_get_a_sentence(busy: Shell, tmp_path: Path) -> None:
     empty = busy("audit", "verify", str(taken))
     assert empty.code == 1
     assert "Traceback" not in empty.err
+
+
+def _kinds(shell: Shell, *options: str) -> set[str]:
+    report = shell("audit", "verify", "--json", *options)
+    kinds = {finding["kind"] for finding in report.json()["findings"]}
+    assert report.code == (1 if kinds else 0)
+    return kinds
+
+
+@pytest.mark.promise("A3", "A4")
+def test_lost_anchors_are_found_and_begin_anew_with_a_reason(busy: Shell) -> None:
+    home = Path(os.environ["GABY_HOME"])
+    assert _kinds(busy) == set()
+    (home / "anchors.jsonl").unlink()
+    assert _kinds(busy) == {"anchors_missing"}
+    assert busy("audit", "restart-anchors", "--reason", "the disk broke").code == 0
+    assert _kinds(busy) == set()
+    assert busy("audit", "restart-anchors", "--reason", "once more").code == 0
+    assert len(list(home.glob("anchors-until-*.jsonl"))) == 1
+    assert "the disk broke" in busy("audit", "export", "--all").out
+
+
+@pytest.mark.promise("A3", "A4")
+def test_pinned_keys_are_printed_and_trusted_again_by_their_id(busy: Shell, tmp_path: Path) -> None:
+    home = Path(os.environ["GABY_HOME"])
+    pins = home / "anchors.keys.json"
+    key_id = busy("audit", "verify", "--json").json()["keys"][0]
+    copy = tmp_path / "keys.json"
+    copy.write_text(busy("audit", "keys").out)
+    assert copy.read_bytes() == pins.read_bytes()
+    export = tmp_path / "log.jsonl"
+    assert busy("audit", "export", "--all", "--output", str(export)).code == 0
+    assert busy("audit", "verify", str(export), "--pins", str(copy)).code == 0
+    pins.unlink()
+    assert _kinds(busy) == {"key_unpinned"}
+    assert busy("audit", "keys").code == 4
+    assert busy("audit", "trust", "0" * 16).code == 2
+    assert not pins.exists()
+    assert busy("audit", "trust", key_id).code == 0
+    assert _kinds(busy) == set()
+    copy.write_text("{}")
+    assert busy("audit", "verify", str(export), "--pins", str(copy)).code not in {0, 1}
+    assert busy("audit", "keys", "--log").out.startswith(f"gaby.audit/{key_id}+")
+
+
+@pytest.mark.promise("A3", "A4")
+def test_a_witness_that_cannot_be_asked_is_a_finding(busy: Shell, tmp_path: Path) -> None:
+    key = "witness.example/w1+" + busy("audit", "keys", "--log").out.partition("+")[2].strip()
+    assert busy("audit", "verify", "--witness", "http://127.0.0.1:9").code == 2
+    assert busy("audit", "verify", "--witness", "http://127.0.0.1:9", "--witness-key", key).code == 2
+    good = str(VerifierKey("witness.example/w1", WITNESS_KEY, SigningKey.generate().public_key))
+    options = ("--witness", "http://127.0.0.1:9", "--witness-key", good)
+    assert _kinds(busy, *options) == {"witness_unchecked"}
+    export = tmp_path / "log.jsonl"
+    assert busy("audit", "export", "--all", "--output", str(export)).code == 0
+    assert _kinds(busy, str(export), *options) == {"witness_unchecked"}
+
+
+@pytest.mark.promise("A4")
+def test_the_tree_is_made_anew_on_command(busy: Shell, database_url: str) -> None:
+    tamper(open_database(database_url), "DELETE FROM audit_tiles")
+    assert _kinds(busy) == {"tree_damaged"}
+    assert busy("audit", "rebuild-tree").code == 0
+    assert _kinds(busy) == set()

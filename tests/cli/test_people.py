@@ -67,3 +67,16 @@ def test_with_several_workspaces_one_must_be_named(shell: Shell) -> None:
     assert "--workspace" in unclear.err
     assert shell("user", "list", "--workspace", "globex", "--json").json() == []
     assert shell("user", "list", "--workspace", "nowhere").code == 4
+
+
+@pytest.mark.promise("P4")
+def test_an_account_that_an_invitation_made_is_not_the_one_that_is_added_here(shell: Shell) -> None:
+    shell("workspace", "create", "acme")
+    typed = "correct horse battery\n"
+    missing = shell("user", "password", "bob@acme.example", "--workspace", "acme", "--password-stdin", stdin=typed)
+    assert missing.code == 4
+    assert shell("user", "add", "bob@acme.example", "--password-stdin", stdin=typed).code == 0
+    again = shell("user", "password", "bob@acme.example", "--workspace", "acme", "--password-stdin", stdin=typed)
+    assert again.code == 4
+    assert "--workspace" in again.err
+    assert shell("user", "password", "bob@acme.example", "--password-stdin", stdin=typed).code == 0

@@ -8,7 +8,11 @@ import httpx2
 import pytest
 
 from gaby.identity import Role
+from gaby.identity.models import Person
+from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import HeldClock
+from gaby.kernel.database import Across
+from gaby.kernel.ids import SYSTEM, PersonId
 from tests.support.raw import everything_stored, row_counts
 from tests.support.web import PASSWORD, Browser, World
 
@@ -28,8 +32,22 @@ def token_of(answer: httpx2.Response) -> str:
 
 
 async def join(world: World, token: str, password: str = PASSWORD, name: str = "Bob") -> httpx2.Response:
+    """With a new account."""
     async with world.client() as client:
         return await client.post("/join", data={"token": token, "name": name, "password": password})
+
+
+async def join_as(world: World, token: str, password: str = PASSWORD, workspace: str = "") -> httpx2.Response:
+    """With an account that exists."""
+    data = {"token": token, "account": "existing", "workspace": workspace, "password": password}
+    async with world.client() as client:
+        return await client.post("/join", data=data)
+
+
+async def signs_in(world: World, email: str, password: str, workspace: str | None = None) -> httpx2.Response:
+    async with world.client() as client:
+        body = {"email": email, "password": password, "workspace": workspace}
+        return await client.post("/api/session", json=body)
 
 
 async def roles(browser: Browser) -> dict[str, str]:
@@ -80,21 +98,109 @@ async def test_of_two_at_once_one_joins(world: World) -> None:
 
 
 @pytest.mark.promise("P4")
-async def test_somebody_known_elsewhere_gives_their_own_password_and_keeps_their_name(world: World) -> None:
+async def test_somebody_known_elsewhere_joins_with_the_account_they_prove_to_have(world: World) -> None:
     acme, globex = await world.workspace("acme"), await world.workspace("globex")
     ada = await world.member("ada@acme.example", acme, Role.ADMIN)
     await world.person(BOB, (globex, Role.OWNER))
     token = await invite(ada)
-    wrong = await join(world, token, password="some other password")
+    wrong = await join_as(world, token, password="some other password")
     assert wrong.status_code == 401
     assert "<form" in wrong.text
     assert BOB not in await roles(ada)
-    assert (await join(world, token, name="Mallory")).status_code == 200
+    assert (await join_as(world, token)).status_code == 200
     assert (await roles(ada))[BOB] == "viewer"
     bob = await world.sign_in(BOB)
     session = (await bob.get("/api/session")).json()
     assert session["person"]["name"] == "bob"
     assert {each["slug"]: each["role"] for each in session["workspaces"]} == {"acme": "viewer", "globex": "owner"}
+
+
+@pytest.mark.promise("P4")
+async def test_an_account_made_by_one_workspaces_link_joins_another_by_naming_its_home(world: World) -> None:
+    acme, globex = await world.workspace("acme"), await world.workspace("globex")
+    ada = await world.member("ada@acme.example", acme, Role.ADMIN)
+    gus = await world.member("gus@globex.example", globex, Role.ADMIN)
+    assert (await join(world, await invite(ada))).status_code == 200
+    token = await invite(gus)
+    assert (await join_as(world, token)).status_code == 401
+    assert (await join_as(world, token, workspace="globex")).status_code == 401
+    assert (await join_as(world, token, workspace="acme")).status_code == 200
+    session = (await signs_in(world, BOB, PASSWORD, "acme")).json()
+    assert {each["slug"] for each in session["workspaces"]} == {"acme", "globex"}
+
+
+@pytest.mark.promise("P4")
+@pytest.mark.parametrize("known", ["nobody", "installation", "workspace", "suspended"])
+async def test_joining_goes_the_same_way_whether_or_not_the_address_is_known_elsewhere(
+    world: World, known: str
+) -> None:
+    """The inviter uses the link themselves, with a password of their own, to find out whether the address is taken."""
+    acme, globex = await world.workspace("acme"), await world.workspace("globex")
+    mallory = await world.member("mallory@acme.example", acme, Role.ADMIN)
+    if known in {"installation", "suspended"}:
+        person = await world.person(BOB, (globex, Role.OWNER))
+        if known == "suspended":
+            await suspend(world, person)
+    elif known == "workspace":
+        gus = await world.member("gus@globex.example", globex, Role.ADMIN)
+        assert (await join(world, await invite(gus), password="what bob himself chose")).status_code == 200
+    token = await invite(mallory)
+    guess = await join_as(world, token, password="a guess of mallory")
+    assert guess.status_code == 401
+    before = await row_counts(world.gaby)
+    done = await join(world, token, password="the choice of mallory", name="Bob")
+    after = await row_counts(world.gaby)
+    assert done.status_code == 200
+    assert "Welcome, Bob" in done.text
+    grown = {name: after[name] - before[name] for name in after if after[name] != before[name]}
+    assert grown == {
+        "audit_rows": 3,
+        "data_keys": 2,
+        "known_devices": 1,
+        "memberships": 1,
+        "people": 1,
+        "sign_ins": 1,
+    }
+
+
+@pytest.mark.promise("P4")
+async def test_an_inviter_who_uses_the_link_themselves_gets_no_hold_on_the_address(world: World) -> None:
+    acme, globex = await world.workspace("acme"), await world.workspace("globex")
+    mallory = await world.member("mallory@acme.example", acme, Role.ADMIN)
+    gus = await world.member("gus@globex.example", globex, Role.ADMIN)
+    assert (await join(world, await invite(mallory), password="the choice of mallory")).status_code == 200
+    # The real Bob is invited elsewhere, chooses his own password, and is alone there.
+    assert (await join(world, await invite(gus), password="what bob himself chose")).status_code == 200
+    assert (await signs_in(world, BOB, "what bob himself chose", "globex")).status_code == 201
+    for workspace in ("globex", None, "", "no-such-place", "GLOBEX", " acme"):
+        assert (await signs_in(world, BOB, "the choice of mallory", workspace)).status_code == 401, workspace
+    squatted = (await signs_in(world, BOB, "the choice of mallory", "acme")).json()
+    assert {each["slug"] for each in squatted["workspaces"]} == {"acme"}
+    # Nor does an account that is made on the machine meet the squatter.
+    async with world.gaby.database.write(Across("a test sets the scene")) as session:
+        create = world.gaby.identity.people.create
+        made = await create(session, system_actor("test"), email=BOB, name="Bob", password="made on the machine")
+    assert str(made.id) != squatted["person"]["id"]
+
+
+async def test_a_second_link_for_a_member_does_not_make_a_second_account(world: World) -> None:
+    acme = await world.workspace("acme")
+    ada = await world.member("ada@acme.example", acme, Role.ADMIN)
+    first, second, third = [await invite(ada) for _ in range(3)]
+    assert (await join(world, first)).status_code == 200
+    again = await join(world, second)
+    assert again.status_code == 409
+    assert "<form" in again.text
+    assert (await join_as(world, second, workspace="acme")).status_code == 200
+    await world.person("carol@acme.example", (acme, Role.VIEWER))
+    assert (await join(world, await invite(ada, "carol@acme.example"))).status_code == 409
+    answers = await asyncio.gather(join(world, third), join(world, await invite(ada)))
+    assert [answer.status_code for answer in answers] == [409, 409]
+
+
+async def suspend(world: World, person_id: PersonId) -> None:
+    async with world.gaby.database.write(SYSTEM) as session:
+        (await session.get_one(Person, person_id)).disabled_at = world.gaby.clock.now()
 
 
 @pytest.mark.promise("P4")
@@ -130,9 +236,9 @@ async def test_a_member_keeps_the_higher_role(world: World) -> None:
     acme = await world.workspace("acme")
     ada = await world.member("ada@acme.example", acme, Role.OWNER)
     await world.person(BOB, (acme, Role.CURATOR))
-    assert (await join(world, await invite(ada, role=Role.VIEWER))).status_code == 200
+    assert (await join_as(world, await invite(ada, role=Role.VIEWER))).status_code == 200
     assert (await roles(ada))[BOB] == "curator"
-    assert (await join(world, await invite(ada, role=Role.ADMIN))).status_code == 200
+    assert (await join_as(world, await invite(ada, role=Role.ADMIN))).status_code == 200
     assert (await roles(ada))[BOB] == "admin"
     rows = (await ada.get("/api/audit/rows")).json()
     assert [each["payload"]["role"] for each in rows if each["event"] == "person.joined"] == [
@@ -150,17 +256,16 @@ async def test_an_invitation_is_no_way_around_the_limit_on_guessing(world: World
     mallory = await world.member("mallory@acme.example", acme, Role.ADMIN)
     await world.person(BOB, (globex, Role.OWNER))
     tokens = [await invite(mallory), await invite(mallory)]
-    world.gaby.identity.throttle.failed(*[f"email:{BOB}"] * 8)
-    for token in tokens:
-        assert (await join(world, token, password="a guess like any other")).status_code == 401
-    blocked = await join(world, tokens[0])
+    for _ in range(4):
+        assert (await signs_in(world, BOB, "a guess like any other")).status_code == 401
+        for token in tokens:
+            assert (await join_as(world, token, password="a guess like any other")).status_code in {401, 429}
+    blocked = await join_as(world, tokens[0])
     assert blocked.status_code == 429
     assert 0 < int(blocked.headers["retry-after"]) <= 900
-    async with world.client(address="10.0.0.9") as elsewhere:
-        data = {"token": tokens[1], "name": "Bob", "password": PASSWORD}
-        assert (await elsewhere.post("/join", data=data)).status_code == 429
+    assert (await signs_in(world, BOB, PASSWORD)).status_code == 429
     clock.advance(timedelta(minutes=15))
-    assert (await join(world, tokens[0])).status_code == 200
+    assert (await join_as(world, tokens[0])).status_code == 200
 
 
 async def test_nobody_invites_above_their_own_role(world: World) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gaby.app.opening import open_configured_database
+from gaby.audit import parse_witnesses, ping_witnesses
 from gaby.kernel.checks import Check, RunCheck
 from gaby.kernel.database import Database
 from gaby.kernel.errors import GabyError
@@ -112,6 +113,8 @@ async def diagnose(settings: Settings) -> list[Check]:
             "signing key", settings.signing_key_path, in_settings=settings.audit.signing_key is not None
         ),
     ]
+    if witnesses := parse_witnesses(settings.audit.witnesses):
+        runs.append(lambda: ping_witnesses(witnesses))
     try:
         return [Check("settings", "ok", "understood"), *[await run() for run in runs]]
     finally:

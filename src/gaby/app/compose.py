@@ -33,11 +33,16 @@ from gaby.audit import (
     AuditLog,
     Checkpointer,
     CheckpointTaker,
+    CosignatureFile,
     GivenKey,
     KeyFile,
     KeyHolder,
+    OutsideEvidence,
     Pace,
+    PinFile,
     Report,
+    Witnesses,
+    parse_witnesses,
     read_pem,
     verify_live,
 )
@@ -87,6 +92,7 @@ class Gaby:
     audit: AuditLog
     audit_key: KeyHolder
     checkpointer: Checkpointer
+    witnesses: Witnesses
     identity: Identity
     host: McpHost
     spill: SpillFolder
@@ -225,7 +231,14 @@ class Gaby:
 
     async def walk_audit_log(self) -> Report:
         """Check the whole log; a finding raises the alarm in the log and in the metrics."""
-        return await verify_live(self.database, self.clock, anchors=self.settings.anchor_path, metrics=self.metrics)
+        # A worker that keeps no anchors of its own has none to compare with.
+        anchors = self.settings.anchor_path if self.checkpointer.is_running else None
+        outside = OutsideEvidence(
+            pins=PinFile(anchors) if anchors is not None else None,
+            cosignatures=CosignatureFile(self.settings.anchor_path),
+            witnesses=[address.key for address in parse_witnesses(self.settings.audit.witnesses)],
+        )
+        return await verify_live(self.database, self.clock, anchors=anchors, metrics=self.metrics, outside=outside)
 
     def checks(self) -> list[RunCheck]:
         return [
@@ -233,6 +246,7 @@ class Gaby:
             checks.schema_check(self.database),
             checks.disk_check(self.settings.home),
             checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
+            *([self.witnesses.check] if self.settings.audit.witnesses else []),
             checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),
         ]
 
@@ -284,12 +298,15 @@ def build(
     # Desks and webhooks share it, so what one of them sets must not reach another.
     http = httpx2.AsyncClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])))
     audit_key = _audit_key(settings)
+    witnesses = _witnesses(settings, http, database, metrics)
     checkpointer = Checkpointer(
         database,
         CheckpointTaker(audit_key, appender, clock),
         Anchors(*_anchor_places(settings, http)),
         clock,
         Pace(settings.audit.checkpoint_rows, settings.audit.checkpoint_every, settings.audit.heartbeat_every),
+        pins=PinFile(settings.anchor_path),
+        witnesses=witnesses,
     )
     audit.on_rows(checkpointer.grew)
     identity = build_identity(
@@ -324,6 +341,7 @@ def build(
         audit=audit,
         audit_key=audit_key,
         checkpointer=checkpointer,
+        witnesses=witnesses,
         identity=identity,
         host=host,
         spill=spill,
@@ -350,6 +368,11 @@ def _audit_key(settings: Settings) -> KeyHolder:
     if settings.audit.signing_key is not None:
         return GivenKey(read_pem(settings.audit.signing_key.get_secret_value().encode(), "GABY_AUDIT_SIGNING_KEY"))
     return KeyFile(settings.signing_key_path)
+
+
+def _witnesses(settings: Settings, http: httpx2.AsyncClient, database: Database, metrics: Metrics) -> Witnesses:
+    addresses = parse_witnesses(settings.audit.witnesses)
+    return Witnesses(addresses, http, database, CosignatureFile(settings.anchor_path), metrics)
 
 
 def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorPlace]:

@@ -3,6 +3,7 @@
 from gaby.audit.anchors import AnchorFile, AnchorPlace, Anchors, AnchorWebhook
 from gaby.audit.checkpointer import Checkpointer, Pace
 from gaby.audit.checkpoints import CheckpointTaker
+from gaby.audit.cosignatures import CosignatureFile
 from gaby.audit.errors import (
     AuditUnavailable,
     AuditWouldWaitForItself,
@@ -15,13 +16,15 @@ from gaby.audit.errors import (
     PayloadTooLarge,
     ProofRejected,
     SigningKeyUnusable,
+    WitnessSilent,
 )
 from gaby.audit.fences import Fence
 from gaby.audit.findings import Finding, FindingKind, Report
 from gaby.audit.formats import json_line, syslog_line
 from gaby.audit.intents import Intent, Outcome, PendingIntent
+from gaby.audit.key_pins import PinFile
 from gaby.audit.keys import GivenKey, KeyFile, KeyHolder, Rotation
-from gaby.audit.live import export_to, verify_live
+from gaby.audit.live import OutsideEvidence, export_to, verify_live
 from gaby.audit.log import AuditLog
 from gaby.audit.proofs import check_consistency, check_inclusion
 from gaby.audit.prover import consistency_proof, inclusion_proof
@@ -32,7 +35,8 @@ from gaby.audit.signing import read_pem
 from gaby.audit.source import snapshot
 from gaby.audit.store import Appender
 from gaby.audit.tail import Cursor, CursorFile, WebhookSink, follow
-from gaby.audit.verify import verify_file, verify_lines
+from gaby.audit.verify import Expectations, verify_file, verify_lines
+from gaby.audit.witness_client import Witnesses, ask_witness, parse_witnesses, ping_witnesses
 
 __all__ = [
     "AnchorFile",
@@ -47,9 +51,11 @@ __all__ = [
     "CheckpointRefused",
     "CheckpointTaker",
     "Checkpointer",
+    "CosignatureFile",
     "Cursor",
     "CursorFile",
     "Draft",
+    "Expectations",
     "Fence",
     "FenceBroken",
     "Finding",
@@ -63,9 +69,11 @@ __all__ = [
     "NotCanonical",
     "Outcome",
     "OutcomeNotWritten",
+    "OutsideEvidence",
     "Pace",
     "PayloadTooLarge",
     "PendingIntent",
+    "PinFile",
     "ProofRejected",
     "Recalled",
     "Report",
@@ -73,6 +81,9 @@ __all__ = [
     "Sealer",
     "SigningKeyUnusable",
     "WebhookSink",
+    "WitnessSilent",
+    "Witnesses",
+    "ask_witness",
     "check_consistency",
     "check_inclusion",
     "consistency_proof",
@@ -80,6 +91,8 @@ __all__ = [
     "follow",
     "inclusion_proof",
     "json_line",
+    "parse_witnesses",
+    "ping_witnesses",
     "read_pem",
     "recall_calls",
     "snapshot",

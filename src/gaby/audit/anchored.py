@@ -10,14 +10,26 @@ from gaby.audit.trust import KeyRing
 from gaby.audit.walk import LogWalk
 from gaby.kernel.ids import SYSTEM
 
+ANCHORS_RESTARTED_EVENT = "audit.anchors_restarted"
+
 
 class AnchorWalk:
-    """Anchors are in the order they were made, so one pass over both files is enough."""
+    """Anchors are in the order they were made, so one pass over both files is enough.
 
-    def __init__(self, lines: Iterable[bytes], *, report: Report, ring: KeyRing) -> None:
+    An anchor covers all rows before it, so one that is missing in the middle takes nothing away. What counts is where
+    the anchors begin, since a file that was put in the place of another begins late, and how far they reach.
+    """
+
+    def __init__(self, lines: Iterable[bytes], *, report: Report, ring: KeyRing, anchored_until: str = "") -> None:
         self._report = report
         self._ring = ring
+        self._anchored_until = anchored_until
         self._term = 0
+        self._begin: int | None = None
+        self._reach = -1
+        self._may_begin: set[int] = set()
+        self._is_restarting = True
+        self._expected_reach = -1
         self._anchors = self._read(lines)
         self._waiting = next(self._anchors, None)
         self.next_size = -1
@@ -34,6 +46,18 @@ class AnchorWalk:
                 self._found(FindingKind.ANCHOR_MISMATCH, text)
             self._waiting = next(self._anchors, None)
         self._advance_size()
+
+    def restarted(self) -> None:
+        """The log says that the anchors begin anew: the next checkpoint may be their first."""
+        self._is_restarting = True
+
+    def expect(self, checkpoint: Checkpoint) -> None:
+        """A checkpoint of the system's log, each of which is anchored."""
+        if self._is_restarting:
+            self._may_begin.add(checkpoint.size)
+            self._is_restarting = False
+        if checkpoint.ts <= self._anchored_until:
+            self._expected_reach = max(self._expected_reach, checkpoint.size)
 
     def finish(self, walk: LogWalk | None) -> None:
         """What is left speaks of rows that are not there."""
@@ -52,6 +76,31 @@ class AnchorWalk:
                 "its end was cut off or an old backup stands in its place."
             )
             self._found(FindingKind.ROLLED_BACK, text)
+        if walk is not None:
+            self._check_extent()
+
+    def _check_extent(self) -> None:
+        advice = (
+            "Put the file back from where you keep copies. If it is lost for a reason that you know, "
+            "`gaby audit restart-anchors` records the reason and begins a new one."
+        )
+        if not self._may_begin:
+            return
+        if self._begin is None:
+            text = f"No checkpoint is anchored, though the log has some: the anchors are missing. {advice}"
+        elif self._begin > min(self._may_begin) and self._begin not in self._may_begin:
+            text = (
+                f"The anchors begin at size {self._begin}, but checkpoints were signed before: the file was cut, or "
+                f"another stands in its place. {advice}"
+            )
+        elif self._reach < self._expected_reach:
+            text = (
+                f"The anchors end at size {self._reach}, but size {self._expected_reach} was signed: the file was cut, "
+                f"or it cannot be written. {advice}"
+            )
+        else:
+            return
+        self._found(FindingKind.ANCHORS_MISSING, text)
 
     def _read(self, lines: Iterable[bytes]) -> Iterator[Checkpoint]:
         for number, line in enumerate(lines, start=1):
@@ -65,6 +114,9 @@ class AnchorWalk:
                 continue
             self._report.anchors += 1
             if self._is_good(anchor, number):
+                size = anchor.checkpoint.size
+                self._begin = size if self._begin is None else self._begin
+                self._reach = max(self._reach, size)
                 yield anchor.checkpoint
 
     def _is_good(self, anchor: Anchor, number: int) -> bool:

@@ -7,10 +7,14 @@ from datetime import timedelta
 
 from gaby.audit.anchors import Anchors
 from gaby.audit.checkpoints import CheckpointTaker, Taken
+from gaby.audit.key_pins import PinFile
+from gaby.audit.statements import Anchor, KeyEntry
 from gaby.audit.transactions import in_transaction
+from gaby.audit.witness_client import Witnesses
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import GabyError
+from gaby.kernel.ids import SYSTEM
 from gaby.kernel.log import get_log
 
 _log = get_log(__name__)
@@ -25,13 +29,25 @@ class Pace:
 
 class Checkpointer:
     def __init__(
-        self, db: Database, taker: CheckpointTaker, anchors: Anchors, clock: Clock, pace: Pace | None = None
+        self,
+        db: Database,
+        taker: CheckpointTaker,
+        anchors: Anchors,
+        clock: Clock,
+        pace: Pace | None = None,
+        *,
+        pins: PinFile | None = None,
+        witnesses: Witnesses | None = None,
     ) -> None:
         self._db = db
         self._taker = taker
         self._anchors = anchors
         self._clock = clock
         self._pace = pace or Pace()
+        self._pins = pins
+        self._witnesses = witnesses
+        self._unwitnessed: bytes | None = None
+        self._published: Anchor | None = None
         self._new_rows = 0
         self._due = asyncio.Event()
         self._beat = float("-inf")
@@ -74,18 +90,45 @@ class Checkpointer:
         )
         for refused in taken.refused:
             _log.error("audit.checkpoint_refused", error=refused.message)
-        if taken.anchor is not None:
+        self._unwitnessed = taken.note or self._unwitnessed
+        if any(checkpoint.workspace_id == SYSTEM for checkpoint in taken.checkpoints):
             self._beat = now
+        # Also what another process took, so that the anchors of every machine reach as far as the log.
+        if taken.anchor is not None and taken.anchor != self._published:
+            if self._pins is not None:
+                await self._pin(self._pins, taken.keys)
             await self._anchors.publish(taken.anchor)
+            self._published = taken.anchor
         return taken
 
+    async def send_to_witnesses(self) -> None:
+        """What they have not signed yet. Apart from signing, since a witness that is down takes its time."""
+        note = self._unwitnessed
+        if note is None or self._witnesses is None:
+            return
+        if await self._witnesses.submit(note) and self._unwitnessed is note:
+            self._unwitnessed = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this process signs, and so keeps anchors, by itself."""
+        return self._task is not None
+
+    async def _pin(self, pins: PinFile, keys: list[KeyEntry]) -> None:
+        try:
+            await asyncio.to_thread(pins.follow, keys)
+        except OSError as error:
+            _log.warning("audit.key_not_pinned", error=repr(error))
+
     async def _run(self) -> None:
+        await self.send_to_witnesses()
         while not self._stopping:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._due.wait(), self._pace.every.total_seconds())
             self._due.clear()
             try:
                 await self.checkpoint()
+                await self.send_to_witnesses()
             except (GabyError, *self._db.engine.driver_errors) as error:
                 _log.error("audit.checkpoint_failed", error=repr(error))
 

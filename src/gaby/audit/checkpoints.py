@@ -7,11 +7,12 @@ from gaby.audit.crosslinks import CHECKPOINT_EVENT, checkpoint_payload
 from gaby.audit.errors import CheckpointRefused
 from gaby.audit.keys import CHECKPOINT_LOCK, KeyHolder, current_key
 from gaby.audit.merkle import root
+from gaby.audit.notes import checkpoint_body, origin_of, sign_note
 from gaby.audit.rows import FIRST_PREV_HASH, Draft, row_hash, timestamp
 from gaby.audit.signing import SigningKey
 from gaby.audit.source import DatabaseSource
-from gaby.audit.statements import Anchor, Checkpoint, sign_checkpoint
-from gaby.audit.store import Appender
+from gaby.audit.statements import Anchor, Checkpoint, KeyEntry, sign_checkpoint
+from gaby.audit.store import Appender, store_tiles
 from gaby.audit.tiles import Grower, TileAt, Tiles, edge, has_root
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
@@ -31,7 +32,11 @@ class Taken:
     refused: list[CheckpointRefused] = field(default_factory=list[CheckpointRefused])
     """Logs that contradict what was signed before. They are not signed again; the others are."""
     anchor: Anchor | None = None
-    """The newest checkpoint of the system's log, which covers all the others."""
+    """The newest checkpoint of the system's log, which covers all the others; also when another process took it."""
+    keys: list[KeyEntry] = field(default_factory=list[KeyEntry])
+    """All that signed so far, in the order they served."""
+    note: bytes | None = None
+    """The same checkpoint in the form that witnesses sign, if it was taken now."""
 
 
 class CheckpointTaker:
@@ -57,6 +62,8 @@ class CheckpointTaker:
             self._appender.append(connection, dialect, drafts)
         size = next((log.size for log in source.sizes() if log.workspace_id == SYSTEM), 0)
         signer.sign(SYSTEM, size, heartbeat=heartbeat)
+        signer.taken.keys = source.keys()
+        signer.find_anchor()
         failpoint("audit.before_checkpoint_commit")
         return signer.taken
 
@@ -84,8 +91,16 @@ class _Signer:
         checkpoint = sign_checkpoint(self._key, workspace_id, size, digest, ts)
         self._store(checkpoint)
         self.taken.checkpoints.append(checkpoint)
-        if workspace_id == SYSTEM:
-            self.taken.anchor = Anchor(checkpoint=checkpoint, public_key=self._key.public_key)
+
+    def find_anchor(self) -> None:
+        last, keys = self._source.last_checkpoint(SYSTEM), {entry.key_id: entry for entry in self.taken.keys}
+        if last is None or last.key_id not in keys:
+            return
+        self.taken.anchor = Anchor(checkpoint=last, public_key=keys[last.key_id].public_key)
+        taken_now = any(last.signature == checkpoint.signature for checkpoint in self.taken.checkpoints)
+        if taken_now and last.size:
+            body = checkpoint_body(origin_of(self.taken.keys), last.size, last.root)
+            self.taken.note = sign_note(body, origin_of(self.taken.keys), self._key)
 
     def _grow(self, workspace_id: WorkspaceId, last: Checkpoint | None, size: int) -> bytes:
         """The Merkle root at this size, with the tiles written for proofs."""
@@ -127,11 +142,7 @@ class _Signer:
                 raise CheckpointRefused(f"Row {grower.size} is missing.")
 
     def _store_tiles(self, workspace_id: WorkspaceId, tiles: dict[TileAt, bytes]) -> None:
-        self._sql.many(
-            "INSERT INTO audit_tiles (workspace_id, level, idx, hashes) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (workspace_id, level, idx) DO UPDATE SET hashes = excluded.hashes",
-            [(workspace_id.hex, at.level, at.index, hashes) for at, hashes in tiles.items()],
-        )
+        store_tiles(self._sql, workspace_id, tiles.items())
 
     def _store(self, checkpoint: Checkpoint) -> None:
         self._sql.run(

@@ -48,5 +48,14 @@ class IntentClosed(Conflict):
     """This intent already has its outcome. State a second effect with a second intent."""
 
 
+class WitnessStateUnusable(Misconfigured):
+    """The witness's own record cannot be read. A witness that has forgotten vouches for nothing: restore the file, or
+    retire the witness and begin another with a new key."""
+
+
+class WitnessSilent(Unavailable):
+    """The witness did not answer as a witness does."""
+
+
 class CheckpointRefused(Conflict):
     """The audit log contradicts what was signed before, so it is not signed again. Run `gaby audit verify`."""

@@ -1,23 +1,44 @@
 """Verification of the running database: the same walk as over an export, and an alarm when something is wrong."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from gaby.audit.cosignatures import CosignatureFile, read_cosignatures
+from gaby.audit.derived import check_derived
+from gaby.audit.errors import Malformed
 from gaby.audit.export import export_lines
-from gaby.audit.findings import Report
+from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.key_pins import KeyPins, PinFile
+from gaby.audit.notes import VerifierKey
 from gaby.audit.reading import read_lines
 from gaby.audit.rows import timestamp
 from gaby.audit.source import snapshot
-from gaby.audit.verify import verify_lines
+from gaby.audit.verify import Expectations, verify_lines
+from gaby.audit.witnessed import WitnessedRoot
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
-from gaby.kernel.ids import WorkspaceId
+from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
 
 _log = get_log(__name__)
 _SHOWN = 20
+
+
+@dataclass(frozen=True)
+class OutsideEvidence:
+    """What is kept outside the database, besides the anchors."""
+
+    pins: PinFile | None = None
+    given_pins: KeyPins | None = None
+    """Instead of those in the file."""
+    cosignatures: CosignatureFile | None = None
+    witnesses: Sequence[VerifierKey] = ()
+    """Whose cosignatures count."""
+    witnessed: Sequence[WitnessedRoot] = ()
+    """What witnesses answered just now."""
 
 
 async def verify_live(
@@ -27,9 +48,10 @@ async def verify_live(
     anchors: Path | None = None,
     trusted: str | None = None,
     metrics: Metrics | None = None,
+    outside: OutsideEvidence | None = None,
 ) -> Report:
     """Walk the whole log. Findings are logged as errors and the gauge `audit_verified` falls to 0."""
-    report = await asyncio.to_thread(_walk, db, clock, anchors, trusted)
+    report = await asyncio.to_thread(_walk, db, clock, anchors, trusted, outside or OutsideEvidence())
     if metrics is not None:
         metrics.audit_verified.set(1 if report.ok else 0)
     for finding in report.findings[:_SHOWN]:
@@ -44,11 +66,41 @@ def export_to(path: Path, db: Database, clock: Clock, *, only: WorkspaceId | Non
         file.writelines(export_lines(source, created=timestamp(clock.now()), only=only))
 
 
-def _walk(db: Database, clock: Clock, anchors: Path | None, trusted: str | None) -> Report:
+def _walk(db: Database, clock: Clock, anchors: Path | None, trusted: str | None, outside: OutsideEvidence) -> Report:
     # The anchors are read first: what is anchored meanwhile would look like rows that are missing.
     kept = None if anchors is None else _lines_now(anchors)
+    now = timestamp(clock.now())
+    found = Report()
+    witnessed = list(outside.witnessed)
+    if outside.cosignatures is not None:
+        witnessed += read_cosignatures(outside.cosignatures.lines(), outside.witnesses, found)
+    pins = outside.given_pins
+    if pins is None and outside.pins is not None:
+        pins = _load_pins(outside.pins, found)
     with snapshot(db) as source:
-        return verify_lines(export_lines(source, created=timestamp(clock.now())), anchors=kept, trusted=trusted)
+        expected = Expectations(trusted=trusted, pins=pins, witnessed=witnessed, now=now)
+        report = verify_lines(export_lines(source, created=now), anchors=kept, expected=expected)
+        check_derived(source, report)
+        keys, is_signed = source.keys(), source.last_checkpoint(SYSTEM) is not None
+    for finding in found.findings:
+        report.add(finding)
+    if outside.pins is not None and is_signed and not outside.pins.path.exists():
+        text = (
+            f"No key is pinned: {outside.pins.path} is missing. Compare the ids of the keys below with the one that "
+            "you wrote down, then run `gaby audit trust ID`; if it is another, the log was signed anew."
+        )
+        report.add(Finding(FindingKind.KEY_UNPINNED, text))
+    if outside.pins is not None and report.ok:
+        outside.pins.follow(keys)
+    return report
+
+
+def _load_pins(file: PinFile, found: Report) -> KeyPins | None:
+    try:
+        return file.load()
+    except Malformed as error:
+        found.add(Finding(FindingKind.MALFORMED, f"{file.path}: {error.message}"))
+        return None
 
 
 def _lines_now(path: Path) -> Iterator[bytes]:

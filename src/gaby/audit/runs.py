@@ -60,6 +60,11 @@ def good_run(
     return (digests, times[0], times[-1]) if good else None
 
 
+def time_of(line: bytes) -> str:
+    """The date in the line of a row that was found good."""
+    return line[_TIME].decode()
+
+
 def _are_canonical(payloads: Sequence[bytes]) -> bool:
     joined = b"[%b]" % _FENCE.join(payloads)
     try:

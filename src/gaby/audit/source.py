@@ -90,6 +90,27 @@ class DatabaseSource:
         found = self._sql.one(f"{_CHECKPOINTS} AND size = ? ORDER BY ts LIMIT 1", workspace_id.hex, size)
         return _checkpoint_of(found) if found else None
 
+    def hashes(self, workspace_id: WorkspaceId, size: int) -> Iterator[bytes]:
+        """The hashes of the first rows, without the rows."""
+        query = "SELECT hash FROM audit_rows WHERE workspace_id = ? AND seq < ? ORDER BY seq"
+        for (digest,) in self._sql.stream(query, workspace_id.hex, size):
+            yield bytes(digest)
+
+    def intent_rows(self) -> Iterator[AuditRow]:
+        """Every row that states an intent or an outcome, in the order of each log."""
+        # The pattern is a parameter, because Postgres' driver reads a percent sign in a statement as a placeholder.
+        query = _ROWS.replace("WHERE workspace_id = ?", "WHERE event LIKE ? OR event LIKE ?")
+        for record in self._sql.stream(f"{query} ORDER BY workspace_id, seq", "%.intent", "%.outcome"):
+            yield row_of(record)
+
+    def open_intents(self) -> dict[tuple[WorkspaceId, UUID], int]:
+        """The list of what began and has not ended, with the rows that say so."""
+        found = self._sql.all("SELECT workspace_id, id, seq FROM audit_intents")
+        return {
+            (WorkspaceId(UUID(digits_of(workspace))), UUID(digits_of(intent))): int(seq)
+            for workspace, intent, seq in found
+        }
+
     def tiles(self, workspace_id: WorkspaceId, wanted: Sequence[TileAt]) -> dict[TileAt, bytes]:
         found: dict[TileAt, bytes] = {}
         for at in wanted:

@@ -1,10 +1,11 @@
 """Adds rows to the log inside whatever transaction the connection is in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
 from gaby.audit.rows import AuditRow, Draft, Head, chain, timestamp
+from gaby.audit.tiles import TileAt
 from gaby.kernel.clock import Clock
 from gaby.kernel.database.raw import Connection, Dialect, Sql, digits_of
 from gaby.kernel.failpoints import failpoint
@@ -57,6 +58,14 @@ def insert_rows(sql: Sql, rows: Sequence[AuditRow]) -> None:
         sql.many(_INSERT, [(*row[:8], bytearray(row[8]), bytearray(row[9])) for row in rows])
     else:
         sql.many(_INSERT, rows)
+
+
+def store_tiles(sql: Sql, workspace_id: WorkspaceId, tiles: Iterable[tuple[TileAt, bytes]]) -> None:
+    sql.many(
+        "INSERT INTO audit_tiles (workspace_id, level, idx, hashes) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (workspace_id, level, idx) DO UPDATE SET hashes = excluded.hashes",
+        [(workspace_id.hex, at.level, at.index, hashes) for at, hashes in tiles],
+    )
 
 
 def row_of(record: Sequence[Any]) -> AuditRow:

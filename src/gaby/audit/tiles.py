@@ -64,7 +64,7 @@ class Grower:
             raise CheckpointRefused(f"The Merkle tree lacks hashes before node {index} of level {level}.")
         tile += node
         if len(tile) == WIDTH * HASH:
-            self._put(level + 1, index >> HEIGHT, _top(bytes(tile)))
+            self._put(level + 1, index >> HEIGHT, tile_top(bytes(tile)))
 
 
 def edge(size: int) -> list[TileAt]:
@@ -111,7 +111,7 @@ class _Needed:
         return b""
 
 
-def _top(tile: bytes) -> bytes:
+def tile_top(tile: bytes) -> bytes:
     row = [tile[at : at + HASH] for at in range(0, len(tile), HASH)]
     while len(row) > 1:
         row = [node_hash(row[at], row[at + 1]) for at in range(0, len(row), 2)]

@@ -1,13 +1,14 @@
 """Verification: reads an export once, in constant memory, and reports what is wrong with it by name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 
-from gaby.audit.anchored import AnchorWalk
+from gaby.audit.anchored import ANCHORS_RESTARTED_EVENT, AnchorWalk
 from gaby.audit.beside import first_bytes, is_worth_it, looking_beside
 from gaby.audit.crosslinks import CHECKPOINT_EVENT, CrossLinks, Tally
 from gaby.audit.errors import Malformed
@@ -23,37 +24,61 @@ from gaby.audit.export import (
     LogLine,
 )
 from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.key_pins import KeyPins
 from gaby.audit.reading import in_blocks, parse, read_blocks, read_lines
 from gaby.audit.rows import earlier
 from gaby.audit.statements import Checkpoint, understand
 from gaby.audit.trust import KeyRing
 from gaby.audit.walk import LogWalk
+from gaby.audit.witnessed import WitnessComparison, WitnessedRoot
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 
 _NAMES_TRIED = 1000
 _SIGNED_WITHIN = timedelta(minutes=10)
 """Gaby signs every minute; older rows without a checkpoint are rows that nobody vouches for."""
+_ANCHORED_WITHIN = timedelta(minutes=2)
+"""Every process that signs keeps the newest checkpoint outside the database, at its next round at the latest."""
+_CLOCKS_DIFFER = timedelta(minutes=5)
+"""By how much the clocks of several machines may differ before a date counts as being in the future."""
 
 
-def verify_file(export: Path, *, anchors: Path | None = None, trusted: str | None = None) -> Report:
+@dataclass(frozen=True)
+class Expectations:
+    """What a log is held against, besides itself."""
+
+    trusted: str | None = None
+    """The id or the public key (hex) of a key you know. Without it the log vouches for its own keys."""
+    pins: KeyPins | None = None
+    witnessed: Sequence[WitnessedRoot] = ()
+    now: str | None = None
+    """What time it is. Without it, the time at which the export says it was made."""
+
+
+_NOTHING = Expectations()
+
+
+def verify_file(
+    export: Path, *, anchors: Path | None = None, trusted: str | None = None, expected: Expectations = _NOTHING
+) -> Report:
     """Needs neither server, nor key file, nor database."""
+    expected = replace(expected, trusted=trusted or expected.trusted)
     try:
         if is_worth_it(export):
-            with looking_beside(export, trusted) as beside:
-                report = _verify_file(export, anchors, trusted, rows_only=True)
+            with looking_beside(export, expected.trusted) as beside:
+                report = _verify_file(export, anchors, expected, rows_only=True)
                 if report.ok and beside.is_yes():
                     return report
-        return _verify_file(export, anchors, trusted)
+        return _verify_file(export, anchors, expected)
     except OSError as error:
         raise BadRequest(f"{error.filename} cannot be read: {error.strerror}.") from error
 
 
-def _verify_file(export: Path, anchors: Path | None, trusted: str | None, *, rows_only: bool = False) -> Report:
+def _verify_file(export: Path, anchors: Path | None, expected: Expectations, *, rows_only: bool = False) -> Report:
     with ExitStack() as files:
         verification = _Verification(
             None if anchors is None else read_lines(files.enter_context(anchors.open("rb"))),
-            trusted,
+            expected,
             rows_only=rows_only,
         )
         verification.read(read_blocks(files.enter_context(export.open("rb"))))
@@ -61,10 +86,13 @@ def _verify_file(export: Path, anchors: Path | None, trusted: str | None, *, row
 
 
 def verify_lines(
-    lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None
+    lines: Iterable[bytes],
+    *,
+    anchors: Iterable[bytes] | None = None,
+    trusted: str | None = None,
+    expected: Expectations = _NOTHING,
 ) -> Report:
-    """`trusted` is the id or the public key (hex) of a key you know; without it the log vouches for its own keys."""
-    verification = _Verification(anchors, trusted)
+    verification = _Verification(anchors, replace(expected, trusted=trusted or expected.trusted))
     verification.read(in_blocks(lines))
     return verification.finish()
 
@@ -72,12 +100,14 @@ def verify_lines(
 class _Verification:
     """With `rows_only`, the trees and signatures of workspaces are looked at elsewhere."""
 
-    def __init__(self, anchors: Iterable[bytes] | None, trusted: str | None, *, rows_only: bool = False) -> None:
+    def __init__(self, anchors: Iterable[bytes] | None, expected: Expectations, *, rows_only: bool = False) -> None:
         self._rows_only = rows_only
         self._signed_until = ""
+        self._latest = ""
         self._report = Report()
         self._anchor_lines = anchors
-        self._trusted = trusted
+        self._expected = expected
+        self._witnesses: WitnessComparison | None = None
         self._header: Header | None = None
         self._workspaces: list[str] = []
         self._header_digest = b""
@@ -111,6 +141,8 @@ class _Verification:
             walk.check_tail()
         if self._anchors is not None:
             self._anchors.finish(self._walks.get(SYSTEM))
+        if self._witnesses is not None:
+            self._witnesses.finish(self._walks.get(SYSTEM))
         return report
 
     def _rows(self, lines: list[bytes]) -> None:
@@ -141,8 +173,15 @@ class _Verification:
                 self._links.record(fields["payload"])
             except Malformed as error:
                 self._found(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
-        if self._anchors is not None and walk.next_seq >= self._anchors.next_size >= 0:
-            self._anchors.compare(walk)
+        self._compare_outside(walk)
+        if self._anchors is not None and fields["event"] == ANCHORS_RESTARTED_EVENT:
+            self._anchors.restarted()
+
+    def _compare_outside(self, walk: LogWalk) -> None:
+        """With what is kept outside the database, whenever the system's log is as long as that speaks of."""
+        for outside in (self._anchors, self._witnesses):
+            if outside is not None and walk.next_seq >= outside.next_size >= 0:
+                outside.compare(walk)
 
     def _other(self, line: bytes) -> None:
         if not line.endswith(b"\n"):
@@ -166,12 +205,26 @@ class _Verification:
         self._header = header
         self._signed_until = earlier(header.created, _SIGNED_WITHIN)
         self._workspaces = [str(log.workspace_id) for log in header.logs[:_NAMES_TRIED]]
-        self._ring = KeyRing(header.keys, trusted=self._trusted)
+        self._ring = KeyRing(header.keys, trusted=self._expected.trusted)
         self._report.key_ids = [entry.key_id for entry in header.keys]
-        for problem in self._ring.problems:
+        pinned = self._expected.pins.problem(header.keys) if self._expected.pins is not None else None
+        for problem in [*self._ring.problems, *([pinned] if pinned is not None else [])]:
             self._found(FindingKind.KEY_UNKNOWN, problem)
         if self._anchor_lines is not None:
-            self._anchors = AnchorWalk(self._anchor_lines, report=self._report, ring=self._ring)
+            anchored_until = earlier(header.created, _ANCHORED_WITHIN)
+            self._anchors = AnchorWalk(
+                self._anchor_lines, report=self._report, ring=self._ring, anchored_until=anchored_until
+            )
+        if self._expected.witnessed:
+            self._witnesses = WitnessComparison(self._expected.witnessed, self._report)
+        self._set_latest(header)
+
+    def _set_latest(self, header: Header) -> None:
+        now = self._expected.now or header.created
+        self._latest = earlier(now, -_CLOCKS_DIFFER)
+        if header.created > self._latest:
+            text = f"The export says it was made at {header.created}, which is yet to come. Export again."
+            self._found(FindingKind.TIME_AHEAD, text)
 
     def _enter_log(self, workspace_id: WorkspaceId) -> None:
         self._leave_log()
@@ -182,11 +235,12 @@ class _Verification:
             report=self._report,
             ring=self._ring,
             workspaces=self._workspaces,
+            latest=self._latest,
             rows_only=self._rows_only and workspace_id != SYSTEM,
         )
         self._walks[workspace_id] = self._walk
-        if workspace_id == SYSTEM and self._anchors is not None:
-            self._anchors.compare(self._walk)
+        if workspace_id == SYSTEM:
+            self._compare_outside(self._walk)
 
     def _leave_log(self) -> None:
         if self._walk is not None:
@@ -197,6 +251,8 @@ class _Verification:
         self._report.checkpoints += 1
         if walk.checkpoint(checkpoint):
             self._links.find(checkpoint)
+            if self._anchors is not None and walk.is_system:
+                self._anchors.expect(checkpoint)
 
     def _check_end(self, end: End | None) -> None:
         rows, checkpoints = self._report.rows, self._report.checkpoints

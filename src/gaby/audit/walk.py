@@ -9,7 +9,7 @@ from gaby.audit.findings import Finding, FindingKind, Report
 from gaby.audit.gaps import Gaps
 from gaby.audit.merkle import Accumulator
 from gaby.audit.rows import FIRST_PREV_HASH, read_row, row_hash
-from gaby.audit.runs import good_run
+from gaby.audit.runs import good_run, time_of
 from gaby.audit.statements import Checkpoint
 from gaby.audit.trust import KeyRing
 from gaby.kernel.ids import SYSTEM, WorkspaceId
@@ -27,9 +27,12 @@ class LogWalk:
         report: Report,
         ring: KeyRing,
         workspaces: list[str],
+        latest: str,
         rows_only: bool = False,
     ) -> None:
         self._rows_only = rows_only
+        self._latest = latest
+        self._first_late: tuple[int, str] | None = None
         self.workspace_id = workspace_id
         self.next_seq = 0
         self.sound = True
@@ -63,6 +66,9 @@ class LogWalk:
                 self.row(line)
             return
         digests, first_ts, last_ts = run
+        if last_ts.decode() > self._latest:
+            for offset, line in enumerate(lines):
+                self._look_at_date(self.next_seq + offset, time_of(line))
         self._report.rows += len(lines)
         self._unsigned_since = self._unsigned_since or first_ts.decode()
         if not self._rows_only:
@@ -127,6 +133,13 @@ class LogWalk:
         if self._gaps.lost:
             self._found(FindingKind.ROW_MISSING, f"{self._gaps.lost} further stretches of rows are missing.")
         self._report.unsigned_rows += max(0, self.next_seq - self._signed)
+        if self._first_late is not None:
+            seq, ts = self._first_late
+            text = (
+                f"Row {seq} is dated {ts}, which is yet to come. Either it was forged, so that nobody would miss a "
+                "checkpoint over it, or the clock was wrong: compare it and the rows behind it with what happened."
+            )
+            self._found(FindingKind.TIME_AHEAD, text, seq=seq)
         if self.sound:
             self._check_signed(signed_until)
 
@@ -155,12 +168,17 @@ class LogWalk:
         if ts < self._last_ts:
             text = f"Row {seq} is dated {ts}, before the row it follows."
             self._found(FindingKind.TIME_REVERSED, text, seq=seq)
+        self._look_at_date(seq, ts)
         self._last, self._last_ts = digest, ts
         self._unsigned_since = self._unsigned_since or ts
         self._unreadable = 0
         if self.sound and not self._rows_only:
             self._tree.append(digest)
         self.next_seq = seq + 1
+
+    def _look_at_date(self, seq: int, ts: str) -> None:
+        if ts > self._latest and self._first_late is None:
+            self._first_late = (seq, ts)
 
     def _out_of_place(self, seq: int) -> bool:
         """A row with another number than the next; gives whether reading goes on from it."""

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,8 +17,15 @@ from rich.markup import escape
 from gaby.app import Gaby
 from gaby.audit import (
     AuditRow,
+    CosignatureFile,
     CursorFile,
+    Expectations,
+    Finding,
+    FindingKind,
     KeyFile,
+    Malformed,
+    OutsideEvidence,
+    PinFile,
     ProofRejected,
     Report,
     Rotation,
@@ -29,23 +37,35 @@ from gaby.audit import (
     follow,
     inclusion_proof,
     json_line,
+    parse_witnesses,
     snapshot,
     syslog_line,
     verify_file,
     verify_live,
 )
 from gaby.audit.export import export_lines
+from gaby.audit.key_pins import KeyPins, read_pins
 from gaby.audit.rows import timestamp
 from gaby.audit.tail import START, rows_after
-from gaby.cli.opening import choose_workspace, operator, read_settings, run
+from gaby.audit.witness_client import WitnessAddress
+from gaby.cli import audit_keys, witness
+from gaby.cli.opening import choose_workspace, operator, run
 from gaby.cli.printing import AsJson, print_json
 from gaby.cli.user import InWorkspace
+from gaby.cli.witness_questions import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
+from gaby.kernel.clock import SystemClock
 from gaby.kernel.errors import BadRequest, GabyError, NotFound
 from gaby.kernel.ids import SYSTEM, AuditRowId, WorkspaceId
 
 app = typer.Typer(help="Check the log, prove a row, export, follow.", no_args_is_help=True)
 
 _PROOF_AT_MOST = 16 * 1024
+
+app.command("witness")(witness.serve_witness)
+app.command("keys")(audit_keys.keys)
+app.command("trust")(audit_keys.trust)
+app.command("restart-anchors")(audit_keys.restart_anchors)
+app.command("rebuild-tree")(audit_keys.rebuild_tree)
 
 
 class LogDamaged(GabyError):
@@ -62,18 +82,29 @@ def verify(
     export: Annotated[Path | None, typer.Argument(help="An export or a proof; without it, the database.")] = None,
     anchors: Annotated[Path | None, typer.Option(help="Checkpoints kept elsewhere, to notice an old backup.")] = None,
     trusted: Annotated[str | None, typer.Option(help="Id or public key that must have signed.")] = None,
+    pins: Annotated[Path | None, typer.Option(help="Pinned keys, as `gaby audit keys` prints them.")] = None,
+    witness_url: Annotated[
+        list[str] | None, typer.Option("--witness", help="Address of a witness to ask; repeat for more.")
+    ] = None,
+    witness_key: Annotated[
+        list[str] | None, typer.Option(help="Its key, in the same order, if it is not in the settings.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every row, checkpoint and link. With a file it needs no server, no key and no database."""
     if export is not None and (proof := _as_proof(export)) is not None:
         _verify_proof(proof, trusted, as_json=as_json)
         return
+    given = read_pins(pins) if pins is not None else None
+    asked = witnesses_to_ask(witness_url or [], witness_key or [])
     if export is not None:
-        report = verify_file(export, anchors=anchors, trusted=trusted)
+        seen, silent = asyncio.run(ask_all(asked, origin_in_export(export, given)))
+        expected = Expectations(trusted, given, seen, timestamp(SystemClock().now()))
+        report = verify_file(export, anchors=anchors, expected=expected)
     else:
-        settings = read_settings()
-        kept = anchors or settings.anchor_path
-        report = run(lambda gaby: verify_live(gaby.database, gaby.clock, anchors=kept, trusted=trusted), settings)
+        report, silent = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked))
+    for text in silent:
+        report.add(Finding(FindingKind.WITNESS_UNCHECKED, text))
     _print_report(report, as_json=as_json)
     if not report.ok:
         raise LogDamaged
@@ -145,7 +176,9 @@ def checkpoint() -> None:
     """Sign the log as it stands now. The server does this by itself."""
 
     async def work(gaby: Gaby) -> int:
-        return len((await gaby.checkpointer.checkpoint()).checkpoints)
+        taken = await gaby.checkpointer.checkpoint()
+        await gaby.checkpointer.send_to_witnesses()
+        return len(taken.checkpoints)
 
     typer.echo(f"{run(work)} checkpoints signed.", err=True)
 
@@ -162,6 +195,26 @@ def rotate_key() -> None:
             return source.keys()[-1].key_id
 
     typer.echo(f"Checkpoints are now signed by {run(work)}. Write the id down where you keep such things.")
+
+
+async def _verify_live(
+    gaby: Gaby, anchors: Path | None, trusted: str | None, given: KeyPins | None, asked: list[WitnessAddress]
+) -> tuple[Report, list[str]]:
+    kept = gaby.settings.anchor_path
+    file = PinFile(kept)
+    with suppress(Malformed):  # A damaged file becomes a finding, and names nothing.
+        given = given or file.load()
+    origin = await asyncio.to_thread(origin_in_database, gaby.database, given)
+    seen, silent = await ask_all(asked, origin)
+    outside = OutsideEvidence(
+        pins=file,
+        given_pins=given,
+        cosignatures=CosignatureFile(kept),
+        witnesses=[address.key for address in [*parse_witnesses(gaby.settings.audit.witnesses), *asked]],
+        witnessed=seen,
+    )
+    report = await verify_live(gaby.database, gaby.clock, anchors=anchors or kept, trusted=trusted, outside=outside)
+    return report, silent
 
 
 def _as_proof(path: Path) -> bytes | None:

@@ -17,6 +17,9 @@ from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
 app = typer.Typer(help="People, from the machine where Gaby runs.", no_args_is_help=True)
 
 InWorkspace = Annotated[str | None, typer.Option("--workspace", "-w", help="Slug; the only workspace if not given.")]
+OfWorkspace = Annotated[
+    str | None, typer.Option("--workspace", "-w", help="Whose invitation made the account, if one did.")
+]
 FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
 
 
@@ -46,7 +49,10 @@ def add(
     installation: Annotated[bool, typer.Option(help="Lets them manage the whole installation.")] = False,
     password_stdin: FromStdin = False,
 ) -> None:
-    """Add somebody to a workspace. Asks for a password if they are new."""
+    """Add somebody to a workspace. Asks for a password if they are new.
+
+    An account that an invitation made is another one: only its workspace vouches for its address.
+    """
     password = _ask_password(password_stdin)
 
     async def work(gaby: Gaby) -> None:
@@ -69,17 +75,22 @@ def add(
 
 
 @app.command()
-def password(email: str, password_stdin: FromStdin = False) -> None:
+def password(email: str, workspace: OfWorkspace = None, password_stdin: FromStdin = False) -> None:
     """Set somebody's password and end all their sign-ins."""
     new = _ask_password(password_stdin)
 
     async def work(gaby: Gaby) -> None:
         async with gaby.database.write(SYSTEM) as session:
-            person = await gaby.identity.people.find(session, email)
+            home = WorkspaceId((await choose_workspace(gaby, session, workspace)).id) if workspace else None
+            person = await gaby.identity.people.find(session, email, home=home)
             if person is None:
-                raise NotFound(f"Nobody is known as {email}. `gaby user list` shows who is.")
+                raise NotFound(
+                    f"Nobody is known as {email}. `gaby user list` shows who is; for somebody who joined with an "
+                    "invitation, add --workspace."
+                )
             await gaby.identity.people.set_password(session, operator(), person, new)
             await gaby.identity.sign_ins.end_all(session, operator(), PersonId(person.id))
+            await gaby.identity.devices.forget_all(session, PersonId(person.id))
 
     run(work)
     typer.echo("The password is set.", err=True)

@@ -61,8 +61,8 @@ class Authenticator:
         if scheme.lower() != "bearer":
             raise KeyNotAccepted
         async with self._database.read(Across("an API key tells its workspace")) as session:
-            key = await self._keys.authenticate(session, text.strip())
-        actor = actor_of(key)
+            key, authority = await self._keys.authenticate(session, text.strip())
+        actor = actor_of(key, authority)
         if self._keys.was_used_long_ago(key):
             await self._note(actor.workspace_id, lambda session: self._keys.used(session, ApiKeyId(key.id)))
         return actor

@@ -4,7 +4,8 @@ from gaby.kernel.errors import BadRequest, Conflict, Forbidden, Invalid, NotFoun
 
 
 class WrongCredentials(Unauthenticated):
-    """The e-mail address or the password is wrong. Try again, or ask an admin to set a new password."""
+    """The e-mail address or the password is wrong, or the account is known in another workspace. Whoever joined with an
+    invitation signs in with the name of that workspace; an account made on the machine needs none."""
 
 
 class KeyNotAccepted(Unauthenticated):
@@ -32,7 +33,8 @@ class LastOwner(Conflict):
 
 
 class NotYours(Forbidden):
-    """You cannot give or take a role above your own. Ask an owner."""
+    """You cannot give or take a role that holds more than you do. Ask an owner. A key needs every scope of the role,
+    and never makes or unmakes owners."""
 
 
 class WeakPassword(Invalid):
@@ -41,6 +43,10 @@ class WeakPassword(Invalid):
 
 class TooManySignIns(TooManyRequests):
     """Too many failed sign-ins. Wait a quarter of an hour, then try again."""
+
+
+class AccountExists(Conflict):
+    """This workspace has an account for this address already. Choose "I have an account" and give its password."""
 
 
 class MalformedKey(BadRequest):

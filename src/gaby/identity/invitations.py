@@ -2,15 +2,16 @@
 
 import hmac
 from datetime import timedelta
+from uuid import UUID
 
 from sqlalchemy import func, select
 
-from gaby.identity.errors import AlreadySetUp, LinkNotAccepted
-from gaby.identity.models import Bootstrap, Invitation, Person
+from gaby.identity.authority import inviter_authority
+from gaby.identity.errors import AccountExists, AlreadySetUp, LinkNotAccepted
+from gaby.identity.models import Bootstrap, Invitation, Person, Workspace
 from gaby.identity.people import People, normal_email
 from gaby.identity.roles import Role
 from gaby.identity.secrets import hash_token, new_token
-from gaby.identity.sign_ins import SignIns
 from gaby.identity.workspaces import Workspaces
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
@@ -20,6 +21,7 @@ from gaby.kernel.ids import SYSTEM, Ids, Random, WorkspaceId
 
 BOOTSTRAP_LIFE = timedelta(minutes=15)
 INVITATION_LIFE = timedelta(days=3)
+_INVITATION = system_actor("invitation")
 
 
 class FirstAdmin:
@@ -70,12 +72,11 @@ class FirstAdmin:
 
 
 class Invitations:
-    def __init__(self, clock: Clock, ids: Ids, random: Random, people: People, sign_ins: SignIns) -> None:
+    def __init__(self, clock: Clock, ids: Ids, random: Random, people: People) -> None:
         self._clock = clock
         self._ids = ids
         self._random = random
         self._people = people
-        self._sign_ins = sign_ins
 
     async def invite(self, session: WriteSession, actor: Actor, *, email: str, role: Role) -> tuple[Invitation, str]:
         """Answers alike whether or not the person is known elsewhere, so that nothing is learned about others."""
@@ -89,6 +90,8 @@ class Invitations:
             token_hash=hash_token(token),
             created_at=now,
             expires_at=now + INVITATION_LIFE,
+            invited_by=actor.person_id,
+            invited_by_key=UUID(actor.id) if actor.kind == "key" else None,
         )
         session.add(invitation)
         await session.flush()
@@ -104,20 +107,46 @@ class Invitations:
         """Needs a session across workspaces: the link is what tells the workspace."""
         query = select(Invitation).where(Invitation.token_hash == hash_token(token))
         invitation = (await session.scalars(query.with_for_update() if lock else query)).one_or_none()
-        if invitation is None or invitation.used_at is not None or self._clock.now() >= invitation.expires_at:
+        now = self._clock.now()
+        if invitation is None or invitation.used_at is not None or now >= invitation.expires_at:
+            raise LinkNotAccepted
+        # A removed admin must not come back by a link of their own, nor a revoked key by one it made.
+        inviter = await inviter_authority(session, invitation, now=now)
+        if not inviter.may_grant(Role(invitation.role)):
             raise LinkNotAccepted
         return invitation
 
-    async def accept(self, session: WriteSession, token: str, *, name: str, password: str) -> Person:
-        """A new person chooses a password; somebody known already gives the one they have."""
-        invitation = await self.find(session, token, lock=True)
+    async def accept_new(self, session: WriteSession, token: str, *, name: str, password_hash: str) -> Person:
+        """A new account, which counts in the inviting workspace alone: the link proves the link, not the address.
+
+        Nothing outside that workspace is looked at, so that neither the answer nor the time tells whether the address
+        is known elsewhere, and whoever made the link gains nothing by using it themselves.
+        """
+        invitation = await self._claim(session, token)
         workspace_id = WorkspaceId(invitation.workspace_id)
-        actor = system_actor("invitation")
-        person = await self._people.find(session, invitation.email)
-        if person is None:
-            person = await self._people.create(session, actor, email=invitation.email, name=name, password=password)
-        else:
-            await self._sign_ins.check_password(person, password)
-        await self._people.join(session, actor, workspace_id, person, Role(invitation.role))
-        invitation.used_at = self._clock.now()
+        has_member = await self._people.has_member_at(session, workspace_id, invitation.email)
+        if has_member or await self._people.find(session, invitation.email, home=workspace_id) is not None:
+            raise AccountExists
+        person = await self._people.add(
+            session, _INVITATION, email=invitation.email, name=name, password_hash=password_hash, home=workspace_id
+        )
+        await self._join(session, invitation, person)
         return person
+
+    async def accept_as(self, session: WriteSession, token: str, person: Person) -> None:
+        """Somebody who has proven to have an account at this address joins with it."""
+        invitation = await self._claim(session, token)
+        if person.email != invitation.email:
+            raise LinkNotAccepted
+        await self._join(session, invitation, person)
+
+    async def _claim(self, session: WriteSession, token: str) -> Invitation:
+        invitation = await self.find(session, token, lock=True)
+        # Of two links for one address, used at the same moment, the second must see what the first did.
+        await session.get(Workspace, invitation.workspace_id, with_for_update=True)
+        return invitation
+
+    async def _join(self, session: WriteSession, invitation: Invitation, person: Person) -> None:
+        workspace_id = WorkspaceId(invitation.workspace_id)
+        await self._people.join(session, _INVITATION, workspace_id, person, Role(invitation.role))
+        invitation.used_at = self._clock.now()

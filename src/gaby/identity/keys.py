@@ -1,10 +1,16 @@
-"""API keys: for programs. Each belongs to one workspace and can do no more than its scopes."""
+"""API keys: for programs. Each belongs to one workspace, and can do no more than its scopes and its maker together.
+
+A key follows its maker: when the person is removed or suspended it is refused, when they are demoted it is cut down. A
+key that was made by a key has the same person behind it, no wider scopes, no later end, and is revoked with it.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from sqlalchemy import select, update
 
+from gaby.identity.authority import Authority, actor_authority, key_authority
 from gaby.identity.errors import KeyNotAccepted, MalformedKey
 from gaby.identity.models import ApiKey
 from gaby.identity.secrets import KeyText, hash_token, matches, new_key, parse_key
@@ -34,13 +40,16 @@ class ApiKeys:
         scopes: Sequence[Permission],
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, KeyText]:
-        """The key's text is given here once and never again."""
+        """The key's text is given here once and never again. What a key makes lasts no longer than itself."""
         if not scopes:
             raise Invalid("A key needs at least one scope.")
-        if missing := [scope for scope in scopes if not actor.may(scope)]:
+        now = self._clock.now()
+        authority = await actor_authority(session, actor, now=now)
+        if missing := set(scopes) - authority.permissions:
             raise Forbidden(f"You cannot give a key what you may not do yourself: {', '.join(sorted(missing))}.")
-        if expires_at is not None and expires_at <= self._clock.now():
+        if expires_at is not None and expires_at <= now:
             raise Invalid("The key would be expired already. Give a time in the future.")
+        parent = await session.get(ApiKey, (session.workspace_id, UUID(actor.id))) if actor.kind == "key" else None
         text = new_key(self._random)
         key = ApiKey(
             workspace_id=session.workspace_id,
@@ -49,9 +58,10 @@ class ApiKeys:
             prefix=text.prefix,
             secret_hash=hash_token(text.secret),
             scopes=sorted(set(scopes)),
-            created_by=actor.person_id,
-            created_at=self._clock.now(),
-            expires_at=expires_at,
+            created_by=parent.created_by if parent is not None else actor.person_id,
+            parent_id=parent.id if parent is not None else None,
+            created_at=now,
+            expires_at=_no_later(expires_at, authority.expires_at),
         )
         session.add(key)
         await session.flush()
@@ -69,18 +79,25 @@ class ApiKeys:
             raise NotFound
         key.revoked_at = self._clock.now()
         session.emit(Event("key.revoked", session.workspace_id, actor, {"key_id": str(key_id)}))
+        # Somebody who had the key in their hands may have made others with it.
+        children = select(ApiKey.id).where(
+            ApiKey.workspace_id == session.workspace_id, ApiKey.parent_id == key_id, ApiKey.revoked_at.is_(None)
+        )
+        for child in (await session.scalars(children)).all():
+            await self.revoke(session, actor, ApiKeyId(child))
 
-    async def authenticate(self, session: ReadSession, text: str) -> ApiKey:
-        """Needs a session across workspaces: the key is what tells the workspace."""
+    async def authenticate(self, session: ReadSession, text: str) -> tuple[ApiKey, Authority]:
+        """The key and what it may do now. Needs a session across workspaces: the key is what tells the workspace."""
         try:
             given = parse_key(text)
         except MalformedKey:
             raise KeyNotAccepted from None
         key = (await session.scalars(select(ApiKey).where(ApiKey.prefix == given.prefix))).one_or_none()
         same = matches(given.secret, key.secret_hash if key is not None else _NOBODY)
-        if key is None or not same or not self._is_live(key):
+        authority = await key_authority(session, key, now=self._clock.now()) if key is not None else None
+        if key is None or not same or authority is None:
             raise KeyNotAccepted
-        return key
+        return key, authority
 
     def was_used_long_ago(self, key: ApiKey) -> bool:
         return key.last_used_at is None or self._clock.now() - key.last_used_at >= USED_EVERY
@@ -89,10 +106,13 @@ class ApiKeys:
         mine = (ApiKey.workspace_id == session.workspace_id, ApiKey.id == key_id)
         await session.execute(update(ApiKey).where(*mine).values(last_used_at=self._clock.now()))
 
-    def _is_live(self, key: ApiKey) -> bool:
-        return key.revoked_at is None and (key.expires_at is None or self._clock.now() < key.expires_at)
+
+def actor_of(key: ApiKey, authority: Authority) -> Actor:
+    workspace_id = WorkspaceId(key.workspace_id)
+    return Actor(kind="key", id=str(key.id), workspace_id=workspace_id, permissions=authority.permissions)
 
 
-def actor_of(key: ApiKey) -> Actor:
-    known = frozenset(permission for permission in Permission if permission.value in key.scopes)
-    return Actor(kind="key", id=str(key.id), workspace_id=WorkspaceId(key.workspace_id), permissions=known)
+def _no_later(asked: datetime | None, end: datetime | None) -> datetime | None:
+    if asked is not None and end is not None and asked > end:
+        raise Forbidden(f"A key cannot outlive the one that makes it, which ends at {end.isoformat()}.")
+    return asked or end

@@ -3,7 +3,16 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, LargeBinary, String, UniqueConstraint
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    String,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from gaby.kernel.database import Base, WorkspaceOwned
@@ -19,17 +28,33 @@ class Workspace(Base):
 
 
 class Person(Base):
-    """A person may belong to several workspaces; what they may do is said by each membership."""
+    """An account. It may belong to several workspaces; what it may do is said by each membership.
+
+    An invitation's link proves the link and not the address, so an account that was made with one is known by the
+    address only in the workspace that vouched for it, its home. Another workspace may have another account at the same
+    address, and neither learns of the other. Accounts that were made on the machine itself have no home.
+    """
 
     __tablename__ = "people"
+    __table_args__ = (
+        Index("ix_people_email_home_workspace_id", "email", "home_workspace_id", unique=True),
+        Index(
+            "ix_people_email_of_installation",
+            "email",
+            unique=True,
+            sqlite_where=text("home_workspace_id IS NULL"),
+            postgresql_where=text("home_workspace_id IS NULL"),
+        ),
+    )
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
-    email: Mapped[str] = mapped_column(String(320), unique=True)
+    email: Mapped[str] = mapped_column(String(320))
     name: Mapped[str] = mapped_column(String(200))
     created_at: Mapped[datetime]
     password_hash: Mapped[str | None] = mapped_column(String(200), default=None)
     manages_installation: Mapped[bool] = mapped_column(default=False)
     disabled_at: Mapped[datetime | None] = mapped_column(default=None)
+    home_workspace_id: Mapped[UUID | None] = mapped_column(default=None)
 
 
 class Membership(Base):
@@ -57,6 +82,9 @@ class Invitation(Base, WorkspaceOwned):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None] = mapped_column(default=None)
+    invited_by: Mapped[UUID | None] = mapped_column(default=None)
+    """The person who invites. The link is worth no more than what they may give when it is used."""
+    invited_by_key: Mapped[UUID | None] = mapped_column(default=None)
 
 
 class Group(Base, WorkspaceOwned):
@@ -103,7 +131,10 @@ class SignIn(Base):
 
 class ApiKey(Base, WorkspaceOwned):
     __tablename__ = "api_keys"
-    __table_args__ = (ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),)
+    __table_args__ = (
+        ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
+        Index("ix_api_keys_parent", "workspace_id", "parent_id"),
+    )
 
     name: Mapped[str] = mapped_column(String(100))
     prefix: Mapped[str] = mapped_column(String(16), unique=True)
@@ -111,6 +142,9 @@ class ApiKey(Base, WorkspaceOwned):
     scopes: Mapped[list[str]]
     created_at: Mapped[datetime]
     created_by: Mapped[UUID | None] = mapped_column(ForeignKey("people.id"), default=None)
+    """The person whom the key follows; nobody for a key that was made on the machine itself."""
+    parent_id: Mapped[UUID | None] = mapped_column(default=None)
+    """The key that made this one."""
     expires_at: Mapped[datetime | None] = mapped_column(default=None)
     last_used_at: Mapped[datetime | None] = mapped_column(default=None)
     revoked_at: Mapped[datetime | None] = mapped_column(default=None)
@@ -127,3 +161,23 @@ class Bootstrap(Base):
     issued_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class SignInLimit(Base):
+    """How often a password was tried in the present window. The bucket is a hash, so no address is kept here."""
+
+    __tablename__ = "sign_in_limits"
+
+    bucket: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    started_at: Mapped[datetime] = mapped_column(index=True)
+    attempts: Mapped[int]
+
+
+class KnownDevice(Base):
+    """A browser in which somebody has given the right password before."""
+
+    __tablename__ = "known_devices"
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    person_id: Mapped[UUID] = mapped_column(ForeignKey("people.id"), index=True)
+    created_at: Mapped[datetime]

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
+from gaby.identity.authority import actor_authority
 from gaby.identity.errors import LastOwner, NotYours
-from gaby.identity.models import Membership, Person, Workspace
+from gaby.identity.models import Invitation, Membership, Person, Workspace
 from gaby.identity.passwords import Passwords
 from gaby.identity.roles import Role
-from gaby.kernel.actors import Actor, Permission
+from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Invalid, NotFound
@@ -54,16 +55,40 @@ class People:
         password: str,
         manages_installation: bool = False,
     ) -> Person:
-        email = normal_email(email)
+        """An account of the installation: somebody at the machine vouches for the address."""
         if await self.find(session, email) is not None:
             raise Conflict("Somebody with this e-mail address is known already.")
+        password_hash = await self._passwords.hash(password)
+        return await self.add(
+            session,
+            actor,
+            email=email,
+            name=name,
+            password_hash=password_hash,
+            manages_installation=manages_installation,
+        )
+
+    async def add(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        *,
+        email: str,
+        name: str,
+        password_hash: str,
+        home: WorkspaceId | None = None,
+        manages_installation: bool = False,
+    ) -> Person:
+        """With a home, the account is known by its address only there."""
+        email = normal_email(email)
         person = Person(
             id=self._ids.new(),
             email=email,
             name=name,
             created_at=self._clock.now(),
-            password_hash=await self._passwords.hash(password),
+            password_hash=password_hash,
             manages_installation=manages_installation,
+            home_workspace_id=home,
         )
         session.add(person)
         await session.flush()
@@ -106,8 +131,20 @@ class People:
         person, membership = await self._load(session, person_id)
         return _member(person, membership)
 
-    async def find(self, session: ReadSession, email: str) -> Person | None:
-        return (await session.scalars(select(Person).where(Person.email == normal_email(email)))).one_or_none()
+    async def find(self, session: ReadSession, email: str, *, home: WorkspaceId | None = None) -> Person | None:
+        """The installation's account at an address, or the one that a workspace vouched for."""
+        at_address = select(Person).where(Person.email == normal_email(email))
+        here = Person.home_workspace_id.is_(None) if home is None else Person.home_workspace_id == home
+        return (await session.scalars(at_address.where(here))).one_or_none()
+
+    async def has_member_at(self, session: ReadSession, workspace_id: WorkspaceId, email: str) -> bool:
+        """Whether a workspace has somebody with this address, which is all that it may know about an address."""
+        members = (
+            select(Person.id)
+            .join(Membership, Membership.person_id == Person.id)
+            .where(Membership.workspace_id == workspace_id, Person.email == normal_email(email))
+        )
+        return (await session.scalars(members.limit(1))).first() is not None
 
     async def change_role(self, session: WriteSession, actor: Actor, person_id: PersonId, role: Role) -> Member:
         await self._one_change_at_a_time(session)
@@ -117,29 +154,32 @@ class People:
         if before is Role.OWNER and role is not Role.OWNER:
             await self._keep_an_owner(session)
         membership.role = role
+        if role.rank < before.rank:
+            await self._withdraw_invitations(session, person)
         payload = {"person_id": str(person_id), "from": before, "to": role}
         session.emit(Event("person.role_changed", session.workspace_id, actor, payload))
         return _member(person, membership)
 
     async def remove(self, session: WriteSession, actor: Actor, person_id: PersonId) -> None:
         await self._one_change_at_a_time(session)
-        _, membership = await self._load(session, person_id)
+        person, membership = await self._load(session, person_id)
         role = Role(membership.role)
         await self.check_may_grant(session, actor, role)
         if role is Role.OWNER:
             await self._keep_an_owner(session)
         await session.delete(membership)
+        await self._withdraw_invitations(session, person)
         session.emit(Event("person.removed", session.workspace_id, actor, {"person_id": str(person_id), "role": role}))
 
     async def check_may_grant(self, session: ReadSession, actor: Actor, *roles: Role) -> None:
         """Nobody gives or takes more than they hold; who manages the installation holds all."""
-        if actor.may(Permission.INSTALLATION_MANAGE):
-            return
-        own = Role.ADMIN  # An API key may manage people as an admin would, and never make or unmake owners.
-        if actor.person_id is not None:
-            own = (await self.get(session, actor.person_id)).role
-        if not all(own.may_grant(role) for role in roles):
+        authority = await actor_authority(session, actor, now=self._clock.now())
+        if not all(authority.may_grant(role) for role in roles):
             raise NotYours
+
+    async def hash_password(self, password: str) -> str:
+        """For those who must not keep a transaction open meanwhile."""
+        return await self._passwords.hash(password)
 
     async def set_password(self, session: WriteSession, actor: Actor, person: Person, password: str) -> None:
         person.password_hash = await self._passwords.hash(password)
@@ -155,6 +195,17 @@ class People:
         if found is None:
             raise NotFound
         return found
+
+    async def _withdraw_invitations(self, session: WriteSession, person: Person) -> None:
+        """A second link in somebody's pocket must not bring back what was taken from them."""
+        now = self._clock.now()
+        waiting = update(Invitation).where(
+            Invitation.workspace_id == session.workspace_id,
+            Invitation.email == person.email,
+            Invitation.used_at.is_(None),
+            Invitation.expires_at > now,
+        )
+        await session.execute(waiting.values(expires_at=now))
 
     async def _one_change_at_a_time(self, session: WriteSession) -> None:
         # Two owners who demote each other at the same moment must not both succeed.

@@ -35,6 +35,9 @@ class _In(BaseModel):
 class SignInIn(_In):
     email: Email
     password: Password
+    workspace: Annotated[
+        str | None, Field(max_length=63, description="The workspace whose invitation made the account, if one did.")
+    ] = None
 
 
 class PasswordIn(_In):

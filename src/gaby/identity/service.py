@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gaby.identity.access import Authenticator
+from gaby.identity.devices import Devices
 from gaby.identity.groups import Groups
 from gaby.identity.invitations import FirstAdmin, Invitations
 from gaby.identity.keys import ApiKeys
@@ -27,6 +28,7 @@ class Identity:
     first_admin: FirstAdmin
     invitations: Invitations
     throttle: Throttle
+    devices: Devices
     authenticate: Authenticator
     public_url: str
 
@@ -46,8 +48,9 @@ def build_identity(
         keys=keys,
         sign_ins=sign_ins,
         first_admin=FirstAdmin(clock, random, people, workspaces),
-        invitations=Invitations(clock, ids, random, people, sign_ins),
-        throttle=Throttle(clock),
+        invitations=Invitations(clock, ids, random, people),
+        throttle=Throttle(database, clock),
+        devices=Devices(clock, random),
         authenticate=Authenticator(database, keys, sign_ins),
         public_url=public_url,
     )

@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 
 from gaby.identity.errors import SignInEnded, WrongCredentials
 from gaby.identity.models import Membership, Person, SignIn
+from gaby.identity.networks import network_of
 from gaby.identity.passwords import Passwords
 from gaby.identity.secrets import hash_token, new_token
 from gaby.kernel.actors import Actor
@@ -18,6 +19,7 @@ from gaby.kernel.ids import SYSTEM, Ids, PersonId, Random, SessionId, WorkspaceI
 
 SEEN_EVERY = timedelta(minutes=1)
 """How stale `last_seen_at` may be: noting every request would make each read a write."""
+_NETWORKS_FROM = 100
 
 
 class SignIns:
@@ -71,6 +73,11 @@ class SignIns:
         if found is None or not self._is_live(*found):
             raise SignInEnded
         return found
+
+    async def networks(self, session: ReadSession, person_id: PersonId) -> set[str]:
+        """Where the person signed in from lately."""
+        recent = select(SignIn.address).where(SignIn.person_id == person_id).order_by(SignIn.created_at.desc())
+        return {network_of(address) for address in await session.scalars(recent.limit(_NETWORKS_FROM))}
 
     def was_seen_long_ago(self, sign_in: SignIn) -> bool:
         return self._clock.now() - sign_in.last_seen_at >= SEEN_EVERY

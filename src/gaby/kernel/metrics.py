@@ -80,6 +80,9 @@ class Metrics:
         )
         # Not 0, which would raise the alarm at every start.
         self.audit_verified.set(math.nan)
+        self.audit_witness_up = self._gauge(
+            "audit_witness_up", "1 when the witness signed the last checkpoint that it was shown, else 0.", "witness"
+        )
         self.build_info = self._gauge("build_info", "Always 1; the version is the label.", "version")
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:

@@ -111,6 +111,13 @@ class AuditSettings(Group):
     anchor_webhook: Annotated[
         SecretStr | None, Field(description="A URL that each signed checkpoint is also sent to. It may hold a token.")
     ] = None
+    witnesses: Annotated[
+        str | None,
+        Field(
+            description="Witnesses on other machines that sign each checkpoint, comma-separated, each as its address "
+            "and its key: `https://witness.example NAME+ID+KEY`. `gaby audit witness` runs one and prints its key."
+        ),
+    ] = None
     signing_key: Annotated[
         SecretStr | None,
         Field(

@@ -1,15 +1,15 @@
 """Pages behind the links that let people in: the first admin's, and invitations. They work without JavaScript."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Request, Response, status
 from fastapi.responses import HTMLResponse
 
-from gaby.identity.errors import LinkNotAccepted
-from gaby.identity.models import Person
+from gaby.identity.errors import AccountExists, LinkNotAccepted
+from gaby.identity.models import Person, Workspace
 from gaby.identity.pages import render
-from gaby.identity.routes.depends import IdentityService, address_of, set_cookie, slow_guessing
+from gaby.identity.routes.depends import IdentityService, address_of, prove_password, set_cookie, set_device_cookie
 from gaby.identity.schemas import Token
 from gaby.identity.service import Identity
 from gaby.kernel.database import Across, WriteSession
@@ -63,22 +63,48 @@ async def join_page(request: Request, identity: IdentityService, token: Link) ->
 
 
 @router.post("/join")
-async def join(request: Request, identity: IdentityService, token: Field, name: Field, password: Field) -> Response:
+async def join(
+    request: Request,
+    identity: IdentityService,
+    token: Field,
+    password: Field,
+    name: Field = "",
+    account: Annotated[Literal["new", "existing"], Form()] = "new",
+    workspace: Annotated[str, Clean(max_length=63), Form()] = "",
+) -> Response:
+    """A new account for the workspace, or one that somebody proves to have."""
     try:
         async with doorway(request).database.read(Across("an invitation tells its workspace")) as session:
             email = (await identity.invitations.find(session, token)).email
     except LinkNotAccepted as error:
         return _refusal(error)
+    try:
+        if account == "existing":
+            return await _join_as(request, identity, token, email, workspace.strip() or None, password)
+        # Outside the transaction, because it is slow on purpose.
+        password_hash = await identity.people.hash_password(password)
+
+        async def enter(session: WriteSession) -> Person:
+            return await identity.invitations.accept_new(session, token, name=_name(name), password_hash=password_hash)
+
+        return await _enter(request, identity, enter)
+    except GabyError as error:
+        return _mistake(error, "join", token, {"email": email, "name": name, "workspace": workspace})
+
+
+async def _join_as(
+    request: Request, identity: Identity, token: str, email: str, workspace: str | None, password: str
+) -> Response:
+    # The same limit as at the sign-in: whoever made the invitation has its link, and could guess with it.
+    proof = await prove_password(request, identity, email=email, workspace=workspace, password=password)
 
     async def enter(session: WriteSession) -> Person:
-        return await identity.invitations.accept(session, token, name=_name(name), password=password)
+        person = await session.get_one(Person, proof.person.id)
+        await identity.invitations.accept_as(session, token, person)
+        await identity.throttle.succeeded(session, proof.attempt)
+        return person
 
-    try:
-        # Whoever made the invitation has its link, and must not be able to guess the password of whom it names.
-        async with slow_guessing(request, identity, email):
-            return await _enter(request, identity, enter)
-    except GabyError as error:
-        return _mistake(error, "join", token, {"email": email, "name": name})
+    return await _enter(request, identity, enter)
 
 
 async def _enter(request: Request, identity: Identity, enter: Callable[[WriteSession], Awaitable[Person]]) -> Response:
@@ -87,8 +113,14 @@ async def _enter(request: Request, identity: Identity, enter: Callable[[WriteSes
     async with doorway(request).database.write(Across("somebody enters by a link")) as session:
         person = await enter(session)
         _, cookie = await identity.sign_ins.start(session, person, user_agent=agent, address=address)
-    response = HTMLResponse(render("welcome", name=person.name, api=f"{identity.public_url}/api/session"))
+        device = await identity.devices.remember(session, person)
+        home = await session.get(Workspace, person.home_workspace_id) if person.home_workspace_id else None
+    page = render(
+        "welcome", name=person.name, api=f"{identity.public_url}/api/session", workspace=home.slug if home else None
+    )
+    response = HTMLResponse(page)
     set_cookie(response, identity, cookie)
+    set_device_cookie(response, identity, device)
     return response
 
 
@@ -96,7 +128,8 @@ def _mistake(error: GabyError, page: str, token: str, typed: dict[str, str]) -> 
     """The form again with what they typed, unless the link itself is no good or the fault is ours."""
     if error.status >= status.HTTP_500_INTERNAL_SERVER_ERROR:
         raise error
-    return _refusal(error) if error.status in {404, 409} else _form(page, token, typed, error)
+    is_final = error.status in {404, 409} and not isinstance(error, AccountExists)
+    return _refusal(error) if is_final else _form(page, token, typed, error)
 
 
 def _form(page: str, token: str, typed: dict[str, str] | None = None, error: GabyError | None = None) -> HTMLResponse:

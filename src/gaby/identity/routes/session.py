@@ -3,14 +3,16 @@
 from fastapi import APIRouter, Request, Response, status
 
 from gaby.identity.models import Person, SignIn
-from gaby.identity.people import normal_email
 from gaby.identity.routes.depends import (
     IdentityService,
     OwnSignIn,
     address_of,
     delete_cookie,
+    prove_own_password,
+    prove_password,
+    remember_device,
     set_cookie,
-    slow_guessing,
+    set_device_cookie,
 )
 from gaby.identity.schemas import (
     ChooseWorkspaceIn,
@@ -36,19 +38,20 @@ router = APIRouter(prefix="/api", tags=["Session"])
 
 @router.post("/session", status_code=status.HTTP_201_CREATED)
 async def sign_in(request: Request, response: Response, body: SignInIn, identity: IdentityService) -> SessionOut:
-    """Sign in with e-mail and password. The cookie that comes back is the session."""
-    email = normal_email(body.email)
-    database = doorway(request).database
-    async with slow_guessing(request, identity, email):
-        # The slow password check is done before the write, which others would have to wait for.
-        async with database.read(SYSTEM) as session:
-            found = await identity.people.find(session, email)
-        person = await identity.sign_ins.check_password(found, body.password)
-    async with database.write(Across("a person signs in, and may belong to any workspace")) as session:
+    """Sign in with e-mail and password, and the workspace whose invitation made the account, if one did.
+
+    The cookie that comes back is the session. A second cookie remembers the device, so that strangers who guess at the
+    account cannot keep its owner out.
+    """
+    # The slow password check is done before the write, which others would have to wait for.
+    proof = await prove_password(request, identity, email=body.email, workspace=body.workspace, password=body.password)
+    async with doorway(request).database.write(Across("a person signs in, to any of their workspaces")) as session:
         agent, address = request.headers.get("user-agent", ""), address_of(request)
-        started, token = await identity.sign_ins.start(session, person, user_agent=agent, address=address)
-        answer = await _describe(session, identity, person, started, token)
+        started, token = await identity.sign_ins.start(session, proof.person, user_agent=agent, address=address)
+        device = await remember_device(session, identity, proof)
+        answer = await _describe(session, identity, proof.person, started, token)
     set_cookie(response, identity, token)
+    set_device_cookie(response, identity, device)
     return answer
 
 
@@ -81,18 +84,18 @@ async def choose_workspace(
 
 @router.post("/session/password", status_code=status.HTTP_204_NO_CONTENT)
 async def change_password(
-    request: Request, actor: SignedIn, own: OwnSignIn, body: PasswordIn, identity: IdentityService
+    request: Request, response: Response, actor: SignedIn, own: OwnSignIn, body: PasswordIn, identity: IdentityService
 ) -> None:
     """Change your password. Everywhere else you are signed in, you are signed out."""
-    database = doorway(request).database
-    async with database.read(SYSTEM) as session:
-        person = await session.get_one(Person, _person(actor))
-    async with slow_guessing(request, identity, person.email):
-        await identity.sign_ins.check_password(person, body.current)
-    async with database.write(SYSTEM) as session:
-        person = await session.get_one(Person, person.id)
+    proof = await prove_own_password(request, identity, _person(actor), body.current)
+    async with doorway(request).database.write(SYSTEM) as session:
+        person = await session.get_one(Person, proof.person.id)
         await identity.people.set_password(session, actor, person, body.new)
         await identity.sign_ins.end_all(session, actor, PersonId(person.id), but=own.sign_in_id)
+        await identity.throttle.succeeded(session, proof.attempt)
+        await identity.devices.forget_all(session, PersonId(person.id))
+        device = await identity.devices.remember(session, person)
+    set_device_cookie(response, identity, device)
 
 
 @router.get("/sign-ins")

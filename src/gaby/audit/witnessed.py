@@ -1,0 +1,62 @@
+"""Compares the system's log with what witnesses have seen of it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.walk import LogWalk
+from gaby.kernel.ids import SYSTEM
+
+
+class WitnessedRoot(NamedTuple):
+    """A witness says that the log had this root at this size."""
+
+    size: int
+    root: bytes
+    witness: str
+    time: int
+    """When the witness signed, in seconds since 1970."""
+
+
+class WitnessComparison:
+    """One pass over the system's log, since what was witnessed is put in order first."""
+
+    def __init__(self, witnessed: Sequence[WitnessedRoot], report: Report) -> None:
+        self._waiting = sorted(witnessed, reverse=True)
+        self._report = report
+        self._mismatched: set[str] = set()
+
+    @property
+    def next_size(self) -> int:
+        return self._waiting[-1].size if self._waiting else -1
+
+    def compare(self, walk: LogWalk) -> None:
+        """Call whenever the system's log has `next_size` rows."""
+        while self._waiting and self._waiting[-1].size <= walk.next_seq:
+            seen = self._waiting.pop()
+            if seen.size == walk.next_seq and walk.sound and walk.root() != seen.root:
+                self._mismatch(seen)
+
+    def finish(self, walk: LogWalk | None) -> None:
+        if walk is None:
+            text = "The export has no system log, so witnesses say nothing of it. Export all workspaces together."
+            self._found(FindingKind.WITNESS_UNCHECKED, text)
+        elif self._waiting:
+            furthest = self._waiting[0]
+            text = (
+                f"The system's log ends after {walk.next_seq} rows, but witness {furthest.witness} saw "
+                f"{furthest.size}: its end was cut off or an old backup stands in its place, anchors included."
+            )
+            self._found(FindingKind.ROLLED_BACK, text)
+
+    def _mismatch(self, seen: WitnessedRoot) -> None:
+        if seen.witness not in self._mismatched:
+            self._mismatched.add(seen.witness)
+            text = (
+                f"The first {seen.size} rows are not those that witness {seen.witness} saw: the log was rewritten, or "
+                "somebody was shown another one. Keep both, and compare them."
+            )
+            self._found(FindingKind.WITNESS_MISMATCH, text)
+
+    def _found(self, kind: FindingKind, text: str) -> None:
+        self._report.add(Finding(kind, text, SYSTEM))
