@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0009"
-down_revision = "0006"
+down_revision = "0007"
 
 JSON = sa.JSON().with_variant(JSONB(), "postgresql")
 
