@@ -10,7 +10,6 @@ from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Kind, Span
 
 _WORD = re.compile(r"[^\W_]+")
-_NOT_A_WORD = bytes(byte if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
 _SHORTEST_PART = 3
 _SHORTEST_PHONE = 7
 _GAP = r"[\W_]{1,3}"
@@ -50,7 +49,7 @@ class Dictionary:
             self._learn(person)
 
     def find(self, sight: Sight) -> Iterator[Span]:
-        for word in self._first_words.intersection(_words_in(sight.low)):
+        for word in self._first_words & sight.words:
             for kind, pattern in self._by_first_word[word]:
                 for found in re.finditer(pattern, sight.low):
                     yield Span(found.start(), found.end(), kind, Certainty.SURE)
@@ -100,13 +99,6 @@ class _Wanted:
 
     def __call__(self, sight: Sight) -> Iterator[Span]:
         return (span for span in self._dictionary.find(sight) if span.kind in self._kinds)
-
-
-def _words_in(low: str) -> list[str]:
-    # Bytes are three times faster than the pattern, and right as long as there are only ASCII letters.
-    if low.isascii():
-        return low.encode().translate(_NOT_A_WORD).decode().split()
-    return _WORD.findall(low)
 
 
 def _words(text: str) -> list[str]:

@@ -7,18 +7,22 @@ from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
 _MONTH = (
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|januar|februar|marz|mai|juni|juli|august|oktober|dezember)"
-    r"[a-z]{0,8}\.?"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|okt|dez|fev|avr|jui|aou|ene|abr|ago|dic|gen|mag|giu|lug|"
+    r"set|ott|out|maa|mei|sty|lut|kwi|maj|cze|lip|sie|wrz|paz|lis|gru)[a-z]{0,8}\.?"
 )
 _DATE = (
     r"(?:(?:18|19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/. ][0-9]{1,2}[-/. ](?:18|19|20)?[0-9]{2}|"
-    rf"[0-9]{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH},? (?:18|19|20)[0-9]{{2}}|"
+    rf"[0-9]{{1,2}}(?:st|nd|rd|th|er|\.)? (?:of |de |d')?{_MONTH},? (?:de |del )?(?:18|19|20)[0-9]{{2}}|"
     rf"{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?,? (?:18|19|20)[0-9]{{2}})(?![0-9])"
 )
 _BORN = re.compile(rf"[a-z _]{{0,12}}[^0-9a-z]{{0,6}}(?:(?:is|was|on|am|le|el|of) ){{0,2}}({_DATE})")
-_BORN_WORDS = ("birth", "dob", "born", "geburt", "geboren", "nacimiento", "naissance", "bday")
+_BORN_WORDS = (
+    "birth", "dob", "born", "geburt", "geboren", "nacimiento", "naissance", "bday", "nascita", "nascimento",
+    "geboortedatum", "urodzenia", "urodzon", "nacido", "nacida", "nascido", "nato il", "nata il", "ne le", "nee le",
+    "fodd", "fodt",
+)  # fmt: skip
 _RECORD = re.compile(
-    r"[a-z _]{0,12}[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}([a-z]{0,3}-?[0-9]{5,12})(?![0-9])"
+    r"[a-z _]{0,12}?[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}((?:[a-z]{1,3}-?)?[0-9]{5,12})(?![0-9])"
 )
 _RECORD_WORDS = ("mrn", "medical record", "patient id", "patient_id", "health plan", "medicare", "patient number")
 

@@ -6,6 +6,7 @@ from gaby.safety.redaction.cards import find_cards
 from gaby.safety.redaction.emails import find_emails
 from gaby.safety.redaction.health import find_birth_dates, find_medical_ids
 from gaby.safety.redaction.ibans import find_ibans
+from gaby.safety.redaction.identity_documents import find_identity_documents
 from gaby.safety.redaction.national_ids import find_national_ids
 from gaby.safety.redaction.networks import find_networks
 from gaby.safety.redaction.phones import find_phones
@@ -22,6 +23,7 @@ _FINDERS: tuple[tuple[frozenset[Kind], Finder], ...] = (
     (frozenset({"iban"}), find_ibans),
     (frozenset({"email"}), find_emails),
     (frozenset({"national_id"}), find_national_ids),
+    (frozenset({"national_id"}), find_identity_documents),
     (frozenset({"phone"}), find_phones),
     (frozenset({"ip", "mac"}), find_networks),
     (frozenset({"birth_date"}), find_birth_dates),
