@@ -9,6 +9,7 @@ from gaby.safety.redaction.spans import Certainty, Span
 
 _LONG = 14
 _MOST_DIGITS = 19
+_ANY = (_MOST_DIGITS,)
 _WIDE = "_,\n\r\t"
 _WRITTEN = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (8, 8)})
 _GROUP = re.compile(r"[0-9]+")
@@ -64,9 +65,10 @@ def _card_at(sight: Sight, groups: list[tuple[int, int]], first: int) -> int:
     digits, best, text = "", 0, sight.text
     for count, (start, end) in enumerate(groups[first : first + _MOST_DIGITS], 1):
         digits += text[start:end]
-        if len(digits) > _MOST_DIGITS:
+        lengths = _lengths(digits[:4]) if len(digits) >= 4 else _ANY
+        if len(digits) > _MOST_DIGITS or not lengths:
             break
-        if len(digits) in _lengths(digits[:4]) and has_luhn(digits) and _is_card(sight, groups, first, count):
+        if len(digits) in lengths and has_luhn(digits) and _is_card(sight, groups, first, count):
             best = count
     return best
 

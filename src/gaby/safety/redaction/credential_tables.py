@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 _DELIMITERS = "|\t;,"
 _ROWS = 50
+_MOST_CELLS = 40
 _LONGEST_LINE = 2000
 
 
@@ -16,6 +17,8 @@ def secrets_in_column(text: str, start: int, end: int) -> Iterator[tuple[int, in
         return
     column = text.count(delimiter, begin, start)
     width = text.count(delimiter, begin, stop)
+    if width > _MOST_CELLS:
+        return
     beside = list(_cells(text, end, stop, delimiter))
     rows = 0
     for line_start, line_end in _lines(text, stop + 1):

@@ -32,15 +32,15 @@ _CLOSING = r"(?:\\?[\"'`]|\*\*|__|\]|\)|</[a-z]{1,10}>){0,3}"
 _OPENING = r"(?:\*\*|__|<[a-z]{1,10}>)?"
 _OF = r"(?: (?:for|of|del|de|der|des|du|da|do|van|fur|til|per|dell'|d')[ ]?[\w'.@]{1,24}){0,2}"
 _SEPARATOR = r"[ \t]{0,4}(?::=|=>|->|→|={1,2}|:|：|-(?=\s))[ \t]{0,4}"
-_QUOTED = r"\\?\"([^\"\\\x1e\r\n]{1,512})|\\?'([^'\\\x1e\r\n]{1,512})|`([^`\x1e\r\n]{1,512})"
-_BARE = r"([^\s\"',;&<>|\x1e](?:[^\s\"',;&<>\x1e]|&(?!\w{1,30}=|amp;)){0,511})"
+_QUOTED = r"\\?\"([^\"\\\x1e\r\n]{1,256})|\\?'([^'\\\x1e\r\n]{1,256})|`([^`\x1e\r\n]{1,256})"
+_BARE = r"([^\s\"',;&<>|\x1e][^\s\"',;&<>\x1e]{0,255}+(?:&(?!\w{1,30}=|amp;)[^\s\"',;&<>\x1e]{0,64}+){0,3}+)"
 _VALUE = rf"{_OPENING}(?:{_QUOTED}|{_BARE})"
 _BE = r"(?:is|was|ist|war|lautet|es|est|era|e|jest|ar|er)(?: now)?"
 _ASSIGNED = re.compile(rf"{_CLOSING}{_OF}{_SEPARATOR}{_VALUE}")
 _BELOW = re.compile(rf"{_CLOSING}(?:[ \t]{_BE})?[ \t]{{0,3}}[:=]?[ \t]{{0,3}}(?:\r?\n[ \t]{{0,8}}){{1,2}}{_VALUE}")
 _TOLD = re.compile(rf"{_CLOSING}(?:{_OF} {_BE} ?:?[ \t]{{1,3}}|[ \t]{{1,3}}){_VALUE}", re.IGNORECASE)
 _TAG = re.compile(r"(?:\s[^<>]{0,200})?>\s{0,8}([^<>\s\x1e][^<>\r\n\x1e]{0,255})<")
-_ATTRIBUTE = re.compile(r"[\"']\s{1,4}(?:value|content|val)\s{0,2}=\s{0,2}[\"']([^\"'\x1e\r\n]{1,512})")
+_ATTRIBUTE = re.compile(r"[\"']\s{1,4}(?:value|content|val)\s{0,2}=\s{0,2}[\"']([^\"'\x1e\r\n]{1,256})")
 _PAIR = re.compile(r"(?::|=| are| is)?[ \t]{1,3}[\w.@\-]{1,64} {0,2}/ {0,2}([^\s/,;\x1e]{4,128})")
 _LINE = re.compile(rf"{_CLOSING}{_SEPARATOR}([^\s\"'\x1e][^\r\n\"'\x1e]{{3,80}})")
 
@@ -57,11 +57,14 @@ def find_credentials(sight: Sight) -> Iterator[Span]:
     seen: set[int] = set()
     for stem in _stems(sight):
         at = sight.low.find(stem)
+        inside = 0
         while at >= 0:
             end = at + max(len(stem), len(_match(_NAME, sight.low, at)))
             start = at - len(_match(_NAME, sight.low[max(0, at - _WITHIN) : at][::-1]))
-            if end not in seen:
+            # In `key=key=key=…` what follows the first is its value, and looked at with it.
+            if end not in seen and not (end < inside and sight.text[start - 1 : start] == "="):
                 seen.add(end)
+                inside = end + _WITHIN
                 yield from _announced(sight, start, end, stem)
             at = sight.low.find(stem, end)
 

@@ -80,29 +80,44 @@ def is_plain_fact(kind: Kind, name: str, value: Any) -> bool:
 
 
 class Hints:
-    """`customer.notes` is that field; in `orders.*.address` the star is any one step; `nickname` is meant anywhere."""
+    """`customer.notes` is that field; in `orders.*.address` the star is any one step; `nickname` is meant anywhere.
+
+    Read in the careful way: places in lists need no step of their own, and a path also fits below whatever a server
+    wraps its answer in (`result.customer.notes`).
+    """
 
     def __init__(self, paths: Mapping[str, Kind]) -> None:
         self._anywhere: dict[str, Kind] = {}
         self._paths: list[tuple[Path, Kind]] = []
         for path, kind in paths.items():
-            steps = tuple(path.split("."))
-            if len(steps) == 1:
-                self._anywhere[path] = kind
-            else:
+            steps = tuple(step for step in path.replace("[]", ".*").split(".") if step)
+            while steps and steps[-1] == "*" and len(steps) > 1:
+                steps = steps[:-1]
+            if len(steps) == 1 and steps[0] != "*":
+                self._anywhere[steps[0]] = kind
+            elif steps:
                 self._paths.append((steps, kind))
 
     def __bool__(self) -> bool:
         return bool(self._anywhere or self._paths)
 
     def kind_at(self, path: Path) -> Kind | None:
+        """What the field at the end of this path is; steps through lists are their places, as digits."""
         if path and path[-1] in self._anywhere:
             return self._anywhere[path[-1]]
         return next((kind for steps, kind in self._paths if _fits(steps, path)), None)
 
 
 def _fits(steps: Path, path: Path) -> bool:
-    return len(steps) == len(path) and all(step in {"*", given} for step, given in zip(steps, path, strict=True))
+    """Whether the path ends with these steps."""
+    if not steps:
+        return True
+    if not path:
+        return False
+    if steps[-1] in {"*", path[-1]} and _fits(steps[:-1], path[:-1]):
+        return True
+    # A star may also stand for a list that is not there, and a list may stand where no star is.
+    return (path[-1].isdigit() and _fits(steps, path[:-1])) or (steps[-1] == "*" and _fits(steps[:-1], path))
 
 
 NO_HINTS = Hints({})

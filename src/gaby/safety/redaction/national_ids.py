@@ -8,6 +8,9 @@ from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
 _JOINED = re.compile(r"[0-9][\-./]")
+_LAST_GROUP = re.compile(r"[^0-9][0-9]+\Z")
+_NEXT_GROUP = re.compile(r"[^0-9][0-9]+")
+_GROUP_BEFORE = re.compile(r"[0-9]+[^0-9]\Z")
 _BEFORE = 40
 _AFTER = 24
 _NINO = re.compile(r"[A-Za-z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-Da-d]")
@@ -29,12 +32,22 @@ def find_national_ids(sight: Sight) -> Iterator[Span]:
 
 
 def _number(sight: Sight, start: int, end: int, form: CompiledForm) -> Iterator[Span]:
-    if not sight.is_apart(start, end) or not form.is_valid(sight.text[start:end]):
+    if not sight.is_apart(start, end):
         return
     said = form.words.search(sight.before(start, _BEFORE)) or form.words.search(sight.low, end, end + _AFTER)
     certainty = Certainty.SURE if said else form.alone
-    if certainty:
+    # The check comes last: it costs the most.
+    if certainty and (said or not _goes_on(sight.text, start, end)) and form.is_valid(sight.text[start:end]):
         yield Span(start, end, "national_id", certainty)
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Before or after it comes one more group like its last: a list of numbers."""
+    last = _LAST_GROUP.search(text[start:end])
+    if last is None:
+        return False
+    around = (_NEXT_GROUP.match(text, end), _GROUP_BEFORE.search(text[max(0, start - 8) : start]))
+    return any(group and len(group[0]) == len(last[0]) and last[0][0] in group[0] for group in around)
 
 
 def _apart(sight: Sight, start: int, end: int, certainty: Certainty) -> Iterator[Span]:

@@ -10,8 +10,8 @@ from gaby.safety.redaction.spans import Certainty, Span
 _GATE = frozenset(
     folded(
         "code codes codigo codice kod kode koodi otp totp 2fa mfa passcode tan mtan bestatigungscode "
-        "verifizierungscode sicherheitscode einmalcode verificatiecode beveiligingscode bekraftelsekod engangskode time "
-        "onetime engangskod код koden einmalpasswort"
+        "verifizierungscode sicherheitscode einmalcode verificatiecode beveiligingscode bekraftelsekod engangskode "
+        "time onetime engangskod код koden einmalpasswort"
     ).split()
 )
 _DIGITS = r"((?:[a-z]-)?[0-9](?:[ \-]?[0-9]){3,7})(?![0-9a-z]|[.,:][0-9]| ?[%€$])"

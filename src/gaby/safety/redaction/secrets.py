@@ -44,7 +44,7 @@ _AWS_LENGTH = 40
 
 
 def find_secrets(sight: Sight) -> Iterator[Span]:
-    yield from _private_keys(sight)
+    yield from find_private_keys(sight.text)
     for start, end in long_tokens(sight.text):
         yield from _tokens(sight, start, end)
     if "eyJ" in sight.text and "\n" in sight.text:
@@ -65,19 +65,27 @@ def _spans(form: re.Pattern[str], text: str, group: int, kind: str) -> Iterator[
         yield Span(found.start(group), found.end(group), "token" if kind == "token" else "api_key", Certainty.SURE)
 
 
-def _private_keys(sight: Sight) -> Iterator[Span]:
-    at = sight.text.find("-----BEGIN ")
+def find_private_keys(text: str) -> Iterator[Span]:
+    at = text.find("-----BEGIN ")
     while at >= 0:
         end = at + 1
-        if begin := _PEM_BEGIN.match(sight.text, at):
-            stop = _PEM_END.search(sight.text, begin.end())
+        if begin := _PEM_BEGIN.match(text, at):
             # Without its last line a key is still a key, so that everything after is taken for it.
-            end = stop.end() if stop else len(sight.text)
+            end = _pem_end(text, begin.end())
             yield Span(at, end, "private_key", Certainty.SURE)
-        at = sight.text.find("-----BEGIN ", end)
-    if "PuTTY-User-Key" in sight.text:
-        for found in _PUTTY.finditer(sight.text):
+        at = text.find("-----BEGIN ", end)
+    if "PuTTY-User-Key" in text:
+        for found in _PUTTY.finditer(text):
             yield Span(found.start(), found.end(), "private_key", Certainty.SURE)
+
+
+def _pem_end(text: str, at: int) -> int:
+    at = text.find("-----END ", at)
+    while at >= 0:
+        if found := _PEM_END.match(text, at):
+            return found.end()
+        at = text.find("-----END ", at + 1)
+    return len(text)
 
 
 def _tokens(sight: Sight, start: int, end: int) -> Iterator[Span]:
