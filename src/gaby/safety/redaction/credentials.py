@@ -15,13 +15,16 @@ from gaby.safety.redaction.field_words import (
     SHORT_PASSWORD_WORDS,
 )
 from gaby.safety.redaction.fields import is_plain_fact, kind_of_field
-from gaby.safety.redaction.sight import Sight
+from gaby.safety.redaction.sight import Sight, words_of
 from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Span
 
 _STEMS = ("pass", "secret", "token", "key", "pwd")
 """They count inside of longer words too: `smtpPassword`."""
 _WORDS = PASSWORD_WORDS | SHORT_PASSWORD_WORDS | {"credentials", "credential", "creds"}
-_SPACED = tuple(phrase for phrase in PASSWORD_PHRASES if "pass" not in phrase)
+_FIRST_WORDS = {
+    first: tuple(phrase for phrase in PASSWORD_PHRASES if words_of(phrase)[0] == first)
+    for first in (words_of(phrase)[0] for phrase in PASSWORD_PHRASES)
+}
 _ANNOUNCING = (*_STEMS, "credential", "cred", "pw", "cookie")
 _WEAK = frozenset({"token", "cookie", "bearer", "jwt", "authorization"})
 """Words with too many other uses: only random text after them is a secret."""
@@ -78,8 +81,8 @@ def is_random(text: str) -> bool:
 
 
 def _stems(sight: Sight) -> Iterator[str]:
-    yield from (phrase for phrase in _SPACED if phrase in sight.low)
-    yield from (phrase for phrase in PASSWORD_PHRASES if phrase not in _SPACED and "pass" in sight.low)
+    for word in _FIRST_WORDS.keys() & sight.words:
+        yield from _FIRST_WORDS[word]
     yield from _STEMS
     yield from sorted(_WORDS & sight.words)
 

@@ -1,7 +1,7 @@
 """Dates of birth and medical record numbers: only where a word says that they are."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
@@ -16,15 +16,27 @@ _DATE = (
     rf"{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?,? (?:18|19|20)[0-9]{{2}})(?![0-9])"
 )
 _BORN = re.compile(rf"[a-z _]{{0,12}}[^0-9a-z]{{0,6}}(?:(?:is|was|on|am|le|el|of) ){{0,2}}({_DATE})")
-_BORN_WORDS = (
-    "birth", "dob", "born", "geburt", "geboren", "nacimiento", "naissance", "bday", "nascita", "nascimento",
-    "geboortedatum", "urodzenia", "urodzon", "nacido", "nacida", "nascido", "nato il", "nata il", "ne le", "nee le",
-    "fodd", "fodt",
-)  # fmt: skip
+_SAYS_BORN = """
+birth birthdate birthday dob born geburtsdatum geburtstag geburt geboren nacimiento naissance bday nascita nascimento
+geboortedatum urodzenia urodzony urodzona nacido nacida nascido nascida fodd fodt fodelsedatum fodselsdato
+"""
+_BORN_WORDS = {word: (word,) for word in _SAYS_BORN.split()} | {
+    "nato": ("nato il",),
+    "nata": ("nata il",),
+    "ne": ("ne le",),
+    "nee": ("nee le",),
+}
+"""By the word that must be in a text, what to look for."""
 _RECORD = re.compile(
     r"[a-z _]{0,12}?[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}((?:[a-z]{1,3}-?)?[0-9]{5,12})(?![0-9])"
 )
-_RECORD_WORDS = ("mrn", "medical record", "patient id", "patient_id", "health plan", "medicare", "patient number")
+_RECORD_WORDS = {
+    "mrn": ("mrn",),
+    "medical": ("medical record",),
+    "patient": ("patient id", "patient_id", "patient number"),
+    "health": ("health plan",),
+    "medicare": ("medicare",),
+}
 
 
 def find_birth_dates(sight: Sight) -> Iterator[Span]:
@@ -37,11 +49,11 @@ def find_medical_ids(sight: Sight) -> Iterator[Span]:
         yield Span(start, end, "medical_id", Certainty.LIKELY)
 
 
-def _after(sight: Sight, words: tuple[str, ...], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    for word in words:
-        at = sight.low.find(word)
+def _after(sight: Sight, words: Mapping[str, tuple[str, ...]], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for phrase in (phrase for word in words.keys() & sight.words for phrase in words[word]):
+        at = sight.low.find(phrase)
         while at >= 0:
-            after = at + len(word)
+            after = at + len(phrase)
             if found := form.match(sight.low, after):
                 yield found.span(1)
-            at = sight.low.find(word, after)
+            at = sight.low.find(phrase, after)

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from gaby.safety.redaction.field_words import folded
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
-_GATE = ("passport", "passeport", "pasaporte", "passaporto", "passaporte", "paspoort", "paszport", "reisepass", "licen",
-         "fuhrerschein", "permis de conduire", "patente", "rijbewijs", "ausweis", "carnet", "prawo jazdy")  # fmt: skip
+_WORDS = """
+passport passports passeport pasaporte passaporto passaporte paspoort paszport reisepass reisepassnummer license licence
+driverslicense fuhrerschein fuhrerscheinnummer permis patente rijbewijs rijbewijsnummer ausweis ausweisnummer
+personalausweis personalausweisnummer carnet prawo passnummer passportnummer
+"""
+_GATE = frozenset(_WORDS.split())
 _DOCUMENT = (
     r"(?:(?:pass(?:port|eport|aporto|aporte)|pasaporte|paspoort|paszport|reisepass|personalausweis|ausweis)(?:nummer|nr)?|"
     r"(?:driver'?s?'?|driving) ?licen[cs]e|fuhrerschein(?:nummer|nr)?|permis de conduire|patente(?: di guida)?|"
@@ -21,11 +24,10 @@ _NUMBER = re.compile(
 )
 _DIGITS = re.compile(r"[0-9]")
 _FEWEST_DIGITS = 3
-_GATES = tuple(folded(word) for word in _GATE)
 
 
 def find_identity_documents(sight: Sight) -> Iterator[Span]:
-    if not any(word in sight.low for word in _GATES):
+    if sight.words.isdisjoint(_GATE):
         return
     for found in _NUMBER.finditer(sight.low):
         if len(_DIGITS.findall(found[1])) >= _FEWEST_DIGITS:

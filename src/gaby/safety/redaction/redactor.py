@@ -1,5 +1,6 @@
 """Takes personal data and secrets out of texts and JSON, and leaves placeholders."""
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,8 +20,10 @@ from gaby.safety.redaction.spans import Kind, Span
 # As long as the separator, and as good as nothing for who reads it.
 _INVISIBLE = "\u200b"
 _LONG = 256
-_AROUND = 400
+_AROUND = 200
 _EDGE = 64
+_WORD_BEFORE = re.compile(r"[^\W\d_][,:;]? \Z")
+_WORD_AFTER = re.compile(r"[,.;:!?]? [^\W\d_]|[.!?]?\Z")
 _MOST_PASSES = 8
 """Texts need one or two. A text made to need more would take for ever otherwise."""
 
@@ -178,6 +181,12 @@ def _apart(text: str, spans: Sequence[Span]) -> list[Span]:
     return pieces
 
 
+def _is_settled(text: str, span: Span) -> bool:
+    """Words stand around it, so that nothing else was joined to it that could be something by itself now."""
+    before, after = text[max(0, span.start - 4) : span.start], text[span.end : span.end + 4]
+    return _WORD_BEFORE.search(before) is not None and _WORD_AFTER.match(after) is not None
+
+
 def _replace(leaves: Leaves, place: int, spans: Sequence[Span], placeholders: Placeholders) -> list[_Zone]:
     """Puts placeholders into a text, and says where to look again."""
     if place in leaves.numbers:
@@ -192,6 +201,8 @@ def _replace(leaves: Leaves, place: int, spans: Sequence[Span], placeholders: Pl
         start = length + span.start - before
         length = start + len(pieces[-1])
         before = span.end
+        if _is_settled(text, span):
+            continue
         if zones and start - _AROUND <= zones[-1].end:
             zones[-1] = zones[-1]._replace(end=length + _AROUND)
         else:

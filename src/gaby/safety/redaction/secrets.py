@@ -115,7 +115,8 @@ def _in_links(sight: Sight) -> Iterator[Span]:
     if "://" in sight.text:
         for found in _URL_PASSWORD.finditer(sight.text):
             yield Span(found.start(1), found.end(1), "password", Certainty.SURE)
-        yield from _spans(_QUERY, sight.text, 1, "api_key")
+        if "=" in sight.text:
+            yield from _spans(_QUERY, sight.text, 1, "api_key")
     for mark, form in WEBHOOKS:
         if mark in sight.low:
             yield from _spans(form, sight.text, 1, "api_key")

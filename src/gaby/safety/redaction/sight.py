@@ -47,10 +47,11 @@ _LONGEST_NUMBER = 48
 _BEGINNING = re.compile(r"[0-9](?:(?<![^ (][0-9]))")
 _LETTERS_FIRST = (
     re.compile(rb"a00(?:(?<= aa00)|(?<= aaaaaa00)(?=a00a000a )|(?<= aaaaa00)(?=00a )|(?<= aaaa00)(?=0000aaaaaa))"),
-    re.compile(rb"a(?:(?<= a)0000000a |(?<= a) 0000000 ?a )"),
+    re.compile(rb" a0000000a(?= )"),
+    re.compile(rb" a 0000000 ?a(?= )"),
     re.compile(rb"a 00(?<= aa 00)(?= ?00 ?00 ?a )"),
 )
-_NUMBER = re.compile(rb" 0+")
+_NUMBER = re.compile(rb" 0++")
 
 
 def words_of(low: str) -> list[str]:
@@ -101,7 +102,7 @@ class Sight:
         raw = text.encode("ascii", "replace")
         self._shape = b" %b " % raw.translate(_WORDS)
         self.letters_first = [
-            self._shape.rindex(b" ", 0, found.start())
+            self._shape.rindex(b" ", 0, found.start() + 1)
             for pattern in _LETTERS_FIRST
             for found in pattern.finditer(self._shape)
         ]
