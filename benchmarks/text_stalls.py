@@ -166,8 +166,10 @@ def _told(found: list[Stall]) -> str:
     lines = [f"{'function':14} {'text':18} {'size':>9} {'ms':>9} {'pause':>7}"]
     slowest = sorted(found, key=lambda one: one.milliseconds, reverse=True)[:15]
     stalls = [one for one in found if one.pause > STALL_MS]
-    for one in [*slowest, *stalls]:
-        lines.append(f"{one.function:14} {one.text:18} {one.size:9,} {one.milliseconds:9.1f} {one.pause:7.1f}")
+    lines += [
+        f"{one.function:14} {one.text:18} {one.size:9,} {one.milliseconds:9.1f} {one.pause:7.1f}"
+        for one in [*slowest, *stalls]
+    ]
     lines.append(f"{len(found)} measurements, {len(stalls)} with a pause above {STALL_MS} ms")
     return "\n".join(lines)
 

@@ -9,7 +9,13 @@ from gaby.safety.redaction.spans import Certainty, Span
 
 _LONG = 14
 _MOST_DIGITS = 19
-_ANY = (_MOST_DIGITS,)
+_ALL_LENGTHS = (12, 13, 14, 15, 16, 17, 18, 19)
+_CONTEXT = 28
+_CARD_WORDS = frozenset(
+    {"card", "cc", "creditcard", "karte", "kreditkarte", "carte", "tarjeta", "carta", "cartao", "kaart", "creditcard",
+     "karta", "karty", "kort", "visa", "mastercard", "maestro", "amex", "jcb", "diners", "pan"}
+)  # fmt: skip
+_SAYS_CARD = re.compile(rf"\b(?:{'|'.join(sorted(_CARD_WORDS))})[^0-9]{{0,20}}\Z")
 _WIDE = "_,\n\r\t"
 _WRITTEN = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (8, 8)})
 _GROUP = re.compile(r"[0-9]+")
@@ -43,11 +49,13 @@ _BRANDS = (
 
 
 def find_cards(sight: Sight) -> Iterator[Span]:
+    speaks_of_cards = bool(sight.long_runs) and not sight.words.isdisjoint(_CARD_WORDS)
     for start, end in sight.long_runs:
         groups = [found.span() for found in _GROUP.finditer(sight.text, start, end)]
         first = 0
         while first < len(groups):
-            count = _card_at(sight, groups, first)
+            is_said = speaks_of_cards and _SAYS_CARD.search(sight.before(groups[first][0], _CONTEXT)) is not None
+            count = _card_at(sight, groups, first, is_said=is_said)
             if count:
                 yield Span(groups[first][0], groups[first + count - 1][1], "card", Certainty.SURE)
             first += count or 1
@@ -60,12 +68,13 @@ def has_luhn(digits: str) -> bool:
     return (total - 48 * len(codes)) % 10 == 0
 
 
-def _card_at(sight: Sight, groups: list[tuple[int, int]], first: int) -> int:
-    """How many groups of digits the card has that begins with this one, or 0."""
+def _card_at(sight: Sight, groups: list[tuple[int, int]], first: int, *, is_said: bool) -> int:
+    """How many groups of digits the card has that begins with this one, or 0. After a word for it, brands that are not
+    in the table are cards too."""
     digits, best, text = "", 0, sight.text
     for count, (start, end) in enumerate(groups[first : first + _MOST_DIGITS], 1):
         digits += text[start:end]
-        lengths = _lengths(digits[:4]) if len(digits) >= 4 else _ANY
+        lengths = _ALL_LENGTHS if is_said or len(digits) < 4 else _lengths(digits[:4])
         if len(digits) > _MOST_DIGITS or not lengths:
             break
         if len(digits) in lengths and has_luhn(digits) and _is_card(sight, groups, first, count):
