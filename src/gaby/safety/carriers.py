@@ -3,7 +3,7 @@
 import html
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from gaby.safety.redaction.crypto import find_crypto
@@ -14,6 +14,7 @@ from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, Reading, is_pla
 from gaby.safety.redaction.recognise import recognise
 from gaby.safety.redaction.replies import CleanedReply, clean_reply, find_images
 from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Kind
+from gaby.safety.redaction.text_windows import EDGE, OVERLAP, WINDOW, windows
 
 __all__ = ["Carrier", "CarrierKind", "CleanedReply", "clean_reply", "find_carriers"]
 
@@ -94,7 +95,17 @@ class Carrier(NamedTuple):
 
 def find_carriers(text: str) -> list[Carrier]:
     """Every carrier, in order. What two ways of reading find twice is named once."""
-    return _find(text, _DEPTH)
+    if len(text) <= WINDOW:
+        return _find(text, _DEPTH)
+    found: dict[tuple[str, str], Carrier] = {}
+    for window in windows(text):
+        for carrier in _find(text[window.start : window.end], _DEPTH):
+            # What a cut goes through is seen whole by the window before or after, unless it is longer than both.
+            is_cut = window.is_at_start(carrier.start) or window.is_at_end(carrier.end)
+            if not is_cut or carrier.end - carrier.start > OVERLAP - 2 * EDGE:
+                start, end = carrier.start + window.start, carrier.end + window.start
+                found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
+    return _in_order(found.values())
 
 
 def _find(text: str, depth: int) -> list[Carrier]:
@@ -105,7 +116,11 @@ def _find(text: str, depth: int) -> list[Carrier]:
             found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
     for start, end, value in find_unseen(text):
         found.setdefault(("hidden", value), Carrier("hidden", value, start, end))
-    return sorted(found.values(), key=lambda carrier: (carrier.start, carrier.end, carrier.kind))
+    return _in_order(found.values())
+
+
+def _in_order(carriers: Iterable[Carrier]) -> list[Carrier]:
+    return sorted(carriers, key=lambda carrier: (carrier.start, carrier.end, carrier.kind))
 
 
 def _readings(text: str) -> Iterator[Reading]:

@@ -51,14 +51,15 @@ def test_a_hint_without_a_dot_is_meant_anywhere() -> None:
     assert hints.kind_at(()) is None
 
 
-def test_a_hint_with_dots_is_meant_there_only() -> None:
+def test_a_hint_with_dots_is_meant_where_a_path_ends_so() -> None:
     hints = Hints({"customer.notes": "personal", "orders.*.to": "address"})
     assert hints.kind_at(("customer", "notes")) == "personal"
-    assert hints.kind_at(("x", "customer", "notes")) is None
+    assert hints.kind_at(("x", "customer", "notes")) == "personal"
+    assert hints.kind_at(("customer", "x", "notes")) is None
     assert hints.kind_at(("customer",)) is None
     assert hints.kind_at(("orders", "0", "to")) == "address"
     assert hints.kind_at(("orders", "17", "to")) == "address"
-    assert hints.kind_at(("orders", "to")) is None
+    assert hints.kind_at(("orders", "to")) == "address"
     assert hints.kind_at(("orders", "0", "from")) is None
 
 

@@ -12,7 +12,7 @@ _MOST_DIGITS = 19
 _ALL_LENGTHS = (12, 13, 14, 15, 16, 17, 18, 19)
 _CONTEXT = 28
 _CARD_WORDS = frozenset(
-    {"card", "cc", "creditcard", "karte", "kreditkarte", "carte", "tarjeta", "carta", "cartao", "kaart", "creditcard",
+    {"card", "cc", "creditcard", "karte", "kreditkarte", "carte", "tarjeta", "carta", "cartao", "kaart",
      "karta", "karty", "kort", "visa", "mastercard", "maestro", "amex", "jcb", "diners", "pan"}
 )  # fmt: skip
 _SAYS_CARD = re.compile(rf"\b(?:{'|'.join(sorted(_CARD_WORDS))})[^0-9]{{0,20}}\Z")

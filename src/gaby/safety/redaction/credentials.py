@@ -65,10 +65,11 @@ def find_credentials(sight: Sight) -> Iterator[Span]:
             end = at + max(len(stem), len(_match(_NAME, sight.low, at)))
             start = at - len(_match(_NAME, sight.low[max(0, at - _WITHIN) : at][::-1]))
             # In `key=key=key=…` what follows the first is its value, and looked at with it.
-            if end not in seen and not (end < inside and sight.text[start - 1 : start] == "="):
-                seen.add(end)
+            if not (end < inside and sight.text[start - 1 : start] == "="):
                 inside = end + _WITHIN
-                yield from _announced(sight, start, end, stem)
+                if end not in seen:
+                    seen.add(end)
+                    yield from _announced(sight, start, end, stem)
             at = sight.low.find(stem, end)
 
 
@@ -98,7 +99,10 @@ def _announced(sight: Sight, start: int, end: int, stem: str) -> Iterator[Span]:
         yield from _found(found, name, is_strong=True, is_assigned=False)
     elif found := _assignment(text, start, end, name):
         yield from _found(found, name, is_strong=is_strong, is_assigned=True)
-    elif found := (_BELOW.match(text, end) if is_strong else None) or _TOLD.match(text, end):
+    elif is_strong and (found := _BELOW.match(text, end)):
+        group = found.lastindex or 0
+        yield from _secret(found[group], found.start(group), name, is_strong=True, is_assigned=False)
+    elif found := _TOLD.match(text, end):
         yield from _found(found, name, is_strong=is_strong, is_assigned=False)
 
 

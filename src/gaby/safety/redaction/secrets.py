@@ -11,7 +11,7 @@ from gaby.safety.redaction.token_rules import CERTAIN_TOKEN, CHECKED_TOKEN, WEBH
 
 _JWT = re.compile(r"eyJ(?<![A-Za-z0-9_\-]eyJ)[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]*")
 _BREAK = r"(?:\\?\r?\n[ \t>]{0,4})?"
-_WRAPPED_PART = r"[A-Za-z0-9_\-]{1,2000}(?:\r?\n[ \t>]{0,4}[A-Za-z0-9_\-]{16,2000}){0,40}"
+_WRAPPED_PART = r"[A-Za-z0-9_\-]{1,2000}+(?:\r?\n[ \t>]{0,4}[A-Za-z0-9_\-]{16,2000}+){0,40}"
 _WRAPPED_JWT = re.compile(
     rf"eyJ(?<![A-Za-z0-9_\-]eyJ){_WRAPPED_PART}{_BREAK}\.{_BREAK}eyJ{_WRAPPED_PART}{_BREAK}\.{_BREAK}{_WRAPPED_PART}"
 )
