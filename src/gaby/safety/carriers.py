@@ -3,7 +3,7 @@
 import html
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from gaby.safety.redaction.crypto import find_crypto
@@ -14,6 +14,7 @@ from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, Reading, is_pla
 from gaby.safety.redaction.recognise import recognise
 from gaby.safety.redaction.replies import CleanedReply, clean_reply, find_images
 from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Kind
+from gaby.safety.redaction.text_windows import EDGE, OVERLAP, WINDOW, windows
 
 __all__ = ["Carrier", "CarrierKind", "CleanedReply", "clean_reply", "find_carriers"]
 
@@ -24,12 +25,19 @@ _KINDS = _RECOGNISED | SECRET_KINDS
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,31});?")
 _MARKUP = re.compile(r"<[/!]?[a-zA-Z\-][^<>]{0,2000}>|\*{1,3}|_{2,3}|~~|`+|\\(?=[^\w\s\\])")
+_NO_SIGNS = b"abcdefghijklmnopqrstuvwxyz0123456789 \n,"
 _SPREAD_SHAPE = bytes(byte if chr(byte).isspace() else 97 for byte in range(128)).ljust(256, b"a")
 
 
+_SCHEME = r"\1://"
+_SPLIT_SCHEME = re.compile(r"http(?!s?://\S)")
+
+
 class _Disguise(NamedTuple):
+    signs: bytes
+    """Without any of these characters in the text it is not there,"""
     marks: tuple[str, ...]
-    """Without any of them in the text, in lower case, it is not there."""
+    """nor without any of these words, in lower case."""
     pattern: re.Pattern[str]
     undone: str
 
@@ -37,28 +45,34 @@ class _Disguise(NamedTuple):
 # In this order: what one undoes may be what another needs.
 _DISGUISES = (
     _Disguise(
+        b":",
         ("hxxp", "h**p", "htxp", "hxtp"),
         re.compile(r"\bh[x*t]{2}p(s?)(?=\s{0,3}:)", re.IGNORECASE),
         r"http\1",
     ),
-    _Disguise(("<", "*", "`", "\\", "__", "~~"), _MARKUP, ""),
+    _Disguise(b"<*`\\_~", ("<", "*", "`", "\\", "__", "~~"), _MARKUP, ""),
     _Disguise(
-        ("dot", "[.", "(.", "{.", "[ .", "( .", "punkt"),
-        re.compile(r" ?[\[({] ?(?:\.|dot|punkt) ?[\])}] ?| +dot +(?=[a-z]{2})", re.IGNORECASE),
+        b"({[",
+        ("dot", "punkt", "[.", "(.", "{.", "[ .", "( ."),
+        re.compile(r" ?[\[({] ?(?:\.|dot|punkt) ?[\])}] ?", re.IGNORECASE),
         ".",
     ),
+    _Disguise(b"", (" dot ",), re.compile(r" +dot +(?=[a-z]{2})", re.IGNORECASE), "."),
     _Disguise(
+        b"()[]{}",
         ("at)", "at]", "at}", "@)", "@]", "at )", "at ]"),
         re.compile(r" ?[\[({] ?(?:@|at) ?[\])}] ?", re.IGNORECASE),
         "@",
     ),
-    _Disguise(("[:", "[/", "(:", "(/"), re.compile(r"[\[({](:(?://)?|/{1,2})[\])}]"), r"\1"),
+    _Disguise(b"[(", ("[:", "[/", "(:", "(/"), re.compile(r"[\[({](:(?://)?|/{1,2})[\])}]"), r"\1"),
     _Disguise(
+        b":",
         ("http",),
         re.compile(r"(https?)(?!://\S)\s{0,3}:\s{0,3}/\s{0,3}/\s{0,3}(?=\S)", re.IGNORECASE),
-        r"\1://",
+        _SCHEME,
     ),
     _Disguise(
+        b".",
         (" .", "\n.", "\t.", ". com", ". net", ". org", ".\ncom", ".\nnet", ".\norg"),
         re.compile(r"(?<=[\w\-])(?:\s{1,3}\.\s{0,3}(?=[a-zA-Z]{2})|\.\s{1,3}(?=(?:com|net|org)\b))"),
         ".",
@@ -81,7 +95,17 @@ class Carrier(NamedTuple):
 
 def find_carriers(text: str) -> list[Carrier]:
     """Every carrier, in order. What two ways of reading find twice is named once."""
-    return _find(text, _DEPTH)
+    if len(text) <= WINDOW:
+        return _find(text, _DEPTH)
+    found: dict[tuple[str, str], Carrier] = {}
+    for window in windows(text):
+        for carrier in _find(text[window.start : window.end], _DEPTH):
+            # What a cut goes through is seen whole by the window before or after, unless it is longer than both.
+            is_cut = window.is_at_start(carrier.start) or window.is_at_end(carrier.end)
+            if not is_cut or carrier.end - carrier.start > OVERLAP - 2 * EDGE:
+                start, end = carrier.start + window.start, carrier.end + window.start
+                found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
+    return _in_order(found.values())
 
 
 def _find(text: str, depth: int) -> list[Carrier]:
@@ -92,7 +116,11 @@ def _find(text: str, depth: int) -> list[Carrier]:
             found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
     for start, end, value in find_unseen(text):
         found.setdefault(("hidden", value), Carrier("hidden", value, start, end))
-    return sorted(found.values(), key=lambda carrier: (carrier.start, carrier.end, carrier.kind))
+    return _in_order(found.values())
+
+
+def _in_order(carriers: Iterable[Carrier]) -> list[Carrier]:
+    return sorted(carriers, key=lambda carrier: (carrier.start, carrier.end, carrier.kind))
 
 
 def _readings(text: str) -> Iterator[Reading]:
@@ -110,7 +138,13 @@ def _undisguised(reading: Reading) -> Reading:
     if b" a a a a " in reading.text.encode("ascii", "replace").translate(_SPREAD_SHAPE):
         reading = reading.sub(_SPREAD_OUT, lambda found: "".join(found[0].split()))
     low = reading.text.lower()
+    signs = frozenset(low.encode("ascii", "replace").translate(None, _NO_SIGNS))
     for disguise in _DISGUISES:
+        # Most texts with a link have it as it should be, and a pattern that ignores case is slow.
+        if (disguise.signs and signs.isdisjoint(disguise.signs)) or (
+            disguise.undone == _SCHEME and not _SPLIT_SCHEME.search(low)
+        ):
+            continue
         if any(mark in low for mark in disguise.marks):
             reading = _without(reading, disguise)
     return reading

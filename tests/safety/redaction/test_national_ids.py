@@ -2,18 +2,6 @@
 
 import pytest
 
-from gaby.safety.redaction.id_checks import (
-    has_valid_aadhaar,
-    has_valid_bsn,
-    has_valid_cpf,
-    has_valid_dni,
-    has_valid_fiscal_code,
-    has_valid_nino,
-    has_valid_nir,
-    has_valid_pesel,
-    has_valid_ssn,
-    has_valid_tax_id,
-)
 from gaby.safety.redaction.national_ids import find_national_ids
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty
@@ -44,10 +32,10 @@ def looked(text: str) -> list[tuple[str, Certainty]]:
         ("NIR 255081416802538", "255081416802538", SURE),
         ("2 55 08 14 168 025 38", "2 55 08 14 168 025 38", LIKELY),
         ("x 255081416802538", "255081416802538", LIKELY),
-        ("DNI 12345678Z", "12345678Z", LIKELY),
-        ("DNI 12345678-z", "12345678-z", LIKELY),
-        ("NIE X1234567L", "X1234567L", LIKELY),
-        ("NIE X-1234567-L", "X-1234567-L", LIKELY),
+        ("DNI 12345678Z", "12345678Z", SURE),
+        ("DNI 12345678-z", "12345678-z", SURE),
+        ("NIE X1234567L", "X1234567L", SURE),
+        ("NIE X-1234567-L", "X-1234567-L", SURE),
         ("X1234567L", "X1234567L", LIKELY),
         ("CF RSSMRA85T10A562S", "RSSMRA85T10A562S", SURE),
         ("cf rssmra85t10a562s.", "rssmra85t10a562s", SURE),
@@ -152,184 +140,12 @@ def test_a_word_far_before_a_number_says_nothing_of_it() -> None:
     assert looked("ssn" + " " * 38 + "123456789") == []
 
 
-@pytest.mark.parametrize(
-    ("digits", "is_valid"),
-    [
-        ("123456789", True),
-        ("001010001", True),
-        ("899999999", True),
-        ("000456789", False),
-        ("666456789", False),
-        ("665456789", True),
-        ("900456789", False),
-        ("123006789", False),
-        ("123450000", False),
-    ],
-)
-def test_social_security_numbers(digits: str, is_valid: bool) -> None:
-    assert has_valid_ssn(digits) is is_valid
-
-
 @pytest.mark.parametrize("first", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-def test_national_insurance_letters(first: str) -> None:
-    assert has_valid_nino(f"{first}A123456C") is (first not in "DFIQUV")
-    assert has_valid_nino(f"A{first}123456C") is (first not in "DFIQUVO")
+def test_national_insurance_numbers_begin_with_letters_that_are_given(first: str) -> None:
+    assert bool(found(find_national_ids, f"{first}A123456C")) is (first not in "DFIQUV")
+    assert bool(found(find_national_ids, f"A{first}123456C")) is (first not in "DFIQUVO")
 
 
 @pytest.mark.parametrize("prefix", ["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"])
 def test_national_insurance_prefixes_that_are_never_given(prefix: str) -> None:
-    assert not has_valid_nino(f"{prefix}123456C")
-    assert has_valid_nino("OA123456C")
-
-
-@pytest.mark.parametrize("digits", ["86095742719", "47036892816", "65929970489", "57549285017", "25768131411"])
-def test_german_tax_ids(digits: str) -> None:
-    assert has_valid_tax_id(digits)
-    assert not has_valid_tax_id(digits[:-1] + str((int(digits[-1]) + 1) % 10))
-
-
-def tax_id(first_ten: str) -> str:
-    """With the check digit that ISO 7064 mod 11, 10 asks for, worked out another way."""
-    rest = 0
-    for digit in first_ten:
-        total = (int(digit) + (rest or 10)) % 10
-        rest = (total or 10) * 2 % 11
-    return first_ten + str((11 - (rest or 10)) % 10)
-
-
-@pytest.mark.parametrize(
-    ("first_ten", "is_valid"),
-    [
-        ("1123456789", True),
-        ("1112345678", True),
-        ("1111234567", False),
-        ("1122345678", False),
-        ("1234567890", False),
-        ("0123456788", False),
-        ("9012345677", True),
-    ],
-)
-def test_a_german_tax_id_repeats_one_digit_twice_or_three_times(first_ten: str, is_valid: bool) -> None:
-    assert has_valid_tax_id(tax_id(first_ten)) is is_valid
-
-
-def test_the_check_digit_is_not_one_of_the_digits_that_may_repeat() -> None:
-    for shift in range(10):
-        first_ten = "".join(str((int(digit) + shift) % 10) for digit in "1112345678")
-        assert has_valid_tax_id(tax_id(first_ten)) is (first_ten[0] != "0")
-
-
-def nir(first: str) -> str:
-    return f"{first}{97 - int(first.replace('2A', '19').replace('2B', '18')) % 97:02}"
-
-
-@pytest.mark.parametrize(
-    ("first", "is_valid"),
-    [
-        ("2550814168025", True),
-        ("1800175004005", True),
-        ("1801275004005", True),
-        ("1801375004005", False),
-        ("1801975004005", False),
-        ("1802075004005", True),
-        ("1809975004005", True),
-        ("1800075004005", False),
-        ("3800175004005", False),
-        ("0800175004005", False),
-        ("180012A004005", True),
-        ("180012B004005", True),
-    ],
-)
-def test_french_numbers(first: str, is_valid: bool) -> None:
-    assert has_valid_nir(nir(first)) is is_valid
-    wrong = nir(first)[:-1] + str((int(nir(first)[-1]) + 1) % 10)
-    assert not has_valid_nir(wrong)
-
-
-@pytest.mark.parametrize("text", ["12345678Z", "00000000T", "00000001R", "X1234567L", "Y1234567X", "Z1234567R"])
-def test_spanish_letters(text: str) -> None:
-    assert has_valid_dni(text)
-    assert not has_valid_dni(text[:-1] + "I")
-
-
-@pytest.mark.parametrize("text", ["RSSMRA85T10A562S", "MRTMTT91D08F205J", "MLLSNT82P65Z404U"])
-def test_italian_codes(text: str) -> None:
-    checks = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if has_valid_fiscal_code(text[:15] + letter)]
-    assert checks == [text[15]]
-    assert has_valid_fiscal_code(text.lower())
-
-
-def fiscal_value(character: str) -> int:
-    """The same table in the compact form in which it is often printed."""
-    letter = character if character.isalpha() else chr(ord("A") + int(character))
-    return "BAKPLCQDREVOSFTGUHMINJWZYX".index(letter)
-
-
-@pytest.mark.parametrize("character", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-def test_the_italian_table(character: str) -> None:
-    total = fiscal_value(character) + 7 * fiscal_value("A")
-    assert has_valid_fiscal_code(f"{character}{'A' * 14}{chr(ord('A') + total % 26)}")
-
-
-@pytest.mark.parametrize("digits", ["111222333", "123456782", "999999990"])
-def test_dutch_numbers(digits: str) -> None:
-    assert has_valid_bsn(digits)
-    assert not has_valid_bsn(digits[:-1] + str((int(digits[-1]) + 1) % 10))
-    assert not has_valid_bsn("000000000")
-
-
-def pesel(first_ten: str) -> str:
-    total = sum(int(digit) * (1, 3, 7, 9)[place % 4] for place, digit in enumerate(first_ten))
-    return first_ten + str(-total % 10)
-
-
-@pytest.mark.parametrize(
-    ("first_ten", "is_valid"),
-    [
-        ("4405140135", True),
-        ("4401010135", True),
-        ("4412310135", True),
-        ("4400140135", False),
-        ("4413140135", False),
-        ("4405000135", False),
-        ("4405320135", False),
-        ("0232140135", True),
-        ("0292140135", True),
-        ("0233140135", False),
-    ],
-)
-def test_polish_numbers(first_ten: str, is_valid: bool) -> None:
-    assert has_valid_pesel(pesel(first_ten)) is is_valid
-    wrong = pesel(first_ten)[:-1] + str((int(pesel(first_ten)[-1]) + 1) % 10)
-    assert not has_valid_pesel(wrong)
-
-
-def test_a_polish_number_notices_every_single_wrong_digit() -> None:
-    for place in range(6, 11):
-        for change in range(1, 10):
-            digits = "44051401359"
-            wrong = digits[:place] + str((int(digits[place]) + change) % 10) + digits[place + 1 :]
-            assert not has_valid_pesel(wrong)
-
-
-@pytest.mark.parametrize("digits", ["52998224725", "11144477735", "12345678909"])
-def test_brazilian_numbers(digits: str) -> None:
-    assert has_valid_cpf(digits)
-    assert not has_valid_cpf(digits[:9] + str((int(digits[9]) + 1) % 10) + digits[10])
-    assert not has_valid_cpf(digits[:10] + str((int(digits[10]) + 1) % 10))
-    assert not has_valid_cpf("11111111111")
-
-
-@pytest.mark.parametrize("digits", ["234123412346", "999941057058", "499118665246"])
-def test_indian_numbers(digits: str) -> None:
-    assert has_valid_aadhaar(digits)
-    for place in range(12):
-        wrong = digits[:place] + str((int(digits[place]) + 1) % 10) + digits[place + 1 :]
-        assert not has_valid_aadhaar(wrong)
-    swapped = digits[0] + digits[2] + digits[1] + digits[3:]
-    assert not has_valid_aadhaar(swapped) or digits[1] == digits[2]
-
-
-@pytest.mark.parametrize(("first", "valid"), [("2", 1), ("9", 1), ("0", 0), ("1", 0)])
-def test_an_indian_number_begins_with_two_or_more(first: str, valid: int) -> None:
-    assert sum(has_valid_aadhaar(f"{first}0345678901{last}") for last in "0123456789") == valid
+    assert found(find_national_ids, f"{prefix}123456C") == []

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gaby.safety.redaction.secrets import find_secrets, is_random
+from gaby.safety.redaction.credentials import is_random
+from gaby.safety.redaction.secrets import find_secrets
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty
 from tests.safety.redaction.looking import found
@@ -54,7 +55,7 @@ def looked(text: str) -> list[tuple[str, str, Certainty]]:
 def test_a_key_is_known_by_its_beginning(key: str) -> None:
     for text in (key, f"it is {key}, ok", f"({key})", f'"{key}"', f"x/{key}"):
         assert (key, "api_key", Certainty.SURE) in looked(text)
-    assert found(find_secrets, f"x{key}") == []
+    assert all(certainty < Certainty.SURE for _, _, certainty in looked(f"x{key}"))
 
 
 @pytest.mark.parametrize(

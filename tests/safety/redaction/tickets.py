@@ -42,7 +42,7 @@ TICKETS = (
     ),
     "Timestamps are off: 1700000000, 1700000000123, 2026-11-15T05:10:46.123Z and 15.11.2026 05:10.",
     "Wire to {{iban|GB82 WEST 1234 5698 7654 32}}, amount 12,345.67, reference 8273 6618 2297 1123.",
-    "amex {{card|3782 822463 10005}} exp 12/27 cvv 123; mastercard ending 4444 works.",
+    "amex {{card|3782 822463 10005}} exp 12/27 cvv {{password|123}}; mastercard ending 4444 works.",
     "Zugangsdaten: Benutzer admin, Passwort: {{password|Sommer2026!}}",
     "My new password is {{password|Tr0ub4dor&3}} and it still fails.",
     "I forgot my password. The password reset link is expired, password rules are unclear.",

@@ -2,7 +2,13 @@
 
 from gaby.safety.redaction.dictionary import Dictionary, KnownPerson
 from gaby.safety.redaction.leaves import NotJson, TooDeep
-from gaby.safety.redaction.placeholders import Placeholders, PlaceholdersUnreadable, tag_from
+from gaby.safety.redaction.placeholders import (
+    PLACEHOLDER_GUIDE,
+    MayRead,
+    Placeholders,
+    PlaceholdersUnreadable,
+    tag_from,
+)
 from gaby.safety.redaction.profiles import DEFAULT, GDPR, HIPAA, SOC2, Profile, UnknownProfile, parse_profile
 from gaby.safety.redaction.recognise import recognise
 from gaby.safety.redaction.redactor import Redacted, RedactedValue, Redactor
@@ -14,12 +20,14 @@ __all__ = [
     "GDPR",
     "HIPAA",
     "PERSONAL_KINDS",
+    "PLACEHOLDER_GUIDE",
     "SECRET_KINDS",
     "SOC2",
     "Certainty",
     "Dictionary",
     "Kind",
     "KnownPerson",
+    "MayRead",
     "NotJson",
     "Placeholders",
     "PlaceholdersUnreadable",

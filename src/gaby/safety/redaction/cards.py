@@ -4,12 +4,22 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gaby.safety.redaction.sight import Run, Sight
+from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
-_SHORTEST = 12
 _LONG = 14
+_MOST_DIGITS = 19
+_ALL_LENGTHS = (12, 13, 14, 15, 16, 17, 18, 19)
+_CONTEXT = 28
+_CARD_WORDS = frozenset(
+    {"card", "cc", "creditcard", "karte", "kreditkarte", "carte", "tarjeta", "carta", "cartao", "kaart",
+     "karta", "karty", "kort", "visa", "mastercard", "maestro", "amex", "jcb", "diners", "pan"}
+)  # fmt: skip
+_SAYS_CARD = re.compile(rf"\b(?:{'|'.join(sorted(_CARD_WORDS))})[^0-9]{{0,20}}\Z")
+_WIDE = "_,\n\r\t"
+_WRITTEN = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (8, 8)})
 _GROUP = re.compile(r"[0-9]+")
+_GOES_ON = re.compile(r"[-.][0-9]")
 _BETWEEN = re.compile(r"[^0-9]")
 _DOUBLED = bytes.maketrans(b"0123456789", b"0246813579")
 
@@ -39,9 +49,16 @@ _BRANDS = (
 
 
 def find_cards(sight: Sight) -> Iterator[Span]:
-    for run in sight.runs:
-        if len(run.digits) >= _SHORTEST:
-            yield from _cards_in(sight, run)
+    speaks_of_cards = bool(sight.long_runs) and not sight.words.isdisjoint(_CARD_WORDS)
+    for start, end in sight.long_runs:
+        groups = [found.span() for found in _GROUP.finditer(sight.text, start, end)]
+        first = 0
+        while first < len(groups):
+            is_said = speaks_of_cards and _SAYS_CARD.search(sight.before(groups[first][0], _CONTEXT)) is not None
+            count = _card_at(sight, groups, first, is_said=is_said)
+            if count:
+                yield Span(groups[first][0], groups[first + count - 1][1], "card", Certainty.SURE)
+            first += count or 1
 
 
 def has_luhn(digits: str) -> bool:
@@ -51,40 +68,36 @@ def has_luhn(digits: str) -> bool:
     return (total - 48 * len(codes)) % 10 == 0
 
 
-def _cards_in(sight: Sight, run: Run) -> Iterator[Span]:
-    places = [place for place, character in enumerate(run.text, run.start) if character in "0123456789"]
-    first = 0
-    while first <= len(places) - _SHORTEST:
-        length = _card_at(sight, run, places, first)
-        if length:
-            yield Span(places[first], places[first + length - 1] + 1, "card", Certainty.SURE)
-        first += length or 1
+def _card_at(sight: Sight, groups: list[tuple[int, int]], first: int, *, is_said: bool) -> int:
+    """How many groups of digits the card has that begins with this one, or 0. After a word for it, brands that are not
+    in the table are cards too."""
+    digits, best, text = "", 0, sight.text
+    for count, (start, end) in enumerate(groups[first : first + _MOST_DIGITS], 1):
+        digits += text[start:end]
+        lengths = _ALL_LENGTHS if is_said or len(digits) < 4 else _lengths(digits[:4])
+        if len(digits) > _MOST_DIGITS or not lengths:
+            break
+        if len(digits) in lengths and has_luhn(digits) and _is_card(sight, groups, first, count):
+            best = count
+    return best
 
 
-def _card_at(sight: Sight, run: Run, places: list[int], first: int) -> int:
-    """How many digits the card has that begins with this digit, or 0."""
-    for length in _lengths(run.digits[first : first + 4]):
-        last = first + length - 1
-        if last >= len(places):
-            continue
-        start, end = places[first], places[last] + 1
-        if (
-            sight.is_apart(start, end)
-            and has_luhn(run.digits[first : last + 1])
-            and _is_grouped(sight.text, start, end)
-        ):
-            return length
-    return 0
-
-
-def _is_grouped(text: str, start: int, end: int) -> bool:
-    """Written as one writes a card, not as telephone numbers in a row: one in ten of those passes the Luhn check."""
-    groups = _GROUP.findall(text, start, end)
-    separators = set(_BETWEEN.findall(text, start, end))
-    if text[start - 1 : start] == "+" or not separators.isdisjoint("/()"):
+def _is_card(sight: Sight, groups: list[tuple[int, int]], first: int, count: int) -> bool:
+    start, end = groups[first][0], groups[first + count - 1][1]
+    lengths = tuple(last - begin for begin, last in groups[first : first + count])
+    separators = set(_BETWEEN.findall(sight.text, start, end))
+    if not sight.is_apart(start, end) or sight.is_in_uuid(start) or _GOES_ON.match(sight.text, end):
         return False
-    is_even = len(set(map(len, groups))) == 1 or len(groups[0]) == 4
-    return is_even or (len(separators) == 1 and sum(map(len, groups)) >= _LONG)
+    if sight.text[start - 1 : start] == "+" or not separators.isdisjoint("/()"):
+        return False
+    if not separators.isdisjoint(_WIDE):
+        # Lists of numbers are written like this too, so that only the very form of a card counts, and no longer list.
+        around = groups[max(0, first - 1) : first] + groups[first + count : first + count + 1]
+        is_list = any(last - begin == lengths[0] for begin, last in around)
+        return lengths in _WRITTEN and len(separators - {" ", "\r"}) == 1 and not is_list
+    is_even = len(set(lengths)) == 1 or lengths[0] == 4
+    # As one writes a card, not as telephone numbers in a row: one in ten of those passes the Luhn check.
+    return is_even or (len(separators) == 1 and sum(lengths) >= _LONG)
 
 
 @lru_cache(maxsize=10_000)

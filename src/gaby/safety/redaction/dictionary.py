@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from email.utils import parseaddr
+from typing import Self
 
 from pydantic import BaseModel
 
@@ -10,7 +12,6 @@ from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Kind, Span
 
 _WORD = re.compile(r"[^\W_]+")
-_NOT_A_WORD = bytes(byte if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
 _SHORTEST_PART = 3
 _SHORTEST_PHONE = 7
 _GAP = r"[\W_]{1,3}"
@@ -30,6 +31,15 @@ too turner two use user van violet von walker wall ward was way week west white 
 writer you young
 """
 ORDINARY_WORDS = frozenset(_ORDINARY_WORDS.split())
+_LONGEST_NAME = 200
+_ASIDE = re.compile(r"\([^)]{0,80}\)|\[[^\]]{0,80}\]|\b(?:via|from|at|c/o)\b.{0,120}|,? (?:dr|phd|md|mba|jr|sr)\b\.?|"
+                    r"\b(?:mr|mrs|ms|dr|prof|herr|frau|mme|m)\b\.?(?= )", re.IGNORECASE)  # fmt: skip
+_ROLES = """
+support helpdesk service desk info sales admin administrator team noreply reply billing contact office hello mailer
+daemon postmaster root webmaster notifications alerts accounts hr it security help customer care
+"""
+_ROLE = frozenset(_ROLES.split())
+"""Addresses and display names of a function, not of a person."""
 
 
 class KnownPerson(BaseModel, frozen=True):
@@ -49,8 +59,18 @@ class Dictionary:
         for person in people:
             self._learn(person)
 
+    @classmethod
+    def of_people(cls, *, names: Iterable[str] = (), emails: Iterable[str] = (), phones: Iterable[str] = ()) -> Self:
+        """From what a ticket says of its people: display names (`Lovelace, Ada`, `Ada Lovelace via Support`), mail
+        headers (`"Ada Lovelace" <ada@acme.example>`) and addresses, whose local part often is the name."""
+        return cls(person for given in (*names, *emails) for person in _people(given)).knowing(phones)
+
+    def knowing(self, phones: Iterable[str]) -> Self:
+        self._learn(KnownPerson(phones=tuple(phones)))
+        return self
+
     def find(self, sight: Sight) -> Iterator[Span]:
-        for word in self._first_words.intersection(_words_in(sight.low)):
+        for word in self._first_words & sight.words:
             for kind, pattern in self._by_first_word[word]:
                 for found in re.finditer(pattern, sight.low):
                     yield Span(found.start(), found.end(), kind, Certainty.SURE)
@@ -102,11 +122,19 @@ class _Wanted:
         return (span for span in self._dictionary.find(sight) if span.kind in self._kinds)
 
 
-def _words_in(low: str) -> list[str]:
-    # Bytes are three times faster than the pattern, and right as long as there are only ASCII letters.
-    if low.isascii():
-        return low.encode().translate(_NOT_A_WORD).decode().split()
-    return _WORD.findall(low)
+def _people(given: str) -> Iterator[KnownPerson]:
+    """One for each person that a display name or an address tells of."""
+    shown, address = parseaddr(given[:_LONGEST_NAME])
+    name = shown if "@" in address else given[:_LONGEST_NAME]
+    person = _ASIDE.sub(" ", name).strip(" \"'")
+    if person and "@" not in person and not _ROLE & set(_words(person)):
+        yield KnownPerson(names=(person,))
+    if "@" in address:
+        local = address.partition("@")[0].partition("+")[0]
+        parts = [part for part in _words(local) if part.isalpha()]
+        # `ada.lovelace` is a name, and so is `ada`; `adalovelace99` is known as a whole address only.
+        named = " ".join(parts) if len(parts) > 1 and not _ROLE & set(parts) else ""
+        yield KnownPerson(emails=(address,), names=(named,) if named else ())
 
 
 def _words(text: str) -> list[str]:

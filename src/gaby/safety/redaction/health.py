@@ -1,26 +1,42 @@
 """Dates of birth and medical record numbers: only where a word says that they are."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
 _MONTH = (
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|januar|februar|marz|mai|juni|juli|august|oktober|dezember)"
-    r"[a-z]{0,8}\.?"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|okt|dez|fev|avr|jui|aou|ene|abr|ago|dic|gen|mag|giu|lug|"
+    r"set|ott|out|maa|mei|sty|lut|kwi|maj|cze|lip|sie|wrz|paz|lis|gru)[a-z]{0,8}\.?"
 )
 _DATE = (
     r"(?:(?:18|19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/. ][0-9]{1,2}[-/. ](?:18|19|20)?[0-9]{2}|"
-    rf"[0-9]{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH},? (?:18|19|20)[0-9]{{2}}|"
+    rf"[0-9]{{1,2}}(?:st|nd|rd|th|er|\.)? (?:of |de |d')?{_MONTH},? (?:de |del )?(?:18|19|20)[0-9]{{2}}|"
     rf"{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?,? (?:18|19|20)[0-9]{{2}})(?![0-9])"
 )
 _BORN = re.compile(rf"[a-z _]{{0,12}}[^0-9a-z]{{0,6}}(?:(?:is|was|on|am|le|el|of) ){{0,2}}({_DATE})")
-_BORN_WORDS = ("birth", "dob", "born", "geburt", "geboren", "nacimiento", "naissance", "bday")
+_SAYS_BORN = """
+birth birthdate birthday dob born geburtsdatum geburtstag geburt geboren nacimiento naissance bday nascita nascimento
+geboortedatum urodzenia urodzony urodzona nacido nacida nascido nascida fodd fodt fodelsedatum fodselsdato
+"""
+_BORN_WORDS = {word: (word,) for word in _SAYS_BORN.split()} | {
+    "nato": ("nato il",),
+    "nata": ("nata il",),
+    "ne": ("ne le",),
+    "nee": ("nee le",),
+}
+"""By the word that must be in a text, what to look for."""
 _RECORD = re.compile(
-    r"[a-z _]{0,12}[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}([a-z]{0,3}-?[0-9]{5,12})(?![0-9])"
+    r"[a-z _]{0,12}?[^0-9a-z]{0,6}(?:(?:is|number|no|id)[^0-9a-z]{1,3}){0,2}((?:[a-z]{1,3}-?)?[0-9]{5,12})(?![0-9])"
 )
-_RECORD_WORDS = ("mrn", "medical record", "patient id", "patient_id", "health plan", "medicare", "patient number")
+_RECORD_WORDS = {
+    "mrn": ("mrn",),
+    "medical": ("medical record",),
+    "patient": ("patient id", "patient_id", "patient number"),
+    "health": ("health plan",),
+    "medicare": ("medicare",),
+}
 
 
 def find_birth_dates(sight: Sight) -> Iterator[Span]:
@@ -33,11 +49,11 @@ def find_medical_ids(sight: Sight) -> Iterator[Span]:
         yield Span(start, end, "medical_id", Certainty.LIKELY)
 
 
-def _after(sight: Sight, words: tuple[str, ...], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    for word in words:
-        at = sight.low.find(word)
+def _after(sight: Sight, words: Mapping[str, tuple[str, ...]], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for phrase in (phrase for word in words.keys() & sight.words for phrase in words[word]):
+        at = sight.low.find(phrase)
         while at >= 0:
-            after = at + len(word)
+            after = at + len(phrase)
             if found := form.match(sight.low, after):
                 yield found.span(1)
-            at = sight.low.find(word, after)
+            at = sight.low.find(phrase, after)

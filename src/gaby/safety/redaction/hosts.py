@@ -8,6 +8,7 @@ and for a host only with a second dot, a port or a path: `docs.evil.sh`, `evil.z
 import ipaddress
 import re
 import unicodedata
+from functools import lru_cache
 from urllib.parse import unquote
 
 from gaby.safety.redaction.reading import FOLDED
@@ -59,6 +60,7 @@ def is_host(name: str, *, more: bool) -> bool:
     return more or len(labels) > 2 or known not in _LIKE_FILES
 
 
+@lru_cache(maxsize=2048)
 def canonical_host(name: str) -> str:
     """Lower case, without escapes and last dots, in punycode; numbers of every base as the address they are."""
     host = unicodedata.normalize("NFKC", unquote(name)).lower().rstrip(".")

@@ -27,7 +27,7 @@ _LENGTHS = {
     33: "RU",
 }
 _LENGTH_OF = {country: length for length, countries in _LENGTHS.items() for country in countries.split()}
-_IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}(?:[ \-.]{0,2}[A-Za-z0-9]){11,29}+")
+_IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}(?:[ \-._]{0,2}[A-Za-z0-9]){11,29}+")
 
 
 def find_ibans(sight: Sight) -> Iterator[Span]:

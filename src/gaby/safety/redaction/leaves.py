@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from gaby.kernel.errors import Invalid
-from gaby.safety.redaction.fields import NO_HINTS, Hints, Path, kind_of_field
+from gaby.safety.redaction.fields import NO_HINTS, Hints, Path, is_plain_fact, kind_of_field
 from gaby.safety.redaction.spans import Kind
 
 MAX_DEPTH = 64
@@ -31,6 +31,8 @@ class Leaves:
         """Which of them are personal by their place."""
         self.numbers: dict[int, int | float] = {}
         """Which of them are numbers, still as they were."""
+        self.json: list[int] = []
+        """Which of them may have JSON inside."""
         self._hints = hints or None
         self._kinds = kinds
 
@@ -71,12 +73,13 @@ class Leaves:
             self.texts.append(key)
             below, kind = (path, forced) if self._hints is None else self._below(path, key, forced)
             # A name like `token` says something of the value beside it, not of a whole structure.
-            if kind is None and not isinstance(item, dict) and (named := kind_of_field(key)) in self._kinds:
-                kind = named
-            if kind is None and isinstance(item, str):
-                self.texts.append(item)
-            else:
-                self.take(item, kind, below, depth)
+            if kind is None and not isinstance(item, dict):
+                kind = self._kind_by_name(key, item)
+            self.take(item, kind, below, depth)
+
+    def _kind_by_name(self, name: str, item: Any) -> Kind | None:
+        named = kind_of_field(name)
+        return None if named is None or named not in self._kinds or is_plain_fact(named, name, item) else named
 
     def _below(self, path: Path, step: str, forced: Kind | None) -> tuple[Path, Kind | None]:
         if self._hints is None:
@@ -87,6 +90,8 @@ class Leaves:
     def _add(self, text: str, forced: Kind | None) -> None:
         if forced is not None:
             self.forced[len(self.texts)] = forced
+        elif "{" in text:
+            self.json.append(len(self.texts))
         self.texts.append(text)
 
     def _add_number(self, number: float, forced: Kind | None) -> None:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from gaby.safety.redaction.phone_formats import is_written_as_phone
 from gaby.safety.redaction.sight import Run, Sight
 from gaby.safety.redaction.spans import Certainty, Span
 
-_INTERNATIONAL = re.compile(r"\+(?<![\w+]\+) ?\(?[1-9](?:[ \-./()]{0,3}[0-9]){6,14}(?![0-9A-Za-z])")
+_INTERNATIONAL = re.compile(r"\+(?<![\w+]\+) ?\(?[1-9](?:[ \-./()]{0,3}[0-9]){6,14}(?:(?![0-9A-Za-z])|(?=x[0-9]))")
 _DOUBLE_ZERO = re.compile(r"00[ \-./]?[1-9](?:[ \-./()]{0,3}[0-9]){8,12}(?![0-9])")
 _NORTH_AMERICA = re.compile(r"(?:1[ .\-])?[2-9][0-9]{2}(?:\) ?|[ .\-])[2-9][0-9]{2}[ .\-][0-9]{4}(?![0-9])")
 _TRUNK_ZERO = re.compile(r"0[1-9][0-9]{0,4}(?:\) ?| ?[/\-] ?|[ .])[0-9]{2,8}(?:[ .\-][0-9]{2,6}){0,4}(?![0-9])")
@@ -14,35 +15,41 @@ _ONE_GROUP = re.compile(r"[0-9]{7,15}(?![0-9])")
 _SAYS_PHONE = re.compile(
     r"(?:\b(?:phone|tel|telephone|telefono|telefon|telefonnummer|telephon|mobile|mobil|movil|cell|cellphone|handy|call|"
     r"called|reach me|reached|my number|number is|ring|dial|sms|text|whatsapp|fax|rufnummer|portable|celular|"
-    r"phone_number|mobile_number)\b)[^0-9\n]{0,16}\Z"
+    r"phone_number|mobile_number|cel|fone|telefone|komorka|komorkowy|mobiel|telefoon|gsm|desk|office|home|work|"
+    r"contact number|answering at|messages to|unter|erreichbar)\b)[^0-9\n]{0,16}[(]?\Z|"
+    r"\b(?:phone|tel|telephone|telefono|telefon|mobile|mobil|fax|cell|telefone|numero)[^0-9\n]{0,6}\n[ \t]{0,8}[(]?\Z"
 )
 _SAYS_NUMBER = re.compile(
     r"(?:\b(?:order|invoice|ticket|ref|reference|case|id|number|no|nr|tracking|sku|po|serial|part|account|acct|"
     r"transaction|trx|request|build|version|bestellung|rechnung|commande|facture|pedido|factura|parcel|article|item)"
     r"|#)[ :.#=\"']{0,4}\Z"
 )
+_EXTENSION = re.compile(r" {0,2}(?:x|ext\.?|extension|durchwahl|poste|app\.) ?[0-9]{1,6}(?![0-9A-Za-z])", re.IGNORECASE)
+_SAYS_PHONE_AFTER = re.compile(r"[ \-]{0,2}\(?(?:office|fax|mobile|cell|home|work|direct|mobil|tel)\b")
 _ANY_GROUPS = re.compile(r"[0-9 \-./()]+")
 _CONTEXT = 28
 
 
 def find_phones(sight: Sight) -> Iterator[Span]:
     for found in _INTERNATIONAL.finditer(sight.text):
-        yield Span(found.start(), found.end(), "phone", Certainty.SURE)
+        yield Span(found.start(), _with_extension(sight, found.end()), "phone", Certainty.SURE)
     for run in sight.runs:
         end = run.start
         for part in run.parts():
-            if part.start >= end and (span := _national(sight, part)):
+            if part.start >= end and (span := _national(sight, part, is_whole=part.text == run.text)):
                 end = span.end
                 yield span
 
 
-def _national(sight: Sight, run: Run) -> Span | None:
+def _national(sight: Sight, run: Run, *, is_whole: bool) -> Span | None:
     grouped = _grouped(run.text)
     found = grouped or _ONE_GROUP.match(run.text) or _loosely_grouped(run)
     if found is None:
         return None
     before = sight.before(run.start, _CONTEXT)
-    if _SAYS_PHONE.search(before) or (grouped and not _SAYS_NUMBER.search(before)):
+    says_phone = _SAYS_PHONE.search(before) or _SAYS_PHONE_AFTER.match(sight.low, run.start + found.end())
+    is_written = grouped or (is_whole and is_written_as_phone(run.text))
+    if says_phone or (is_written and not _SAYS_NUMBER.search(before)):
         return _span(sight, run.start, found)
     return None
 
@@ -61,12 +68,17 @@ def _loosely_grouped(run: Run) -> re.Match[str] | None:
 
 
 def _span(sight: Sight, start: int, found: re.Match[str]) -> Span | None:
-    end = start + found.end()
+    end = _with_extension(sight, start + found.end())
     if not sight.is_apart(start, end):
         return None
     if ")" in found[0] and sight.text[start - 1 : start] == "(":
         start -= 1
     return Span(start, end, "phone", Certainty.LIKELY)
+
+
+def _with_extension(sight: Sight, end: int) -> int:
+    found = _EXTENSION.match(sight.text, end)
+    return found.end() if found else end
 
 
 def _count(text: str) -> int:

@@ -8,7 +8,7 @@ whoever types `[email:1]`, or copies the placeholder of another run, has typed m
 import json
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
 
@@ -27,6 +27,15 @@ _SEPARATED = frozenset[str]({"card", "iban", "national_id", "phone", "mac"})
 _BETWEEN = re.compile(r"[\s\-./():]+")
 
 Original = str | int | float
+MayRead = Callable[[str], bool]
+"""Whether whoever is going to read it may see this value, as text."""
+
+PLACEHOLDER_GUIDE = (
+    "Words in square brackets such as [email:1-k7qd2m] stand for personal or secret values that you are not shown: "
+    "the same number is the same value, so copy such a word exactly, brackets included, wherever the value belongs, "
+    "never invent or change one, and never guess what it stands for."
+)
+"""For the prompt of every model that is shown redacted text."""
 
 
 class PlaceholdersUnreadable(GabyError):
@@ -38,6 +47,17 @@ class _Entry(NamedTuple):
     number: int
     spelling: int
     original: Original
+
+
+class _Reader(NamedTuple):
+    """Who is going to read what is restored."""
+
+    allow: Collection[str]
+    may_read: MayRead | None
+    hidden: str | None
+
+    def sees(self, kind: str, original: Original) -> bool:
+        return kind in self.allow and (self.may_read is None or self.may_read(str(original)))
 
 
 def tag_from(seed: bytes) -> str:
@@ -80,16 +100,19 @@ class Placeholders:
 
         return self.own.sub(defuse, text)
 
-    def restore(self, text: str, *, allow: Collection[Kind]) -> str:
-        """The text with its values back, as far as their kinds are allowed. Do it once: what comes back is not looked
+    def restore(
+        self, text: str, *, allow: Collection[Kind], may_read: MayRead | None = None, hidden: str | None = None
+    ) -> str:
+        """The text with its values back, as far as their kinds are allowed and `may_read` says that the reader may see
+        them. What they may not see stays a placeholder, or becomes `hidden`. Do it once: what comes back is not looked
         at again."""
-        if self.tag not in text:
-            return text
-        return self.own.sub(lambda found: str(self._original(found[0], allow)), text)
+        return self._restore_text(text, _Reader(allow, may_read, hidden))
 
-    def restore_value(self, value: Any, *, allow: Collection[Kind]) -> Any:
+    def restore_value(
+        self, value: Any, *, allow: Collection[Kind], may_read: MayRead | None = None, hidden: str | None = None
+    ) -> Any:
         """The same for JSON, keys too. A number comes back as the number it was."""
-        return self._restore(value, allow, 0)
+        return self._restore(value, _Reader(allow, may_read, hidden), 0)
 
     def to_json(self) -> str:
         """Holds the originals: store it encrypted."""
@@ -106,29 +129,36 @@ class Placeholders:
             raise PlaceholdersUnreadable from error
         return placeholders
 
-    def _restore(self, value: Any, allow: Collection[Kind], depth: int) -> Any:
+    def _restore(self, value: Any, reader: "_Reader", depth: int) -> Any:
         if isinstance(value, str):
-            return self._original(value, allow) if value in self else self.restore(value, allow=allow)
+            return self._original(value, reader) if value in self else self._restore_text(value, reader)
         if isinstance(value, list):
             below = deeper(depth)
-            return [self._restore(item, allow, below) for item in cast("list[Any]", value)]
+            return [self._restore(item, reader, below) for item in cast("list[Any]", value)]
         if isinstance(value, dict):
-            return self._restore_object(cast("dict[str, Any]", value), allow, deeper(depth))
+            return self._restore_object(cast("dict[str, Any]", value), reader, deeper(depth))
         return value
 
-    def _restore_object(self, value: dict[str, Any], allow: Collection[Kind], depth: int) -> dict[str, Any]:
-        items = [(self.restore(key, allow=allow), key, item) for key, item in value.items()]
+    def _restore_text(self, text: str, reader: "_Reader") -> str:
+        return self.own.sub(lambda found: str(self._original(found[0], reader)), text) if self.tag in text else text
+
+    def _restore_object(self, value: dict[str, Any], reader: "_Reader", depth: int) -> dict[str, Any]:
+        items = [(self._restore_text(key, reader), key, item) for key, item in value.items()]
         times = Counter(restored for restored, _, _ in items)
         # Two keys that would become one stay apart.
         return {
-            restored if times[restored] == 1 else key: self._restore(item, allow, depth)
+            restored if times[restored] == 1 else key: self._restore(item, reader, depth)
             for restored, key, item in items
         }
 
-    def _original(self, placeholder: str, allow: Collection[str]) -> Original:
-        """What stood there, when this run made the placeholder and its kind is allowed; else the placeholder."""
+    def _original(self, placeholder: str, reader: "_Reader") -> Original:
+        """What stood there, when this run made the placeholder and the reader may see it."""
         entry = self._entries.get(placeholder)
-        return entry.original if entry and (entry.kind == TYPED or entry.kind in allow) else placeholder
+        if entry is None:
+            return placeholder
+        if entry.kind == TYPED or reader.sees(entry.kind, entry.original):
+            return entry.original
+        return placeholder if reader.hidden is None else reader.hidden
 
     def _put(self, kind: str, original: Original) -> str:
         made = self._placeholders.get((kind, type(original), original))

@@ -1,32 +1,39 @@
 """Everything that can be recognised in a text by its own form."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from gaby.safety.redaction.cards import find_cards
 from gaby.safety.redaction.emails import find_emails
 from gaby.safety.redaction.health import find_birth_dates, find_medical_ids
 from gaby.safety.redaction.ibans import find_ibans
+from gaby.safety.redaction.identity_documents import find_identity_documents
 from gaby.safety.redaction.national_ids import find_national_ids
 from gaby.safety.redaction.networks import find_networks
 from gaby.safety.redaction.phones import find_phones
-from gaby.safety.redaction.reading import readings
-from gaby.safety.redaction.secrets import find_secrets
+from gaby.safety.redaction.reading import Reading, readings
+from gaby.safety.redaction.secrets import find_private_keys, find_secrets
 from gaby.safety.redaction.sight import Sight
 from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, Certainty, Kind, Span
+from gaby.safety.redaction.text_windows import WINDOW, Window, windows
 
 Finder = Callable[[Sight], Iterable[Span]]
 
-_FINDERS: tuple[tuple[frozenset[Kind], Finder], ...] = (
-    (SECRET_KINDS, find_secrets),
-    (frozenset({"card"}), find_cards),
-    (frozenset({"iban"}), find_ibans),
-    (frozenset({"email"}), find_emails),
-    (frozenset({"national_id"}), find_national_ids),
-    (frozenset({"phone"}), find_phones),
-    (frozenset({"ip", "mac"}), find_networks),
-    (frozenset({"birth_date"}), find_birth_dates),
-    (frozenset({"medical_id"}), find_medical_ids),
+_FINDERS: tuple[Finder, ...] = (
+    find_secrets,
+    find_cards,
+    find_ibans,
+    find_emails,
+    find_national_ids,
+    find_identity_documents,
+    find_phones,
+    find_networks,
+    find_birth_dates,
+    find_medical_ids,
 )
+_TOKEN_END = re.compile(r"[^\s\"'<>\x1e]*+")
 
 # When two overlap, what they cover together is called by the one that stands first here.
 _RANK: dict[Kind, int] = {
@@ -55,6 +62,14 @@ _RANK: dict[Kind, int] = {
 }
 
 
+class _Scan(NamedTuple):
+    """One way to read a text, and everything that was found in it."""
+
+    reading: Reading
+    sight: Sight
+    spans: tuple[Span, ...]
+
+
 def recognise(
     text: str,
     kinds: Collection[Kind] = ALL_KINDS,
@@ -63,14 +78,58 @@ def recognise(
     also: Finder | None = None,
 ) -> list[Span]:
     """What the text holds of these kinds, in order and without overlaps. `also` is one more way to look."""
+    if len(text) <= WINDOW:
+        return merge(_wanted(_scan(text), kinds, at_least, also))
     spans: list[Span] = []
+    if "private_key" in kinds:
+        spans += find_private_keys(text)
+    for window in windows(text):
+        found = _wanted(_scan_once(text[window.start : window.end]), kinds, at_least, also)
+        spans += _placed(text, window, found)
+    return merge(spans)
+
+
+def _scan_once(text: str) -> tuple[_Scan, ...]:
+    scans: list[_Scan] = []
     for reading in readings(text):
         sight = Sight(reading.text)
-        found = list(_find(sight, kinds, at_least))
+        scans.append(_Scan(reading, sight, tuple(span for find in _FINDERS for span in find(sight))))
+    return tuple(scans)
+
+
+_scan = lru_cache(maxsize=32)(_scan_once)
+"""A call's arguments are looked at when it is decided on, again when it is recorded, and so are results: the last few
+texts are remembered, so that each is searched once."""
+
+
+def _wanted(
+    scans: Iterable[_Scan], kinds: Collection[Kind], at_least: Certainty, also: Finder | None
+) -> Iterator[Span]:
+    for reading, sight, spans in scans:
+        found = [span for span in spans if span.certainty >= at_least and span.kind in kinds]
         if also:
             found += also(sight)
-        spans += [Span(*reading.place(span.start, span.end), span.kind, span.certainty) for span in found]
-    return merge(spans)
+        if reading.changed:
+            found = [
+                span._replace(start=start, end=end) for span in found for start, end in (reading.place(*span[:2]),)
+            ]
+        yield from found
+
+
+def _placed(text: str, window: Window, spans: Iterable[Span]) -> Iterator[Span]:
+    """Spans of a window as spans of the text, without those that a cut has made."""
+    for span in spans:
+        start, end = span.start + window.start, span.end + window.start
+        is_secret = span.kind in SECRET_KINDS
+        if window.is_at_end(span.end):
+            if not is_secret:
+                continue
+            # A token may be longer than any window. It goes on as long as nothing separates it.
+            found = _TOKEN_END.match(text, end)
+            end = found.end() if found else end
+        elif window.is_at_start(span.start) and not (is_secret and span.certainty is Certainty.SURE):
+            continue
+        yield span._replace(start=start, end=end)
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
@@ -88,9 +147,3 @@ def merge(spans: Iterable[Span]) -> list[Span]:
 
 def _rank(span: Span) -> int:
     return _RANK[span.kind]
-
-
-def _find(sight: Sight, kinds: Collection[Kind], at_least: Certainty) -> Iterator[Span]:
-    for found_kinds, finder in _FINDERS:
-        if not found_kinds.isdisjoint(kinds):
-            yield from (span for span in finder(sight) if span.certainty >= at_least and span.kind in kinds)

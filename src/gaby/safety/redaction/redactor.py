@@ -1,5 +1,6 @@
 """Takes personal data and secrets out of texts and JSON, and leaves placeholders."""
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,7 +8,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gaby.safety.redaction.dictionary import Dictionary
-from gaby.safety.redaction.fields import Hints
+from gaby.safety.redaction.fields import NO_HINTS, Hints
+from gaby.safety.redaction.json_fields import find_json_fields
 from gaby.safety.redaction.leaves import Leaves
 from gaby.safety.redaction.placeholders import Placeholders
 from gaby.safety.redaction.profiles import DEFAULT, Profile
@@ -17,6 +19,13 @@ from gaby.safety.redaction.spans import Kind, Span
 
 # As long as the separator, and as good as nothing for who reads it.
 _INVISIBLE = "\u200b"
+_LONG = 256
+_AROUND = 200
+_EDGE = 64
+_WORD_BEFORE = re.compile(r"[^\W\d_][,:;]? \Z")
+_WORD_AFTER = re.compile(r"[,.;:!?]? [^\W\d_]|[.!?]?\Z")
+_MOST_PASSES = 8
+"""Texts need one or two. A text made to need more would take for ever otherwise."""
 
 
 class Redacted(NamedTuple):
@@ -45,7 +54,7 @@ class Redactor:
         """
         leaves = Leaves()
         leaves.take(text)
-        kinds = self._redact(leaves, placeholders, from_outside=from_outside)
+        kinds = self._redact(leaves, placeholders, NO_HINTS, from_outside=from_outside)
         return Redacted(leaves.texts[0], kinds)
 
     def redact_value(
@@ -57,21 +66,32 @@ class Redactor:
         from_outside: bool = False,
     ) -> RedactedValue:
         """The same for JSON, keys too. `hints` are fields that are personal whatever they hold, see `Hints`."""
-        leaves = Leaves(Hints(hints or {}), self.profile.kinds)
+        found = Hints(hints or {})
+        leaves = Leaves(found, self.profile.kinds)
         leaves.take(value)
         before = list(leaves.texts)
-        kinds = self._redact(leaves, placeholders, from_outside=from_outside)
+        kinds = self._redact(leaves, placeholders, found, from_outside=from_outside)
         return RedactedValue(value if leaves.texts == before else leaves.put(value), kinds)
 
-    def _redact(self, leaves: Leaves, placeholders: Placeholders, *, from_outside: bool) -> Counter[Kind]:
+    def _redact(self, leaves: Leaves, placeholders: Placeholders, hints: Hints, *, from_outside: bool) -> Counter[Kind]:
         kinds: Counter[Kind] = Counter()
         _defuse(leaves, placeholders, from_outside=from_outside)
+        for place in leaves.json:
+            text = _masked(leaves.texts[place], placeholders)
+            if spans := _apart(text, list(find_json_fields(text, hints, self.profile.kinds))):
+                _replace(leaves, place, spans, placeholders)
+                kinds.update(span.kind for span in spans)
         for place, kind in leaves.forced.items():
             kinds[kind] += self._force(leaves, place, kind, placeholders)
-        # Each pass finds what the one before uncovered. Texts need one or two, and what is taken out never comes back.
-        while found := self._find(leaves.texts, placeholders):
+        # Each pass finds what the one before uncovered, and that is near to what was taken out.
+        zones = [_Zone(place, 0, len(text)) for place, text in enumerate(leaves.texts)]
+        for _ in range(_MOST_PASSES):
+            found = self._find(leaves.texts, zones, placeholders)
+            if not found:
+                break
+            zones = list[_Zone]()
             for place, spans in found.items():
-                _replace(leaves, place, spans, placeholders)
+                zones += _replace(leaves, place, spans, placeholders)
                 kinds.update(span.kind for span in spans)
         return +kinds
 
@@ -85,21 +105,52 @@ class Redactor:
         _replace(leaves, place, spans, placeholders)
         return len(spans)
 
-    def _find(self, texts: Sequence[str], placeholders: Placeholders) -> dict[int, list[Span]]:
-        """What is to be taken out, by text. They are looked at as one: every look has a price of its own."""
-        joined = SEPARATOR.join(texts)
-        if joined.count(SEPARATOR) >= len(texts) or placeholders.tag in joined:
-            joined = SEPARATOR.join(_masked(text, placeholders) for text in texts)
-        spans = recognise(joined, self.profile.kinds, at_least=self.profile.at_least, also=self._also)
-        if not spans:
-            return {}
-        starts = [0, *accumulate(len(text) + 1 for text in texts)]
+    def _find(
+        self, texts: Sequence[str], zones: Sequence["_Zone"], placeholders: Placeholders
+    ) -> dict[int, list[Span]]:
+        """What is to be taken out, by text. Short texts are looked at as one: every look has a price of its own."""
         found: dict[int, list[Span]] = {}
-        for span in _apart(joined, spans):
-            place = bisect_right(starts, span.start) - 1
-            begin = starts[place]
-            found.setdefault(place, []).append(span._replace(start=span.start - begin, end=span.end - begin))
+        short = [zone for zone in zones if zone.end - zone.start < _LONG]
+        for group in ([zone] for zone in zones if zone.end - zone.start >= _LONG):
+            self._look(texts, group, placeholders, found)
+        if short:
+            self._look(texts, short, placeholders, found)
         return found
+
+    def _look(
+        self,
+        texts: Sequence[str],
+        zones: Sequence["_Zone"],
+        placeholders: Placeholders,
+        found: dict[int, list[Span]],
+    ) -> None:
+        pieces = [texts[zone.place][zone.start : zone.end] for zone in zones]
+        joined = SEPARATOR.join(pieces)
+        if joined.count(SEPARATOR) >= len(pieces) or placeholders.tag in joined:
+            joined = SEPARATOR.join(_masked(piece, placeholders) for piece in pieces)
+        starts = [0, *accumulate(len(piece) + 1 for piece in pieces)]
+        spans = recognise(joined, self.profile.kinds, at_least=self.profile.at_least, also=self._also)
+        for span in _apart(joined, spans):
+            number = bisect_right(starts, span.start) - 1
+            zone = zones[number]
+            shift = zone.start - starts[number]
+            placed = span._replace(start=span.start + shift, end=span.end + shift)
+            if zone.holds(placed, len(texts[zone.place])):
+                found.setdefault(zone.place, []).append(placed)
+
+
+class _Zone(NamedTuple):
+    """A part of a text that is still to be looked at."""
+
+    place: int
+    start: int
+    end: int
+
+    def holds(self, span: Span, length: int) -> bool:
+        """Whether a span stands far enough from where the text was cut, with the words that tell what it is."""
+        is_after_cut = self.start > 0 and span.start < self.start + _EDGE
+        is_before_cut = self.end < length and span.end > self.end - _EDGE
+        return not (is_after_cut or is_before_cut)
 
 
 def _defuse(leaves: Leaves, placeholders: Placeholders, *, from_outside: bool) -> None:
@@ -130,14 +181,32 @@ def _apart(text: str, spans: Sequence[Span]) -> list[Span]:
     return pieces
 
 
-def _replace(leaves: Leaves, place: int, spans: Sequence[Span], placeholders: Placeholders) -> None:
+def _is_settled(text: str, span: Span) -> bool:
+    """Words stand around it, so that nothing else was joined to it that could be something by itself now."""
+    before, after = text[max(0, span.start - 4) : span.start], text[span.end : span.end + 4]
+    return _WORD_BEFORE.search(before) is not None and _WORD_AFTER.match(after) is not None
+
+
+def _replace(leaves: Leaves, place: int, spans: Sequence[Span], placeholders: Placeholders) -> list[_Zone]:
+    """Puts placeholders into a text, and says where to look again."""
     if place in leaves.numbers:
         leaves.texts[place] = placeholders.put(spans[0].kind, leaves.numbers.pop(place))
-        return
+        return []
     text = leaves.texts[place]
     pieces: list[str] = []
-    before = 0
+    zones: list[_Zone] = []
+    before = length = 0
     for span in spans:
         pieces += text[before : span.start], placeholders.put(span.kind, text[span.start : span.end])
+        start = length + span.start - before
+        length = start + len(pieces[-1])
         before = span.end
+        if _is_settled(text, span):
+            continue
+        if zones and start - _AROUND <= zones[-1].end:
+            zones[-1] = zones[-1]._replace(end=length + _AROUND)
+        else:
+            zones.append(_Zone(place, max(0, start - _AROUND), length + _AROUND))
     leaves.texts[place] = "".join(pieces) + text[before:]
+    total = len(leaves.texts[place])
+    return [zone._replace(end=min(total, zone.end)) for zone in zones]

@@ -1,116 +1,125 @@
-"""Secrets: keys with a known beginning, tokens, private keys, passwords, and whatever random text a word announces."""
+"""Secrets: keys in a vendor's form, tokens, private keys, cookies, command lines, and what a word announces."""
 
 import re
 from collections.abc import Iterator
 
+from gaby.safety.redaction.credentials import find_credentials
+from gaby.safety.redaction.one_time_codes import find_one_time_codes
 from gaby.safety.redaction.sight import Sight, long_tokens
 from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.token_rules import CERTAIN_TOKEN, CHECKED_TOKEN, WEBHOOKS, is_aws_secret, is_mixed
 
-_KNOWN_KEY = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"sk-[A-Za-z0-9_\-]{16,}|(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}|"
-    r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_\-]{16,}|"
-    r"xox[a-z]-[A-Za-z0-9\-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_\-]{30,}|"
-    r"ya29\.[A-Za-z0-9_\-]{20,}|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|npm_[A-Za-z0-9]{30,}|"
-    r"hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{60,}|gaby-[a-z2-7]{12}\.[a-z2-7]{52}|gaby-[A-Za-z0-9_\-.]{16,})"
-)
 _JWT = re.compile(r"eyJ(?<![A-Za-z0-9_\-]eyJ)[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]*")
+_BREAK = r"(?:\\?\r?\n[ \t>]{0,4})?"
+_WRAPPED_PART = r"[A-Za-z0-9_\-]{1,2000}+(?:\r?\n[ \t>]{0,4}[A-Za-z0-9_\-]{16,2000}+){0,40}"
+_WRAPPED_JWT = re.compile(
+    rf"eyJ(?<![A-Za-z0-9_\-]eyJ){_WRAPPED_PART}{_BREAK}\.{_BREAK}eyJ{_WRAPPED_PART}{_BREAK}\.{_BREAK}{_WRAPPED_PART}"
+)
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,70}-----")
+_PUTTY = re.compile(r"PuTTY-User-Key-File-[23]:[^\x1e]{0,8000}?Private-MAC: [0-9a-f]{40,64}")
 _URL_PASSWORD = re.compile(r"://[^\s/?#:@\x1e]{0,128}:([^\s/?#\x1e]{1,256})@(?=[\w\[])")
-_CURL_USER = re.compile(r" -u ?[\"']?[^\s:\"'\x1e]{1,64}:([^\s\"'\x1e]{3,128})")
-
-# What makes a value one: after these words with a colon or an equals sign anything is a secret.
-_STRONG = re.compile(
-    r"[a-z0-9_\-]{0,32}(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd|pw|contrasena|secret|"
-    r"(?:secret|api|access|private)[_\-]?key|(?:auth|access|refresh|id|session|api)[_\-]?token)"
+_COMMANDS = (
+    (" -u", re.compile(r" -u ?[\"']?[^\s:\"'\x1e]{1,64}:([^\s\"'\x1e]{3,128})")),
+    ("user", re.compile(r"--(?:proxy-)?user[ =][\"']?[^\s:\"'\x1e]{1,64}:([^\s\"'\x1e]{3,128})")),
+    ("sshpass", re.compile(r"sshpass -p ?[\"']?([^\s\"'\x1e]{3,128})")),
+    (
+        "mysql",
+        re.compile(r"mysql(?:dump|admin)?(?: -{1,2}[\w=./\-]{1,40}(?: [\w./]{1,40})?){0,4} -p([^\s\"'\x1e=]{3,64})"),
+    ),
+    ("net use", re.compile(r"/user:[^\s\x1e]{1,80} ([^\s/\x1e][^\s\x1e]{3,64})", re.IGNORECASE)),
 )
-_ASSIGNED = re.compile(
-    r"\\?[\"']?[ \t]{0,4}(?::=|=>|=|:)[ \t]{0,4}"
-    r"(?:\\?\"([^\"\\\x1e\r\n]{1,512})|'([^'\x1e\r\n]{1,512})|([^\s\"',;&<>\x1e]{1,512}))"
+_COOKIE = re.compile(r"(?<![\w\-])(set-)?cookie[\"']?: {0,3}[\"']?([^\s=;\"'\x1e]{1,80}=[^\r\n\"'\x1e]{1,4096})")
+_COOKIE_OPTION = re.compile(r"(?: -b| --cookie) ?=?[\"']([^\s=;\"'\x1e]{1,80}=[^\r\n\"'\x1e]{1,4096})")
+_QUERY = re.compile(
+    r"[?&#](?:access_token|id_token|token|auth|key|api_key|apikey|sig|signature|code|jwt|session)=([^\s&#\"'<>\x1e]{16,2048})"
 )
-_TOLD = re.compile(r"(?: (?:is|was|ist|lautet|es|est)(?: now)?:? | )[\"'`]?([^\s\"'`,;\x1e]{4,256})")
 _AUTHORIZATION = re.compile(
     r"authorization[\"']? {0,3}[:=] {0,3}[\"']?((?:bearer|basic|token|apikey|digest) {1,3})?"
     r"([a-z0-9._~+/\-]{8,4096}+=*)"
 )
 _BEARER = re.compile(r"bearer {1,3}([a-z0-9._~+/\-]{8,4096}+=*)")
-_WORD_END = re.compile(r"[a-z0-9_\-]{0,32}+")
-_WORD_START = re.compile(r"[a-z0-9_\-]{0,32}+")
-_WORDS = ("pass", "pw", "secret", "token", "key", "credential", "kennwort", "contrase")
-_NOT_A_SECRET = re.compile(
-    r"[*x•.]+|<[^>]*>?|\$?\{.*|\[.*|%\w+%?|null|none|nil|true|false|undefined|required|optional|string|redacted|empty|"
-    r"yes|no|not|missing|invalid|incorrect|wrong|expired|reset|forgotten|unknown"
-)
 _LONG = 16
-_VARIETY = 8
+_AWS_LENGTH = 40
 
 
 def find_secrets(sight: Sight) -> Iterator[Span]:
-    yield from _private_keys(sight)
+    yield from find_private_keys(sight.text)
     for start, end in long_tokens(sight.text):
         yield from _tokens(sight, start, end)
-    if "://" in sight.text:
-        for found in _URL_PASSWORD.finditer(sight.text):
-            yield Span(found.start(1), found.end(1), "password", Certainty.SURE)
-    if " -u" in sight.text:
-        for found in _CURL_USER.finditer(sight.text):
-            yield Span(found.start(1), found.end(1), "password", Certainty.LIKELY)
-    yield from _announced(sight)
+    if "eyJ" in sight.text and "\n" in sight.text:
+        yield from _spans(_WRAPPED_JWT, sight.text, 0, "token")
+    yield from _in_links(sight)
+    for mark, form in _COMMANDS:
+        if mark in sight.low:
+            for found in form.finditer(sight.text):
+                yield Span(found.start(1), found.end(1), "password", Certainty.LIKELY)
+    yield from find_credentials(sight)
+    yield from find_one_time_codes(sight)
     yield from _authorized(sight)
+    yield from _cookies(sight)
 
 
-def is_random(text: str) -> bool:
-    """Long, of many different characters, with letters and digits: no word, no date, no identifier."""
-    characters = set(text)
-    if len(text) < _LONG or len(characters) < _VARIETY:
-        return False
-    return any(map(str.isdigit, characters)) and any(map(str.isalpha, characters))
+def _spans(form: re.Pattern[str], text: str, group: int, kind: str) -> Iterator[Span]:
+    for found in form.finditer(text):
+        yield Span(found.start(group), found.end(group), "token" if kind == "token" else "api_key", Certainty.SURE)
 
 
-def _private_keys(sight: Sight) -> Iterator[Span]:
-    at = sight.text.find("-----BEGIN ")
+def find_private_keys(text: str) -> Iterator[Span]:
+    at = text.find("-----BEGIN ")
     while at >= 0:
         end = at + 1
-        if begin := _PEM_BEGIN.match(sight.text, at):
-            stop = _PEM_END.search(sight.text, begin.end())
+        if begin := _PEM_BEGIN.match(text, at):
             # Without its last line a key is still a key, so that everything after is taken for it.
-            end = stop.end() if stop else len(sight.text)
+            end = _pem_end(text, begin.end())
             yield Span(at, end, "private_key", Certainty.SURE)
-        at = sight.text.find("-----BEGIN ", end)
+        at = text.find("-----BEGIN ", end)
+    if "PuTTY-User-Key" in text:
+        for found in _PUTTY.finditer(text):
+            yield Span(found.start(), found.end(), "private_key", Certainty.SURE)
+
+
+def _pem_end(text: str, at: int) -> int:
+    at = text.find("-----END ", at)
+    while at >= 0:
+        if found := _PEM_END.match(text, at):
+            return found.end()
+        at = text.find("-----END ", at + 1)
+    return len(text)
 
 
 def _tokens(sight: Sight, start: int, end: int) -> Iterator[Span]:
-    stretch = sight.text[start:end]
-    for found in _KNOWN_KEY.finditer(stretch):
-        yield Span(start + found.start(), start + found.end(), "api_key", Certainty.SURE)
-    for found in _JWT.finditer(stretch):
-        yield Span(start + found.start(), start + found.end(), "token", Certainty.SURE)
+    for found in CERTAIN_TOKEN.finditer(sight.text, start, end):
+        first = _with_bot_number(sight.text, found.start())
+        yield Span(first, found.end(), "api_key", Certainty.SURE)
+    for found in CHECKED_TOKEN.finditer(sight.text, start, end):
+        if is_mixed(found[0]):
+            yield Span(found.start(), found.end(), "api_key", Certainty.LIKELY)
+    for found in _JWT.finditer(sight.text, start, end):
+        yield Span(found.start(), found.end(), "token", Certainty.SURE)
+    if _AWS_LENGTH <= end - start <= _AWS_LENGTH + 1:
+        stretch = sight.text[start:end].rstrip(".")
+        if is_aws_secret(stretch):
+            yield Span(start, start + len(stretch), "api_key", Certainty.LIKELY)
 
 
-def _announced(sight: Sight) -> Iterator[Span]:
-    for word in _WORDS:
-        at = sight.low.find(word)
-        while at >= 0:
-            end = at + len(_match(_WORD_END, sight.low, at))
-            yield from _value_after(sight, at, end)
-            at = sight.low.find(word, end)
+def _with_bot_number(text: str, start: int) -> int:
+    """The number before a Telegram token is a part of it."""
+    if text[start - 1 : start] != ":":
+        return start
+    number = re.search(r"[0-9]{8,10}\Z", text[max(0, start - 11) : start - 1])
+    return start - 1 - len(number[0]) if number else start
 
 
-def _value_after(sight: Sight, at: int, end: int) -> Iterator[Span]:
-    start = at - len(_match(_WORD_START, sight.low[max(0, at - 32) : at][::-1]))
-    is_strong = _STRONG.fullmatch(sight.low[start:end]) is not None
-    if assigned := _ASSIGNED.match(sight.text, end):
-        group = assigned.lastindex or 0
-        value = assigned[group]
-        if is_random(value) or (is_strong and not _NOT_A_SECRET.fullmatch(value.lower())):
-            kind = "password" if is_strong else "api_key"
-            yield Span(assigned.start(group), assigned.end(group), kind, Certainty.SURE)
-    elif told := _TOLD.match(sight.text, end):
-        value = told[1].rstrip(".!?)")
-        if is_random(value) or (is_strong and _looks_made_up(value)):
-            kind = "password" if is_strong else "api_key"
-            yield Span(told.start(1), told.start(1) + len(value), kind, Certainty.LIKELY)
+def _in_links(sight: Sight) -> Iterator[Span]:
+    if "://" in sight.text:
+        for found in _URL_PASSWORD.finditer(sight.text):
+            yield Span(found.start(1), found.end(1), "password", Certainty.SURE)
+        if "=" in sight.text:
+            yield from _spans(_QUERY, sight.text, 1, "api_key")
+    for mark, form in WEBHOOKS:
+        if mark in sight.low:
+            yield from _spans(form, sight.text, 1, "api_key")
 
 
 def _authorized(sight: Sight) -> Iterator[Span]:
@@ -124,11 +133,14 @@ def _authorized(sight: Sight) -> Iterator[Span]:
                 yield Span(found.start(1), found.end(1), "token", Certainty.SURE)
 
 
-def _looks_made_up(value: str) -> bool:
-    """A word of a sentence has only letters."""
-    return len(value) >= 6 and not value.isdigit() and not value.replace("-", "").replace("'", "").isalpha()
-
-
-def _match(pattern: re.Pattern[str], text: str, at: int = 0) -> str:
-    found = pattern.match(text, at)
-    return found[0] if found else ""
+def _cookies(sight: Sight) -> Iterator[Span]:
+    if "cookie" in sight.low:
+        for found in _COOKIE.finditer(sight.low):
+            start, end = found.span(2)
+            if found[1]:
+                # Of what a server sets, only the value is secret; name, path and flags say what goes wrong.
+                start = sight.low.index("=", start) + 1
+                end = min(end, sight.low.find(";", start) % (end + 1))
+            yield Span(start, end, "token", Certainty.SURE)
+    if " -b" in sight.low or "--cookie" in sight.low:
+        yield from _spans(_COOKIE_OPTION, sight.low, 1, "token")

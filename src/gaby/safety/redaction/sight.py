@@ -15,6 +15,7 @@ _DIGITS = b"0123456789"
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 _TOKEN_MARKS = b"-.+/=~"
 _BETWEEN_DIGITS = b" -./()"
+_BETWEEN_GROUPS = b" -./()_,\n\r\t"
 
 
 def _classes(classes: dict[str, bytes]) -> bytes:
@@ -28,8 +29,12 @@ def _classes(classes: dict[str, bytes]) -> bytes:
 _WORDS = _classes({"0": _DIGITS, "a": _LETTERS})
 _TOKENS = _classes({"a": _DIGITS + _LETTERS + _TOKEN_MARKS})
 _NUMBERS = _classes({"0": _DIGITS, "s": _BETWEEN_DIGITS})
+_GROUPS = _classes({"0": _DIGITS, "s": _BETWEEN_GROUPS})
 
+_WORD = re.compile(r"[^\W_]+")
+_NOT_A_WORD = bytes(byte if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
 _RUN = re.compile(rb"0(?:s{0,3}0){6,}+")
+_LONG_RUN = re.compile(rb"0(?:s{0,3}0){11,}+")
 _DATE = re.compile(
     r"(?:19|20)[0-9]{2}([-/.])[0-9]{1,2}\1[0-9]{1,2}(?![0-9])|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:19|20)[0-9]{2}(?![0-9])"
 )
@@ -41,9 +46,19 @@ _SHORTEST_RUN = 7
 _LONGEST_NUMBER = 48
 _BEGINNING = re.compile(r"[0-9](?:(?<![^ (][0-9]))")
 _LETTERS_FIRST = (
-    re.compile(rb"a00(?:(?<= aa00)|(?<= aaaaaa00)(?=a00a000a ))"),
+    re.compile(rb"a00(?:(?<= aa00)|(?<= aaaaaa00)(?=a00a000a )|(?<= aaaaa00)(?=00a )|(?<= aaaa00)(?=0000aaaaaa))"),
+    re.compile(rb" a0000000a(?= )"),
+    re.compile(rb" a 0000000 ?a(?= )"),
     re.compile(rb"a 00(?<= aa 00)(?= ?00 ?00 ?a )"),
 )
+_NUMBER = re.compile(rb" 0++")
+
+
+def words_of(low: str) -> list[str]:
+    # Bytes are three times faster than the pattern, and right as long as there are only ASCII letters.
+    if low.isascii():
+        return low.encode().translate(_NOT_A_WORD).decode().split()
+    return _WORD.findall(low)
 
 
 def long_tokens(text: str) -> Iterator[tuple[int, int]]:
@@ -79,24 +94,36 @@ class Run(NamedTuple):
 
 
 class Sight:
-    __slots__ = ("_words", "letters_first", "low", "runs", "text")
+    __slots__ = ("_shape", "_words", "letters_first", "long_runs", "low", "numbers", "runs", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.low = lower(text)
         raw = text.encode("ascii", "replace")
-        self._words = b" %b " % raw.translate(_WORDS)
+        self._shape = b" %b " % raw.translate(_WORDS)
         self.letters_first = [
-            self._words.rindex(b" ", 0, found.start())
+            self._shape.rindex(b" ", 0, found.start() + 1)
             for pattern in _LETTERS_FIRST
-            for found in pattern.finditer(self._words)
+            for found in pattern.finditer(self._shape)
         ]
-        """Where words begin that have two letters and then digits, or the shape of an Italian fiscal code."""
+        """Where words begin that have letters and then digits in the shape of an account or identity number."""
+        self.numbers = [(found.start(), len(found[0]) - 1) for found in _NUMBER.finditer(self._shape)]
+        """Where digits begin that no letter or digit stands before, and how many."""
         self.runs = list(self._find_runs(raw))
+        self.long_runs = [found.span() for found in _LONG_RUN.finditer(raw.translate(_GROUPS))]
+        """Twelve digits or more with whatever people put between the groups of a card."""
+        self._words: frozenset[str] | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word of the text once, in lower case. To ask it for ten words costs less than to search for one."""
+        if self._words is None:
+            self._words = frozenset(words_of(self.low))
+        return self._words
 
     def is_apart(self, start: int, end: int) -> bool:
         """No letter or digit touches it."""
-        return self._words[start] == 32 and self._words[end + 1] == 32
+        return self._shape[start] == 32 and self._shape[end + 1] == 32
 
     def before(self, start: int, length: int) -> str:
         """What stands before it, in lower case; a field's name counts as standing before its value."""
@@ -116,6 +143,9 @@ class Sight:
         text = self.text[start:end]
         kept = text.lstrip(" -./()")
         return Run(end - len(kept), kept, kept.translate(_NOT_DIGITS))
+
+    def is_in_uuid(self, place: int) -> bool:
+        return self._after_uuid(place) != place
 
     def _after_uuid(self, start: int) -> int:
         if found := _UUID.search(self.text, max(0, start - _UUID_LENGTH), start + _UUID_LENGTH):
