@@ -122,6 +122,7 @@ def reply(
     ticket: Which,
     body: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")],
     as_requester: Annotated[bool, typer.Option(help="In the requester's name: Gaby goes on with it.")] = False,
+    verified: Annotated[bool, typer.Option(help="You vouch that the requester wrote it.")] = False,
     done: Annotated[bool, typer.Option("--close", help="This solves it: close the ticket too.")] = False,
     workspace: InWorkspace = None,
 ) -> None:
@@ -134,7 +135,8 @@ def reply(
         actor: Actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            await gaby.tickets.write_on(session, actor, row, text, "requester" if as_requester else "agent")
+            author = "requester" if as_requester else "agent"
+            await gaby.tickets.write_on(session, actor, row, text, author, verified=verified)
             if done:
                 await gaby.tickets.close(session, actor, row)
 

@@ -22,6 +22,7 @@ from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import DeskId, Ids, WorkspaceId
 from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
+from gaby.tickets.canonical import Voucher
 from gaby.tickets.kinds import kind_of
 from gaby.tickets.models import DeadLetter, Desk, Ticket, WebhookDelivery
 
@@ -48,6 +49,8 @@ class NewDesk:
     values: Mapping[str, Any]
     """Its settings, secret ones too."""
     every: timedelta | None = USUAL_POLL
+    vouched_by: Voucher | None = None
+    """Who is believed about requesters. Left out: whom the kind of desk usually has."""
 
 
 class Desks:
@@ -77,6 +80,7 @@ class Desks:
             config=plain,
             created_at=self._clock.now(),
             secrets=await self._seal(session, row_id, secret),
+            vouched_by=_voucher(new.kind, new.vouched_by),
             every_seconds=None if new.every is None else int(new.every.total_seconds()),
             due_at=None if new.every is None else self._clock.now(),
         )
@@ -96,6 +100,7 @@ class Desks:
             "name": INBOX,
             "kind": INBOX,
             "config": {},
+            "vouched_by": _voucher(INBOX, None),
             "created_at": self._clock.now(),
         }
         made = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
@@ -128,6 +133,11 @@ class Desks:
         desk.every_seconds = None if every is None else int(every.total_seconds())
         desk.due_at = None if every is None else self._clock.now()
         self._tell(session, actor, desk, "rescheduled")
+
+    async def believe(self, session: WriteSession, actor: Actor, desk: Desk, voucher: Voucher) -> None:
+        """From now on; what was taken in before stays as it was judged then."""
+        desk.vouched_by = _voucher(desk.kind, voucher)
+        self._tell(session, actor, desk, "vouched_by_changed")
 
     async def remove(self, session: WriteSession, actor: Actor, desk: Desk) -> None:
         mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)
@@ -186,8 +196,23 @@ class Desks:
         return json.loads(await self._vault.open(session, f"desk:{desk.id}", desk.secrets, _PURPOSE))
 
     def _tell(self, session: WriteSession, actor: Actor, desk: Desk, what: str) -> None:
-        payload = {"desk_id": str(desk.id), "desk": desk.name, "kind": desk.kind}
+        payload = {
+            "desk_id": str(desk.id),
+            "desk": desk.name,
+            "kind": desk.kind,
+            "vouched_by": desk.vouched_by,
+        }
         session.emit(Event(f"desk.{what}", session.workspace_id, actor, payload))
+
+
+def _voucher(kind: str, wanted: Voucher | None) -> Voucher:
+    possible = kind_of(kind).vouchers
+    if wanted is not None and wanted != "nobody" and wanted not in possible:
+        raise Invalid(
+            f"A desk of kind {kind} cannot be vouched for by {wanted}; possible: {', '.join(possible)}. "
+            f"{kind_of(kind).voucher_note}"
+        )
+    return wanted or possible[0]
 
 
 def _config(kind: str, values: Mapping[str, Any]) -> BaseModel:

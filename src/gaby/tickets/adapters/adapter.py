@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket, Verdict, Voucher
 
 
 @dataclass(frozen=True)
@@ -168,3 +168,7 @@ class AdapterKind(Generic[ConfigT]):
     config: type[ConfigT]
     """Describes each setting. Those of type `SecretStr` are stored sealed."""
     open: Callable[[ConfigT, DeskGround], TicketAdapter]
+    vouchers: tuple[Voucher, ...] = ("nobody",)
+    """Who can vouch for the requesters of such a desk; the first is believed unless an operator chooses another."""
+    voucher_note: str = "This desk tells nothing that could vouch for a requester."
+    """What believing them means, for whoever has to choose."""

@@ -4,4 +4,10 @@ from gaby.tickets.adapters.adapter import AdapterKind
 from gaby.tickets.adapters.github.config import GitHubConfig
 from gaby.tickets.adapters.github.desk import GitHub
 
-kind = AdapterKind(name="github", title="GitHub Issues", config=GitHubConfig, open=GitHub)
+kind = AdapterKind(
+    name="github",
+    title="GitHub Issues",
+    config=GitHubConfig,
+    open=GitHub,
+    voucher_note="GitHub signs its authors in, and does not tell which address any of them has.",
+)

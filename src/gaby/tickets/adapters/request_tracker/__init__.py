@@ -4,6 +4,12 @@ from gaby.tickets.adapters.adapter import AdapterKind
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
 from gaby.tickets.adapters.request_tracker.desk import RequestTracker
 
-kind = AdapterKind(name="request_tracker", title="Request Tracker", config=RequestTrackerConfig, open=RequestTracker)
+kind = AdapterKind(
+    name="request_tracker",
+    title="Request Tracker",
+    config=RequestTrackerConfig,
+    open=RequestTracker,
+    voucher_note="Request Tracker takes in mail from any sender, and does not tell who was signed in.",
+)
 
 __all__ = ["kind"]
