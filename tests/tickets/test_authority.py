@@ -26,7 +26,24 @@ ANN, EVE = "ann@client.example", "eve@evil.example"
 
 
 def began(requester_email: str | None = ANN, *, requester_verified: bool = True) -> Ticket:
-    return Ticket(requester_email=requester_email, requester_verified=requester_verified)
+    return Ticket(
+        workspace_id=UUID(int=1),
+        id=UUID(int=2),
+        desk_id=UUID(int=3),
+        external_id="T-1",
+        title="Help",
+        body="",
+        body_encrypted="",
+        customer="",
+        requester_email=requester_email,
+        requester_verified=requester_verified,
+        priority="medium",
+        status="queued",
+        received_at=datetime(2030, 1, 1, tzinfo=UTC),
+        changed_at=datetime(2030, 1, 1, tzinfo=UTC),
+        source_metadata={},
+        fingerprint="",
+    )
 
 
 def wrote(
