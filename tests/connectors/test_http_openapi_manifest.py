@@ -16,7 +16,7 @@ pytestmark = pytest.mark.promise("M6", "S9")
 
 
 def manifests(folder: Path, paths: dict[str, Any], components: Any = None, **settings: Any) -> dict[str, ToolManifest]:
-    document = {"openapi": "3.1.0", "paths": paths, "components": {"schemas": components or {}}}
+    document: dict[str, Any] = {"openapi": "3.1.0", "paths": paths, "components": {"schemas": components or {}}}
     (folder / "api.json").write_text(json.dumps(document))
     config = OpenApiConfig(file=folder / "api.json", base_url="https://api.acme.example", **settings)
     return {name: tool.manifest for name, tool in build(config).tools.items()}

@@ -12,7 +12,7 @@ from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
@@ -97,9 +97,9 @@ def add(
     if as_json:
         print_json(added.model_dump())
         return
-    typer.echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
-    typer.echo(_VOUCHED[added.vouched_by], err=True)
-    typer.echo(f"Check it with `gaby desk check {added.name}`.", err=True)
+    echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
+    echo(_VOUCHED[added.vouched_by], err=True)
+    echo(f"Check it with `gaby desk check {added.name}`.", err=True)
 
 
 @app.command("list")
@@ -146,7 +146,7 @@ def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
         {"setting": key, "value": value} for key, value in (found.model_dump(exclude={"config"}) | found.config).items()
     ]
     print_rows(rows, as_json=False, empty="")
-    typer.echo(_VOUCHED[found.vouched_by], err=True)
+    echo(_VOUCHED[found.vouched_by], err=True)
 
 
 @app.command()
@@ -161,7 +161,7 @@ def vouch(
         await gaby.tickets.desks.believe(session, actor, desk, voucher.value)
 
     _change(name, workspace, work)
-    typer.echo(_VOUCHED[voucher.value], err=True)
+    echo(_VOUCHED[voucher.value], err=True)
 
 
 @app.command()
@@ -174,7 +174,7 @@ def check(name: Name, workspace: InWorkspace = None) -> None:
             adapter = await gaby.tickets.desks.adapter(session, await gaby.tickets.desks.named(session, name))
         return await adapter.check()
 
-    typer.echo(run(work))
+    echo(run(work))
 
 
 @app.command()
@@ -191,7 +191,7 @@ def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
     if as_json:
         print_json(got.model_dump())
     else:
-        typer.echo(f"{got.new} new tickets, {got.messages} messages, {got.unreadable} unreadable")
+        echo(f"{got.new} new tickets, {got.messages} messages, {got.unreadable} unreadable")
 
 
 @app.command()
@@ -209,7 +209,7 @@ def subscribe(
             adapter = await gaby.tickets.desks.adapter(session, desk)
         return await adapter.subscribe(f"{url.rstrip('/')}/api/webhooks/desks/{desk.id}")
 
-    typer.echo(run(work))
+    echo(run(work))
 
 
 @app.command()
@@ -220,7 +220,7 @@ def pause(name: Name, workspace: InWorkspace = None) -> None:
         await gaby.tickets.desks.poll_every(session, actor, desk, None)
 
     _change(name, workspace, work)
-    typer.echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
+    echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
 
 
 @app.command("every")
@@ -244,7 +244,7 @@ def remove(name: Name, workspace: InWorkspace = None) -> None:
         await gaby.tickets.desks.remove(session, actor, desk)
 
     _change(name, workspace, work)
-    typer.echo(f"{name} is removed.", err=True)
+    echo(f"{name} is removed.", err=True)
 
 
 @app.command()
@@ -277,7 +277,7 @@ def _voucher(kind: str, given: VoucherChoice | None) -> Voucher | None:
         return given.value
     if len(possible) == 1 or not sys.stdin.isatty():
         return None
-    typer.echo(f"Who is believed when it is said who a requester is? {note}", err=True)
+    echo(f"Who is believed when it is said who a requester is? {note}", err=True)
 
     def chosen(text: str) -> Voucher:
         for voucher in possible:
