@@ -42,6 +42,8 @@ class Desk(Base, WorkspaceOwned):
     """Sealed: what only the desk may see."""
     vouched_by: Mapped[str] = mapped_column(String(10), server_default="nobody", default="nobody")
     """Who is believed when it is said that a requester is who they claim to be."""
+    any_address: Mapped[bool] = mapped_column(server_default=false(), default=False)
+    """Somebody who manages the installation set it up, so its servers may be anywhere."""
     every_seconds: Mapped[int | None] = mapped_column(default=None)
     due_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it is polled next; never, for a desk that is not polled."""

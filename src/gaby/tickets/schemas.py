@@ -156,6 +156,9 @@ class DeskOut(BaseModel):
     kind: str
     config: dict[str, Any]
     vouched_by: Voucher
+    any_address: Annotated[
+        bool, Field(description="Set up by somebody who manages the installation, so it may be inside the network.")
+    ]
     every_seconds: int | None
     polled_at: datetime | None
     failures: int

@@ -16,10 +16,12 @@ from psycopg.adapt import Loader
 
 from gaby_connectors.postgres.allowed import check_allowed
 from gaby_connectors.postgres.config import PostgresConfig
+from gaby_connectors.postgres.conninfo import pinned_conninfo
 from gaby_connectors.postgres.statement import parse_query
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, denied, invalid, transient
 from gaby_connectors.sdk.manifest import ErrorKind
+from gaby_connectors.sdk.outside_addresses import AddressRefused, from_environment
 
 _BATCH = 50
 _MOST_BYTES = 400_000
@@ -72,6 +74,8 @@ class PostgresDatabase(Backend):
 
     def explain(self, error: Exception) -> Exception:
         match error:
+            case AddressRefused():
+                return denied(str(error))
             case errors.QueryCanceled() | TimeoutError():
                 return ToolError(
                     ErrorKind.PERMANENT, f"The query took longer than {self.config.seconds:g} s. Ask for less."
@@ -90,7 +94,7 @@ class PostgresDatabase(Backend):
     async def _reading(self) -> AsyncGenerator[AsyncConnection[tuple[Any, ...]]]:
         async with asyncio.timeout(self.config.seconds + 10):
             connection = await AsyncConnection.connect(
-                self.config.url.get_secret_value(),
+                await pinned_conninfo(self.config.url.get_secret_value(), from_environment()),
                 connect_timeout=8,
                 application_name="gaby",
                 options=_options(self.config),

@@ -1,4 +1,5 @@
-"""Authority of messages: who wrote each, who says that this is true, and whom each desk is set to believe."""
+"""Authority of messages: who wrote each, who says that this is true, and whom each desk is set to believe; and which
+desks may be inside the network, since somebody who manages the installation set them up."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,6 +16,7 @@ def upgrade() -> None:
         "desks", sa.Column("vouched_by", sa.String(length=10), check, server_default="nobody", nullable=False)
     )
     _keep_vouchers()
+    op.add_column("desks", sa.Column("any_address", sa.Boolean(), server_default=sa.false(), nullable=False))
     check = sa.CheckConstraint(f"verified_by {_VOUCHERS}", name=op.f("ck_ticket_messages_verified_by"))
     verified_by = sa.Column("verified_by", sa.String(length=10), check, server_default="nobody", nullable=False)
     op.add_column("ticket_messages", verified_by)

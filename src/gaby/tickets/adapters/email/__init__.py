@@ -9,6 +9,7 @@ kind = AdapterKind(
     title="E-mail",
     config=EmailConfig,
     open=EmailDesk,
+    hosts=lambda config: (config.imap_host, config.smtp_host),
     vouchers=("mail", "nobody"),
     voucher_note="`mail`: a sender is verified when the server named by `authserv_id` says that DMARC passed; without "
     "`authserv_id`, no sender is.",
