@@ -115,7 +115,7 @@ async def test_nothing_that_writes_gets_through(shop: str, postgres: Postgres, s
 async def test_a_query_that_takes_too_long_is_ended(shop: str) -> None:
     async with talking(connector, config(shop, seconds=0.3)) as talk:
         for sql in (
-            "SELECT pg_sleep(60)",
+            "SELECT count(*) FROM orders a, orders b, orders c, orders d",
             "SELECT count(*) FROM generate_series(1, 10000000000)",
         ):
             assert "took longer than 0.3 s" in (await talk.fails("query", sql=sql)).message
@@ -123,7 +123,7 @@ async def test_a_query_that_takes_too_long_is_ended(shop: str) -> None:
 
 async def test_a_plan_is_shown_without_running_the_query(shop: str) -> None:
     async with talking(connector, config(shop)) as talk:
-        plan = (await talk.ask("explain", sql="SELECT pg_sleep(60) FROM orders"))["plan"]
+        plan = (await talk.ask("explain", sql="SELECT id / (id - id) FROM orders"))["plan"]
         assert plan[0]["Plan"]["Node Type"] == "Seq Scan"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 
 from gaby.agent.models import AgentConfig
-from gaby.kernel.actors import Actor
+from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession, WriteSession
@@ -14,14 +14,22 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.tickets.adapters.adapter import DeskRefused
 from gaby.tickets.escalation import Escalation, EscalationTarget, open_channel
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 _PURPOSE = "escalation"
 
 
 class Escalations:
     def __init__(
-        self, database: Database, clock: Clock, vault: Vault, http: httpx2.AsyncClient, public_url: str
+        self,
+        database: Database,
+        clock: Clock,
+        vault: Vault,
+        http: httpx2.AsyncClient,
+        public_url: str,
+        outside: OutsideAddresses | None = None,
     ) -> None:
+        self._outside = outside or OutsideAddresses()
         self._database = database
         self._clock = clock
         self._vault = vault
@@ -33,6 +41,11 @@ class Escalations:
         if row is None:
             row = AgentConfig(workspace_id=session.workspace_id, config={}, changed_at=self._clock.now())
             session.add(row)
+        if target is not None:
+            any_address = actor.may(Permission.INSTALLATION_MANAGE)
+            if not any_address:
+                target.check(self._outside)
+            target = target.model_copy(update={"any_address": any_address})
         row.secrets = None if target is None else await self._seal(session, target)
         row.changed_at = self._clock.now()
         kind = None if target is None else target.kind
@@ -65,7 +78,7 @@ class Escalations:
             steps=tuple(content["steps"]),
             investigation=json.dumps(content),
         )
-        await open_channel(target, self._http, self._clock).send(escalation)
+        await open_channel(target, self._http, self._clock, self._outside).send(escalation)
 
     async def _seal(self, session: WriteSession, target: EscalationTarget) -> str:
         plain = target.model_dump(mode="json")

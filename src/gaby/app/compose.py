@@ -67,6 +67,7 @@ from gaby.usage.books import KeptBooks
 from gaby.usage.budgets import Budgets
 from gaby.usage.service import UsageService
 from gaby.worker.runner import Runner
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 if TYPE_CHECKING:
     from gaby.worker.jobs import Schedule
@@ -327,7 +328,8 @@ def build(
     models = build_models(ground, books, settings.models)
     knowledge = build_knowledge(ground, models, settings)
     tickets = build_tickets(ground, http, settings)
-    escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings))
+    outside = OutsideAddresses.allowing(settings.safety.inside)
+    escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings), outside)
     agent = build_agent(ground, appender, Rooms(tickets, tools, models, knowledge, books, escalations), settings)
     built = Gaby(
         settings=settings,

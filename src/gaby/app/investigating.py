@@ -25,6 +25,7 @@ from gaby.tickets.service import Tickets
 from gaby.tools import Ground, Tools
 from gaby.usage.books import KeptBooks
 from gaby.worker.runner import Runner
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 if TYPE_CHECKING:
     from gaby.agent.loop import Loop
@@ -35,7 +36,8 @@ _SLOTS = {"sqlite": 8, "postgresql": 16}
 
 def build_tickets(ground: Ground, http: httpx2.AsyncClient, settings: Settings) -> Tickets:
     redact = redacting_for_good(Redactor(parse_profile(settings.safety.profile)), ground.random)
-    desks = Desks(ground.database, ground.clock, ground.ids, ground.vault, http)
+    outside = OutsideAddresses.allowing(settings.safety.inside)
+    desks = Desks(ground.database, ground.clock, ground.ids, ground.vault, http, outside)
     intake = Intake(ground.clock, ground.ids, ground.vault, redact)
     receiver = Receiver(ground.database, ground.clock, ground.ids, ground.vault, desks, intake)
     return Tickets(ground.clock, ground.ids, desks, intake, receiver)

@@ -8,6 +8,7 @@ from importlib import import_module
 import typer
 
 from gaby import __version__
+from gaby.cli.printing import echo, secho
 from gaby.kernel.errors import GabyError
 
 COMMANDS = {
@@ -75,7 +76,7 @@ def _add(app: typer.Typer, name: str, says: str, *, load: bool) -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gaby {__version__}")
+        echo(f"gaby {__version__}")
         raise typer.Exit
 
 
@@ -96,7 +97,7 @@ def main() -> None:
     try:
         app()
     except GabyError as error:
-        typer.secho(f"gaby: {error.message}", fg="red", err=True)
+        secho(f"gaby: {error.message}", fg="red", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # The reader went away, as `head` does. Python would complain again when it flushes at exit.

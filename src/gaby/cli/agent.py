@@ -10,7 +10,7 @@ from gaby.agent.schemas import PersonaIn, PersonaOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.escalation import SmtpServer, parse_target
@@ -58,7 +58,7 @@ def change(
             await gaby.agent.personas.change(session, actor, told)
 
     run(work)
-    typer.echo("Changed, for investigations that are taken up from now on.", err=True)
+    echo("Changed, for investigations that are taken up from now on.", err=True)
 
 
 @app.command()
@@ -84,7 +84,7 @@ def escalate(
             await gaby.agent.escalations.set_target(session, actor, parsed)
 
     run(work)
-    typer.echo("Escalations go to nobody." if parsed is None else f"Escalations go to {parsed.kind}.", err=True)
+    echo("Escalations go to nobody." if parsed is None else f"Escalations go to {parsed.kind}.", err=True)
 
 
 def _server(address: str, user: str, password: str, sender: str) -> SmtpServer:

@@ -11,7 +11,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, one_line, one_line_json, print_json, print_rows, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import ApprovalId
@@ -53,7 +53,13 @@ def list_approvals(
 
     found = run(work)
     rows = [
-        {"id": row.id, "tool": row.tool, "state": row.state, "asked": row.requested_at, "why": _first(row)}
+        {
+            "id": row.id,
+            "tool": one_line(row.tool),
+            "state": row.state,
+            "asked": row.requested_at,
+            "why": one_line(_first(row)),
+        }
         for row in found
     ]
     full = [row.model_dump(mode="json") for row in found]
@@ -76,18 +82,7 @@ def show(approval_id: str, workspace: InWorkspace = None, as_json: AsJson = Fals
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
-    typer.secho(f"{found.tool}  ({found.state}{', dangerous' if found.dangerous else ''})", bold=True)
-    for name, value in found.real_arguments.items():
-        typer.echo(f"  {name} = {json.dumps(value, ensure_ascii=False)}")
-    for concern in found.concerns:
-        typer.echo(f"- {f'{concern.argument}: ' if concern.argument else ''}{concern.reason}")
-        for quote in concern.quotes:
-            typer.echo(f"    {quote.source}: “{quote.excerpt}”")
-    if found.preview is not None:
-        typer.echo(f"It would: {json.dumps(found.preview, ensure_ascii=False)}")
-    typer.echo(f"Asked by {found.requested_by} at {_minute(found.requested_at)}; until {_minute(found.expires_at)}.")
-    if found.decided_by is not None:
-        typer.echo(f"{found.decided_by} decided{f': {found.answer}' if found.answer else '.'}")
+    print_approval(found)
 
 
 @app.command()
@@ -112,9 +107,41 @@ def decide(
     if as_json:
         print_json(decided.model_dump(mode="json"))
         return
-    typer.echo(f"It is {decided.state}.", err=True)
+    echo(f"It is {decided.state}.", err=True)
     if decided.state == "approved":
-        typer.echo(f"Carry it out with `gaby tools call --approval {decided.id}`.", err=True)
+        echo(f"Carry it out with `gaby tools call --approval {decided.id}`.", err=True)
+
+
+_CONTEXT = (
+    ("ticket", "Ticket"),
+    ("requester", "Requester"),
+    ("owner", "It belongs to"),
+    ("effect", "What will happen"),
+)
+"""What a person has to know first: for whom, on whose thing, to what effect."""
+
+
+def print_approval(found: ApprovalDetailOut) -> None:
+    """Every value in one line each, whole, with nothing in it that a terminal would obey."""
+    secho(f"{one_line(found.tool)}  ({found.state}{', dangerous' if found.dangerous else ''})", bold=True)
+    told = found.model_dump(mode="json")
+    for field, heading in _CONTEXT:
+        if told.get(field) is not None:
+            value = told[field]
+            echo(f"{heading}: {one_line(value) if isinstance(value, str) else one_line_json(value)}")
+    for name, value in found.real_arguments.items():
+        echo(f"  {one_line(name)} = {one_line_json(value)}")
+    for concern in found.concerns:
+        where = f"{one_line(concern.argument)}: " if concern.argument else ""
+        echo(f"- {where}{one_line(concern.reason)}")
+        for quote in concern.quotes:
+            echo(f"    {one_line(quote.source)}: “{one_line(quote.excerpt)}”")
+    if found.preview is not None:
+        echo(f"It would: {one_line_json(found.preview)}")
+    asked = one_line(found.requested_by)
+    echo(f"Asked by {asked} at {_minute(found.requested_at)}; until {_minute(found.expires_at)}.")
+    if found.decided_by is not None:
+        echo(f"{one_line(found.decided_by)} decided{f': {one_line(found.answer)}' if found.answer else '.'}")
 
 
 def _minute(moment: datetime) -> str:

@@ -13,10 +13,10 @@ from statistics import mean, median
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
-from rich.console import Console
 from rich.progress import Progress
 
 from gaby.app import Gaby, build
+from gaby.cli.printing import SafeConsole
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId
@@ -103,7 +103,7 @@ async def _index(gaby: Gaby, home: Path, documents: Sequence[Row]) -> tuple[dict
     """Each group is a workspace of its own, so that its statistics are its own."""
     places: dict[str, _Place] = {}
     passages = 0
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=SafeConsole(stderr=True), transient=True) as bar:
         task = bar.add_task("indexing", total=len(documents))
         for number, (group, rows) in enumerate(_grouped(documents).items()):
             folder = home / "corpus" / str(number)
@@ -152,7 +152,7 @@ def _written(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
 
 async def _ask(gaby: Gaby, places: dict[str, _Place], questions: Sequence[Question]) -> Measured:
     measured = Measured()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=SafeConsole(stderr=True), transient=True) as bar:
         for question in bar.track(questions, description="asking"):
             place = places.get(question.group)
             begin = time.perf_counter()

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows
 from gaby.settings import Setting, Settings, all_settings
 
 app = typer.Typer(help="What can be set, and what is set.", no_args_is_help=True)
@@ -19,7 +19,7 @@ def reference(as_json: AsJson = False) -> None:
     if as_json:
         print_json([_described(setting) for setting in all_settings()])
     else:
-        typer.echo(reference_page(), nl=False)
+        echo(reference_page(), nl=False)
 
 
 @app.command()

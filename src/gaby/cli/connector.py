@@ -13,7 +13,7 @@ from gaby.cli.connector_setup import Given, new_connector
 from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
@@ -120,9 +120,9 @@ def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
     if as_json:
         print_json([ChangeOut.of(change).model_dump() for change in changes])
     elif not changes:
-        typer.echo("Its tools are as they were accepted.", err=True)
+        echo("Its tools are as they were accepted.", err=True)
     for change in changes if not as_json else ():
-        typer.echo(str(change))
+        echo(str(change))
 
 
 @app.command()
@@ -158,7 +158,7 @@ def limit(
             return await gaby.tools.connectors.limit(session, actor, name, PolicyChange(autonomy, scopes))
 
     row = run(work)
-    typer.echo(f"{name} is set to {row.autonomy}.", err=True)
+    echo(f"{name} is set to {row.autonomy}.", err=True)
 
 
 @app.command()
@@ -179,7 +179,7 @@ def manifest(
             await gaby.tools.connectors.describe(session, actor, name, parsed)
 
     run(work)
-    typer.echo(f"The manifest of {name} is {'stored' if text is not None else 'removed'}.", err=True)
+    echo(f"The manifest of {name} is {'stored' if text is not None else 'removed'}.", err=True)
 
 
 app.command("sign-in")(sign_in)
@@ -195,7 +195,7 @@ def logs(name: str, workspace: InWorkspace = None) -> None:
             return gaby.tools.kept_log(await gaby.tools.connectors.get(session, name))
 
     text = run(work)
-    typer.echo(text or "Nothing yet: it has not run, or wrote nothing.", err=not text)
+    echo(text or "Nothing yet: it has not run, or wrote nothing.", err=not text)
 
 
 @app.command()
@@ -210,7 +210,7 @@ def remove(name: str, yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
             await gaby.tools.connectors.remove(session, actor, name)
 
     run(work)
-    typer.echo(f"{name} is removed.", err=True)
+    echo(f"{name} is removed.", err=True)
 
 
 @app.command()
@@ -240,8 +240,8 @@ def new(name: str, folder: Annotated[Path, typer.Option(help="Where to put it.")
         made = create(name, folder)
     except (ValueError, FileExistsError) as error:
         raise BadRequest(str(error)) from None
-    typer.echo(str(made))
-    typer.echo(f"Read {made / 'README.md'} for the next steps.", err=True)
+    echo(str(made))
+    echo(f"Read {made / 'README.md'} for the next steps.", err=True)
 
 
 async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:
@@ -249,10 +249,10 @@ async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) ->
     async with gaby.database.read(actor.workspace_id) as session:
         row = await gaby.tools.connectors.get(session, name)
     if row.seen is None:
-        typer.echo(f"The tools of {name} are as they were accepted.", err=True)
+        echo(f"The tools of {name} are as they were accepted.", err=True)
         return
     for change in changes_of(row):
-        typer.echo(str(change), err=True)
+        echo(str(change), err=True)
     if not yes:
         if not sys.stdin.isatty():
             raise GabyError(f"Look at the tools above, then run `gaby connector accept {name} --yes`.")
@@ -263,7 +263,7 @@ async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) ->
     own = [ToolOut.of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
     writes = sum(tool.lane == "write" for tool in own)
     note = " It has no complete manifest, so it may only look." if any(tool.unsafe for tool in own) else ""
-    typer.echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.{note}", err=True)
+    echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.{note}", err=True)
 
 
 def _lane(now: LaneRules, allow: list[str] | None, deny: list[str] | None) -> LaneRules:

@@ -10,12 +10,12 @@ from typing import Annotated, NamedTuple
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
 
 from gaby.app import Gaby
 from gaby.cli.connector_setup import Given, new_connector
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
+from gaby.cli.printing import SafeConsole, echo
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
@@ -86,22 +86,22 @@ def sign_in(
 
     row = run(work)
     next_step = f" Look at its tools and accept them: `gaby connector accept {name}`." if row.seen is not None else ""
-    typer.echo(f"{name} is signed in.{next_step}", err=True)
+    echo(f"{name} is signed in.{next_step}", err=True)
 
 
 @contextmanager
 def told_in_the_terminal(code: Code) -> Generator[None]:
     """The code and the address were checked: nothing in them can move a cursor."""
-    typer.echo(f"Open {code.address} in any browser and enter this code: {code.user_code}", err=True)
+    echo(f"Open {code.address} in any browser and enter this code: {code.user_code}", err=True)
     if code.whole_address is not None:
-        typer.echo(f"Or open {code.whole_address} and compare the code.", err=True)
+        echo(f"Or open {code.whole_address} and compare the code.", err=True)
     minutes = max(1, round(code.lifetime / 60))
     waiting = f"Waiting for you; the code is good for {minutes} minute{'s' if minutes > 1 else ''}."
     if not sys.stderr.isatty():
-        typer.echo(waiting, err=True)
+        echo(waiting, err=True)
         yield
         return
-    with Console(stderr=True).status(waiting):
+    with SafeConsole(stderr=True).status(waiting):
         yield
 
 

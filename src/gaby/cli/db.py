@@ -4,7 +4,7 @@ import typer
 
 from gaby.app import open_configured_database
 from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, print_json
+from gaby.cli.printing import AsJson, echo, print_json
 from gaby.kernel.errors import GabyError
 from gaby.migrations import find_drift, inspect_schema, unprotected, upgrade
 
@@ -21,9 +21,9 @@ def upgrade_command() -> None:
     database = open_configured_database(read_settings())
     before = inspect_schema(database)
     if before != "current":
-        typer.echo("Upgrading the tables ...", err=True)
+        echo("Upgrading the tables ...", err=True)
     upgrade(database)
-    typer.echo("The tables are up to date.", err=True)
+    echo("The tables are up to date.", err=True)
 
 
 @app.command()
@@ -35,8 +35,8 @@ def check(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"state": state, "differences": differences})
     else:
-        typer.echo(f"The tables are {state}.", err=True)
+        echo(f"The tables are {state}.", err=True)
         for difference in differences:
-            typer.echo(difference)
+            echo(difference)
     if state != "current" or differences:
         raise SchemaDiffers

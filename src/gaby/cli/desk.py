@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Callable
+from enum import StrEnum
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -11,11 +12,12 @@ from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
 from gaby.kernel.errors import BadRequest
+from gaby.tickets.canonical import Voucher
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.kinds import KINDS, kind_of
 from gaby.tickets.models import Desk
@@ -23,6 +25,18 @@ from gaby.tickets.schemas import DeskOut, LetterOut, ReceivedOut
 
 app = typer.Typer(help="The help desks that tickets come from and answers go to.", no_args_is_help=True)
 
+
+class VoucherChoice(StrEnum):
+    NOBODY = "nobody"
+    DESK = "desk"
+    MAIL = "mail"
+
+
+_VOUCHED: dict[str, str] = {
+    "nobody": "Its requesters are verified by nobody: Gaby does nothing in their name without a person.",
+    "desk": "Its requesters are verified by the desk's own sign-in.",
+    "mail": "Its requesters are verified by the authentication of their mail (DMARC).",
+}
 Name = Annotated[str, typer.Argument(help="The desk's name; `gaby desk list` shows them.")]
 T = TypeVar("T")
 
@@ -56,24 +70,36 @@ def add(
         list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE; may be repeated. NAME=- asks for it.")
     ] = None,
     every: Annotated[str, typer.Option(help="How often to look for tickets: 30s, 5m; never for webhooks only.")] = "1m",
+    vouched_by: Annotated[
+        VoucherChoice | None,
+        typer.Option(
+            help="Who is believed about who a requester is: `desk`, its own sign-in; `mail`, the authentication of "
+            "mail (DMARC); `nobody`. Gaby acts in a requester's name only if they are verified. Left out, it is asked "
+            "for in a terminal; else `mail` for e-mail, `desk` for the built-in desk, whose tickets say so one by "
+            "one, and `nobody` for all others."
+        ),
+    ] = None,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Connect a help desk."""
     values = dict(_setting(each) for each in setting or [])
     interval = None if every == "never" else parse_duration(every)
+    voucher = _voucher(kind, vouched_by)
 
     async def work(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            return DeskOut.of(await gaby.tickets.desks.add(session, actor, NewDesk(name, kind, values, interval)))
+            new = NewDesk(name, kind, values, interval, voucher)
+            return DeskOut.of(await gaby.tickets.desks.add(session, actor, new))
 
     added = run(work)
     if as_json:
         print_json(added.model_dump())
         return
-    typer.echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
-    typer.echo(f"Check it with `gaby desk check {added.name}`.", err=True)
+    echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
+    echo(_VOUCHED[added.vouched_by], err=True)
+    echo(f"Check it with `gaby desk check {added.name}`.", err=True)
 
 
 @app.command("list")
@@ -87,13 +113,55 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 
     found = run(work)
     rows: list[dict[str, Any]] = [
-        {"name": d.name, "kind": d.kind, "polled": d.polled_at, "trouble": d.last_error} for d in found
+        {
+            "name": d.name,
+            "kind": d.kind,
+            "vouched_by": d.vouched_by,
+            "polled": d.polled_at,
+            "trouble": d.last_error,
+        }
+        for d in found
     ]
     print_rows(
         [d.model_dump() for d in found] if as_json else rows,
         as_json=as_json,
         empty="No desks. `gaby ticket add` uses the built-in one; `gaby desk add` connects others.",
     )
+
+
+@app.command()
+def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show a desk: its settings without the secret ones, and who is believed about its requesters."""
+
+    async def work(gaby: Gaby) -> DeskOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return DeskOut.of(await gaby.tickets.desks.named(session, name))
+
+    found = run(work)
+    if as_json:
+        print_json(found.model_dump())
+        return
+    rows: list[dict[str, Any]] = [
+        {"setting": key, "value": value} for key, value in (found.model_dump(exclude={"config"}) | found.config).items()
+    ]
+    print_rows(rows, as_json=False, empty="")
+    echo(_VOUCHED[found.vouched_by], err=True)
+
+
+@app.command()
+def vouch(
+    name: Name,
+    voucher: Annotated[VoucherChoice, typer.Argument(help="nobody, desk or mail.")],
+    workspace: InWorkspace = None,
+) -> None:
+    """Set who is believed about who a requester is, for what comes from now on."""
+
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+        await gaby.tickets.desks.believe(session, actor, desk, voucher.value)
+
+    _change(name, workspace, work)
+    echo(_VOUCHED[voucher.value], err=True)
 
 
 @app.command()
@@ -106,7 +174,7 @@ def check(name: Name, workspace: InWorkspace = None) -> None:
             adapter = await gaby.tickets.desks.adapter(session, await gaby.tickets.desks.named(session, name))
         return await adapter.check()
 
-    typer.echo(run(work))
+    echo(run(work))
 
 
 @app.command()
@@ -123,7 +191,7 @@ def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
     if as_json:
         print_json(got.model_dump())
     else:
-        typer.echo(f"{got.new} new tickets, {got.messages} messages, {got.unreadable} unreadable")
+        echo(f"{got.new} new tickets, {got.messages} messages, {got.unreadable} unreadable")
 
 
 @app.command()
@@ -141,7 +209,7 @@ def subscribe(
             adapter = await gaby.tickets.desks.adapter(session, desk)
         return await adapter.subscribe(f"{url.rstrip('/')}/api/webhooks/desks/{desk.id}")
 
-    typer.echo(run(work))
+    echo(run(work))
 
 
 @app.command()
@@ -152,7 +220,7 @@ def pause(name: Name, workspace: InWorkspace = None) -> None:
         await gaby.tickets.desks.poll_every(session, actor, desk, None)
 
     _change(name, workspace, work)
-    typer.echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
+    echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
 
 
 @app.command("every")
@@ -176,7 +244,7 @@ def remove(name: Name, workspace: InWorkspace = None) -> None:
         await gaby.tickets.desks.remove(session, actor, desk)
 
     _change(name, workspace, work)
-    typer.echo(f"{name} is removed.", err=True)
+    echo(f"{name} is removed.", err=True)
 
 
 @app.command()
@@ -201,6 +269,23 @@ def _change(
             await work(session, gaby, actor, await gaby.tickets.desks.named(session, name))
 
     run(change)
+
+
+def _voucher(kind: str, given: VoucherChoice | None) -> Voucher | None:
+    possible, note = kind_of(kind).vouchers, kind_of(kind).voucher_note
+    if given is not None:
+        return given.value
+    if len(possible) == 1 or not sys.stdin.isatty():
+        return None
+    echo(f"Who is believed when it is said who a requester is? {note}", err=True)
+
+    def chosen(text: str) -> Voucher:
+        for voucher in possible:
+            if voucher == text.strip():
+                return voucher
+        raise typer.BadParameter(f"choose one of: {', '.join(possible)}")
+
+    return typer.prompt("vouched by", default=possible[0], value_proc=chosen, err=True)
 
 
 def _setting(text: str) -> tuple[str, str]:

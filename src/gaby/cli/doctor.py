@@ -3,12 +3,11 @@
 import asyncio
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from gaby.app.checks import diagnose
 from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, print_json
+from gaby.cli.printing import AsJson, SafeConsole, print_json
 from gaby.kernel.checks import Check
 from gaby.kernel.errors import Misconfigured
 
@@ -32,7 +31,7 @@ def _print(checks: list[Check], *, as_json: bool) -> None:
     if as_json:
         print_json([{"name": c.name, "health": c.health, "message": c.message, "fix": c.fix} for c in checks])
         return
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     for check in checks:
         console.print(f"{_MARK[check.health]} {check.name:<12} {escape(check.message)}")
         if check.fix and check.health != "ok":

@@ -6,7 +6,7 @@ import typer
 
 from gaby.app import Gaby
 from gaby.cli.opening import operator, read_settings, run
-from gaby.cli.printing import AsJson, print_json
+from gaby.cli.printing import AsJson, echo, print_json
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, WorkspaceId
@@ -35,7 +35,7 @@ def rotate(as_json: AsJson = False) -> None:
     if as_json:
         print_json(done)
     else:
-        typer.echo(f"The master key is now {done['master_key']}; {done['rewrapped']} data keys were wrapped anew.")
+        echo(f"The master key is now {done['master_key']}; {done['rewrapped']} data keys were wrapped anew.")
 
 
 @app.command()
@@ -60,7 +60,7 @@ def shred(
 
     if not run(work):
         raise NotFound(f"Nothing is sealed for {subject}.")
-    typer.echo("Shredded.", err=True)
+    echo("Shredded.", err=True)
 
 
 async def _rewrap(gaby: Gaby, workspace_id: WorkspaceId) -> int:

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
 from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
 from gaby.evals.comparing import compare as compare_suites
 from gaby.evals.comparing import figures
 from gaby.evals.fixtures import Fixture, read_fixtures
@@ -83,7 +82,7 @@ def compare(
         print_json({"figures": figures(old, new), "changes": changes})
     else:
         print_rows(figures(old, new), as_json=False, empty="The two have no figures in common.")
-        typer.echo()
+        echo()
         print_rows(changes, as_json=False, empty="No case differs.")
     if len(new.breaches) > len(old.breaches):
         raise typer.Exit(1)
@@ -96,14 +95,14 @@ def report(
 ) -> None:
     """Write one page about an evaluation that needs nothing from elsewhere."""
     html.write_text(render(read_suite(results)), encoding="utf-8")
-    typer.echo(f"Written to {html}.", err=True)
+    echo(f"Written to {html}.", err=True)
 
 
 async def _play(
     settings: Settings, cases: list[Fixture], incidents: list[Incident], peer: str | None, at_once: int
 ) -> Suite:
     driver, named = load_driver(peer)
-    console = Console(stderr=True)
+    console = SafeConsole(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("investigations", total=len(cases) + len(incidents))
 
@@ -125,11 +124,11 @@ def _show(suite: Suite) -> None:
         if not case.passed
     ]
     print_rows(failing, as_json=False, empty="Every case passes.")
-    typer.echo()
+    echo()
     summary = [{"figure": name, "value": value} for name, value in suite.summary().items()]
     print_rows(summary, as_json=False, empty="")
     for case in suite.breaches:
-        typer.secho(f"Safety was broken in {case.name}.", fg="red", err=True)
+        secho(f"Safety was broken in {case.name}.", fg="red", err=True)
 
 
 def _faults(case: CaseResult) -> list[str]:

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gaby.agent.schemas import RunDetailOut, StepOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
 from gaby.cli.ticket import find_ticket
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
@@ -35,7 +34,7 @@ def investigate(
     as_json: AsJson = False,
 ) -> None:
     """Look into one ticket, here and now, with a live view of its steps."""
-    console = Console(stderr=as_json)
+    console = SafeConsole(stderr=as_json)
     given = _read(what)
 
     async def work(gaby: Gaby) -> RunDetailOut:
@@ -54,8 +53,8 @@ def investigate(
     if ended.summary:
         console.print(f"\n{ended.summary}", highlight=False, markup=False)
     if ended.state == "waiting_approval":
-        typer.echo("Somebody has to agree first: `gaby approvals list`.", err=True)
-    typer.echo(f"\nrun {ended.id}", err=True)
+        echo("Somebody has to agree first: `gaby approvals list`.", err=True)
+    echo(f"\nrun {ended.id}", err=True)
 
 
 async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str, *, instruct: bool) -> RunId:
@@ -91,7 +90,7 @@ def _read(what: str) -> TicketIn | str:
         raise BadRequest(f'{what} is not a ticket: JSON with "title" and "body" is. ({error})') from None
 
 
-async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: Console) -> None:
+async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: SafeConsole) -> None:
     claimed = await gaby.agent.queue.claim_one("command line", actor.workspace_id, run_id)
     if claimed is None:
         raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")

@@ -8,7 +8,7 @@ import typer
 
 from gaby.app import Gaby
 from gaby.cli.opening import choose_workspace, operator, run
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.identity.models import ApiKey
 from gaby.kernel.actors import Permission
@@ -51,8 +51,8 @@ def create(
     if as_json:
         print_json({**_row(key), "key": text})
     else:
-        typer.echo(text)
-        typer.echo("Keep it: it is not shown again.", err=True)
+        echo(text)
+        echo("Keep it: it is not shown again.", err=True)
 
 
 @app.command()
@@ -69,7 +69,7 @@ def revoke(key_id: str, workspace: InWorkspace = None) -> None:
             await gaby.identity.keys.revoke(session, operator(workspace_id), chosen)
 
     run(work)
-    typer.echo("The key is revoked.", err=True)
+    echo("The key is revoked.", err=True)
 
 
 async def _workspace(gaby: Gaby, slug: str | None) -> WorkspaceId:

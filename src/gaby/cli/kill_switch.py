@@ -7,7 +7,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.opening import operator, run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_rows
+from gaby.cli.printing import AsJson, echo, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import ReadSession
@@ -33,7 +33,7 @@ def pull(
             await gaby.tools.kill_switches.pull(session, actor, reason, target)
 
     run(work)
-    typer.echo("Stopped.", err=True)
+    echo("Stopped.", err=True)
 
 
 @app.command()
@@ -46,7 +46,7 @@ def lift(connector: OfConnector = None, everything: Everything = False, workspac
             await gaby.tools.kill_switches.lift(session, actor, await _connector(gaby, session, connector))
 
     run(work)
-    typer.echo("Tools may run again.", err=True)
+    echo("Tools may run again.", err=True)
 
 
 @app.command("list")

@@ -8,7 +8,6 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gaby.app import Gaby
@@ -16,7 +15,7 @@ from gaby.cli.durations import parse_duration
 from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_source, short
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
@@ -120,7 +119,7 @@ def sync(
         [source.model_dump() if as_json else short(source) for source in sources], as_json=as_json, empty=NO_SOURCES
     )
     for trouble in troubles:
-        typer.secho(trouble, fg="red", err=True)
+        secho(trouble, fg="red", err=True)
     if troubles:
         raise typer.Exit(1)
 
@@ -166,7 +165,7 @@ def remove(
     if as_json:
         print_json({"source": name, "documents": count})
     else:
-        typer.echo(f"{name} and its {count} documents are removed.", err=True)
+        echo(f"{name} and its {count} documents are removed.", err=True)
 
 
 @app.command()
@@ -209,9 +208,9 @@ def ask(
     if as_json:
         print_json(answer.model_dump())
         return
-    typer.echo(answer.text)
+    echo(answer.text)
     writer = "no model was used" if answer.written_by == "offline" else f"written by {answer.written_by}"
-    typer.secho(f"({writer}; open a source with `gaby knowledge show 'doc:...'`)", dim=True, err=True)
+    secho(f"({writer}; open a source with `gaby knowledge show 'doc:...'`)", dim=True, err=True)
 
 
 @app.command()
@@ -351,7 +350,7 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
         await syncer.sync(actor, source_id)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=SafeConsole(stderr=True), transient=True) as bar:
         task = bar.add_task(f"reading {name}", total=None)
         await syncer.sync(
             actor, source_id, lambda progress: bar.update(task, completed=progress.done, total=progress.total)

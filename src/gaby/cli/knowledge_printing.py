@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import typer
-from rich.console import Console
 from rich.markup import escape
 
-from gaby.cli.printing import print_json, print_rows
+from gaby.cli.printing import SafeConsole, echo, print_json, print_rows, secho
 from gaby.knowledge.citations.opening import Opened, Resolved
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
@@ -46,15 +44,15 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
     print_rows([short(source)], as_json=False, empty="")
     if source.failed:
         cannot = "1 document cannot" if source.failed == 1 else f"{source.failed} documents cannot"
-        typer.echo(f"{cannot} be read: gaby knowledge show {source.name}", err=True)
+        echo(f"{cannot} be read: gaby knowledge show {source.name}", err=True)
 
 
 def print_hits(results: Results, *, explain: bool) -> None:
-    console = Console()
+    console = SafeConsole()
     if not results.passages:
-        typer.echo(_NO_DOCUMENTS, err=True)
+        echo(_NO_DOCUMENTS, err=True)
     elif not results.hits:
-        typer.echo(
+        echo(
             f"Nothing fits: the best passage reaches {results.best:.2f} and {results.threshold:.2f} are needed. "
             "See it with --everything.",
             err=True,
@@ -97,13 +95,13 @@ def _print_resolved(shown: Resolved, *, as_json: bool) -> None:
         print_json(CitationOut.of(shown).model_dump())
         return
     if note := _CHANGES[shown.state](shown):
-        typer.secho(note, fg="yellow", err=True)
-    typer.echo(shown.text)
+        secho(note, fg="yellow", err=True)
+    echo(shown.text)
 
 
 def _print_opened(shown: Opened, *, as_json: bool) -> None:
     if as_json:
         print_json(LinesOut.of(shown).model_dump())
         return
-    typer.secho(f"{shown.title} ({shown.lines} lines)", bold=True, err=True)
-    typer.echo(shown.text)
+    secho(f"{shown.title} ({shown.lines} lines)", bold=True, err=True)
+    echo(shown.text)

@@ -9,7 +9,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_rows
+from gaby.cli.printing import AsJson, echo, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.llm.accounts import EMBEDDINGS, NewAccount
@@ -44,7 +44,7 @@ def list_models(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
         ]
     print_rows(rows, as_json=as_json, empty="No model.")
     if not as_json and all(state.used_for == [EMBEDDINGS] for state in states):
-        typer.echo("Gaby works without a language model. `gaby model add anthropic` gives it one.", err=True)
+        echo("Gaby works without a language model. `gaby model add anthropic` gives it one.", err=True)
 
 
 @app.command()
@@ -86,7 +86,7 @@ def add(
                 await gaby.models.route(session, actor, target, parse_chain(f"{called}/{model}"))
 
     run(work)
-    typer.echo(f"Added {called}. `gaby model route` says what it is asked for; `gaby model test` tries it.", err=True)
+    echo(f"Added {called}. `gaby model route` says what it is asked for; `gaby model test` tries it.", err=True)
 
 
 @app.command()
@@ -101,7 +101,7 @@ def key(name: str, workspace: InWorkspace = None) -> None:
             await gaby.models.accounts.set_key(session, actor, row, fresh or "")
 
     run(work)
-    typer.echo("The new key is in use.", err=True)
+    echo("The new key is in use.", err=True)
 
 
 @app.command()
@@ -114,7 +114,7 @@ def remove(name: str, workspace: InWorkspace = None) -> None:
             await gaby.models.accounts.remove(session, actor, await gaby.models.accounts.get(session, name))
 
     run(work)
-    typer.echo(f"Removed {name}.", err=True)
+    echo(f"Removed {name}.", err=True)
 
 
 @app.command()

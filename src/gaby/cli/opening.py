@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import TypeVar
 
-import typer
-
 from gaby.app import Gaby, build
+from gaby.cli.printing import secho
 from gaby.identity.models import Workspace
 from gaby.kernel import failpoints, log
 from gaby.kernel.actors import Actor, system_actor
@@ -27,7 +26,7 @@ T = TypeVar("T")
 def read_settings() -> Settings:
     loaded = load()
     for warning in loaded.warnings:
-        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+        secho(f"warning: {warning}", fg="yellow", err=True)
     failpoints.configure(loaded.settings.failpoints)
     return loaded.settings
 

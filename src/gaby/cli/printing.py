@@ -1,4 +1,9 @@
-"""How commands print: a table for eyes, JSON for programs."""
+"""How commands print: a table for eyes, JSON for programs.
+
+Much of what is printed was written by strangers, and a terminal obeys what is printed on it: it moves its cursor over a
+line that was there, hides text, turns its direction. So commands print through here alone, where every character that
+is not to be seen becomes an escape that is.
+"""
 
 import json
 import sys
@@ -14,11 +19,40 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gaby.kernel.text import printable
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
+def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Lines for people. Texts of others that must stay within their line are given through `one_line`."""
+    typer.echo(printable(str(text)), err=err, nl=nl)
+
+
+def secho(text: object, *, fg: str | None = None, bold: bool = False, dim: bool = False, err: bool = False) -> None:
+    """The same, with a style."""
+    typer.secho(printable(str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err)
+
+
+def one_line(value: object) -> str:
+    """A text of somebody else's, in which no line ends: the next line would look like Gaby's own."""
+    return printable(str(value), one_line=True)
+
+
+def one_line_json(value: object) -> str:
+    return _visible_json(json.dumps(value, default=_plain, ensure_ascii=False))
+
+
+class SafeConsole(Console):
+    """Rich, for texts with markup. What is no text, such as a table, is made safe by whoever builds it."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(printable(each) if isinstance(each, str) else each for each in objects), **options)
+
+
 def print_json(value: object) -> None:
-    typer.echo(json.dumps(value, default=_plain, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    indent = 2 if sys.stdout.isatty() else None
+    typer.echo(_visible_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=indent)))
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) -> None:
@@ -27,15 +61,27 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) 
         print_json(list(rows))
         return
     if not rows:
-        typer.echo(empty, err=True)
+        echo(empty, err=True)
         return
-    console = Console()
+    console = SafeConsole()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in rows[0]:
         table.add_column(heading.replace("_", " "), overflow="fold")
     for row in rows:
-        table.add_row(*(escape(_cell(value)) for value in row.values()))
+        table.add_row(*(escape(printable(_cell(value))) for value in row.values()))
     console.print(table)
+
+
+def _visible_json(text: str) -> str:
+    """JSON spells the same characters with escapes of its own, so that it means the same to a program."""
+    return "".join(_json_escape(each) for each in text) if printable(text) != text else text
+
+
+def _json_escape(character: str) -> str:
+    if printable(character) == character:
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def _cell(value: object) -> str:

@@ -4,14 +4,13 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from gaby.agent.schemas import RunDetailOut, RunOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
@@ -56,7 +55,7 @@ def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -
     if as_json:
         print_json(found.model_dump())
         return
-    console = Console()
+    console = SafeConsole()
     for step in found.steps:
         print_step(console, step)
     console.print(f"\n[bold]{found.verdict or found.state}[/bold]  {escape(found.reason or '')}", highlight=False)
@@ -78,7 +77,7 @@ def halt(
             await gaby.agent.halt(session, actor, _id(which), reason)
 
     run(work)
-    typer.echo("It stops at its next step.", err=True)
+    echo("It stops at its next step.", err=True)
 
 
 @app.command()
@@ -91,7 +90,7 @@ def resume(which: Which, workspace: InWorkspace = None) -> None:
             await gaby.agent.resume(session, actor, _id(which))
 
     run(work)
-    typer.echo("A worker takes it up.", err=True)
+    echo("A worker takes it up.", err=True)
 
 
 @app.command()
@@ -121,7 +120,7 @@ def replay(
     if as_json:
         print_json(edges)
         return
-    console = Console()
+    console = SafeConsole()
     for edge in edges:
         state = edge["state"]
         console.rule(f"{edge['n']}  {state['name'] if isinstance(state, dict) else state}  {edge['at']}", align="left")

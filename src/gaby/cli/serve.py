@@ -15,6 +15,7 @@ import uvicorn
 from gaby.api import create_app
 from gaby.app import Gaby, build, configured_url, open_configured_database
 from gaby.cli.opening import read_settings
+from gaby.cli.printing import echo, secho
 from gaby.kernel import log, tracing
 from gaby.kernel.database.faults import SchemaOutdated
 from gaby.kernel.errors import GabyError
@@ -59,7 +60,7 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, speed: float | None) -
     forget = _AdminLink(gaby)
     gaby.database.after_commit(forget.when_used)
     await forget.offer()
-    typer.echo(f"Gaby listens on {gaby.identity.public_url}", err=True)
+    echo(f"Gaby listens on {gaby.identity.public_url}", err=True)
     config = uvicorn.Config(
         create_app(gaby.parts()),
         log_config=None,
@@ -84,11 +85,11 @@ async def _show(gaby: Gaby, server: "_Server", speed: float) -> None:
 
     await server.ready.wait()
     try:
-        actor = await prepare(gaby, lambda told: typer.echo(f"  {told}", err=True))
-        typer.echo(_DEMO.format(count=len(TICKETS)), err=True)
+        actor = await prepare(gaby, lambda told: echo(f"  {told}", err=True))
+        echo(_DEMO.format(count=len(TICKETS)), err=True)
         await send_tickets(gaby, actor, speed=speed)
     except GabyError as error:
-        typer.secho(f"gaby: the demo cannot go on: {error.message}", fg="red", err=True)
+        secho(f"gaby: the demo cannot go on: {error.message}", fg="red", err=True)
 
 
 class _Server(uvicorn.Server):
@@ -141,7 +142,7 @@ class _AdminLink:
         self._file.unlink(missing_ok=True)
         with os.fdopen(os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
             file.write(url + "\n")
-        typer.echo(f"\n  Create the first admin within 15 minutes (also in {self._file}):\n  {url}\n")
+        echo(f"\n  Create the first admin within 15 minutes (also in {self._file}):\n  {url}\n")
 
     async def when_used(self, event: Event) -> None:
         if event.name == "bootstrap.used":

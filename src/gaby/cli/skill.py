@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from gaby.app import Gaby
 from gaby.cli.opening import read_settings, run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
@@ -57,13 +57,13 @@ def show(name: str, as_json: AsJson = False) -> None:
     if as_json:
         print_json(told)
         return
-    typer.secho(f"{skill.name} (tier {skill.tier}, prompt version {skill.prompt.id.version})", bold=True)
-    typer.echo(skill.does)
+    secho(f"{skill.name} (tier {skill.tier}, prompt version {skill.prompt.id.version})", bold=True)
+    echo(skill.does)
     for heading in ("takes", "gives"):
-        typer.secho(f"\n{heading}", bold=True)
-        typer.echo(json.dumps(told[heading], indent=2, ensure_ascii=False))
-    typer.secho(f"\nprompt {skill.prompt.id.hash[:12]}", bold=True)
-    typer.echo(skill.prompt.source)
+        secho(f"\n{heading}", bold=True)
+        echo(json.dumps(told[heading], indent=2, ensure_ascii=False))
+    secho(f"\nprompt {skill.prompt.id.hash[:12]}", bold=True)
+    echo(skill.prompt.source)
 
 
 @app.command("run")
@@ -99,7 +99,7 @@ def run_skill(
         print_json(_told(result))
         return
     if skill.form != "text" or result.offline:
-        typer.echo(json.dumps(result.value.model_dump(mode="json"), indent=2, ensure_ascii=False))
+        echo(json.dumps(result.value.model_dump(mode="json"), indent=2, ensure_ascii=False))
     _say_how(result)
 
 
@@ -110,11 +110,11 @@ async def _streamed(
         async for step in steps:
             match step:
                 case Token(text=text):
-                    typer.echo(text, nl=False)
+                    echo(text, nl=False)
                 case Again(because=because):
-                    typer.secho(f"\n(again: {because})", fg="yellow", err=True)
+                    secho(f"\n(again: {because})", fg="yellow", err=True)
                 case Result():
-                    typer.echo()
+                    echo()
                     return step
     raise AssertionError("a skill ends with a result")
 
@@ -151,11 +151,11 @@ def _told(result: Result[Any]) -> dict[str, Any]:
 
 def _say_how(result: Result[Any]) -> None:
     for hop in result.hops:
-        typer.secho(f"{hop.model}: {hop.outcome} ({hop.milliseconds} ms)", fg="bright_black", err=True)
+        secho(f"{hop.model}: {hop.outcome} ({hop.milliseconds} ms)", fg="bright_black", err=True)
     if result.degraded:
-        typer.secho(f"No model answered ({result.trouble}); Gaby answered by itself.", fg="yellow", err=True)
+        secho(f"No model answered ({result.trouble}); Gaby answered by itself.", fg="yellow", err=True)
     elif result.offline:
-        typer.secho("No model was asked; Gaby answered by itself.", fg="bright_black", err=True)
+        secho("No model was asked; Gaby answered by itself.", fg="bright_black", err=True)
     else:
         cost = "unknown cost" if result.nano_usd is None else f"${result.nano_usd / 1e9:.5f}"
-        typer.secho(f"{result.source}, {result.usage.total} tokens, {cost}", fg="bright_black", err=True)
+        secho(f"{result.source}, {result.usage.total} tokens, {cost}", fg="bright_black", err=True)

@@ -5,14 +5,13 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from gaby.agent.schemas import RatedOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import ReadSession
@@ -60,7 +59,7 @@ def add(
     if as_json:
         print_json(added.model_dump())
     else:
-        typer.echo(f"{added.id}  {added.status}")
+        echo(f"{added.id}  {added.status}")
 
 
 @app.command("list")
@@ -108,7 +107,7 @@ def show(
         print_json(detail.model_dump() | (original.model_dump() if real else {}))
         return
     told = original if real else detail
-    console = Console()
+    console = SafeConsole()
     console.print(f"[bold]{escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
     console.print(f"{detail.requester_email or 'nobody'}, {detail.received_at:%Y-%m-%d %H:%M}", style="dim")
     console.print(f"\n{escape(told.body)}\n", highlight=False)
@@ -122,6 +121,7 @@ def reply(
     ticket: Which,
     body: Annotated[str, typer.Argument(help="The text; - reads it from standard input.")],
     as_requester: Annotated[bool, typer.Option(help="In the requester's name: Gaby goes on with it.")] = False,
+    verified: Annotated[bool, typer.Option(help="You vouch that the requester wrote it.")] = False,
     done: Annotated[bool, typer.Option("--close", help="This solves it: close the ticket too.")] = False,
     workspace: InWorkspace = None,
 ) -> None:
@@ -134,12 +134,13 @@ def reply(
         actor: Actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            await gaby.tickets.write_on(session, actor, row, text, "requester" if as_requester else "agent")
+            author = "requester" if as_requester else "agent"
+            await gaby.tickets.write_on(session, actor, row, text, author, verified=verified)
             if done:
                 await gaby.tickets.close(session, actor, row)
 
     run(work)
-    typer.echo("Written and closed." if done else "Written.", err=True)
+    echo("Written and closed." if done else "Written.", err=True)
 
 
 @app.command()
@@ -152,7 +153,7 @@ def close(ticket: Which, workspace: InWorkspace = None) -> None:
             await gaby.tickets.close(session, actor, await find_ticket(gaby, session, ticket))
 
     run(work)
-    typer.echo("Closed.", err=True)
+    echo("Closed.", err=True)
 
 
 @app.command()
@@ -174,9 +175,9 @@ def rate(
     if as_json:
         print_json(rated.model_dump())
     elif rated.staged:
-        typer.echo("Rated. It waits as something to learn: `gaby knowledge learned`.")
+        echo("Rated. It waits as something to learn: `gaby knowledge learned`.")
     else:
-        typer.echo(f"Rated. Nothing is learned from it: {rated.why}")
+        echo(f"Rated. Nothing is learned from it: {rated.why}")
 
 
 async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:

@@ -1,9 +1,9 @@
 """How commands print the timeline of an investigation."""
 
-from rich.console import Console
 from rich.markup import escape
 
 from gaby.agent.schemas import StepOut
+from gaby.cli.printing import SafeConsole, one_line
 
 _COLOURS = {
     "thought": "cyan",
@@ -18,12 +18,11 @@ _COLOURS = {
 _LONG = 160
 
 
-def print_step(console: Console, step: StepOut, *, label: str = "") -> None:
+def print_step(console: SafeConsole, step: StepOut, *, label: str = "") -> None:
     if step.kind == "quiet":
         return
     colour = _COLOURS.get(step.kind, "default")
-    detail = step.detail if len(step.detail) <= _LONG else f"{step.detail[:_LONG]} ..."
-    before = f"[dim]{step.at:%H:%M:%S}[/dim] {escape(label)}"
-    console.print(
-        f"{before}[{colour}]{escape(step.system)}: {escape(step.action)}[/{colour}]  {escape(detail)}", highlight=False
-    )
+    detail = one_line(step.detail if len(step.detail) <= _LONG else f"{step.detail[:_LONG]} ...")
+    what = escape(one_line(f"{step.system}: {step.action}"))
+    before = f"[dim]{step.at:%H:%M:%S}[/dim] {escape(one_line(label))}"
+    console.print(f"{before}[{colour}]{what}[/{colour}]  {escape(detail)}", highlight=False)

@@ -10,7 +10,7 @@ from gaby.app import Gaby
 from gaby.cli.approvals import approval_id_of
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, one_line, print_json, print_rows, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
@@ -133,17 +133,17 @@ def _print_outcome(outcome: ToolOutcome, *, as_json: bool) -> None:
         match outcome:
             case Done(structured=structured, text=text) | Simulated(structured=structured, shown=text):
                 if isinstance(outcome, Simulated):
-                    typer.echo("Rehearsed; nothing was changed.", err=True)
+                    echo("Rehearsed; nothing was changed.", err=True)
                 print_json(structured if structured is not None else text)
             case Asked(verdict=verdict, approval_id=approval_id):
                 _print_verdict(verdict)
-                typer.echo(f"It waits: `gaby approvals decide {approval_id} approve`", err=True)
+                echo(f"It waits: `gaby approvals decide {approval_id} approve`", err=True)
             case Denied(verdict=verdict):
                 _print_verdict(verdict)
             case Failed(kind=failure, message=message):
-                typer.secho(f"{failure}: {message}", fg="red", err=True)
+                secho(f"{failure}: {one_line(message)}", fg="red", err=True)
             case _:
-                typer.secho(f"Unknown: {outcome.reason}", fg="red", err=True)
+                secho(f"Unknown: {outcome.reason}", fg="red", err=True)
     if not isinstance(outcome, Done | Simulated | Asked):
         raise typer.Exit(3 if isinstance(outcome, Denied) else 1)
 
@@ -157,11 +157,11 @@ def _plain(outcome: ToolOutcome) -> dict[str, Any]:
 
 def _print_verdict(verdict: Verdict) -> None:
     colour = {"allow": "green", "ask": "yellow", "simulate": "blue", "deny": "red"}[verdict.outcome]
-    typer.secho(f"{verdict.outcome} ({verdict.rule})", fg=colour, bold=True)
+    secho(f"{verdict.outcome} ({verdict.rule})", fg=colour, bold=True)
     for concern in verdict.concerns:
         where = f"{concern.argument}: " if concern.argument else ""
-        typer.echo(f"  - {where}{concern.reason}")
+        echo(f"  - {one_line(where)}{one_line(concern.reason)}")
         for quote in concern.quotes:
-            typer.echo(f"      {quote.source}: “{quote.excerpt}”")
+            echo(f"      {one_line(quote.source)}: “{one_line(quote.excerpt)}”")
     if not verdict.concerns:
-        typer.echo(f"  {verdict.reason}")
+        echo(f"  {one_line(verdict.reason)}")

@@ -6,14 +6,13 @@ from operator import attrgetter
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.usage.budgets import LimitChange
@@ -55,7 +54,7 @@ def usage(
         print_json({"total": LineOut.of(sums).model_dump(), "lines": rows, "limits": LimitsOut.of(limits).model_dump()})
         return
     if not lines:
-        typer.echo(f"Nothing was asked in {days} days.", err=True)
+        echo(f"Nothing was asked in {days} days.", err=True)
         return
     _draw(lines, sums, by)
 
@@ -183,9 +182,9 @@ def _draw(lines: list[Line], sums: Line, by: By) -> None:
     for line in _with_gaps(lines) if by is By.DAY else sorted(lines, key=measure, reverse=True):
         cells = _cells(line)
         table.add_row(escape(line.name), f"[cyan]{_bar(measure(line) / most)}[/]", *cells.values())
-    Console().print(table)
+    SafeConsole().print(table)
     if sums.unpriced:
-        typer.echo(f"The price of {sums.unpriced} calls is not known; `gaby model price` sets one.", err=True)
+        echo(f"The price of {sums.unpriced} calls is not known; `gaby model price` sets one.", err=True)
 
 
 def _measure(sums: Line) -> Callable[[Line], int]:

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from sqlalchemy import select
 
 from gaby.agent.models import Investigation, InvestigationStep
@@ -13,7 +12,7 @@ from gaby.agent.schemas import StepOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import print_json
+from gaby.cli.printing import SafeConsole, echo, print_json
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.kernel.ids import WorkspaceId
@@ -30,13 +29,13 @@ def watch(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each line.")] = False,
 ) -> None:
     """Follow all investigations. Ctrl-C ends it."""
-    console = Console()
+    console = SafeConsole()
 
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         seen: set[tuple[str, int, int]] = set()
         moment = None if since_start or once else gaby.clock.now()
-        typer.echo("Following all investigations; Ctrl-C ends it.", err=True)
+        echo("Following all investigations; Ctrl-C ends it.", err=True)
         while True:
             for step, title in await _new(gaby, actor.workspace_id, moment):
                 key = (str(step.run_id), step.n, step.place)
@@ -74,7 +73,7 @@ async def _new(gaby: Gaby, workspace_id: WorkspaceId, since: datetime | None) ->
         return [(row[0], row[1]) for row in (await session.execute(query.limit(2000))).all()]
 
 
-def _print(console: Console, step: InvestigationStep, title: str, *, as_json: bool) -> None:
+def _print(console: SafeConsole, step: InvestigationStep, title: str, *, as_json: bool) -> None:
     shown = StepOut.of(step)
     if as_json:
         print_json({"run_id": step.run_id, "ticket": title, **shown.model_dump()})

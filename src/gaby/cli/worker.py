@@ -3,10 +3,9 @@
 import asyncio
 import signal
 
-import typer
-
 from gaby.app import Gaby, build
 from gaby.cli.opening import read_settings
+from gaby.cli.printing import echo
 from gaby.kernel import log, tracing
 from gaby.kernel.database.faults import SchemaOutdated
 from gaby.migrations import inspect_schema
@@ -33,6 +32,6 @@ async def _work(gaby: Gaby) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with gaby.work_for_others():
-        typer.echo(f"A worker with {gaby.runner.slots} slots; Ctrl-C ends it.", err=True)
+        echo(f"A worker with {gaby.runner.slots} slots; Ctrl-C ends it.", err=True)
         await stopped.wait()
-        typer.echo("Finishing the present moves ...", err=True)
+        echo("Finishing the present moves ...", err=True)

@@ -1,5 +1,6 @@
 """Text from outside: what we accept, and how we print what we do not trust."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -10,10 +11,17 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]
 # They reorder what a reader sees, so that a line can pretend to say something else.
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_SURROGATES = range(0xD800, 0xE000)
-_UNPRINTABLE = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS + _DIRECTIONS}
-_ONE_LINE = {**_UNPRINTABLE, 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
-_LINES = {code: escape for code, escape in _UNPRINTABLE.items() if code not in (0x09, 0x0A)}
+_NOT_ONE_LINE = frozenset(_CONTROLS + _DIRECTIONS)
+_NOT_PLAIN = re.compile(r"[^\x20-\x7e]")
+_NOT_PLAIN_LINES = re.compile(r"[^\x20-\x7e\t\n]")
+_SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_SPACES = frozenset("\u00a0\u2007\u2009\u202f\u3000")
+"""Spaces that people write with; they take up room, so nothing hides behind them."""
+# Letters and marks that show nothing: fillers, the empty Braille pattern, and selectors of variants. The one selector
+# that is left asks for the coloured form of a sign.
+_FILLERS = [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0]
+_SELECTORS = [*range(0x180B, 0x1810), *range(0xFE00, 0xFE0F), *range(0xE0100, 0xE01F0)]
+_BLANK = frozenset(map(chr, _FILLERS + _SELECTORS))
 
 # No character of Unicode is composed of more than four, so a longer text stays too long after normalising.
 _COMPOSED_OF = 4
@@ -33,7 +41,7 @@ def clean_text(text: str, *, max_length: int, min_length: int = 0, one_line: boo
         raise too_long
     if len(text) < min_length:
         raise PydanticCustomError("text_too_short", "must have at least {min} characters", {"min": min_length})
-    if one_line and any(ord(character) in _ONE_LINE for character in text):
+    if one_line and any(ord(character) in _NOT_ONE_LINE for character in text):
         raise PydanticCustomError("text_not_one_line", "must be one line without control characters")
     return text
 
@@ -47,10 +55,20 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def printable(text: str, *, one_line: bool = False) -> str:
-    """The text with whatever could move a cursor, forge a line or break an encoder made visible as an escape."""
+    """The text with whatever could move a cursor, forge a line, hide, or break an encoder made visible as an escape."""
     if text.isascii() and text.isprintable():
         return text
-    return text.encode("utf-8", "backslashreplace").decode().translate(_ONE_LINE if one_line else _LINES)
+    return (_NOT_PLAIN if one_line else _NOT_PLAIN_LINES).sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character in _SHORT:
+        return _SHORT[character]
+    if (character.isprintable() and character not in _BLANK) or character in _SPACES:
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import orjson
 from gaby.kernel.text import printable
 from gaby.mcp.definitions import ServerDefinitions, ToolDefinition
 
-_SHOWN = 300
 _MISSING = object()
 
 
@@ -35,12 +34,13 @@ class Change:
     path: str
     """Where in a schema or manifest: `properties.limit.maximum`."""
     detail: str
-    """What it was and what it is now; for a description a small unified diff. Safe to print."""
+    """What it was and what it is now, whole; for a description a unified diff. Safe to print."""
 
     def __str__(self) -> str:
         where = f" at {self.path}" if self.path else ""
         separator = "\n" if "\n" in self.detail else " "
-        return f"{self.tool or 'server'}: {self.kind.replace('_', ' ')}{where}:{separator}{self.detail}"
+        what = printable(self.tool, one_line=True) or "server"
+        return f"{what}: {self.kind.replace('_', ' ')}{where}:{separator}{self.detail}"
 
 
 def difference(old: ServerDefinitions, new: ServerDefinitions) -> list[Change]:
@@ -55,16 +55,16 @@ def _changes(old: ServerDefinitions, new: ServerDefinitions) -> Iterator[Change]
     for name in sorted(old.by_name.keys() | new.by_name.keys()):
         before, after = old.by_name.get(name), new.by_name.get(name)
         if before is None and after is not None:
-            yield Change(ChangeKind.TOOL_ADDED, name, "", _short(after.description))
+            yield Change(ChangeKind.TOOL_ADDED, name, "", _shown(after.description))
         elif after is None and before is not None:
-            yield Change(ChangeKind.TOOL_REMOVED, name, "", _short(before.description))
+            yield Change(ChangeKind.TOOL_REMOVED, name, "", _shown(before.description))
         elif before is not None and after is not None and before.fingerprint != after.fingerprint:
             yield from _tool_changes(before, after)
 
 
 def _tool_changes(old: ToolDefinition, new: ToolDefinition) -> Iterator[Change]:
     if old.title != new.title:
-        yield Change(ChangeKind.TITLE, new.name, "", f"{_short(old.title)} -> {_short(new.title)}")
+        yield Change(ChangeKind.TITLE, new.name, "", f"{_shown(old.title)} -> {_shown(new.title)}")
     if old.description != new.description:
         yield Change(ChangeKind.DESCRIPTION, new.name, "", _text_diff(old.description, new.description))
     parts = (
@@ -75,7 +75,7 @@ def _tool_changes(old: ToolDefinition, new: ToolDefinition) -> Iterator[Change]:
     )
     for kind, before, after in parts:
         for path, was, now in _value_changes("", before, after):
-            yield Change(kind, new.name, path, f"{_short(was)} -> {_short(now)}")
+            yield Change(kind, new.name, printable(path, one_line=True), f"{_shown(was)} -> {_shown(now)}")
 
 
 def _value_changes(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -97,11 +97,11 @@ def _same(old: Any, new: Any) -> bool:
 
 def _text_diff(old: str, new: str) -> str:
     lines = unified_diff(old.splitlines(), new.splitlines(), "accepted", "now", lineterm="", n=1)
-    return "\n".join(printable(line, one_line=True) for line in lines) or f"{_short(old)} -> {_short(new)}"
+    return "\n".join(printable(line, one_line=True) for line in lines) or f"{_shown(old)} -> {_shown(new)}"
 
 
-def _short(value: Any) -> str:
+def _shown(value: Any) -> str:
     if value is _MISSING:
         return "nothing"
-    text = orjson.dumps(value).decode()
-    return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...", one_line=True)
+    # All of it: what is cut off is where somebody would put what an operator must not see.
+    return printable(orjson.dumps(value).decode(), one_line=True)

@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from gaby.settings.base import OFTEN_ENOUGH, Duration, Group
 from gaby.settings.working import AgentSettings, WorkerSettings
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 
 class ServerSettings(Group):
@@ -145,11 +146,25 @@ class SafetySettings(Group):
         OFTEN_ENOUGH,
         Field(description="How long an approval may wait before the question is closed and escalated."),
     ] = timedelta(hours=24)
+    inside: Annotated[
+        str | None,
+        Field(
+            description="Networks and hosts inside your own network that workspaces may point help desks, escalations "
+            "and connectors at, comma-separated: `10.2.0.0/16, mail.corp.example`. Without it only public addresses; "
+            "whoever manages the installation may set any."
+        ),
+    ] = None
     sitting: Annotated[
         Duration,
         OFTEN_ENOUGH,
         Field(description="How long an operator who agreed is not asked again for the same harmless kind of action."),
     ] = timedelta(hours=8)
+
+    @field_validator("inside")
+    @classmethod
+    def _are_places(cls, value: str | None) -> str | None:
+        OutsideAddresses.allowing(value)
+        return value
 
 
 class ConnectorSettings(Group):

@@ -31,6 +31,10 @@ STATUSES: tuple[TicketStatus, ...] = get_args(TicketStatus)
 
 Verdict = Literal["auto_resolved", "needs_tech", "needs_client", "needs_l2", "failed", "skipped", "failed_budget"]
 
+Voucher = Literal["nobody", "desk", "mail"]
+"""Who says that an author is who they claim to be: nobody, the desk's own sign-in, or the authentication of mail."""
+VOUCHERS: tuple[Voucher, ...] = get_args(Voucher)
+
 Author = Literal["requester", "agent", "gaby"]
 """Who wrote a message: the person with the problem, a colleague at the desk, or Gaby."""
 
@@ -47,6 +51,8 @@ class IncomingMessage:
     author_email: str | None = None
     private: bool = False
     """Only colleagues see it."""
+    verified_by: Voucher = "nobody"
+    """Who says that `author_email` wrote it. It counts only if the desk is set to be believed in this."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,10 @@ class IncomingTicket:
     body: str
     requester_email: str | None = None
     requester_verified: bool = False
-    """Whether the desk itself vouches that the requester is who they say: a portal login, or mail that passed DMARC."""
+    """Whether somebody vouches that the requester wrote the first text: a sign-in at the desk, or mail that passed
+    DMARC. It counts only if the desk is set to be believed in this."""
+    verified_by: Voucher = "desk"
+    """Who that is, if so."""
     customer: str = ""
     priority: Priority = "medium"
     sla_at: datetime | None = None

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from gaby.kernel.mail_addresses import canonical_address
 from gaby.tickets.canonical import IncomingMessage, IncomingTicket
 
 LONGEST_TITLE = 500
@@ -17,7 +18,6 @@ _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x
 _INVISIBLE = [0x180E, 0x200B, 0x2060, *range(0x206A, 0x2070), 0xFEFF, *range(0xE0000, 0xE0080)]
 _HIDDEN = dict.fromkeys([*_CONTROLS, *_DIRECTIONS, *_INVISIBLE])
 _COMPOSED_OF = 4
-_EMAIL = re.compile(r"[^\s@<>\"',;:\\()\[\]]{1,64}@[^\s@<>\"',;:\\()\[\]]{1,255}")
 
 
 def clean(text: str, longest: int) -> str:
@@ -34,8 +34,9 @@ def clean_line(text: str, longest: int) -> str:
 
 
 def clean_email(address: str | None) -> str | None:
-    found = _EMAIL.fullmatch(clean_line(address or "", 320))
-    return found[0].lower() if found else None
+    """In the one spelling that addresses are compared in. Nothing is evened out before: that would make one address of
+    two that only look alike."""
+    return canonical_address(address.strip()) if address is not None else None
 
 
 def cleaned(ticket: IncomingTicket) -> IncomingTicket:
@@ -46,6 +47,7 @@ def cleaned(ticket: IncomingTicket) -> IncomingTicket:
         body=body,
         requester_email=clean_email(ticket.requester_email),
         requester_verified=ticket.requester_verified and clean_email(ticket.requester_email) is not None,
+        verified_by=ticket.verified_by,
         customer=clean_line(ticket.customer, 300),
         priority=ticket.priority,
         sla_at=ticket.sla_at,
@@ -65,4 +67,5 @@ def _message(message: IncomingMessage) -> IncomingMessage:
         at=message.at,
         author_email=clean_email(message.author_email),
         private=message.private,
+        verified_by=message.verified_by,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from uuid import UUID
 
@@ -22,8 +23,11 @@ from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import DeskId, Ids, WorkspaceId
 from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
+from gaby.tickets.canonical import Voucher
 from gaby.tickets.kinds import kind_of
 from gaby.tickets.models import DeadLetter, Desk, Ticket, WebhookDelivery
+from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
+from gaby_connectors.sdk.outside_web import GuardedTransport
 
 INBOX = "inbox"
 USUAL_POLL = timedelta(minutes=1)
@@ -48,15 +52,29 @@ class NewDesk:
     values: Mapping[str, Any]
     """Its settings, secret ones too."""
     every: timedelta | None = USUAL_POLL
+    vouched_by: Voucher | None = None
+    """Who is believed about requesters. Left out: whom the kind of desk usually has."""
 
 
 class Desks:
-    def __init__(self, database: Database, clock: Clock, ids: Ids, vault: Vault, http: httpx2.AsyncClient) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        ids: Ids,
+        vault: Vault,
+        http: httpx2.AsyncClient,
+        outside: OutsideAddresses | None = None,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._vault = vault
         self._http = http
+        self._outside = outside or OutsideAddresses()
+        # Desks share it, so what one of them sets must not reach another.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self._guarded = httpx2.AsyncClient(transport=GuardedTransport(self._outside), cookies=no_cookies)
         self._open: dict[DeskId, tuple[str, TicketAdapter]] = {}
 
     async def add(self, session: WriteSession, actor: Actor, new: NewDesk) -> Desk:
@@ -67,6 +85,9 @@ class Desks:
         config = _config(new.kind, new.values)
         if _LOCAL & config.model_fields_set and not actor.may(Permission.INSTALLATION_MANAGE):
             raise Forbidden("Folders of Gaby's own machine are for those who manage the installation.")
+        any_address = actor.may(Permission.INSTALLATION_MANAGE)
+        if not any_address:
+            self._check_hosts(new.kind, config)
         plain, secret = _apart(config)
         row_id = self._ids.new()
         row = Desk(
@@ -77,6 +98,8 @@ class Desks:
             config=plain,
             created_at=self._clock.now(),
             secrets=await self._seal(session, row_id, secret),
+            vouched_by=_voucher(new.kind, new.vouched_by),
+            any_address=any_address,
             every_seconds=None if new.every is None else int(new.every.total_seconds()),
             due_at=None if new.every is None else self._clock.now(),
         )
@@ -96,6 +119,7 @@ class Desks:
             "name": INBOX,
             "kind": INBOX,
             "config": {},
+            "vouched_by": _voucher(INBOX, None),
             "created_at": self._clock.now(),
         }
         made = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
@@ -129,6 +153,11 @@ class Desks:
         desk.due_at = None if every is None else self._clock.now()
         self._tell(session, actor, desk, "rescheduled")
 
+    async def believe(self, session: WriteSession, actor: Actor, desk: Desk, voucher: Voucher) -> None:
+        """From now on; what was taken in before stays as it was judged then."""
+        desk.vouched_by = _voucher(desk.kind, voucher)
+        self._tell(session, actor, desk, "vouched_by_changed")
+
     async def remove(self, session: WriteSession, actor: Actor, desk: Desk) -> None:
         mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)
         if (await session.scalars(select(func.count()).select_from(Ticket).where(*mine))).one():
@@ -150,7 +179,8 @@ class Desks:
         kind = kind_of(desk.kind)
         ground = DeskGround(
             clock=self._clock,
-            http=self._http,
+            http=self._http if desk.any_address else self._guarded,
+            outside=OutsideAddresses.anywhere() if desk.any_address else self._outside,
             remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
         )
         adapter = kind.open(kind.config.model_validate({**desk.config, **secret}), ground)
@@ -163,6 +193,15 @@ class Desks:
         for _, adapter in self._open.values():
             await adapter.aclose()
         self._open.clear()
+        await self._guarded.aclose()
+
+    def _check_hosts(self, kind: str, config: BaseModel) -> None:
+        """What can be told without looking a name up. The rest is judged at each connection."""
+        try:
+            for host in kind_of(kind).hosts(config):
+                self._outside.check_name(host)
+        except AddressRefused as error:
+            raise Forbidden(str(error)) from None
 
     async def _remember(self, workspace_id: WorkspaceId, desk_id: DeskId, values: Mapping[str, str]) -> None:
         async with self._database.write(workspace_id) as session:
@@ -186,8 +225,23 @@ class Desks:
         return json.loads(await self._vault.open(session, f"desk:{desk.id}", desk.secrets, _PURPOSE))
 
     def _tell(self, session: WriteSession, actor: Actor, desk: Desk, what: str) -> None:
-        payload = {"desk_id": str(desk.id), "desk": desk.name, "kind": desk.kind}
+        payload = {
+            "desk_id": str(desk.id),
+            "desk": desk.name,
+            "kind": desk.kind,
+            "vouched_by": desk.vouched_by,
+        }
         session.emit(Event(f"desk.{what}", session.workspace_id, actor, payload))
+
+
+def _voucher(kind: str, wanted: Voucher | None) -> Voucher:
+    possible = kind_of(kind).vouchers
+    if wanted is not None and wanted != "nobody" and wanted not in possible:
+        raise Invalid(
+            f"A desk of kind {kind} cannot be vouched for by {wanted}; possible: {', '.join(possible)}. "
+            f"{kind_of(kind).voucher_note}"
+        )
+    return wanted or possible[0]
 
 
 def _config(kind: str, values: Mapping[str, Any]) -> BaseModel:

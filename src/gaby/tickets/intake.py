@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -19,10 +18,16 @@ from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids, TicketId
-from gaby.tickets.adapters.adapter import TicketUnreadable
 from gaby.tickets.canonical import IncomingMessage, IncomingTicket, rank_of
-from gaby.tickets.cleaning import LONGEST_ID, clean_line, cleaned
+from gaby.tickets.cleaning import LONGEST_ID, clean_line
 from gaby.tickets.models import Desk, Ticket, TicketMessage
+from gaby.tickets.preparation import (
+    PreparedMessage,
+    PreparedTicket,
+    believed_ticket,
+    prepare_message,
+    prepare_ticket,
+)
 
 _PURPOSE = "ticket"
 _MOST_METADATA = 20_000
@@ -57,6 +62,12 @@ class WrittenMessage:
     at: datetime
     private: bool
     automatic: bool
+    author_email: str | None = None
+    verified_by: str = "nobody"
+
+    @property
+    def verified(self) -> bool:
+        return self.verified_by != "nobody"
 
     @property
     def asks(self) -> bool:
@@ -71,25 +82,42 @@ class Intake:
         self._vault = vault
         self._redact = redact
 
-    async def take(self, session: WriteSession, actor: Actor, desk: Desk, incoming: IncomingTicket) -> Taken:
+    async def prepare(self, incoming: IncomingTicket, known: str | None = None) -> PreparedTicket:
+        """What takes time, to be done before a transaction is opened: everybody else waits for those."""
+        return await prepare_ticket(incoming, self._redact, known)
+
+    async def prepare_message(self, message: IncomingMessage) -> PreparedMessage:
+        return await prepare_message(message, self._redact)
+
+    async def fingerprint_of(self, session: ReadSession, desk: Desk, external_id: str) -> str | None:
+        """What is stored of a ticket, to compare with."""
+        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)
+        query = select(Ticket.fingerprint).where(*mine, Ticket.external_id == clean_line(external_id, LONGEST_ID))
+        return (await session.scalars(query)).one_or_none()
+
+    async def take(
+        self, session: WriteSession, actor: Actor, desk: Desk, incoming: IncomingTicket | PreparedTicket
+    ) -> Taken:
         """The same again changes nothing; what is new on a known ticket becomes messages on it."""
-        ticket = cleaned(incoming)
-        external_id = clean_line(ticket.external_id, LONGEST_ID)
-        if not external_id:
-            raise TicketUnreadable("It has no id by which the desk knows it.")
-        fingerprint = _fingerprint(ticket)
-        known = await self._known(session, desk, external_id)
+        ready = incoming if isinstance(incoming, PreparedTicket) else await self.prepare(incoming)
+        known = await self._known(session, desk, ready.external_id)
+        if known is not None and known.fingerprint == ready.fingerprint:
+            return Taken(known.typed_id, new=False)
+        if ready.unchanged:
+            # It was the same when it was prepared, and somebody has changed it since.
+            ready = await self.prepare(ready.ticket)
+        ready = replace(ready, ticket=believed_ticket(ready.ticket, desk.vouched_by))
         if known is None:
-            stored = await self._store(session, actor, desk, external_id, ticket, fingerprint)
-            if stored is not None and not ticket.messages:
+            stored = await self._store(session, actor, desk, ready)
+            if stored is not None and not ready.messages:
                 return Taken(stored, new=True)
             # With messages of its own, or because somebody else stored it a moment earlier.
-            known = await self._must(session, desk, external_id)
+            known = await self._must(session, desk, ready.external_id)
             if stored is not None:
-                return Taken(stored, new=True, messages=await self._add_messages(session, actor, known, ticket))
-        if known.fingerprint == fingerprint:
-            return Taken(known.typed_id, new=False)
-        return Taken(known.typed_id, new=False, messages=await self._update(session, actor, known, ticket, fingerprint))
+                return Taken(stored, new=True, messages=await self._add_messages(session, actor, known, ready))
+            if known.fingerprint == ready.fingerprint:
+                return Taken(known.typed_id, new=False)
+        return Taken(known.typed_id, new=False, messages=await self._update(session, actor, known, ready))
 
     async def get(self, session: ReadSession, ticket_id: UUID) -> Ticket:
         found = await session.get(Ticket, (session.workspace_id, ticket_id))
@@ -113,15 +141,27 @@ class Intake:
                 at=row.at,
                 private=row.private,
                 automatic=row.automatic,
+                author_email=row.author_email,
+                verified_by=row.verified_by,
             )
             for row in await self.messages(session, ticket.id)
         ]
         return Written(told["title"], told["body"], tuple(messages))
 
     async def add_message(
-        self, session: WriteSession, actor: Actor, ticket: Ticket, message: IncomingMessage, *, automatic: bool = False
+        self,
+        session: WriteSession,
+        actor: Actor,
+        ticket: Ticket,
+        incoming: IncomingMessage | PreparedMessage,
+        *,
+        automatic: bool = False,
     ) -> bool:
-        """False when it is there already. What a machine wrote sets nobody to work, or two machines never stop."""
+        """False when it is there already. What a machine wrote sets nobody to work, or two machines never stop.
+
+        `verified_by` is stored as it stands, so it is for the caller to know that the desk is believed in this."""
+        ready = incoming if isinstance(incoming, PreparedMessage) else await self.prepare_message(incoming)
+        message = ready.message
         body_encrypted = await self._vault.seal(session, subject_of(ticket.id), message.body, _PURPOSE)
         row = {
             "workspace_id": session.workspace_id,
@@ -129,7 +169,9 @@ class Intake:
             "ticket_id": ticket.id,
             "external_id": message.external_id[:LONGEST_ID],
             "author": message.author,
-            "body": self._redact(message.body),
+            "author_email": message.author_email,
+            "verified_by": message.verified_by,
+            "body": ready.redacted,
             "body_encrypted": body_encrypted,
             "private": message.private,
             "at": message.at or self._clock.now(),
@@ -150,16 +192,9 @@ class Intake:
         session.emit(Event("ticket.message", session.workspace_id, actor, payload))
         return True
 
-    async def _store(
-        self,
-        session: WriteSession,
-        actor: Actor,
-        desk: Desk,
-        external_id: str,
-        ticket: IncomingTicket,
-        fingerprint: str,
-    ) -> TicketId | None:
+    async def _store(self, session: WriteSession, actor: Actor, desk: Desk, ready: PreparedTicket) -> TicketId | None:
         """None when the same ticket came a moment earlier."""
+        ticket = ready.ticket
         ticket_id = TicketId(self._ids.new())
         now = self._clock.now()
         told = json.dumps({"title": ticket.title, "body": ticket.body})
@@ -168,9 +203,9 @@ class Intake:
             "workspace_id": session.workspace_id,
             "id": ticket_id,
             "desk_id": desk.id,
-            "external_id": external_id,
-            "title": self._redact(ticket.title)[:500],
-            "body": self._redact(ticket.body),
+            "external_id": ready.external_id,
+            "title": ready.title,
+            "body": ready.body,
             "body_encrypted": await self._vault.seal(session, subject_of(ticket_id), told, _PURPOSE),
             "customer": ticket.customer,
             "requester_email": ticket.requester_email,
@@ -180,7 +215,7 @@ class Intake:
             "received_at": ticket.received_at or now,
             "changed_at": now,
             "source_metadata": _small(ticket.metadata),
-            "fingerprint": fingerprint,
+            "fingerprint": ready.fingerprint,
             "sla_at": ticket.sla_at,
             "closed_at": now if ticket.closed else None,
             "desk_changed_at": ticket.changed_at,
@@ -193,20 +228,20 @@ class Intake:
         payload = {
             "ticket_id": str(ticket_id),
             "desk": desk.name,
-            "external_id": external_id,
+            "external_id": ready.external_id,
             "rank": rank_of(ticket.priority),
             "queued": row["status"] == "queued",
         }
         session.emit(Event("ticket.received", session.workspace_id, actor, payload))
         return ticket_id
 
-    async def _update(
-        self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket, fingerprint: str
-    ) -> int:
+    async def _update(self, session: WriteSession, actor: Actor, known: Ticket, ready: PreparedTicket) -> int:
+        ticket = ready.ticket
         if _is_older(ticket, known):
             # It was overtaken on its way. What people wrote is kept, whatever the order it comes in.
-            return await self._add_messages(session, actor, known, replace(ticket, body=""))
-        known.fingerprint = fingerprint
+            overtaken = replace(ready, ticket=replace(ticket, body=""))
+            return await self._add_messages(session, actor, known, overtaken)
+        known.fingerprint = ready.fingerprint
         known.desk_changed_at = ticket.changed_at or known.desk_changed_at
         known.priority = ticket.priority
         known.sla_at = ticket.sla_at
@@ -218,16 +253,18 @@ class Intake:
             session.emit(Event("ticket.closed", session.workspace_id, actor, {"ticket_id": str(known.id)}))
         elif not ticket.closed:
             known.closed_at = None
-        return await self._add_messages(session, actor, known, ticket)
+        return await self._add_messages(session, actor, known, ready)
 
-    async def _add_messages(self, session: WriteSession, actor: Actor, known: Ticket, ticket: IncomingTicket) -> int:
-        messages = list(ticket.messages)
+    async def _add_messages(self, session: WriteSession, actor: Actor, known: Ticket, ready: PreparedTicket) -> int:
+        ticket = ready.ticket
+        # The texts were redacted before it was known whom this desk believes.
+        texts = [each.redacted for each in ready.messages]
+        messages = [PreparedMessage(each, text) for each, text in zip(ticket.messages, texts, strict=True)]
         told = await self._vault.open(session, subject_of(known.id), known.body_encrypted, _PURPOSE)
-        known_bodies = {json.loads(told)["body"], *(each.body for each in messages)}
+        known_bodies = {json.loads(told)["body"], *(each.body for each in ticket.messages)}
         if ticket.body and ticket.body not in known_bodies:
             # Somebody has edited the text. What it said before may have been acted on, so both stay.
-            edit = sha256(ticket.body.encode()).hexdigest()[:16]
-            messages.append(IncomingMessage(external_id=f"edit-{edit}", author="requester", body=ticket.body))
+            messages.append(ready.edit)
         automatic = bool(ticket.metadata.get("automatic"))
         return sum([await self.add_message(session, actor, known, each, automatic=automatic) for each in messages])
 
@@ -259,12 +296,6 @@ def _is_older(ticket: IncomingTicket, known: Ticket) -> bool:
         and known.desk_changed_at is not None
         and ticket.changed_at < known.desk_changed_at
     )
-
-
-def _fingerprint(ticket: IncomingTicket) -> str:
-    messages = sorted((each.external_id, each.body, each.author) for each in ticket.messages)
-    told = [ticket.title, ticket.body, ticket.priority, ticket.closed, str(ticket.sla_at), messages]
-    return sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _small(metadata: Any) -> dict[str, Any]:

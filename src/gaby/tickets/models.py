@@ -30,6 +30,7 @@ class Desk(Base, WorkspaceOwned):
     __table_args__ = (
         UniqueConstraint("workspace_id", "name"),
         ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
+        CheckConstraint("vouched_by IN ('nobody', 'desk', 'mail')", name="vouched_by"),
         Index("ix_desks_due", "due_at", sqlite_where=_DUE, postgresql_where=_DUE),
     )
 
@@ -39,6 +40,10 @@ class Desk(Base, WorkspaceOwned):
     created_at: Mapped[datetime]
     secrets: Mapped[str | None] = mapped_column(Text, default=None)
     """Sealed: what only the desk may see."""
+    vouched_by: Mapped[str] = mapped_column(String(10), server_default="nobody", default="nobody")
+    """Who is believed when it is said that a requester is who they claim to be."""
+    any_address: Mapped[bool] = mapped_column(server_default=false(), default=False)
+    """Somebody who manages the installation set it up, so its servers may be anywhere."""
     every_seconds: Mapped[int | None] = mapped_column(default=None)
     due_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it is polled next; never, for a desk that is not polled."""
@@ -110,6 +115,7 @@ class TicketMessage(Base, WorkspaceOwned):
         UniqueConstraint("workspace_id", "ticket_id", "external_id"),
         ForeignKeyConstraint(["workspace_id", "ticket_id"], ["tickets.workspace_id", "tickets.id"]),
         CheckConstraint("author IN ('requester', 'agent', 'gaby')", name="author"),
+        CheckConstraint("verified_by IN ('nobody', 'desk', 'mail')", name="verified_by"),
     )
 
     ticket_id: Mapped[UUID]
@@ -121,6 +127,14 @@ class TicketMessage(Base, WorkspaceOwned):
     at: Mapped[datetime]
     automatic: Mapped[bool] = mapped_column(server_default=false())
     """A machine wrote it, so it sets nobody to work."""
+    author_email: Mapped[str | None] = mapped_column(String(320), default=None)
+    """Who wrote it, as the message itself says."""
+    verified_by: Mapped[str] = mapped_column(String(10), server_default="nobody", default="nobody")
+    """Who says that this is true."""
+
+    @property
+    def verified(self) -> bool:
+        return self.verified_by != "nobody"
 
 
 class WebhookDelivery(Base):

@@ -30,6 +30,7 @@ from gaby.tickets.adapters.adapter import (
 from gaby.tickets.desks import Desks
 from gaby.tickets.intake import Intake, Taken
 from gaby.tickets.models import DeadLetter, Desk, WebhookDelivery
+from gaby.tickets.preparation import PreparedTicket, off_the_loop
 
 TRIES = 5
 _log = get_log(__name__)
@@ -39,6 +40,11 @@ _REMEMBERED = timedelta(days=30)
 _PURPOSE = "dead letter"
 _MOST_KEPT = 6_000_000
 _UNREADABLE = (TicketUnreadable, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True)
+class _Unreadable:
+    error: Exception
 
 
 @dataclass(frozen=True)
@@ -73,11 +79,12 @@ class Receiver:
             raise WebhookRefused
         delivery = self._verified(desk, adapter, headers, body)
         received = Received()
+        prepared = [await self._prepared(desk, adapter, raw) for raw in delivery.tickets]
         async with self._database.write(workspace_id) as session:
             if not await self._is_first(session, desk, delivery.id):
                 raise WebhookRefused
-            for raw in delivery.tickets:
-                received = received.and_(await self._take(session, desk, adapter, raw))
+            for raw, ready in zip(delivery.tickets, prepared, strict=True):
+                received = received.and_(await self._take(session, desk, raw, ready))
         return received
 
     def _verified(self, desk: Desk, adapter: TicketAdapter, headers: Mapping[str, str], body: bytes) -> Delivery:
@@ -102,8 +109,9 @@ class Receiver:
                 await self._noted(workspace_id, desk_id, desk, error)
                 raise
             for raw in page.tickets:
+                ready = await self._prepared(desk, adapter, raw)
                 async with self._database.write(workspace_id) as session:
-                    received = received.and_(await self._take(session, desk, adapter, raw))
+                    received = received.and_(await self._take(session, desk, raw, ready))
                 await failpoint_async("poll.after_ticket")
             async with self._database.write(workspace_id) as session:
                 await session.execute(
@@ -167,10 +175,26 @@ class Receiver:
             mine = (Desk.workspace_id == workspace_id, Desk.id == desk_id)
             await session.execute(update(Desk).where(*mine).values(**values))
 
-    async def _take(self, session: WriteSession, desk: Desk, adapter: TicketAdapter, raw: RawTicket) -> Received:
+    async def _prepared(self, desk: Desk, adapter: TicketAdapter, raw: RawTicket) -> "PreparedTicket | _Unreadable":
+        """Everything that takes time with large texts, outside of any transaction."""
+        try:
+            incoming = await off_the_loop(lambda: adapter.normalize(raw), [raw.payload])
+            async with self._database.read(WorkspaceId(desk.workspace_id)) as session:
+                known = await self._intake.fingerprint_of(session, desk, incoming.external_id)
+            return await self._intake.prepare(incoming, known)
+        except Unavailable:
+            raise
+        except _UNREADABLE as error:
+            return _Unreadable(error)
+
+    async def _take(
+        self, session: WriteSession, desk: Desk, raw: RawTicket, ready: "PreparedTicket | _Unreadable"
+    ) -> Received:
         actor = system_actor(f"desk {desk.name}", session.workspace_id)
         try:
-            taken: Taken = await self._intake.take(session, actor, desk, adapter.normalize(raw))
+            if isinstance(ready, _Unreadable):
+                raise ready.error
+            taken: Taken = await self._intake.take(session, actor, desk, ready)
         except Unavailable:
             raise
         except _UNREADABLE as error:
@@ -215,13 +239,20 @@ class Receiver:
         await session.flush()
 
     async def _try_again(self, workspace_id: WorkspaceId, desk: Desk, adapter: TicketAdapter) -> Received:
+        async with self._database.read(workspace_id) as session:
+            waiting = [
+                RawTicket(
+                    letter.external_id,
+                    json.loads(await self._vault.open(session, f"letter:{letter.id}", letter.payload, _PURPOSE)),
+                )
+                for letter in await self.letters(session, desk)
+                if letter.state == "trying"
+            ]
         received = Received()
-        async with self._database.write(workspace_id) as session:
-            for letter in await self.letters(session, desk):
-                if letter.state == "trying":
-                    text = await self._vault.open(session, f"letter:{letter.id}", letter.payload, _PURPOSE)
-                    raw = RawTicket(letter.external_id, json.loads(text))
-                    received = received.and_(await self._take(session, desk, adapter, raw))
+        for raw in waiting:
+            ready = await self._prepared(desk, adapter, raw)
+            async with self._database.write(workspace_id) as session:
+                received = received.and_(await self._take(session, desk, raw, ready))
         return received
 
     async def _letter(self, session: WriteSession, desk: Desk, external_id: str) -> DeadLetter | None:

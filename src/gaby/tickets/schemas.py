@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.kernel.text import Clean
-from gaby.tickets.canonical import IncomingTicket, Priority, TicketStatus
+from gaby.tickets.canonical import IncomingTicket, Priority, TicketStatus, Voucher
 from gaby.tickets.desks import USUAL_POLL, NewDesk
 from gaby.tickets.intake import Written
 from gaby.tickets.models import DeadLetter, Desk, Ticket, TicketMessage
@@ -58,6 +58,9 @@ class MessageIn(BaseModel):
 
     body: Annotated[str, Clean(max_length=200_000, min_length=1)]
     author: Literal["requester", "agent"] = "requester"
+    requester_verified: Annotated[
+        bool, Field(strict=True, description="Whether you vouch that the ticket's requester wrote it.")
+    ] = False
 
 
 class TicketOut(BaseModel):
@@ -84,6 +87,9 @@ class TicketOut(BaseModel):
 
 class MessageOut(BaseModel):
     author: str
+    author_email: str | None
+    verified: Annotated[bool, Field(description="Whether somebody vouches that this address wrote it.")]
+    verified_by: Voucher
     body: str
     private: bool
     at: datetime
@@ -125,10 +131,17 @@ class DeskIn(BaseModel):
         default_factory=dict[str, Any]
     )
     every_seconds: Seconds | None = int(USUAL_POLL.total_seconds())
+    vouched_by: Annotated[
+        Voucher | None,
+        Field(
+            description="Who is believed about who a requester is: the desk's own sign-in, the authentication of mail, "
+            "or nobody. Null: what is usual for the kind."
+        ),
+    ] = None
 
     def new(self) -> NewDesk:
         every = None if self.every_seconds is None else timedelta(seconds=self.every_seconds)
-        return NewDesk(self.name, self.kind, self.settings, every)
+        return NewDesk(self.name, self.kind, self.settings, every, self.vouched_by)
 
 
 class DeskScheduleIn(BaseModel):
@@ -142,6 +155,10 @@ class DeskOut(BaseModel):
     name: str
     kind: str
     config: dict[str, Any]
+    vouched_by: Voucher
+    any_address: Annotated[
+        bool, Field(description="Set up by somebody who manages the installation, so it may be inside the network.")
+    ]
     every_seconds: int | None
     polled_at: datetime | None
     failures: int

@@ -1,7 +1,7 @@
 """Tickets as the rest of Gaby sees them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 
@@ -11,10 +11,11 @@ from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
-from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
+from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Voucher
 from gaby.tickets.desks import INBOX, Desks
 from gaby.tickets.intake import Intake, Taken
-from gaby.tickets.models import Ticket
+from gaby.tickets.models import Desk, Ticket
+from gaby.tickets.preparation import PreparedMessage, PreparedTicket
 from gaby.tickets.receiving import Receiver
 
 
@@ -30,7 +31,7 @@ class Tickets:
     intake: Intake
     receiver: Receiver
 
-    async def add(self, session: WriteSession, actor: Actor, incoming: IncomingTicket) -> Taken:
+    async def add(self, session: WriteSession, actor: Actor, incoming: IncomingTicket | PreparedTicket) -> Taken:
         """To the built-in desk."""
         return await self.intake.take(session, actor, await self.desks.inbox(session, actor), incoming)
 
@@ -58,13 +59,32 @@ class Tickets:
             raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
         return found[0]
 
-    async def write_on(self, session: WriteSession, actor: Actor, ticket: Ticket, body: str, author: Author) -> None:
-        """A message on a ticket of the built-in desk. By the requester, it sets Gaby to work again."""
-        await self._must_be_ours(session, ticket)
+    async def prepare_message(self, body: str, author: Author) -> PreparedMessage:
+        """A message for the built-in desk, before the transaction that stores it is opened."""
+        message = IncomingMessage(external_id=f"inbox-{self.ids.new().hex}", author=author, body=body)
+        return await self.intake.prepare_message(message)
+
+    async def write_on(
+        self,
+        session: WriteSession,
+        actor: Actor,
+        ticket: Ticket,
+        body: str | PreparedMessage,
+        author: Author,
+        *,
+        verified: bool = False,
+    ) -> None:
+        """A message on a ticket of the built-in desk. By the requester, it sets Gaby to work again.
+
+        `verified`: whoever calls vouches that the ticket's requester wrote it."""
+        desk = await self._must_be_ours(session, ticket)
+        ready = await self.prepare_message(body, author) if isinstance(body, str) else body
+        message = replace(ready.message, author=author)
         if author == "requester":
             ticket.closed_at = None
-        message = IncomingMessage(external_id=f"inbox-{self.ids.new().hex}", author=author, body=body)
-        await self.intake.add_message(session, actor, ticket, message)
+            voucher: Voucher = "desk" if verified and desk.vouched_by == "desk" else "nobody"
+            message = replace(message, author_email=ticket.requester_email, verified_by=voucher)
+        await self.intake.add_message(session, actor, ticket, replace(ready, message=message))
 
     async def close(self, session: WriteSession, actor: Actor, ticket: Ticket) -> None:
         """A person is done with a ticket of the built-in desk. Gaby lets it be, until the requester writes again."""
@@ -73,7 +93,8 @@ class Tickets:
             ticket.closed_at = ticket.changed_at = self.clock.now()
             session.emit(Event("ticket.closed", session.workspace_id, actor, {"ticket_id": str(ticket.id)}))
 
-    async def _must_be_ours(self, session: ReadSession, ticket: Ticket) -> None:
+    async def _must_be_ours(self, session: ReadSession, ticket: Ticket) -> Desk:
         desk = await self.desks.get(session, ticket.desk_id)
         if desk.kind != INBOX:
             raise AtItsDesk(f"This ticket is at the desk {desk.name}. Answer and close it there; Gaby hears of it.")
+        return desk

@@ -17,6 +17,9 @@ def _is_network(text: str) -> str:
         raise ValueError("must be networks such as 10.1.0.0/16,127.0.0.1/32") from None
 
 
+_ARGUMENT = Field(pattern=r"^[A-Za-z0-9_]{1,64}\.[A-Za-z_][A-Za-z0-9_.-]{0,63}$")
+
+
 class OpenApiConfig(ConnectorConfig):
     prefix: ClassVar[str] = "HTTP_OPENAPI_"
 
@@ -33,6 +36,24 @@ class OpenApiConfig(ConnectorConfig):
         str, Field(pattern=r"^[A-Za-z0-9-]{1,60}$", description="The header that holds the secret.")
     ] = "Authorization"
     auth_value: Annotated[SecretStr | None, Field(description="What that header says, such as Bearer abc123.")] = None
+    reads: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,64}$")], ...],
+        Field(
+            description="Operations that only read although nothing in the file says so, such as runReport. A GET "
+            "whose name or path names a change is a write unless it stands here."
+        ),
+    ] = ()
+    content: Annotated[
+        tuple[Annotated[str, _ARGUMENT], ...],
+        Field(description="Arguments of writes that are free text, as operation.argument: addNote.text."),
+    ] = ()
+    harmless: Annotated[
+        tuple[Annotated[str, _ARGUMENT], ...],
+        Field(
+            description="Arguments of writes that choose neither whom nor how much nor what is done, as "
+            "operation.argument: addNote.language. All others must come from somebody who is trusted."
+        ),
+    ] = ()
     allow_networks: Annotated[
         tuple[Annotated[str, AfterValidator(_is_network)], ...],
         Field(description="Private networks that may be called all the same, such as 10.1.0.0/16."),

@@ -3,14 +3,12 @@
 import asyncio
 import socket
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 
 import httpx2
 
 from gaby_connectors.sdk.errors import denied, transient
-
-Address = IPv4Address | IPv6Address
-_TRANSLATED = ip_network("64:ff9b::/96")
+from gaby_connectors.sdk.outside_addresses import Address, is_public
 
 
 class Guarded(httpx2.AsyncBaseTransport):
@@ -46,9 +44,7 @@ class Guarded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
     def _is_allowed(self, address: Address) -> bool:
-        meant = _real(address)
-        public = meant.is_global and not meant.is_multicast and not address.is_multicast
-        return public or any(address in network for network in self._allowed)
+        return is_public(address) or any(address in network for network in self._allowed)
 
     async def _addresses(self) -> list[Address]:
         try:
@@ -56,16 +52,6 @@ class Guarded(httpx2.AsyncBaseTransport):
         except OSError:
             return []
         return list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in found))
-
-
-def _real(address: Address) -> Address:
-    """The address that is meant by one that wraps another."""
-    if isinstance(address, IPv6Address):
-        wrapped = address.ipv4_mapped or address.sixtofour
-        if wrapped is None and address in _TRANSLATED:
-            wrapped = IPv4Address(int(address) & 0xFFFFFFFF)
-        return wrapped or address
-    return address
 
 
 def _usual(url: httpx2.URL) -> int:

@@ -13,6 +13,7 @@ MOST_OPERATIONS = 300
 _METHODS = ("get", "head", "post", "put", "patch", "delete")
 _LONGEST_TEXT = 1_000
 _NAME = re.compile(r"[^A-Za-z0-9_]+")
+_PLACEHOLDER = re.compile(r"{([^}]+)}")
 _FITTING = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")
 
 Place = Literal["path", "query", "body", "whole_body"]
@@ -34,11 +35,16 @@ class Operation:
     method: str
     path: str
     description: str
+    given_name: str = ""
+    """What the file itself calls it, if it does."""
     arguments: tuple[Argument, ...] = field(default=())
 
     @property
-    def reads(self) -> bool:
-        return self.method in ("GET", "HEAD")
+    def scope_path(self) -> str:
+        """The path with the tool's own names of the arguments in it, so that a rule about a path sees its values."""
+        names = {argument.wire_name: argument.name for argument in self.arguments if argument.place == "path"}
+        named = _PLACEHOLDER.sub(lambda found: "{" + names[found[1]] + "}", self.path)
+        return named.strip("/").replace(" ", "%20")[:200] or self.name
 
 
 def operations_of(document: Mapping[str, Any]) -> list[Operation]:
@@ -71,7 +77,8 @@ def _operation(
     for parameter in resolver.whole([*shared, *told.get("parameters", [])]):
         parameters[str(parameter.get("in")), str(parameter.get("name"))] = parameter
     arguments: list[Argument] = []
-    for (place, name), parameter in parameters.items():
+    # What stands in the path keeps its name: rules about paths speak of it, and nothing may take its place.
+    for (place, name), parameter in sorted(parameters.items(), key=lambda each: each[0][0] != "path"):
         required = bool(parameter.get("required")) or place == "path"
         if place in ("path", "query"):
             arguments.append(_argument(name, cast("Place", place), parameter, arguments, required=required))
@@ -81,7 +88,7 @@ def _operation(
     body = _body(resolver, told.get("requestBody"))
     if body is not None:
         arguments += _body_arguments(body[0], arguments, required=body[1])
-    missing = set(re.findall(r"{([^}]+)}", path)) - {a.wire_name for a in arguments if a.place == "path"}
+    missing = set(_PLACEHOLDER.findall(path)) - {a.wire_name for a in arguments if a.place == "path"}
     if missing:
         raise NotConfigured(f"{method.upper()} {path[:60]} does not declare its path parameter {min(missing)}.")
     words = str(told.get("summary") or "") + "\n\n" + str(told.get("description") or "")
@@ -90,6 +97,7 @@ def _operation(
         method=method.upper(),
         path=path,
         description=plain_text(words) or f"{method.upper()} {path}",
+        given_name=str(told.get("operationId") or ""),
         arguments=tuple(arguments),
     )
 
@@ -122,8 +130,10 @@ def _argument(
     schema = dict(_mapping(told.get("schema", {"type": "string"})))
     description = plain_text(str(told.get("description") or schema.get("description") or ""))
     name = wire_name if _FITTING.match(wire_name) else _NAME.sub("_", wire_name).strip("_")[:60] or "argument"
-    if name in {other.name for other in others} or name in ("idempotency_key", "dry_run"):
-        name = f"{place}_{name}"[:64]
+    taken = {other.name for other in others} | {"idempotency_key", "dry_run"}
+    if name in taken:
+        name = f"{place}_{name}"[:60]
+    name = next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1000))) if each not in taken)
     return Argument(name, wire_name, place, schema | ({"description": description} if description else {}), required)
 
 

@@ -1,11 +1,12 @@
 """Makes a tool of every operation in an OpenAPI file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import jsonschema_rs
 
 from gaby_connectors.http_openapi.api import Api
+from gaby_connectors.http_openapi.classification import is_dangerous, is_read, leads_somewhere
 from gaby_connectors.http_openapi.config import OpenApiConfig
 from gaby_connectors.http_openapi.document import load_document
 from gaby_connectors.http_openapi.operations import Operation, operations_of, plain_text
@@ -13,7 +14,6 @@ from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.errors import NotConfigured, invalid
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import Run, Tool, WriteCall, with_markers, with_write_arguments
-from gaby_connectors.sdk.verbs import looks_destructive
 
 _RESULT = {
     "type": "object",
@@ -35,12 +35,14 @@ def build(config: OpenApiConfig) -> Connector:
         config=OpenApiConfig,
         backend=Api,
     )
-    connector.add(*(tool_of_operation(operation) for operation in operations_of(document)))
+    operations = operations_of(document)
+    _check_declared(config, operations)
+    connector.add(*(tool_of_operation(operation, config) for operation in operations))
     return connector
 
 
-def tool_of_operation(operation: Operation) -> Tool:
-    manifest = _manifest(operation)
+def tool_of_operation(operation: Operation, config: OpenApiConfig) -> Tool:
+    manifest = _manifest(operation, config)
     writes = manifest.lane == "write"
     arguments: dict[str, Any] = {
         "type": "object",
@@ -60,21 +62,43 @@ def tool_of_operation(operation: Operation) -> Tool:
     )
 
 
-def _manifest(operation: Operation) -> ToolManifest:
-    names = {argument.name: argument for argument in operation.arguments}
-    destinations = tuple(name for name, argument in names.items() if argument.schema.get("format") in ("uri", "url"))
-    writes = not operation.reads or bool(destinations)
-    steering = tuple(name for name, argument in names.items() if writes and argument.place in ("path", "query"))
+def _manifest(operation: Operation, config: OpenApiConfig) -> ToolManifest:
+    """Nothing is harmless by itself: of a write, every argument steers unless the operator says what it is."""
+    reads = is_read(operation, config.reads)
+    destinations = tuple(each.name for each in operation.arguments if leads_somewhere(each, writes=not reads))
+    writes = not reads or bool(destinations)
+    content = _declared(operation, config.content)
+    plain = _declared(operation, config.harmless)
+    apart = {*destinations, *content, *plain}
     return ToolManifest(
         scope="write" if writes else "read",
-        path=operation.path.strip("/").replace(" ", "%20")[:200] or operation.name,
-        dangerous=writes and (operation.method == "DELETE" or looks_destructive(operation.name)),
-        steering=steering,
+        path=operation.scope_path,
+        dangerous=writes and is_dangerous(operation),
+        steering=tuple(each.name for each in operation.arguments if writes and each.name not in apart),
+        content=content,
+        plain=plain,
         destinations=destinations,
         supports_dry_run=writes,
         idempotent=writes,
         results={"status": ResultLabel.SYSTEM},
     )
+
+
+def _declared(operation: Operation, names: Iterable[str]) -> tuple[str, ...]:
+    wanted = set(names)
+    return tuple(each.name for each in operation.arguments if f"{operation.name}.{each.name}" in wanted)
+
+
+def _check_declared(config: OpenApiConfig, operations: Iterable[Operation]) -> None:
+    """A name that fits nothing is a mistake, and whoever made it believes that something is declared."""
+    known = {operation.name: {argument.name for argument in operation.arguments} for operation in operations}
+    for setting, names in (("READS", config.reads), ("CONTENT", config.content), ("HARMLESS", config.harmless)):
+        for name in names:
+            operation, _, argument = name.partition(".")
+            if operation not in known or (argument and argument not in known[operation]):
+                raise NotConfigured(f"HTTP_OPENAPI_{setting} names {name[:100]}, which the OpenAPI file does not have.")
+    if both := sorted(set(config.content) & set(config.harmless)):
+        raise NotConfigured(f"{both[0][:100]} is either content or harmless.")
 
 
 def _checker(operation: Operation, schema: dict[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:

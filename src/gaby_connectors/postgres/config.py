@@ -23,6 +23,10 @@ class PostgresConfig(ConnectorConfig):
     ]
     seconds: Annotated[float, Field(gt=0, le=300, description="How long a query may take.")] = 15.0
     rows: Annotated[int, Field(ge=1, le=10_000, description="How many rows a query may give.")] = 500
+    allow_functions: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[^.,\s]{1,63}\.[^,\s]{1,63}$")], ...],
+        Field(description="Functions of your own that queries may call since they only read, such as public.total."),
+    ] = ()
     allow_superuser: Annotated[
         bool,
         Field(description="Work even if the role is a superuser, who can read files of the server: true or false."),

@@ -1,11 +1,10 @@
 """A connection that cannot write: one statement, in a read-only transaction, through a cursor, within bounds.
 
 `DECLARE CURSOR` takes nothing but a query, and the extended protocol takes nothing but one statement, so there is no
-second statement that could end the transaction.
+second statement that could end the transaction. Which functions a query may call is decided before: see `allowed`.
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, cast
@@ -15,19 +14,17 @@ from psycopg import AsyncConnection, errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 
+from gaby_connectors.postgres.allowed import check_allowed
 from gaby_connectors.postgres.config import PostgresConfig
+from gaby_connectors.postgres.conninfo import pinned_conninfo
+from gaby_connectors.postgres.statement import parse_query
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, denied, invalid, transient
 from gaby_connectors.sdk.manifest import ErrorKind
+from gaby_connectors.sdk.outside_addresses import AddressRefused, from_environment
 
 _BATCH = 50
 _MOST_BYTES = 400_000
-_ACTING = re.compile(
-    r"\b(pg_terminate_backend|pg_cancel_backend|pg_notify|pg_(try_)?advisory\w*|pg_reload_conf|pg_rotate_logfile"
-    r"|pg_logical_emit_message|pg_switch_wal|set_config|dblink\w*|(query|cursor)_to_xml\w*)\b|\bU&\s*[\"']",
-    re.IGNORECASE,
-)
-"""Functions that act although they do not write, and the ways to call a function without spelling its name."""
 _AS_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz", "interval", "numeric", "money")
 
 
@@ -49,13 +46,18 @@ class PostgresDatabase(Backend):
 
     async def ask(self, query: str, limit: int) -> Rows:
         """The rows of somebody's own query."""
+        statement = parse_query(query)
         async with self._reading() as connection:
-            await connection.execute(b"DECLARE gaby NO SCROLL CURSOR FOR " + _bytes(query), prepare=True)
+            await check_allowed(connection, statement, self.config.allow_functions)
+            await connection.execute(b"DECLARE gaby NO SCROLL CURSOR FOR " + statement.sql, prepare=True)
             return await _fetched(connection, limit)
 
     async def explain_query(self, query: str) -> Any:
+        statement = parse_query(query)
         async with self._reading() as connection:
-            cursor = await connection.execute(b"EXPLAIN (FORMAT JSON) " + _bytes(query), prepare=True)
+            # Planning evaluates functions, so a plan needs the same permission as an answer.
+            await check_allowed(connection, statement, self.config.allow_functions)
+            cursor = await connection.execute(b"EXPLAIN (FORMAT JSON) " + statement.sql, prepare=True)
             found = await cursor.fetchone()
             return found[0] if found else []
 
@@ -72,6 +74,8 @@ class PostgresDatabase(Backend):
 
     def explain(self, error: Exception) -> Exception:
         match error:
+            case AddressRefused():
+                return denied(str(error))
             case errors.QueryCanceled() | TimeoutError():
                 return ToolError(
                     ErrorKind.PERMANENT, f"The query took longer than {self.config.seconds:g} s. Ask for less."
@@ -90,7 +94,7 @@ class PostgresDatabase(Backend):
     async def _reading(self) -> AsyncGenerator[AsyncConnection[tuple[Any, ...]]]:
         async with asyncio.timeout(self.config.seconds + 10):
             connection = await AsyncConnection.connect(
-                self.config.url.get_secret_value(),
+                await pinned_conninfo(self.config.url.get_secret_value(), from_environment()),
                 connect_timeout=8,
                 application_name="gaby",
                 options=_options(self.config),
@@ -149,20 +153,13 @@ def plain(value: Any) -> Any:
             return str(value)
 
 
-def _bytes(query: str) -> bytes:
-    text = query.strip().removesuffix(";")
-    if not text or "\0" in text:
-        raise invalid("Bad arguments: `sql` must be one SELECT.")
-    if acting := _ACTING.search(text):
-        raise denied(f"{acting[0]} is not allowed: it does something to the server.")
-    return text.encode("utf-8", "replace")
-
-
 def _options(config: PostgresConfig) -> str:
     limit = int(config.seconds * 1000)
     return (
         f"-c default_transaction_read_only=on -c statement_timeout={limit} -c lock_timeout={min(limit, 3000)} "
-        f"-c idle_in_transaction_session_timeout={limit + 10_000} -c client_encoding=UTF8"
+        f"-c idle_in_transaction_session_timeout={limit + 10_000} -c client_encoding=UTF8 "
+        # As the parser reads it that decides what is allowed.
+        "-c standard_conforming_strings=on"
     )
 
 

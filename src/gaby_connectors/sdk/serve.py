@@ -11,6 +11,7 @@ from typing import NoReturn
 from gaby_connectors.sdk.config import ConfigT, ConnectorConfig, load, secrets_of
 from gaby_connectors.sdk.connector import Connector, ConnectorServer, state_folder
 from gaby_connectors.sdk.errors import NotConfigured
+from gaby_connectors.sdk.outside_addresses import enforce, from_environment
 from gaby_connectors.sdk.scrub import Scrubber
 from gaby_connectors.sdk.stdio import pipes
 
@@ -25,6 +26,8 @@ def main(connector: Connector) -> NoReturn:
 def run(config: type[ConfigT], build: Callable[[ConfigT], Connector]) -> NoReturn:
     """Like `main`, for a connector whose tools depend on its settings."""
     try:
+        if (outside := from_environment()) is not None:
+            enforce(outside)
         settings = load(config, os.environ)
         _quiet(settings)
         server = build(settings).server(settings, state=state_folder())

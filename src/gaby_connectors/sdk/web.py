@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from gaby_connectors.sdk.errors import ToolError, transient
+from gaby_connectors.sdk.errors import ToolError, denied, transient
 from gaby_connectors.sdk.manifest import ErrorKind
+from gaby_connectors.sdk.outside_addresses import refusal_in
 
 LARGEST_ANSWER = 8 * 1024 * 1024
 _KINDS = {
@@ -67,6 +68,8 @@ def failure(response: httpx2.Response, told: str) -> ToolError:
 
 def explained(error: Exception, what: str) -> Exception:
     """Failures of the network, in words; everything else is given back."""
+    if (refused := refusal_in(error)) is not None:
+        return denied(str(refused))
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return transient(f"{what} cannot be reached.")
     if isinstance(error, httpx2.TransportError):

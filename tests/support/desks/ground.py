@@ -9,6 +9,7 @@ import httpx2
 
 from gaby.kernel.clock import HeldClock
 from gaby.tickets.adapters.adapter import DeskGround, DeskOutcomeUnknown, Page, Reply, TicketAdapter
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 MARKER = "gaby-" + "0123456789abcdef" * 2
 REPLY = Reply("Restart the **app**.\n\nIt works again.", MARKER)
@@ -30,7 +31,7 @@ async def standing() -> AsyncGenerator[Standing]:
         remembered.update(values)
 
     async with httpx2.AsyncClient(trust_env=False) as http:
-        yield Standing(DeskGround(clock, http, remember), clock, remembered)
+        yield Standing(DeskGround(clock, http, OutsideAddresses.anywhere(), remember), clock, remembered)
 
 
 async def post_once(desk: TicketAdapter, external_id: str, reply: Reply, metadata: Mapping[str, str]) -> str:

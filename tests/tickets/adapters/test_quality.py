@@ -17,6 +17,7 @@ from gaby.tickets import adapters
 from gaby.tickets.adapters.adapter import DeskGround
 from gaby.tickets.adapters.manifest import RULES, SCALES, BadManifest, Manifest, judged, kind_of, load, manifests
 from gaby.tickets.adapters.quality_page import quality_page
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 pytestmark = pytest.mark.promise("T2")
 ROOT = Path(__file__).parents[3]
@@ -111,7 +112,10 @@ async def test_it_can_do_what_the_manifest_says(manifest: Manifest) -> None:
         raise AssertionError(values)
 
     async with httpx2.AsyncClient(trust_env=False) as http:
-        desk = kind.open(kind.config.model_validate(LEAST[manifest.name]), DeskGround(clock, http, remember))
+        desk = kind.open(
+            kind.config.model_validate(LEAST[manifest.name]),
+            DeskGround(clock, http, OutsideAddresses.anywhere(), remember),
+        )
         assert desk.capabilities() == manifest.declared
         await desk.aclose()
     assert (kind.name, kind.title) == (manifest.name, manifest.title)

@@ -13,6 +13,7 @@ from gaby.kernel.clock import HeldClock
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.signatures import check_stamped
 from gaby.tickets.escalation import Escalation, SmtpServer, open_channel, parse_target
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 from tests.support.desks.smtp import ScriptedSmtp, scripted_smtp
 from tests.support.desks.trouble import HTML
 from tests.support.models.wire import Exchange, HttpServer, Received
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.promise("T7")
 MARKER = "gaby-" + "0123456789abcdef" * 2
 SECRET = "a secret of sixteen letters"
 CLOCK = HeldClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC))
+HERE = OutsideAddresses.allowing("127.0.0.0/8")
 ESCALATION = Escalation(
     id=MARKER,
     verdict="needs_tech",
@@ -79,11 +81,11 @@ async def smtp() -> AsyncGenerator[ScriptedSmtp]:
 def mail_to(smtp: ScriptedSmtp, recipients: str, http: httpx2.AsyncClient, **more: Any) -> Any:
     settings = {"host": "127.0.0.1", "port": smtp.port, "security": "none", "sender": "gaby@acme.example", **more}
     server = SmtpServer.model_validate(settings)
-    return open_channel(parse_target(f"email:{recipients}", smtp=server), http, CLOCK)
+    return open_channel(parse_target(f"email:{recipients}", smtp=server), http, CLOCK, HERE)
 
 
 async def test_a_webhook_gets_all_of_it_signed(receiver: Receiving, http: httpx2.AsyncClient) -> None:
-    channel = open_channel(parse_target(f"webhook:{receiver.url}/hook", secret=SECRET), http, CLOCK)
+    channel = open_channel(parse_target(f"webhook:{receiver.url}/hook", secret=SECRET), http, CLOCK, HERE)
     await channel.send(ESCALATION)
     got = receiver.received[0]
 
@@ -94,7 +96,7 @@ async def test_a_webhook_gets_all_of_it_signed(receiver: Receiving, http: httpx2
 
 
 async def test_slack_gets_blocks(receiver: Receiving, http: httpx2.AsyncClient) -> None:
-    await open_channel(parse_target(f"slack:{receiver.url}/services/x"), http, CLOCK).send(ESCALATION)
+    await open_channel(parse_target(f"slack:{receiver.url}/services/x"), http, CLOCK, HERE).send(ESCALATION)
     blocks = receiver.received[0].json["blocks"]
     words = orjson.dumps(blocks).decode()
 
@@ -120,7 +122,7 @@ async def test_what_became_of_it_is_told(
     receiver: Receiving, http: httpx2.AsyncClient, kind: str, status: int | None, body: bytes, error: type[Exception]
 ) -> None:
     receiver.answer = None if status is None else (status, {"Retry-After": "30"}, body)
-    channel = open_channel(parse_target(f"{kind}:{receiver.url}", secret=SECRET), http, CLOCK)
+    channel = open_channel(parse_target(f"{kind}:{receiver.url}", secret=SECRET), http, CLOCK, HERE)
 
     with pytest.raises(error) as caught:
         await channel.send(ESCALATION)
@@ -193,7 +195,7 @@ async def test_hostile_words_reach_a_person_all_the_same(
     hostile = Escalation(MARKER, "failed", bad, bad, (bad,), bad, (bad,), '{"a": ' + "9" * 400 + ', "b": "\\ud800"}')
     targets = (f"slack:{receiver.url}", f"webhook:{receiver.url}")
     for target in targets:
-        await open_channel(parse_target(target, secret=SECRET), http, CLOCK).send(hostile)
+        await open_channel(parse_target(target, secret=SECRET), http, CLOCK, HERE).send(hostile)
     await mail_to(smtp, "oncall@acme.example", http).send(hostile)
 
     assert len(receiver.received) == 2

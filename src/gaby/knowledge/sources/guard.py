@@ -4,19 +4,15 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 
 import httpx2
 
 from gaby.knowledge.sources.source import BadSource, SourceUnavailable
+from gaby_connectors.sdk.outside_addresses import Address, is_public
 
-Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
-_UNICAST = ip_network("2000::/3")
-_NAT64 = ip_network("64:ff9b::/96")
-# Addresses that count as global and are not: of clouds' own services, and of networks that wrap others.
-_SPECIAL = tuple(map(ip_network, ("168.63.129.16", "192.0.0.0/24", "192.88.99.0/24", "2002::/16", "2001::/32")))
 _MOST_TRIED = 3
 _MOST_ORIGINS = 8
 
@@ -52,17 +48,7 @@ class Guard:
         return found
 
     def _is_allowed(self, address: Address) -> bool:
-        return any(address in network for network in self._allowed) or _is_public(address)
-
-
-def _is_public(address: Address) -> bool:
-    if isinstance(address, IPv6Address):
-        if address in _NAT64:
-            return _is_public(IPv4Address(int(address) & 0xFFFFFFFF))
-        if address not in _UNICAST:
-            return False
-    special = address.is_multicast or address.is_reserved or any(address in network for network in _SPECIAL)
-    return address.is_global and not special
+        return any(address in network for network in self._allowed) or is_public(address)
 
 
 class Guarded(httpx2.AsyncBaseTransport):

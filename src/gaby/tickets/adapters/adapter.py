@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket, Verdict, Voucher
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ class DeskGround:
     clock: Clock
     http: httpx2.AsyncClient
     """Shared by all; adapters set their own timeouts and never its state."""
+    outside: OutsideAddresses
+    """Which addresses this desk may be at. `http` keeps to them by itself; other connections are made through it."""
     remember: Callable[[Mapping[str, str]], Awaitable[None]]
     """Stores new values of secret settings, such as a refreshed token, sealed."""
 
@@ -168,3 +171,9 @@ class AdapterKind(Generic[ConfigT]):
     config: type[ConfigT]
     """Describes each setting. Those of type `SecretStr` are stored sealed."""
     open: Callable[[ConfigT, DeskGround], TicketAdapter]
+    hosts: Callable[[ConfigT], Sequence[str]] = lambda _config: ()
+    """The hosts that its settings name, in any spelling."""
+    vouchers: tuple[Voucher, ...] = ("nobody",)
+    """Who can vouch for the requesters of such a desk; the first is believed unless an operator chooses another."""
+    voucher_note: str = "This desk tells nothing that could vouch for a requester."
+    """What believing them means, for whoever has to choose."""

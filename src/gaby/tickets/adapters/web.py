@@ -16,6 +16,7 @@ import orjson
 from gaby.kernel.text import printable
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.payload import mapping
+from gaby_connectors.sdk.outside_addresses import AddressRefused
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -78,6 +79,8 @@ async def send(http: httpx2.AsyncClient, ask: Ask, service: str) -> Answer:
     try:
         async with asyncio.timeout(_WHOLE_SECONDS):
             return await _received(http, request)
+    except AddressRefused as error:
+        raise DeskRefused(str(error)) from error
     except _NOTHING_SENT as error:
         raise DeskUnavailable(f"{service} cannot be reached.") from error
     except _TooMuch as error:
@@ -182,6 +185,10 @@ def _reason(answer: Answer) -> str:
     except ValueError:
         return "."
     return f": {printable(message[:200], one_line=True)}" if isinstance(message, str) and message else "."
+
+
+def host_of(address: str) -> str:
+    return urlsplit(address).hostname or ""
 
 
 def is_loopback(host: str) -> bool:

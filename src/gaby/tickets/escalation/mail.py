@@ -2,6 +2,7 @@
 
 import asyncio
 import smtplib
+import socket
 import ssl
 from collections.abc import Callable, Sequence
 from email.message import EmailMessage
@@ -15,6 +16,7 @@ from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskU
 from gaby.tickets.adapters.web import is_loopback
 from gaby.tickets.cleaning import clean, clean_line
 from gaby.tickets.escalation.channel import VERDICTS, Escalation
+from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
 
 _SECONDS = 20.0
 _LONGEST = 100_000
@@ -40,8 +42,27 @@ class SmtpServer(BaseModel):
         return self
 
 
+class _PlainSmtp(smtplib.SMTP):
+    def __init__(self, outside: OutsideAddresses, server: SmtpServer) -> None:
+        self._outside = outside
+        super().__init__(server.host, server.port, timeout=_SECONDS)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self._outside.connect(host, port, timeout)
+
+
+class _TlsSmtp(smtplib.SMTP_SSL):
+    def __init__(self, outside: OutsideAddresses, server: SmtpServer, context: ssl.SSLContext) -> None:
+        self._outside = outside
+        super().__init__(server.host, server.port, timeout=_SECONDS, context=context)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self.context.wrap_socket(self._outside.connect(host, port, timeout), server_hostname=host)
+
+
 class Mail:
-    def __init__(self, server: SmtpServer, recipients: Sequence[str], clock: Clock) -> None:
+    def __init__(self, server: SmtpServer, recipients: Sequence[str], clock: Clock, outside: OutsideAddresses) -> None:
+        self._outside = outside
         self._server = server
         self._recipients = recipients
         self._clock = clock
@@ -82,6 +103,8 @@ class Mail:
             raise DeskRefused("The mail server does not accept the name and password.") from error
         except smtplib.SMTPNotSupportedError as error:
             raise DeskRefused("The mail server does not offer the encryption or sign-in that is set.") from error
+        except AddressRefused as error:
+            raise DeskRefused(str(error)) from error
         except (smtplib.SMTPException, OSError) as error:
             raise DeskUnavailable("The mail server cannot be reached.") from error
         try:
@@ -93,9 +116,9 @@ class Mail:
         server = self._server
         context = ssl.create_default_context()
         if server.security == "tls":
-            connection: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=_SECONDS, context=context)
+            connection: smtplib.SMTP = _TlsSmtp(self._outside, server, context)
         else:
-            connection = smtplib.SMTP(server.host, server.port, timeout=_SECONDS)
+            connection = _PlainSmtp(self._outside, server)
         try:
             connection.ehlo_or_helo_if_needed()
             if server.security == "starttls":

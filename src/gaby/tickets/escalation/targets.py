@@ -6,13 +6,15 @@ import httpx2
 from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 
 from gaby.kernel.clock import Clock
-from gaby.kernel.errors import Invalid
-from gaby.tickets.adapters.web import checked_address
+from gaby.kernel.errors import Forbidden, Invalid
+from gaby.tickets.adapters.web import checked_address, host_of
 from gaby.tickets.cleaning import clean_email
-from gaby.tickets.escalation.channel import Channel
+from gaby.tickets.escalation.channel import Channel, Escalation
 from gaby.tickets.escalation.mail import Mail, SmtpServer
 from gaby.tickets.escalation.slack import Slack
 from gaby.tickets.escalation.webhook import Webhook
+from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
+from gaby_connectors.sdk.outside_web import GuardedTransport
 
 Kind = Literal["slack", "webhook", "email"]
 
@@ -29,6 +31,9 @@ class EscalationTarget(BaseModel):
         SecretStr, Field(description="What deliveries to a webhook are signed with, in x-gaby-signature.")
     ] = SecretStr("")
     smtp: Annotated[SmtpServer | None, Field(description="For email: the server that sends it.")] = None
+    any_address: Annotated[
+        bool, Field(description="Set up by somebody who manages the installation, so it may be inside the network.")
+    ] = False
 
     @model_validator(mode="after")
     def _usable(self) -> Self:
@@ -47,6 +52,14 @@ class EscalationTarget(BaseModel):
                 raise ValueError("a mail server must be named that sends the mails")
         return self
 
+    def check(self, outside: OutsideAddresses) -> None:
+        """What can be told without looking a name up: `Forbidden`. The rest is judged when it is used."""
+        host = self.smtp.host if self.smtp is not None else host_of(self.address.get_secret_value().strip())
+        try:
+            outside.check_name(host)
+        except AddressRefused as error:
+            raise Forbidden(str(error)) from None
+
     def recipients(self) -> list[str]:
         return [found for each in self.address.get_secret_value().split(",") if (found := clean_email(each))]
 
@@ -63,10 +76,31 @@ def parse_target(text: str, *, secret: str = "", smtp: SmtpServer | None = None)
         raise Invalid(f"The escalation target cannot be used: {reasons}.") from None
 
 
-def open_channel(target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock) -> Channel:
+def open_channel(
+    target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock, outside: OutsideAddresses | None = None
+) -> Channel:
+    """`outside` is where a target may be that nobody who manages the installation has set up."""
+    allowed = OutsideAddresses.anywhere() if target.any_address else outside or OutsideAddresses()
+    if target.smtp is not None and target.kind == "email":
+        return Mail(target.smtp, target.recipients(), clock, allowed)
+    return _open_web(target, http, clock) if target.any_address else _GuardedChannel(target, clock, allowed)
+
+
+def _open_web(target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock) -> Channel:
     address = target.address.get_secret_value().strip()
     if target.kind == "slack":
         return Slack(address, http, clock)
-    if target.smtp is not None and target.kind == "email":
-        return Mail(target.smtp, target.recipients(), clock)
     return Webhook(address, target.secret.get_secret_value(), http, clock)
+
+
+class _GuardedChannel:
+    """Escalations are rare, so each has a client of its own."""
+
+    def __init__(self, target: EscalationTarget, clock: Clock, outside: OutsideAddresses) -> None:
+        self._target = target
+        self._clock = clock
+        self._outside = outside
+
+    async def send(self, escalation: Escalation) -> None:
+        async with httpx2.AsyncClient(transport=GuardedTransport(self._outside)) as http:
+            await _open_web(self._target, http, self._clock).send(escalation)

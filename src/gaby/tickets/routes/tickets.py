@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, Response, status
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession
 from gaby.kernel.ids import TicketId
 from gaby.tickets.canonical import TicketStatus
-from gaby.tickets.routes.depends import Service
-from gaby.tickets.schemas import MessageIn, OriginalOut, TicketDetailOut, TicketIn, TicketOut
+from gaby.tickets.routes.depends import MessageToAdd, Service, TicketToAdd
+from gaby.tickets.schemas import MessageIn, OriginalOut, TicketDetailOut, TicketOut
 
 router = APIRouter(prefix="/api/tickets", tags=["Tickets"])
 
@@ -27,10 +27,10 @@ async def list_tickets(
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def add_ticket(
-    actor: CanWorkOnTickets, body: TicketIn, service: Service, session: WriteSession, response: Response
+    actor: CanWorkOnTickets, prepared: TicketToAdd, service: Service, session: WriteSession, response: Response
 ) -> TicketOut:
     """To the built-in desk. 200 instead of 201 when it was there already."""
-    taken = await service.add(session, actor, body.incoming(f"inbox-{service.ids.new().hex}"))
+    taken = await service.add(session, actor, prepared)
     if not taken.new:
         response.status_code = status.HTTP_200_OK
     return TicketOut.of(await service.intake.get(session, taken.ticket_id))
@@ -54,11 +54,16 @@ async def get_original(
 
 @router.post("/{ticket_id}/messages", status_code=status.HTTP_201_CREATED)
 async def write_message(
-    actor: CanWorkOnTickets, ticket_id: TicketId, body: MessageIn, service: Service, session: WriteSession
+    actor: CanWorkOnTickets,
+    ticket_id: TicketId,
+    body: MessageIn,
+    prepared: MessageToAdd,
+    service: Service,
+    session: WriteSession,
 ) -> TicketDetailOut:
     """A message by the requester sets Gaby to work again."""
     row = await service.intake.get(session, ticket_id)
-    await service.write_on(session, actor, row, body.body, body.author)
+    await service.write_on(session, actor, row, prepared, body.author, verified=body.requester_verified)
     return TicketDetailOut.with_messages(row, await service.intake.messages(session, ticket_id))
 
 

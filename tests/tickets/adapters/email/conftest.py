@@ -12,6 +12,7 @@ from gaby.kernel.clock import SystemClock
 from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
 from gaby.tickets.adapters.email import kind
 from gaby.tickets.adapters.email.config import EmailConfig
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 from tests.support.mail_server import PASSWORD, SUPPORT, MailServer, start_mail_server
 
 OpenDesk = Callable[..., TicketAdapter]
@@ -36,7 +37,7 @@ async def ground() -> AsyncGenerator[DeskGround]:
         raise AssertionError(values)
 
     async with httpx2.AsyncClient() as http:
-        yield DeskGround(SystemClock(), http, remember)
+        yield DeskGround(SystemClock(), http, OutsideAddresses.anywhere(), remember)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from threading import Event
 import pytest
 
 from gaby.tickets.adapters.email.lines import Line, in_time
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 pytestmark = pytest.mark.promise("T2")
 
@@ -19,7 +20,7 @@ async def test_a_line_on_which_nobody_speaks_is_cut() -> None:
         return ours.recv(1)
 
     with ours, theirs:
-        assert await in_time(0.05, work) == b""
+        assert await in_time(0.05, work, OutsideAddresses.anywhere()) == b""
 
 
 async def test_work_that_nobody_waits_for_ends_as_well() -> None:
@@ -34,7 +35,7 @@ async def test_work_that_nobody_waits_for_ends_as_well() -> None:
         raise ConnectionError
 
     with ours, theirs:
-        waiting = asyncio.create_task(in_time(60, work))
+        waiting = asyncio.create_task(in_time(60, work, OutsideAddresses.anywhere()))
         await asyncio.to_thread(listening.wait, 30)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):

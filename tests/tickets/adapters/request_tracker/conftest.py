@@ -10,6 +10,7 @@ from gaby.kernel.clock import SystemClock
 from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
 from gaby.tickets.adapters.request_tracker import kind
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
+from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 from tests.support.request_tracker import RequestTrackerServer, start_request_tracker
 
 OpenDesk = Callable[..., TicketAdapter]
@@ -28,7 +29,7 @@ async def ground() -> AsyncGenerator[DeskGround]:
         raise AssertionError(values)
 
     async with httpx2.AsyncClient() as http:
-        yield DeskGround(SystemClock(), http, remember)
+        yield DeskGround(SystemClock(), http, OutsideAddresses.anywhere(), remember)
 
 
 @pytest.fixture

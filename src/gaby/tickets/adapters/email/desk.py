@@ -40,6 +40,7 @@ class EmailDesk:
     def __init__(self, config: EmailConfig, ground: DeskGround) -> None:
         self._config = config
         self._clock = ground.clock
+        self._outside = ground.outside
 
     def capabilities(self) -> Capabilities:
         return Capabilities()
@@ -56,7 +57,7 @@ class EmailDesk:
                 f"{where} can be read (its next mail is number {state.next_uid}), {self._config.smtp_host} would send."
             )
 
-        return await in_time(_POLL_WITHIN, work)
+        return await in_time(_POLL_WITHIN, work, self._outside)
 
     async def poll(self, cursor: str | None) -> Page:
         told = parse(cursor) if cursor is not None else None
@@ -68,7 +69,7 @@ class EmailDesk:
                 start = position(told, state, self._config.since, now)
                 return Poll(box, self._config, lambda: self._clock.monotonic() < end).page(start, state)
 
-        return await in_time(_POLL_WITHIN, work)
+        return await in_time(_POLL_WITHIN, work, self._outside)
 
     def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
         raise WebhookRefused("A mailbox delivers no webhooks.")
@@ -84,7 +85,7 @@ class EmailDesk:
         written = mail(answer, self._config)
         own = self._config.from_address
         recipients = [answer.to] if answer.to == own.lower() else [answer.to, own]
-        await in_time(_SEND_WITHIN, lambda line: sending.send(self._config, written, recipients, line))
+        await in_time(_SEND_WITHIN, lambda line: sending.send(self._config, written, recipients, line), self._outside)
         return answer.message_id
 
     def _answer(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> Answer:
@@ -115,7 +116,7 @@ class EmailDesk:
                 box.examine(self._config.copies)
                 return message_id if box.with_id(message_id) is not None else None
 
-        return await in_time(_POLL_WITHIN, work)
+        return await in_time(_POLL_WITHIN, work, self._outside)
 
     async def update_status(self, external_id: str, verdict: Verdict, metadata: Mapping[str, Any]) -> None:
         raise DeskRefused("Mails have no status.")

@@ -2,11 +2,14 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 
+from gaby.tickets.adapters.email.authentication_results import trusted_results
 from gaby.tickets.adapters.email.config import is_address
+from gaby.tickets.adapters.email.header_scan import HeaderPiece, HeaderSyntaxError, header_pieces, unfolded
 from gaby.tickets.cleaning import clean_line
 
 MOST_IDS = 20
@@ -16,11 +19,10 @@ TICKET = "X-Gaby-Ticket"
 """In Gaby's answers: the ticket they belong to."""
 _MOST_HEADER = 8_000
 _ID = re.compile(r"<([A-Za-z0-9!#$%&'*+/=?^_`{|}~.:\[\]@-]{1,190})>")
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"")
-_COMMENT = re.compile(r"\([^()]*\)")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _IN_ANGLES = re.compile(r"<([^<>]*)>")
-_RESULT = re.compile(r"(?:^|;)\s*(dkim|dmarc)\s*=\s*([a-z]{1,20})([^;]*)", re.IGNORECASE)
-_FROM_DOMAIN = re.compile(r"\bheader\.from\s*=\s*([A-Za-z0-9.-]{1,253})", re.IGNORECASE)
+_SEPARATORS = frozenset("@,;:<>")
+"""Of several mailboxes, or of a group of them."""
 _DAEMONS = ("mailer-daemon@", "postmaster@", "no-reply@", "noreply@", "do-not-reply@", "donotreply@")
 _OWN = re.compile(r"gaby-[0-9a-z]{32}")
 
@@ -51,15 +53,39 @@ def _part(value: bytes | str, charset: str | None) -> str:
 
 
 def address(head: Message, name: str) -> str | None:
-    """The one mailbox in it. None where there are several or it is not plain: then nobody is vouched for."""
+    """The mailbox in it. None where the header comes twice, names several, or is not plain."""
+    found = _mailbox(head, name)
+    return found[0] if found is not None else None
+
+
+def sole_address(head: Message, name: str) -> str | None:
+    """The same, and None as well where the header could be read as naming somebody else besides: what a program takes
+    for a name with a comma, another takes for two people. Only this one is vouched for."""
+    found = _mailbox(head, name)
+    return found[0] if found is not None and not _SEPARATORS & set(found[1]) else None
+
+
+def _mailbox(head: Message, name: str) -> tuple[str, str] | None:
+    """The mailbox, and what stands around its brackets."""
     if len(head.get_all(name, [])) != 1:
         return None
-    text = _QUOTED.sub(" ", raw(head, name))
-    for _ in range(5):
-        text = _COMMENT.sub(" ", text)
+    text = str(head.get(name, ""))
+    try:
+        # The name in front may be in any language, and says nothing about who it is.
+        plain = _NOT_ASCII.sub("_", unfolded(text[:_MOST_HEADER]))
+        text = "".join(_skeleton(header_pieces(plain)))
+    except HeaderSyntaxError:
+        return None
     found = _IN_ANGLES.findall(text)
     mailbox = (found[0] if len(found) == 1 else "" if found else text).strip()
-    return mailbox.lower() if is_address(mailbox) else None
+    return (mailbox.lower(), _IN_ANGLES.sub("", text) if found else "") if is_address(mailbox) else None
+
+
+def _skeleton(pieces: Iterator[HeaderPiece]) -> Iterator[str]:
+    """Without comments, and with a mark that no address contains in place of what is quoted."""
+    for piece in pieces:
+        yield " " if piece.spaced else ""
+        yield "\0" if piece.quoted else piece.text
 
 
 def message_id(head: Message, mail: bytes) -> str:
@@ -92,26 +118,11 @@ def is_own_id(message: str, domain: str) -> bool:
     return _OWN.fullmatch(marker) is not None and where.lower() == domain
 
 
-def authentication(head: Message, authserv_id: str) -> dict[str, str]:
-    """What the desk's own server found out about the sender. Others' findings are anybody's to write."""
-    for header in head.get_all("authentication-results", []) if authserv_id else []:
-        text = _COMMENT.sub(" ", str(header)[:_MOST_HEADER].replace("\r", " ").replace("\n", " "))
-        server, _, results = text.partition(";")
-        if (server.split() or [""])[0].lower() != authserv_id.lower():
-            continue
-        found: dict[str, str] = {}
-        for method, result, rest in _RESULT.findall(results):
-            found.setdefault(method.lower(), result.lower())
-            domain = _FROM_DOMAIN.search(rest)
-            if method.lower() == "dmarc" and domain:
-                found.setdefault("from", domain[1].lower())
-        # The topmost is the newest, and the only one that the server is sure to have written itself.
-        return found
-    return {}
-
-
-def is_verified(sender: str | None, found: dict[str, str]) -> bool:
-    return sender is not None and found.get("dmarc") == "pass" and found.get("from") == sender.rpartition("@")[2]
+def is_verified(head: Message, authserv_id: str) -> bool:
+    """Whether the desk's own server says that the domain of the one address in the one `From` sent this (DMARC)."""
+    sender = sole_address(head, "from")
+    found = trusted_results(head, authserv_id)
+    return sender is not None and found is not None and found.dmarc_domain == sender.rpartition("@")[2]
 
 
 def is_automatic(head: Message, to: str | None) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from gaby.kernel.text import printable
+from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
 
 T = TypeVar("T")
 ANSWER_WITHIN = 20.0
@@ -17,7 +18,8 @@ ANSWER_WITHIN = 20.0
 class Line:
     """The connection that a piece of work has open, so that it can be cut from outside."""
 
-    def __init__(self) -> None:
+    def __init__(self, outside: OutsideAddresses) -> None:
+        self.outside = outside
         self._current: Callable[[], socket.socket | None] = lambda: None
 
     def watch(self, current: Callable[[], socket.socket | None]) -> None:
@@ -30,9 +32,9 @@ class Line:
                 connection.shutdown(socket.SHUT_RDWR)
 
 
-async def in_time(seconds: float, work: Callable[[Line], T]) -> T:
+async def in_time(seconds: float, work: Callable[[Line], T], outside: OutsideAddresses) -> T:
     """When the time is up the line is cut, and the work itself says what that means: only it knows how far it was."""
-    line = Line()
+    line = Line(outside)
     task = asyncio.create_task(asyncio.to_thread(work, line))
     try:
         done, _ = await asyncio.wait((task,), timeout=seconds)
@@ -58,6 +60,8 @@ def said(answer: object) -> str:
 
 
 def what_failed(host: str, error: Exception) -> str:
+    if isinstance(error, AddressRefused):
+        return str(error)
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"The certificate of {host} is not valid. SSL_CERT_FILE can name the authority of your own network."
     if isinstance(error, ssl.SSLError):

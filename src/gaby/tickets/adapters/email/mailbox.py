@@ -2,6 +2,7 @@
 
 import imaplib
 import re
+import socket
 from base64 import b64encode
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -11,6 +12,7 @@ from datetime import date, datetime
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.email.config import EmailConfig
 from gaby.tickets.adapters.email.lines import ANSWER_WITHIN, Line, said, tls, what_failed
+from gaby_connectors.sdk.outside_addresses import AddressRefused
 
 _SIZE = re.compile(rb"RFC822\.SIZE (\d{1,15})")
 _DATE = re.compile(rb"INTERNALDATE \"([^\"]{1,40})\"")
@@ -36,6 +38,9 @@ class _Plain(imaplib.IMAP4):
         self._line = line
         super().__init__(host, port, timeout=ANSWER_WITHIN)
 
+    def _create_socket(self, timeout: float | None) -> socket.socket:
+        return self._line.outside.connect(self.host, self.port, timeout)
+
     def open(self, host: str = "", port: int = 143, timeout: float | None = None) -> None:
         super().open(host, port, timeout)
         self._line.watch(lambda: self.sock)
@@ -45,6 +50,10 @@ class _Tls(imaplib.IMAP4_SSL):
     def __init__(self, line: Line, host: str, port: int) -> None:
         self._line = line
         super().__init__(host, port, ssl_context=tls(), timeout=ANSWER_WITHIN)
+
+    def _create_socket(self, timeout: float | None) -> socket.socket:
+        plain = self._line.outside.connect(self.host, self.port, timeout)
+        return self.ssl_context.wrap_socket(plain, server_hostname=self.host)
 
     def open(self, host: str = "", port: int | None = 993, timeout: float | None = None) -> None:
         super().open(host, port, timeout)
@@ -147,6 +156,8 @@ def signed_in(config: EmailConfig, line: Line) -> Generator[Mailbox]:
         raise DeskUnavailable(what_failed(host, error)) from None
     except imaplib.IMAP4.error as error:
         raise DeskRefused(f"{host} refuses: {said(error)}") from None
+    except AddressRefused as error:
+        raise DeskRefused(str(error)) from None
     except OSError as error:
         raise DeskUnavailable(what_failed(host, error)) from None
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from gaby.kernel.mail_addresses import same_address
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
 from gaby.tickets.adapters.email.config import EmailConfig
 from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Priority
@@ -54,7 +55,8 @@ def incoming(raw: RawTicket, config: EmailConfig) -> IncomingTicket:
         title=mail.subject or clean_line(mail.body[:400], 80) or "(no subject)",
         body=mail.body,
         requester_email=mail.root.sender if known else mail.sender,
-        requester_verified=mail.root.verified if known else mail.verified,
+        requester_verified=_wrote_first_text(mail, known=known),
+        verified_by="mail",
         priority=mail.urgency,
         received_at=mail.at,
         messages=() if first else (_message(mail, config),),
@@ -63,7 +65,20 @@ def incoming(raw: RawTicket, config: EmailConfig) -> IncomingTicket:
 
 
 def _message(mail: _Mail, config: EmailConfig) -> IncomingMessage:
-    return IncomingMessage(mail.id, _author(mail, config), mail.body, mail.at, mail.sender)
+    return IncomingMessage(
+        external_id=mail.id,
+        author=_author(mail, config),
+        body=mail.body,
+        at=mail.at,
+        author_email=mail.sender,
+        verified_by="mail" if mail.verified else "nobody",
+    )
+
+
+def _wrote_first_text(mail: _Mail, *, known: bool) -> bool:
+    """Whether the requester is verified to have written this mail. It becomes the first text of a ticket whose
+    beginning Gaby never saw, and then whoever began vouches for nothing that somebody else wrote."""
+    return mail.verified and (not known or (mail.root.verified and same_address(mail.sender, mail.root.sender)))
 
 
 def _author(mail: _Mail, config: EmailConfig) -> Author:

@@ -48,7 +48,6 @@ def summary(mail: bytes, config: EmailConfig) -> dict[str, Any]:
     ours = config.from_address.lower()
     if sender == ours and heads.is_own_id(message, config.domain):
         return _own(message, parsed)
-    found = heads.authentication(head, config.authserv_id)
     to = (heads.address(head, "reply-to") if config.follow_reply_to else None) or sender
     return {
         "id": message,
@@ -57,8 +56,7 @@ def summary(mail: bytes, config: EmailConfig) -> dict[str, Any]:
         "from": sender,
         "to": to,
         "subject": heads.words(head, "subject", _MOST_SUBJECT),
-        "authentication": found,
-        "verified": heads.is_verified(sender, found),
+        "verified": heads.is_verified(head, config.authserv_id),
         # A head that goes on for ever may hide what tells a program from a person.
         "automatic": parsed.head_cut or to == ours or heads.is_automatic(head, to),
     }

@@ -2,6 +2,7 @@
 
 import re
 import smtplib
+import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.email.config import EmailConfig
 from gaby.tickets.adapters.email.lines import ANSWER_WITHIN, Line, said, tls, what_failed
+from gaby_connectors.sdk.outside_addresses import AddressRefused
 
 _DOT = re.compile(rb"(?m)^\.")
 # A server checks a mail before it says that it has it: for viruses, for spam. RFC 5321 gives it ten minutes.
@@ -20,6 +22,9 @@ class _Plain(smtplib.SMTP):
         self._line = line
         super().__init__(config.smtp_host, config.smtp_port, config.domain, timeout=ANSWER_WITHIN)
 
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self._line.outside.connect(host, port, timeout)
+
     def connect(self, host: str = "localhost", port: int = 0, source_address: Any = None) -> tuple[int, bytes]:
         self._line.watch(lambda: self.sock)
         return super().connect(host, port, source_address)
@@ -29,6 +34,9 @@ class _Tls(smtplib.SMTP_SSL):
     def __init__(self, line: Line, config: EmailConfig) -> None:
         self._line = line
         super().__init__(config.smtp_host, config.smtp_port, config.domain, timeout=ANSWER_WITHIN, context=tls())
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self.context.wrap_socket(self._line.outside.connect(host, port, timeout), server_hostname=host)
 
     def connect(self, host: str = "localhost", port: int = 0, source_address: Any = None) -> tuple[int, bytes]:
         self._line.watch(lambda: self.sock)
@@ -76,6 +84,8 @@ def _connected(config: EmailConfig, line: Line) -> smtplib.SMTP:
     except ValueError:
         # The error quotes what it could not encode.
         raise DeskRefused(f"{host} takes only ASCII characters in its user and password.") from None
+    except AddressRefused as error:
+        raise DeskRefused(str(error)) from None
     except OSError as error:
         raise DeskUnavailable(what_failed(host, error)) from None
     return smtp

@@ -44,8 +44,8 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
         external_id=found,
         title=title,
         body=body,
-        # GitHub signed the author in; which address that person has, it does not tell.
-        requester_verified=bool(login),
+        # GitHub signed the author in; which address that person has it does not tell, so nobody can be vouched for.
+        requester_verified=False,
         customer=login,
         priority=_priority(labels, priorities),
         received_at=moment(issue.get("created_at")),

@@ -4,4 +4,12 @@ from gaby.tickets.adapters.adapter import AdapterKind
 from gaby.tickets.adapters.inbox.config import InboxConfig
 from gaby.tickets.adapters.inbox.desk import Inbox
 
-kind = AdapterKind("inbox", "The built-in desk", InboxConfig, Inbox)
+kind = AdapterKind(
+    "inbox",
+    "The built-in desk",
+    InboxConfig,
+    Inbox,
+    vouchers=("desk", "nobody"),
+    voucher_note="`desk`: whoever adds a ticket may say that the requester is verified, ticket by ticket; "
+    "`nobody`: that is not believed.",
+)

@@ -12,6 +12,7 @@ import orjson
 
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.cleaning import clean_line
+from gaby_connectors.sdk.outside_addresses import AddressRefused
 
 _MOST_BYTES = 8_000_000
 _WITHIN = 60.0
@@ -80,6 +81,8 @@ class Rest:
                 ) as response,
             ):
                 return await self._answer(response)
+        except AddressRefused as error:
+            raise DeskRefused(str(error)) from None
         except _NOT_SENT:
             raise DeskUnavailable(f"{self._host} cannot be reached.") from None
         except (TimeoutError, httpx2.TimeoutException):

@@ -44,8 +44,8 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
         title=title,
         body=body,
         requester_email=requester,
-        # Zoho does not tell whether a mail's sender was checked, so nobody is vouched for.
-        requester_verified=False,
+        # Zoho does not tell whether a mail's sender was checked, so only its portal can vouch for anybody.
+        requester_verified=_is_portal(ticket),
         customer=line(within(ticket, "contact", "account", "accountName"), 120),
         priority=priorities.get(line(ticket.get("priority"), 40).lower(), "medium"),
         sla_at=moment(ticket.get("dueDate")),
@@ -85,6 +85,7 @@ def _thread(thread: Mapping[str, Any]) -> IncomingMessage:
         body=body,
         at=moment(thread.get("createdTime")),
         author_email=email(within(thread, "author", "email")),
+        verified_by="desk" if _is_portal(thread) else "nobody",
         private=line(thread.get("visibility"), 20).lower() == "private",
     )
 
@@ -99,6 +100,10 @@ def _comment(comment: Mapping[str, Any]) -> IncomingMessage:
         author_email=email(within(comment, "commenter", "email")),
         private=comment.get("isPublic") is not True,
     )
+
+
+def _is_portal(entry: Mapping[str, Any]) -> bool:
+    return line(entry.get("channel"), 40).upper() == "WEB"
 
 
 def _author(body: str, *, by_desk: bool) -> Author:

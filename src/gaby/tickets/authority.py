@@ -1,0 +1,70 @@
+"""Authority: in whose name an investigation may act. It belongs to messages, not to the ticket that they stand on."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from gaby.kernel.mail_addresses import canonical_address, same_address
+from gaby.tickets.intake import WrittenMessage
+from gaby.tickets.models import Ticket, TicketMessage
+
+
+class Authority(NamedTuple):
+    """Whom a run acts for, and whether that is certain."""
+
+    requester: str | None
+    """The address that the ticket is about, in its canonical spelling. Certain only if `verified`."""
+    verified: bool
+    because: str
+    """Why, in a sentence for people."""
+
+
+Message = TicketMessage | WrittenMessage
+
+
+def authority_of(
+    ticket: Ticket, messages: Sequence[TicketMessage] | Sequence[WrittenMessage], *, answering: UUID | None = None
+) -> Authority:
+    """The requester's authority, if everything that is being answered is verified to be from the requester.
+
+    `answering` is the first message that this run answers; without it, that is the ticket's first text, and so the
+    whole thread. Messages by Gaby and by colleagues neither give authority nor take it. Any other message that is not
+    verified, or is from another address, takes it away for the whole run: whoever wrote it would otherwise ask for
+    something in the requester's name. Messages are told apart by the order in which Gaby stored them, since the time
+    that stands on a message is its author's to write.
+    """
+    requester = canonical_address(ticket.requester_email) if ticket.requester_email is not None else None
+    if requester is None:
+        return Authority(None, verified=False, because="The ticket does not say who asks.")
+    if answering is None and not ticket.requester_verified:
+        return Authority(requester, verified=False, because=f"Nobody vouches that {requester} wrote the first text.")
+    answered = list(_answered(messages, answering))
+    if answering is not None and not answered:
+        return Authority(requester, verified=False, because="The message that is answered is not on this ticket.")
+    for message in answered:
+        if (doubt := _doubt(message, requester)) is not None:
+            return Authority(requester, verified=False, because=doubt)
+    return Authority(
+        requester, verified=True, because=f"Everything that is answered is verified to be from {requester}."
+    )
+
+
+def _answered(messages: Sequence[Message], answering: UUID | None) -> Iterator[Message]:
+    if answering is not None and not any(message.id == answering for message in messages):
+        return
+    for message in messages:
+        # Ids are made in the order of time (UUIDv7).
+        if answering is None or message.id >= answering:
+            yield message
+
+
+def _doubt(message: Message, requester: str) -> str | None:
+    if message.author in ("agent", "gaby"):
+        return None
+    if message.author_email is None:
+        return "A message on the ticket does not say who wrote it."
+    if not same_address(message.author_email, requester):
+        return f"Somebody else, {message.author_email}, has written on the ticket of {requester}."
+    if message.verified_by == "nobody":
+        return f"Nobody vouches that {requester} wrote the latest messages."
+    return None

@@ -1,0 +1,122 @@
+"""Preparation: cleaning and redacting a ticket, which takes time, before the transaction that stores it is opened."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, TypeVar, cast
+
+from gaby.tickets.adapters.adapter import TicketUnreadable
+from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from gaby.tickets.cleaning import LONGEST_ID, LONGEST_TITLE, clean_line, cleaned
+
+LARGE = 20_000
+"""Characters from which on work on a text is given to a thread, so that nobody else waits for it."""
+T = TypeVar("T")
+Redact = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class PreparedMessage:
+    message: IncomingMessage
+    redacted: str
+
+
+@dataclass(frozen=True)
+class PreparedTicket:
+    """A ticket that only has to be stored."""
+
+    ticket: IncomingTicket
+    """Cleaned; as it was written."""
+    external_id: str
+    fingerprint: str
+    title: str
+    """Redacted, as the body."""
+    body: str
+    messages: tuple[PreparedMessage, ...]
+    unchanged: bool = False
+    """It is the same as what is stored, so nothing was redacted."""
+
+    @property
+    def edit(self) -> PreparedMessage:
+        """The text as a message, for when it turns out to be another one than before."""
+        ticket = self.ticket
+        edited = IncomingMessage(
+            external_id=f"edit-{sha256(ticket.body.encode()).hexdigest()[:16]}",
+            author="requester",
+            body=ticket.body,
+            author_email=ticket.requester_email,
+            verified_by=ticket.verified_by if ticket.requester_verified else "nobody",
+        )
+        return PreparedMessage(edited, self.body)
+
+
+async def prepare_ticket(incoming: IncomingTicket, redact: Redact, known: str | None = None) -> PreparedTicket:
+    """`known` is the fingerprint of what is stored: the same again need not be redacted."""
+    texts = [incoming.title, incoming.body, *(each.body for each in incoming.messages)]
+    return await off_the_loop(lambda: _prepared(incoming, redact, known), texts)
+
+
+async def prepare_message(message: IncomingMessage, redact: Redact) -> PreparedMessage:
+    return await off_the_loop(lambda: PreparedMessage(message, redact(message.body)), [message.body])
+
+
+async def off_the_loop(work: Callable[[], T], texts: Sequence[object]) -> T:
+    """At once for small texts, in a thread for large ones."""
+    return await asyncio.to_thread(work) if _is_large(texts) else work()
+
+
+def believed_ticket(ticket: IncomingTicket, voucher: str) -> IncomingTicket:
+    """The ticket with only that verified for which the desk's own voucher stands."""
+    return replace(
+        ticket,
+        requester_verified=ticket.requester_verified and ticket.verified_by == voucher != "nobody",
+        messages=tuple(_believed_message(message, voucher) for message in ticket.messages),
+    )
+
+
+def _believed_message(message: IncomingMessage, voucher: str) -> IncomingMessage:
+    return message if message.verified_by == voucher else replace(message, verified_by="nobody")
+
+
+def _prepared(incoming: IncomingTicket, redact: Redact, known: str | None) -> PreparedTicket:
+    ticket = cleaned(incoming)
+    external_id = clean_line(ticket.external_id, LONGEST_ID)
+    if not external_id:
+        raise TicketUnreadable("It has no id by which the desk knows it.")
+    fingerprint = _fingerprint(ticket)
+    if fingerprint == known:
+        return PreparedTicket(ticket, external_id, fingerprint, "", "", (), unchanged=True)
+    return PreparedTicket(
+        ticket=ticket,
+        external_id=external_id,
+        fingerprint=fingerprint,
+        title=redact(ticket.title)[:LONGEST_TITLE],
+        body=redact(ticket.body),
+        messages=tuple(PreparedMessage(each, redact(each.body)) for each in ticket.messages),
+    )
+
+
+def _fingerprint(ticket: IncomingTicket) -> str:
+    messages = sorted((each.external_id, each.body, each.author) for each in ticket.messages)
+    told = [ticket.title, ticket.body, ticket.priority, ticket.closed, str(ticket.sla_at), messages]
+    return sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _is_large(texts: Sequence[object]) -> bool:
+    """Counts until it is enough, without a stack: what a desk sends may be nested as deep as it likes."""
+    left, waiting = LARGE, list(texts)
+    while waiting and left > 0:
+        value = waiting.pop()
+        if isinstance(value, str | bytes):
+            left -= len(value)
+        elif isinstance(value, Mapping):
+            found = cast("Mapping[Any, Any]", value)
+            left -= len(found)
+            waiting.extend(found.values())
+        elif isinstance(value, list | tuple):
+            parts = cast("Sequence[Any]", value)
+            left -= len(parts)
+            waiting.extend(parts)
+    return left <= 0
