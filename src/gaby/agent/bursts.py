@@ -14,7 +14,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import Ids, RunId, TicketId, WorkspaceId
 from gaby.knowledge.learning.alike import likeness
-from gaby.safety import canonical_address
+from gaby.safety import canonical_identity
 from gaby.tickets.models import Incident, Ticket
 
 WINDOW = timedelta(hours=24)
@@ -133,7 +133,7 @@ class Bursts:
 
 def _same_person(one: Ticket, other: Ticket) -> bool:
     mine, theirs = (each.requester_email if each.requester_verified else None for each in (one, other))
-    return mine is not None and theirs is not None and canonical_address(mine) == canonical_address(theirs)
+    return mine is not None and theirs is not None and canonical_identity(mine) == canonical_identity(theirs)
 
 
 def _ranked(ticket: Ticket, others: Sequence[Ticket]) -> list[tuple[Ticket, float]]:

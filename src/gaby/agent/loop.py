@@ -46,7 +46,8 @@ from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
 from gaby.llm.books import BudgetSpent
-from gaby.safety import Placeholders
+from gaby.safety import Dictionary, Placeholders
+from gaby.tickets.authority import Authority, authority_of
 from gaby.tickets.intake import Intake
 from gaby.tickets.models import Ticket
 from gaby.tools import Run, Tools
@@ -96,7 +97,8 @@ class Loop:
             loaded = await load(session, parts.vault, row)
             persona = await parts.personas.of(session)
             cap = (await parts.books.limits_in(session)).run
-        tools = self._tool_run(lease, ticket)
+            authority = authority_of(ticket, await parts.intake.messages(session, ticket.id))
+        tools = self._tool_run(lease, ticket, authority)
         if loaded.memory.placeholders is not None:
             tools.placeholders = Placeholders.from_json(loaded.memory.placeholders)
         run = Investigating(
@@ -123,15 +125,16 @@ class Loop:
                     tools.changes[call.tool] += 1
         return run
 
-    def _tool_run(self, lease: Lease, ticket: Ticket) -> Run:
+    def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority) -> Run:
         """On behalf of the verified requester, of nobody, or of the operator who wrote the ticket as an instruction."""
-        verified = ticket.requester_email if ticket.requester_verified else None
+        verified = authority.requester if authority.verified else None
         principals = None if ticket.operator is not None else frozenset({verified} if verified else ())
         run = self.parts.tools.run(
             Actor("agent", INVESTIGATOR, lease.workspace_id),
             run_id=lease.run_id,
             principals=principals,
             requester=ticket.requester_email or "",
+            dictionary=Dictionary.of_people(names=(ticket.customer,), emails=(ticket.requester_email or "",)),
         )
         run.fence, run.ticket = lease.fence, ticket.external_id
         if verified and ticket.operator is None:

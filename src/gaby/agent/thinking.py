@@ -31,6 +31,7 @@ from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
 from gaby.safety import STAFF_ONLY, Readers
 from gaby.skills import plan, triage
+from gaby.tickets.authority import authority_of
 from gaby.tickets.intake import Intake
 from gaby.tools import Tools
 from gaby_connectors.sdk.manifest import Audience
@@ -190,11 +191,16 @@ class Thinking:
         async with self.database.read(run.workspace_id) as session:
             run.ticket = await self.intake.get(session, run.ticket.id)
             written = await self.intake.written(session, run.ticket)
+        authority = authority_of(run.ticket, written.messages)
+        if not authority.verified and run.tools.principals:
+            # Whoever wrote in between may have asked for something in the requester's name.
+            run.tools.principals = frozenset()
+            run.tools.ledger.revoke_principals()
         view = TicketView(
             title=written.title,
             body=written.body,
             requester=run.ticket.requester_email,
-            verified=run.ticket.requester_verified,
+            verified=authority.verified,
             customer=run.ticket.customer,
             priority=run.ticket.priority,
             messages=tuple(each.body for each in written.messages if each.author != "gaby" and not each.private),

@@ -1,6 +1,6 @@
 """Safety: facts in, verdict out. Nothing here touches a database, a network or a clock."""
 
-from gaby.safety.addresses import canonical_address
+from gaby.safety.addresses import canonical_identity
 from gaby.safety.arguments import Leaf, Role, lane, leaves, roles
 from gaby.safety.binding import Bound, binding, canonical_json, digest, policy_version
 from gaby.safety.carriers import find_carriers
@@ -59,7 +59,7 @@ __all__ = [
     "Verdict",
     "ask",
     "binding",
-    "canonical_address",
+    "canonical_identity",
     "canonical_json",
     "carriers_in",
     "check_scope",

@@ -1,8 +1,9 @@
-"""Addresses as names of people."""
+"""Who somebody is: the spelling in which owners, requesters and readers are compared."""
 
+from gaby.kernel.mail_addresses import canonical_address
 from gaby.safety.matching import same_case
 
 
-def canonical_address(address: str) -> str:
-    """The letters A to Z in one case. Whatever else differs makes another address: guessing would merge two people."""
-    return same_case(address.strip())
+def canonical_identity(name: str) -> str:
+    """A mail address in its one spelling; other names with A to Z in one case. What else differs is somebody else."""
+    return canonical_address(name) or same_case(name.strip())

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from gaby.safety.addresses import canonical_address
+from gaby.safety.addresses import canonical_identity
 from gaby.safety.arguments import Leaf, leaves
 from gaby.safety.kinds import kind_of_field
 from gaby.safety.provenance import Label, Ledger, Origin
@@ -158,7 +158,7 @@ def _walk(value: Any, path: Path, rules: _Rules, context: ResultContext, at: _In
 
 def _of_owner(owner: Any, context: ResultContext, at: _Inherited) -> _Inherited:
     """The requester's own row is theirs, however it was found. Somebody else's is no authority for them."""
-    name = canonical_address(owner) if isinstance(owner, str) else ""
+    name = canonical_identity(owner) if isinstance(owner, str) else ""
     owners = frozenset({name}) if name else frozenset[str]()
     if context.principals is None:
         return _Inherited(at.label, owners)

@@ -116,6 +116,11 @@ class Ledger:
         """What identifies the verified requester in every system."""
         self.learn_all(addresses, Origin(Label.PRINCIPAL, "the verified requester"))
 
+    def revoke_principals(self) -> None:
+        """Somebody else may have written in the requester's name: nothing is bound to the requester any more."""
+        for value, known in self._values.items():
+            self._values[value] = tuple(origin for origin in known if origin.label is not Label.PRINCIPAL)
+
     def origins(self, leaf: Leaf, use: Use) -> tuple[Origin, ...]:
         """Everybody trusted who named the value; an operator's words first. Nobody means that it is EXTERNAL."""
         known = self._values.get(leaf.value.strip(), ())

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gaby.safety.addresses import canonical_address
+from gaby.safety.addresses import canonical_identity
 from gaby.safety.matching import same_case
 from gaby_connectors.sdk.manifest import Audience
 
@@ -45,7 +45,7 @@ class Readers:
             return True
         if reader.kind == "stranger":
             return False
-        return self.audience is Audience.CUSTOMERS or canonical_address(reader.address) in self.owners
+        return self.audience is Audience.CUSTOMERS or canonical_identity(reader.address) in self.owners
 
 
 STAFF_ONLY = Readers()
@@ -53,7 +53,7 @@ EVERYBODY = Readers(Audience.PUBLIC)
 
 
 def owned_by(*addresses: str) -> Readers:
-    return Readers(owners=frozenset(map(canonical_address, addresses)))
+    return Readers(owners=frozenset(map(canonical_identity, addresses)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from gaby.kernel.database import Across, Database, ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import ApprovalId, Ids, PersonId, RunId, WorkspaceId
-from gaby.safety import ApprovalFact, Trace, Verdict, canonical_address
+from gaby.safety import ApprovalFact, Trace, Verdict, canonical_identity
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
 from gaby.tools.gather import bind
@@ -104,7 +104,7 @@ class Approvals:
             step_id=call.step_id,
             ticket=run.ticket[:300],
             requester=run.requester[:320],
-            requester_verified=canonical_address(run.requester) in (run.principals or ()),
+            requester_verified=canonical_identity(run.requester) in (run.principals or ()),
             effect=_effect(entry),
             owners=run.redactor.redact_value([_owner(each) for each in traces[:50]], run.placeholders).value,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gaby.safety import Disclosure, Label, Reader, Role, ToolFacts, Trace, canonical_address, leaves
+from gaby.safety import Disclosure, Label, Reader, Role, ToolFacts, Trace, canonical_identity, leaves
 from gaby.tools.runs import Author, Run
 from gaby_connectors.sdk.manifest import Audience
 
@@ -12,7 +12,7 @@ def requester_of(run: Run) -> Reader:
     """Whoever gets a reply in this run. An operator who acts for themselves is staff."""
     if run.principals is None:
         return Reader("staff")
-    verified = canonical_address(run.requester) in run.principals
+    verified = canonical_identity(run.requester) in run.principals
     return Reader("verified" if verified else "stranger", run.requester)
 
 
@@ -60,7 +60,7 @@ def _reader(run: Run, trace: Trace) -> Reader:
     if any(origin.label is Label.OPERATOR and origin.connector is None for origin in trace.origins):
         # Somebody who works here wrote that it goes there.
         return Reader("staff", trace.leaf.value)
-    if canonical_address(trace.leaf.value) in (run.principals or ()):
+    if canonical_identity(trace.leaf.value) in (run.principals or ()):
         return Reader("verified", trace.leaf.value)
     return Reader("stranger", trace.leaf.value)
 

@@ -16,7 +16,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import ApprovalId, ConnectorId, Ids, Random, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import ConnectorUnknown, McpHost, ServerDefinitions, ServerKey, SpillFolder
-from gaby.safety import Dictionary, Placeholders, Profile, Redactor, canonical_address, tag_from
+from gaby.safety import Dictionary, Placeholders, Profile, Redactor, canonical_identity, tag_from
 from gaby.tools import builtin
 from gaby.tools.approvals import Answer, Approvals
 from gaby.tools.cache import ResultCache
@@ -71,7 +71,7 @@ class Tools:
             actor=actor,
             redactor=Redactor(self.settings.profile, dictionary),
             placeholders=Placeholders(tag_from(self.random(8))),
-            principals=None if principals is None else frozenset(map(canonical_address, principals)),
+            principals=None if principals is None else frozenset(map(canonical_identity, principals)),
             requester=requester,
         )
 

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0009"
-down_revision = "0007"
+down_revision = "0008"
 
 JSON = sa.JSON().with_variant(JSONB(), "postgresql")
 
