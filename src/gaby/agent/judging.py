@@ -96,6 +96,8 @@ class Judge:
 
     async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:
         verdict, reasons, cited, written_by, notes = end
+        reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
+        cited, notes = run.restored(cited, reader), run.restored(notes, STAFF_READER)
         private = verdict not in PUBLIC and (await self._able(run)).private_replies
         inside = note(verdict, cited, written_by, notes=notes, reasons=reasons)
         # Where a desk has no private notes, what is meant for colleagues is not written at all: they are escalated to.

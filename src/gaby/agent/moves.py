@@ -12,8 +12,10 @@ from gaby.agent.states import State
 from gaby.kernel.crypto import Sealing
 from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.llm.results import Occasion
+from gaby.safety import ALL_KINDS, SECRET_KINDS, Reader
 from gaby.tickets.models import Ticket
 from gaby.tools import Run
+from gaby.tools.showing import real_arguments
 from gaby.usage.limits import Cap
 
 
@@ -54,7 +56,20 @@ class Investigating:
     @property
     def occasion(self) -> Occasion:
         """For skills: what models see of outside texts is redacted with this run's placeholders."""
-        return Occasion(self.workspace_id, self.run_id, conceal=self.conceal)
+        return Occasion(self.workspace_id, self.run_id, conceal=self.conceal, reveal=self.reveal)
+
+    def reveal(self, value: Any) -> Any:
+        return real_arguments(value, self.tools)
+
+    def restored(self, text: str, reader: Reader) -> str:
+        """The text with personal values put back for whoever may read them. Secrets stay hidden from everybody."""
+        reading = self.tools.ledger.reading
+        return self.tools.placeholders.restore(
+            text,
+            allow=ALL_KINDS - SECRET_KINDS,
+            may_read=lambda value: not reading.told_by(value, reader),
+            hidden="(hidden)",
+        )
 
     def conceal(self, text: str) -> str:
         return self.tools.redactor.redact(text, self.tools.placeholders, from_outside=True).text

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
+from gaby.kernel.errors import GabyError
 from gaby.llm.messages import Answer, OutputShape, ToolSpec, ToolUse
+from gaby.llm.results import Reveal
 from gaby.llm.skill import Skill, Unacceptable
 
 In = TypeVar("In", bound=BaseModel)
@@ -32,22 +34,22 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema()
 
 
-def accept(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...]) -> Out:
+def accept(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...], reveal: Reveal) -> Out:
     if answer.stop == "refusal":
         raise Refused(Refused.__doc__)
     if answer.stop == "length":
         raise Unacceptable("The answer was cut off because it was too long. Answer again, shorter.")
-    value = _read(skill, given, answer, tools)
+    value = _read(skill, given, answer, tools, reveal)
     if skill.check is not None:
         skill.check(given, value)
     return value
 
 
-def _read(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...]) -> Out:
+def _read(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...], reveal: Reveal) -> Out:
     if skill.read is None:
         return _from_json(skill.gives, answer.text)
     if skill.form == "tools":
-        uses = _checked(answer.uses, {tool.name: tool for tool in tools})
+        uses = _checked(answer.uses, {tool.name: tool for tool in tools}, reveal)
         answer = Answer(answer.text, answer.stop, answer.usage, answer.model, uses)
     try:
         return skill.read(given, answer)
@@ -72,18 +74,26 @@ def _told(error: ValidationError) -> str:
     return "; ".join(lines)[:_MOST_WORDS]
 
 
-def _checked(uses: tuple[ToolUse, ...], tools: dict[str, ToolSpec]) -> tuple[ToolUse, ...]:
+def _checked(uses: tuple[ToolUse, ...], tools: dict[str, ToolSpec], reveal: Reveal) -> tuple[ToolUse, ...]:
     """The calls, each once. One that does not fit its tool spoils them all: who is wrong in one is asked again."""
     kept: dict[str, ToolUse] = {}
     for use in uses:
         if use.name not in tools:
             raise Unacceptable(f"There is no tool {use.name[:100]!r}. Use only the tools that were given.")
-        if wrong := misfits(tools[use.name], use.arguments):
+        if wrong := misfits(tools[use.name], _revealed(use.arguments, reveal)):
             raise Unacceptable(f"The arguments do not fit {use.name}: {wrong}")
         kept.setdefault(f"{use.name} {json.dumps(use.arguments, sort_keys=True)}", use)
     if len(kept) > _MOST_USES:
         raise Unacceptable(f"Too many calls at once. Make at most {_MOST_USES}.")
     return tuple(kept.values())
+
+
+def _revealed(arguments: Any, reveal: Reveal) -> Any:
+    """A placeholder for an address has to pass where only addresses fit."""
+    try:
+        return reveal(arguments)
+    except GabyError as error:
+        raise Unacceptable(error.message) from None
 
 
 def misfits(tool: ToolSpec, arguments: Any) -> str:

@@ -1,7 +1,8 @@
 """What a skill gives back: the value, who answered, and everything that happened on the way."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -21,6 +22,13 @@ def _as_it_is(text: str) -> str:
     return text
 
 
+Reveal = Callable[[Any], Any]
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
 @dataclass(frozen=True)
 class Occasion:
     """For whom and within which run a skill is used."""
@@ -28,6 +36,8 @@ class Occasion:
     workspace_id: WorkspaceId
     run_id: RunId
     conceal: Conceal = _as_it_is
+    reveal: Reveal = _unchanged
+    """Puts back what was concealed, to see whether arguments fit a tool. They are passed on as the model gave them."""
 
 
 @dataclass(frozen=True)

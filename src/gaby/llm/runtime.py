@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from gaby.kernel.errors import Unavailable
 from gaby.kernel.log import get_log
+from gaby.kernel.text_work import run_text_work
 from gaby.llm.answers import shape_of
 from gaby.llm.asking import Question
 from gaby.llm.books import OFFLINE, Settled, Wanted
@@ -66,7 +67,9 @@ class SkillRunner:
         if not links:
             yield await self._by_itself(skill, given, occasion, tier, prompt.id)
             return
-        question = self._question(skill, given, occasion, tier, prompt)
+        # Redacting and rendering a long case takes a while, in which everybody else would wait.
+        size = sum(len(str(value)) for value in given.__dict__.values())
+        question = await run_text_work(size, self._question, skill, given, occasion, tier, prompt)
         walk = Walk(self.road, skill, given, question, streaming=streaming)
         async with aclosing(walk.along(links)) as steps:
             async for step in steps:

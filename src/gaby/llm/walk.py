@@ -102,7 +102,13 @@ class Walk(Generic[In, Out]):
         self._road.breakers.succeeded(link.account)
         self._add(asked.booking)
         try:
-            self.value = accept(self._skill, self._given, asked.answer, self._question.request.tools)
+            self.value = accept(
+                self._skill,
+                self._given,
+                asked.answer,
+                self._question.request.tools,
+                self._question.occasion.reveal,
+            )
         except Unacceptable as wrong:
             refused = isinstance(wrong, Refused)
             outcome = "refusal" if refused else "unacceptable"

@@ -9,7 +9,7 @@ from gaby.safety.egress import CarrierFact, carriers_in, links_in_lookups
 from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
 from gaby.safety.guessing import guess
 from gaby.safety.kinds import kind_of_argument
-from gaby.safety.labelling import ResultContext, learn_result, readable_part, readers_of_text
+from gaby.safety.labelling import ResultContext, learn_result, readable_part, readers_of_text, values_to_redact
 from gaby.safety.provenance import Label, Ledger, Origin, Trace, Use
 from gaby.safety.readers import EVERYBODY, STAFF_ONLY, STAFF_READER, Disclosure, Reader, Readers, owned_by
 from gaby.safety.redaction.dictionary import Dictionary
@@ -82,4 +82,5 @@ __all__ = [
     "roles",
     "scope_path",
     "tag_from",
+    "values_to_redact",
 ]

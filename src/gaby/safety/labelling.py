@@ -96,6 +96,25 @@ def _readable(value: Any, path: Path, rules: "_Rules", context: ResultContext, a
     return value if rules.readers(path, at.owners).allow(reader) else _NOTHING
 
 
+def values_to_redact(result: Any, manifest: ToolManifest) -> list[str]:
+    """What stands where the manifest says that it is personal, also below such a place."""
+    paths = [_steps(path) for path in manifest.redact]
+    return [leaf.value for leaf in _below(result, (), paths)] if paths else []
+
+
+def _below(value: Any, path: Path, paths: Sequence[Path]) -> Iterator[Leaf]:
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        for name, inner in cast("Mapping[str, Any]", value).items():
+            yield from _below(inner, (*path, name), paths)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from _below(inner, (*path, "[]"), paths)
+    elif any(_matches(rule, path[: len(rule)]) for rule in paths):
+        yield from (leaf for leaf in leaves("", value) if not leaf.literal)
+
+
 def _at_the_top(context: ResultContext) -> _Inherited:
     if context.owned and context.principals:
         return _Inherited(Label.PRINCIPAL, context.principals)

@@ -29,6 +29,7 @@ from gaby.safety import (
     leaves,
     readable_part,
     readers_of_text,
+    values_to_redact,
 )
 from gaby.tools.approvals import Approvals, Preview, as_fact
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
@@ -256,7 +257,8 @@ class Invoker:
         snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
         if (entry := snapshot.tools.get(tool)) is not None:
             text = result if isinstance(result, str) else json.dumps(result)
-            _learn(entry, arguments, run, None if isinstance(result, str) else result, text)
+            real = real_arguments(arguments, run)
+            _learn(entry, real, run, None if isinstance(result, str) else result, text)
 
     async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
         """Of an earlier result, what this reader may be told; None if that is nothing."""
@@ -264,7 +266,7 @@ class Invoker:
         entry = snapshot.tools.get(tool)
         if entry is None or entry.facts.unsafe:
             return result if reader.kind == "staff" else None
-        return readable_part(result, _context(entry, arguments, run), reader)
+        return readable_part(result, _context(entry, real_arguments(arguments, run), run), reader)
 
     def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
         entry = decided.entry
@@ -275,6 +277,7 @@ class Invoker:
 
 def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str) -> None:
     source = f"the result of {entry.facts.full_name}"
+    run.learn_personal(values_to_redact(structured, entry.facts.manifest))
     run.ledger.read_external(source, text)
     # A tool without a manifest vouches for nothing, and what it says is for the staff.
     if entry.facts.unsafe:

@@ -1,7 +1,7 @@
 """A call, the run it belongs to, and what came of it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
@@ -10,7 +10,7 @@ from gaby.audit import Fence
 from gaby.kernel.actors import Actor
 from gaby.kernel.ids import ApprovalId, RunId, WorkspaceId
 from gaby.mcp import SpillPointer
-from gaby.safety import Ledger, Placeholders, Redactor, Verdict
+from gaby.safety import Dictionary, Ledger, Placeholders, Redactor, Verdict
 from gaby_connectors.sdk.manifest import ErrorKind
 
 Author: TypeAlias = Literal["model", "rules", "person"]
@@ -54,8 +54,15 @@ class Run:
     """As its desk calls it, for whoever is asked."""
     changes: Counter[str] = field(default_factory=Counter[str])
     """How often each tool has changed something in this run."""
+    people: Dictionary = field(default_factory=Dictionary)
+    """Who and what is personal in this run, by name."""
     fence: Fence | None = None
     """What must hold whenever something is done in this run, such as the lease of whoever carries it on."""
+
+    def learn_personal(self, values: Iterable[str]) -> None:
+        """From now on these are taken out wherever they stand: in results, prompts, logs and timelines."""
+        if self.people.learn_values(values):
+            self.redactor = Redactor(self.redactor.profile, self.people)
 
     @property
     def workspace_id(self) -> WorkspaceId:

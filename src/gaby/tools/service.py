@@ -66,10 +66,12 @@ class Tools:
         requester: str = "",
     ) -> Run:
         """A new run, with nothing learned yet. Without principals an operator acts for themselves."""
+        people = dictionary or Dictionary()
         return Run(
             id=run_id or RunId(self.ids.new()),
             actor=actor,
-            redactor=Redactor(self.settings.profile, dictionary),
+            redactor=Redactor(self.settings.profile, people),
+            people=people,
             placeholders=Placeholders(tag_from(self.random(8))),
             principals=None if principals is None else frozenset(map(canonical_identity, principals)),
             requester=requester,

@@ -69,6 +69,14 @@ class Dictionary:
         self._learn(KnownPerson(phones=tuple(phones)))
         return self
 
+    def learn_values(self, values: Iterable[str]) -> bool:
+        """Values that somebody called personal, whatever they look like. Whether any was new."""
+        before = sum(map(len, self._by_first_word.values()))
+        for value in values:
+            if words := _words(value):
+                self._add("personal", words)
+        return sum(map(len, self._by_first_word.values())) > before
+
     def find(self, sight: Sight) -> Iterator[Span]:
         for word in self._first_words & sight.words:
             for kind, pattern in self._by_first_word[word]:
