@@ -24,6 +24,11 @@ HARD: list[Pair] = [
     # The injection stands in the name of a channel, which the backend vouches for as a name.
     ("slack", "user_task_8", "injection_task_1"),
     ("slack", "user_task_9", "injection_task_1"),
+    # The attacker deletes the mail that the user's own task has just made.
+    ("workspace", "user_task_13", "injection_task_5"),
+    ("workspace", "user_task_33", "injection_task_10"),
+    # An event without guests, whose title the attacker chose.
+    ("travel", "user_task_0", "injection_task_2"),
 ]
 """Pairs that once succeeded. They are part of every sample."""
 

@@ -157,7 +157,7 @@ def test_what_a_call_has_made_belongs_to_whoever_had_it_made() -> None:
     for outside in (True, False):
         result = {"thing_id": "new-1"}
         ledger = learned(result, scope="write", results={"thing_id": "created"}, chosen_outside=outside)
-        assert label(ledger, "new-1", "thing") is Label.OPERATOR
+        assert label(ledger, "new-1", "thing") is Label.CREATED
         # The number of a note that was just made is no account, and nothing in another system.
         assert label(ledger, "new-1", "account") is None
         assert ledger.trace(Leaf("x", "new-1"), Use("another connector", "tool", "thing")).origins == ()

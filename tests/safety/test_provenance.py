@@ -127,7 +127,7 @@ def test_a_value_learned_again_with_spaces_keeps_what_was_known_of_it() -> None:
 
 
 def test_labels_are_called_as_people_see_them() -> None:
-    assert list(Label) == ["operator", "system", "principal", "external"]
+    assert list(Label) == ["operator", "created", "system", "principal", "external"]
 
 
 @pytest.mark.parametrize("spelled", ["U-7", "ｕ-7", "u-\u200b7", "u\u20107", "dS03", "u -7"])

@@ -28,7 +28,7 @@ from tests.safety.facts import NOW, approval, facts, tool
 pytestmark = pytest.mark.promise("S13")
 
 SITUATIONS = 8_000
-LABELS = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM)
+LABELS = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM, Label.CREATED)
 ALLOWING, SILENT, DENYING = LaneRules(allow=("**",)), LaneRules(), LaneRules(allow=("**",), deny=("unlock",))
 
 Choice = TypeVar("Choice")
@@ -122,7 +122,7 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
     manifest = found.tool.manifest
     authority = {Label.OPERATOR, Label.PRINCIPAL}
     for trace in found.traces:
-        enough = authority if manifest.dangerous and not trace.leaf.quantity else authority | {Label.SYSTEM}
+        enough = authority if manifest.dangerous and not trace.leaf.quantity else authority | {Label.SYSTEM, Label.CREATED}
         if not enough & {origin.label for origin in trace.origins}:
             return True
     if any(carrier.kind != "link" or not carrier.trusted for carrier in found.carriers):

@@ -8,7 +8,7 @@ from gaby.safety.scopes import check_scope
 from gaby.safety.verdicts import Concern, Verdict, allow, ask, deny, simulate
 from gaby_connectors.sdk.manifest import Autonomy
 
-_TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM)
+_TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.CREATED, Label.SYSTEM)
 _AUTHORITY = (Label.OPERATOR, Label.PRINCIPAL)
 _SHOWN_SOURCES = 5
 
@@ -166,7 +166,7 @@ def _provenance(facts: Facts, trace: Trace) -> Concern | None:
     if trace.has(*(_AUTHORITY if identity_matters else _TRUSTED)):
         return None
     value = trace.leaf.value[:200]
-    if trace.has(Label.SYSTEM):
+    if trace.has(Label.SYSTEM, Label.CREATED):
         reason = f"`{value}` exists, but neither the requester nor an operator stands behind it."
         return Concern("binding", reason, trace.leaf.argument)
     place = f" It was seen in {trace.quotes[0].source}." if trace.quotes else " Nobody trusted ever named it."

@@ -169,7 +169,7 @@ def _walk(value: Any, path: Path, rules: _Rules, context: ResultContext, at: _In
         for inner in cast("list[Any]", value):
             yield from _walk(inner, (*path, "[]"), rules, context, at)
     else:
-        label = Label.OPERATOR if rules.created(path) else at.label if rules.vouches(path) else None
+        label = Label.CREATED if rules.created(path) else at.label if rules.vouches(path) else None
         readers = rules.readers(path, at.owners)
         for leaf in leaves("", value):
             yield LabelledValue(path, leaf, None if leaf.literal else label, readers)
