@@ -41,6 +41,7 @@ def looked(text: str, **hints: Kind) -> list[tuple[str, Kind]]:
         ('"password": "x"', []),
         ("{'password': 'x'}", []),
         ("}]}:,{", []),
+        ('}]{"pin": 4821}', ["4821"]),
         ('{"pin": 1.2.3.4e}', ["1.2.3.4e"]),
         ('{"a": 1, : "b"}', []),
     ],

@@ -48,6 +48,8 @@ class Tally:
 def test_nearly_every_secret_is_found_and_nearly_nothing_else(part: str) -> None:
     tally = Tally([*load(f"{part}secrets.txt"), *load(f"{part}look_alikes.txt")])
     assert tally.recall >= 0.98, tally.missed
+    # Each rule stands for a few lines of the table, so that one that breaks would hide in the figure.
+    assert tally.missed == []
     assert tally.precision >= 0.98, tally.wrong
 
 

@@ -62,3 +62,23 @@ def test_a_long_text_comes_back_as_it_was() -> None:
     assert redacted.kinds == {"email": 20, "card": 20}
     assert "acme" not in redacted.text
     assert run.restore(redacted.text, allow=ALL_KINDS) == text
+
+
+def test_a_second_look_makes_nothing_out_of_a_piece() -> None:
+    run = Placeholders("k7qd2m")
+    filler = (", " + WORDS * 10)[:183] + " "
+    text = f"a@b.example{filler}41111111111111119999 {WORDS * 4}"
+    redacted = Redactor().redact(text, run)
+    assert redacted.kinds == {"email": 1}
+    assert redacted.text[200:220] == "41111111111111119999"
+
+
+def test_looking_again_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gaby.safety.redaction.redactor._MOST_PASSES", 1)
+    assert Redactor().redact("a@b.example", Placeholders("k7qd2m")).kinds == {"email": 1}
+
+
+def test_a_long_list_of_single_digits_is_no_number() -> None:
+    spelled = " ".join("4111111111111111")
+    assert [span.kind for span in recognise(spelled, {"card"})] == ["card"]
+    assert recognise("4 " * 200) == []

@@ -18,10 +18,12 @@ _NINO_LETTERS = re.compile(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[ABCEGHJ-PRSTW-Z][ABCEGHJ-N
 
 
 def find_national_ids(sight: Sight) -> Iterator[Span]:
+    forms = _Forms(sight)
     for start, length in sight.numbers:
-        forms = () if _JOINED.match(sight.text, max(0, start - 2), start) else FORMS.get(length, ())
-        for form in forms:
-            if found := form.rest.match(sight.text, start + length):
+        for form in forms.of(length):
+            if (found := form.rest.match(sight.text, start + length)) and not _JOINED.match(
+                sight.text, max(0, start - 2), start
+            ):
                 yield from _number(sight, start, found.end(), form)
     for start in sight.letters_first:
         if (found := _NINO.match(sight.text, start)) and _NINO_LETTERS.match(sight.text, start):
@@ -29,6 +31,21 @@ def find_national_ids(sight: Sight) -> Iterator[Span]:
         for form in FORMS[0]:
             if found := form.rest.match(sight.text, start):
                 yield from _number(sight, start, found.end(), form)
+
+
+class _Forms:
+    """The forms that can come to anything in a text: most countries' numbers need a word, and few texts have it."""
+
+    def __init__(self, sight: Sight) -> None:
+        self._low = sight.before(len(sight.low), len(sight.low))
+        self._by_length: dict[int, list[CompiledForm]] = {}
+
+    def of(self, length: int) -> list[CompiledForm]:
+        forms = self._by_length.get(length)
+        if forms is None:
+            forms = [form for form in FORMS.get(length, ()) if form.alone or form.words.search(self._low)]
+            self._by_length[length] = forms
+        return forms
 
 
 def _number(sight: Sight, start: int, end: int, form: CompiledForm) -> Iterator[Span]:

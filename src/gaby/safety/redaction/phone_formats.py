@@ -29,10 +29,7 @@ def _is_valid(text: str, countries: tuple[str, ...]) -> bool:
     import phonenumbers
 
     for country in countries:
-        try:
-            number = phonenumbers.parse(text, country)
-        except phonenumbers.NumberParseException:
-            continue
+        number = phonenumbers.parse(text, country)
         national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
         if phonenumbers.is_valid_number(number) and _GROUPS.findall(national) == _GROUPS.findall(text):
             return True

@@ -43,6 +43,7 @@ _UUID_LENGTH = 36
 _NOT_DIGITS = {ord(character): None for character in " -./()"}
 _LONG = 16
 _SHORTEST_RUN = 7
+_MOST_SPELLED = 76
 _LONGEST_NUMBER = 48
 _BEGINNING = re.compile(r"[0-9](?:(?<![^ (][0-9]))")
 _LETTERS_FIRST = (
@@ -93,6 +94,11 @@ class Run(NamedTuple):
                 yield Run(self.start + at, text, digits)
 
 
+def _is_number(shape: bytes) -> bool:
+    """Somebody may write a number digit by digit. Many more single digits than any number has are a list."""
+    return len(shape) <= _MOST_SPELLED or b"00" in shape
+
+
 class Sight:
     __slots__ = ("_shape", "_words", "letters_first", "long_runs", "low", "numbers", "runs", "text")
 
@@ -110,7 +116,7 @@ class Sight:
         self.numbers = [(found.start(), len(found[0]) - 1) for found in _NUMBER.finditer(self._shape)]
         """Where digits begin that no letter or digit stands before, and how many."""
         self.runs = list(self._find_runs(raw))
-        self.long_runs = [found.span() for found in _LONG_RUN.finditer(raw.translate(_GROUPS))]
+        self.long_runs = [found.span() for found in _LONG_RUN.finditer(raw.translate(_GROUPS)) if _is_number(found[0])]
         """Twelve digits or more with whatever people put between the groups of a card."""
         self._words: frozenset[str] | None = None
 
@@ -131,6 +137,8 @@ class Sight:
 
     def _find_runs(self, raw: bytes) -> Iterator[Run]:
         for found in _RUN.finditer(raw.translate(_NUMBERS)):
+            if not _is_number(found[0]):
+                continue
             start, end = found.span()
             if date := _DATE.match(self.text, start):
                 start = date.end()
