@@ -173,3 +173,33 @@ def test_how_gaby_investigates_is_shown_and_changed(acme: Shell) -> None:
     wrong = acme("agent", "escalate", "pigeon:roof")
     assert wrong.code == 2
     assert "slack" in wrong.err
+
+
+@pytest.mark.promise("S17")
+def test_who_vouches_for_the_requesters_of_a_desk_is_chosen_shown_and_changed(acme: Shell, tmp_path: Path) -> None:
+    folder = f"folder={tmp_path}"
+    added = acme("desk", "add", "drop", "inbox", "--set", folder, "--every", "never", "--vouched-by", "nobody")
+    assert (added.code, "verified by nobody" in added.err) == (0, True)
+    usual = acme("desk", "add", "usual", "inbox", "--set", folder, "--every", "never", "--json")
+    assert usual.json()["vouched_by"] == "desk"
+    listed = {each["name"]: each["vouched_by"] for each in acme("desk", "list", "--json").json()}
+    assert listed == {"drop": "nobody", "usual": "desk"}
+    assert "vouched by" in acme("desk", "list").out
+    assert acme("desk", "vouch", "drop", "desk").code == 0
+    shown = acme("desk", "show", "drop")
+    assert ("desk's own sign-in" in shown.err, "vouched_by" in shown.out) == (True, True)
+    assert acme("desk", "show", "drop", "--json").json()["vouched_by"] == "desk"
+    refused = acme("desk", "vouch", "drop", "mail")
+    assert (refused.code != 0, "cannot be vouched for by mail" in refused.err) == (True, True)
+
+
+@pytest.mark.promise("S17")
+def test_a_reply_in_the_requesters_name_is_verified_only_if_somebody_vouches(acme: Shell) -> None:
+    acme("ticket", "add", "Colour", BODY, "--id", "C-1", "--requester", "ada@acme.example", "--verified")
+    for flag in ("--verified", "--no-verified"):
+        assert acme("ticket", "reply", "C-1", f"More {flag}", "--as-requester", flag).code == 0
+    found = acme("ticket", "show", "C-1", "--json").json()["messages"]
+    assert [(each["author_email"], each["verified"], each["verified_by"]) for each in found] == [
+        ("ada@acme.example", True, "desk"),
+        ("ada@acme.example", False, "nobody"),
+    ]

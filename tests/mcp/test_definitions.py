@@ -285,7 +285,6 @@ def test_a_difference_is_told_whole() -> None:
     before = read_definitions([tool()])
     for after in (
         tool(inputSchema=longer),
-        tool(title=hidden),
         tool(description=hidden),
         tool("more", description=hidden),
     ):

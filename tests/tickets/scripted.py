@@ -113,5 +113,5 @@ def scripted_desk() -> Generator[ScriptedDesk]:
     def opened(_config: NoSettings, _ground: DeskGround) -> ScriptedDesk:
         return desk
 
-    with with_kind(AdapterKind("scripted", "A scripted desk", NoSettings, opened)):
+    with with_kind(AdapterKind("scripted", "A scripted desk", NoSettings, opened, vouchers=("desk", "nobody"))):
         yield desk

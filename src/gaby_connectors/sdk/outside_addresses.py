@@ -106,10 +106,9 @@ class OutsideAddresses:
 
 
 def is_public(address: Address) -> bool:
-    """Whether it is of the public internet, also where it wraps another."""
+    """Whether it is of the public internet. Addresses that wrap another in a way that no server needs are not."""
     if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return is_public(address.ipv4_mapped)
+        # Networks without IPv4 of their own give such addresses to every public server.
         if address in _NAT64:
             return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
         if address not in _UNICAST:

@@ -50,9 +50,7 @@ def test_inside_addresses_are_known_in_every_disguise(address: str) -> None:
         NOTHING.judged("api.example", [ip_address("93.184.216.34"), ip_address(address)])
 
 
-@pytest.mark.parametrize(
-    "address", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
-)
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "64:ff9b::808:808"])
 def test_public_addresses_are_fine(address: str) -> None:
     assert is_public(ip_address(address))
 
@@ -106,9 +104,10 @@ def test_a_list_that_cannot_be_read_is_refused(text: str) -> None:
 def test_wrapping_never_opens_the_inside(address: Any) -> None:
     if address.version == 4:
         number = int(address)
-        for wrapped in (f"::ffff:{address}", f"64:ff9b::{number >> 16:x}:{number & 0xFFFF:x}"):
-            assert is_public(ip_address(wrapped)) is is_public(address)
-        assert not is_public(ip_address(f"2002:{number >> 16:x}:{number & 0xFFFF:x}::1"))
+        words = f"{number >> 16:x}:{number & 0xFFFF:x}"
+        assert is_public(ip_address(f"64:ff9b::{words}")) is is_public(address)
+        for wrapped in (f"::ffff:{address}", f"2002:{words}::1", f"::{words}", f"64:ff9b:1::{words}"):
+            assert not is_public(ip_address(wrapped))
     if is_public(address):
         kinds = (address.is_private, address.is_loopback, address.is_link_local, address.is_multicast)
         assert not any(kinds)
