@@ -397,4 +397,4 @@ def _host_limits(settings: Settings) -> HostLimits:
 def _tool_settings(settings: Settings) -> ToolSettings:
     safety = settings.safety
     folder = settings.home / "connectors"
-    return ToolSettings(parse_profile(safety.profile), safety.approval_ttl, safety.sitting, folder)
+    return ToolSettings(parse_profile(safety.profile), safety.approval_ttl, safety.sitting, folder, safety.inside or "")

@@ -16,7 +16,7 @@ class Label(StrEnum):
     OPERATOR = "operator"
     """A playbook, the configuration, an operator's own words, what a person approved."""
     CREATED = "created"
-    """Made by this very run. It may be gone on with; to destroy it, or to pay by it, somebody has to stand behind it."""
+    """Made by this very run. It may be gone on with; to destroy it somebody has to stand behind it."""
     SYSTEM = "system"
     """Minted by a connector's own backend, as its manifest declares."""
     PRINCIPAL = "principal"

@@ -75,7 +75,7 @@ class Connectors:
             id=row_id,
             name=new.name,
             kind=new.kind,
-            launch=new.way.model_dump(mode="json"),
+            launch=_reach(actor, new.way).model_dump(mode="json"),
             secrets=await seal_secrets(session, self._vault, row_id, new.secrets),
             autonomy=new.autonomy,
             scopes=new.scopes.model_dump(mode="json"),
@@ -134,7 +134,7 @@ class Connectors:
         """New settings and credentials. What waited for them may go on."""
         _check_setter(actor, fresh)
         row = await self.get(session, name)
-        row.launch = fresh.way.model_dump(mode="json")
+        row.launch = _reach(actor, fresh.way).model_dump(mode="json")
         row.secrets = await seal_secrets(session, self._vault, row.id, fresh.secrets)
         row.auth_expired_at = None
         await self._changed(session, actor, row, "signed_in", {"secrets": sorted(fresh.secrets)})
@@ -217,6 +217,13 @@ def _check_setter(actor: Actor, new: NewConnector) -> None:
             "Programs and addresses of your own, and connectors that touch files of this machine, are set up by "
             "whoever manages the installation: `gaby connector add` on that machine."
         )
+
+
+def _reach(actor: Actor, way: Way) -> Way:
+    """What one workspace's people set up reaches public addresses and what the installation allows besides."""
+    if not isinstance(way, Bundled):
+        return way
+    return way.model_copy(update={"any_address": actor.may(Permission.INSTALLATION_MANAGE)})
 
 
 def is_unsafe(row: Connector) -> bool:

@@ -18,6 +18,7 @@ from gaby.mcp import HttpLaunch, InProcessLaunch, Launch, McpHost, ServerKey, St
 from gaby.tools import builtin
 from gaby.tools.models import Connector
 from gaby.tools.tokens import Grant, Tokens, open_secrets
+from gaby_connectors.sdk.outside_addresses import INSIDE_VARIABLE
 
 STATE_VARIABLE = "GABY_CONNECTOR_STATE"
 
@@ -32,6 +33,8 @@ class Bundled(_Way):
     transport: Literal["bundled"] = "bundled"
     module: Annotated[str, Field(pattern=r"^gaby_connectors\.[a-z_]+$")]
     env: dict[str, str] = {}
+    any_address: bool = False
+    """Whoever manages the installation set it up, so it may reach places inside the network."""
 
 
 class Command(_Way):
@@ -58,8 +61,15 @@ class Launcher:
     """Keeps the host's idea of each connector in step with the database."""
 
     def __init__(
-        self, database: Database, vault: Vault, host: McpHost, folder: Path, built_in: Callable[[WorkspaceId], Any]
+        self,
+        database: Database,
+        vault: Vault,
+        host: McpHost,
+        folder: Path,
+        built_in: Callable[[WorkspaceId], Any],
+        inside: str,
     ) -> None:
+        self._inside = inside
         self._database = database
         self._vault = vault
         self._host = host
@@ -132,9 +142,10 @@ class Launcher:
     async def _launch(self, session: ReadSession, row: Connector) -> tuple[Launch, Grant | None]:
         opened = await open_secrets(session, self._vault, row)
         match WAY.validate_python(row.launch):
-            case Bundled(module=module, env=env):
-                state = {STATE_VARIABLE: str(self._state(row))}
-                launch = StdioLaunch(sys.executable, ("-m", module), {**state, **env, **opened.environment})
+            case Bundled(module=module, env=env, any_address=any_address):
+                reach = "*" if any_address else self._inside
+                state = {STATE_VARIABLE: str(self._state(row)), INSIDE_VARIABLE: reach}
+                launch = StdioLaunch(sys.executable, ("-m", module), {**env, **opened.environment, **state})
             case Command(command=command, args=args, env=env):
                 launch = StdioLaunch(command, args, {**env, **opened.environment})
             case Remote(url=url):

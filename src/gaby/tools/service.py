@@ -38,6 +38,8 @@ class ToolSettings:
     approval_ttl: timedelta
     sitting: timedelta
     folder: Path
+    inside: str = ""
+    """Places inside the network that workspaces may point connectors at."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ class Ground:
 def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: ToolSettings) -> Tools:
     database, clock, ids, vault = ground.database, ground.clock, ground.ids, ground.vault
     catalogue = Catalogue(database)
-    launcher = Launcher(database, vault, host, settings.folder, builtin.server_maker(spill))
+    launcher = Launcher(database, vault, host, settings.folder, builtin.server_maker(spill), settings.inside)
     connectors = Connectors(clock, ids, vault)
     approvals = Approvals(clock, ids, vault, ttl=settings.approval_ttl, sitting=settings.sitting)
     parts = InvokerParts(
