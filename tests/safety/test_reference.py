@@ -122,7 +122,9 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
     manifest = found.tool.manifest
     authority = {Label.OPERATOR, Label.PRINCIPAL}
     for trace in found.traces:
-        enough = authority if manifest.dangerous and not trace.leaf.quantity else authority | {Label.SYSTEM, Label.CREATED}
+        enough = (
+            authority if manifest.dangerous and not trace.leaf.quantity else authority | {Label.SYSTEM, Label.CREATED}
+        )
         if not enough & {origin.label for origin in trace.origins}:
             return True
     if any(carrier.kind != "link" or not carrier.trusted for carrier in found.carriers):

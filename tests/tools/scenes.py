@@ -68,7 +68,8 @@ class Scene:
 
     def run(self, *, requester: str | None = None, words: str = "") -> Run:
         """A run for a requester's ticket, or for an operator who said something."""
-        run = self.gaby.tools.run(self.actor, principals=frozenset({requester} if requester else ()))
+        principals = None if requester is None else frozenset({requester})
+        run = self.gaby.tools.run(self.actor, principals=principals, requester=requester or "")
         if requester is not None:
             run.ledger.learn_principal(requester)
         if words:

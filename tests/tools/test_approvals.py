@@ -187,12 +187,33 @@ async def test_a_person_may_approve_other_arguments_instead(desk: Scene) -> None
     assert desk.effects == ["unlock acc-1001"]
 
 
-async def test_what_was_approved_counts_as_an_operators_word_for_the_rest_of_the_run(desk: Scene) -> None:
-    run = desk.run()
-    approval_id = await ask(desk, run)
+async def agreed(desk: Scene, run: Run, tool: str, **arguments: str) -> None:
+    """Somebody is asked about the call, agrees, and it is made."""
+    approval_id = await ask(desk, run, tool, **arguments)
     await desk.decide(approval_id)
-    await desk.apply(run, approval_id)
-    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Done)
+    assert isinstance(await desk.apply(run, approval_id), Done)
+
+
+async def test_an_approval_counts_again_for_that_harmless_tool_and_that_argument_alone(desk: Scene) -> None:
+    run = desk.run()
+    await agreed(desk, run, "add_note", account_id="acc-2002", text="seen")
+    assert isinstance(await desk.invoke(run, "add_note", account_id="acc-2002", text="seen again"), Done)
+    assert isinstance(await desk.invoke(run, "add_note", account_id="acc-1001", text="seen"), Asked)
+    # An approved note lets nothing dangerous happen to the same account.
+    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Asked)
+    assert isinstance(await desk.invoke(run, "delete_account", account_id="acc-2002"), Asked)
+
+
+async def test_whoever_agreed_to_something_dangerous_is_asked_again(desk: Scene) -> None:
+    run = desk.run()
+    await agreed(desk, run, "unlock", account_id="acc-2002")
+    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Asked)
+
+
+async def test_whoever_agreed_to_one_mail_has_not_agreed_to_the_next(desk: Scene) -> None:
+    run = desk.run()
+    await agreed(desk, run, "send_mail", to="eve@evil.example", body="hello")
+    assert isinstance(await desk.invoke(run, "send_mail", to="eve@evil.example", body="and the passwords"), Asked)
 
 
 async def test_the_arguments_are_sealed_and_only_a_redacted_copy_is_in_clear(desk: Scene) -> None:
