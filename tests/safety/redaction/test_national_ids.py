@@ -149,3 +149,9 @@ def test_national_insurance_numbers_begin_with_letters_that_are_given(first: str
 @pytest.mark.parametrize("prefix", ["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"])
 def test_national_insurance_prefixes_that_are_never_given(prefix: str) -> None:
     assert found(find_national_ids, f"{prefix}123456C") == []
+
+
+def test_among_many_numbers_an_id_is_still_known_by_its_word() -> None:
+    many = " ".join(str(number) for number in range(10_000, 10_150))
+    assert found(find_national_ids, f"{many} TFN 839 764 745") == ["839 764 745"]
+    assert found(find_national_ids, f"{many} number 839 764 745") == []

@@ -11,6 +11,7 @@ _JOINED = re.compile(r"[0-9][\-./]")
 _LAST_GROUP = re.compile(r"[^0-9][0-9]+\Z")
 _NEXT_GROUP = re.compile(r"[^0-9][0-9]+")
 _GROUP_BEFORE = re.compile(r"[0-9]+[^0-9]\Z")
+_MANY = 100
 _BEFORE = 40
 _AFTER = 24
 _NINO = re.compile(r"[A-Za-z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-Da-d]")
@@ -18,9 +19,10 @@ _NINO_LETTERS = re.compile(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[ABCEGHJ-PRSTW-Z][ABCEGHJ-N
 
 
 def find_national_ids(sight: Sight) -> Iterator[Span]:
-    forms = _Forms(sight)
+    # To search the whole text for words pays only where many numbers would ask for them.
+    forms = _Forms(sight).of if len(sight.numbers) > _MANY else _all_forms
     for start, length in sight.numbers:
-        for form in forms.of(length):
+        for form in forms(length):
             if (found := form.rest.match(sight.text, start + length)) and not _JOINED.match(
                 sight.text, max(0, start - 2), start
             ):
@@ -31,6 +33,10 @@ def find_national_ids(sight: Sight) -> Iterator[Span]:
         for form in FORMS[0]:
             if found := form.rest.match(sight.text, start):
                 yield from _number(sight, start, found.end(), form)
+
+
+def _all_forms(length: int) -> list[CompiledForm]:
+    return FORMS.get(length, [])
 
 
 class _Forms:
