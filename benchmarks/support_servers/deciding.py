@@ -126,7 +126,6 @@ def _entry() -> ToolEntry:
         policy=policy,
         version="1",
         fingerprint=shown.fingerprint,
-        unsafe=False,
         quarantined=False,
         killed=None,
     )

@@ -94,6 +94,12 @@ def detail(**changes: object) -> ApprovalDetailOut:
         "decided_at": now,
         "answer": f"no{bad}",
         "modified": False,
+        "effect": "",
+        "ticket": "",
+        "requester": "",
+        "requester_verified": False,
+        "owners": [],
+        "step_id": None,
         "real_arguments": {f"name{bad}": f"value{bad}", "long": "x" * 5000},
     }
     return ApprovalDetailOut.model_validate(told | changes)
@@ -119,27 +125,18 @@ def test_an_approval_is_shown_whole_and_in_its_own_lines(capsys: pytest.CaptureF
 
 
 def test_what_the_approval_is_about_is_shown_where_it_is_known(capsys: pytest.CaptureFixture[str]) -> None:
-    class Wider(ApprovalDetailOut):
-        ticket: str
-        requester: dict[str, object]
-        owner: str
-        effect: str
-
-    wider = Wider.model_validate(
-        detail().model_dump()
-        | {
-            "ticket": "T-1: Locked\x1b[8m out",
-            "requester": {"address": "ann@client.example", "verified": False},
-            "owner": "bob@client.example",
-            "effect": "Closes the account of bob@client.example",
-        }
+    about = detail(
+        ticket="T-1: Locked\x1b[8m out",
+        requester="ann@client.example",
+        effect="crm.close: Close an account",
+        owners=[{"argument": "id", "value": "7\x1b[8m", "behind": "only seen in the ticket"}],
     )
-    approvals.print_approval(wider)
+    approvals.print_approval(about)
     lines = capsys.readouterr().out.splitlines()
     assert "Ticket: T-1: Locked\\x1b[8m out" in lines
-    assert 'Requester: {"address": "ann@client.example", "verified": false}' in lines
-    assert "It belongs to: bob@client.example" in lines
-    assert "What will happen: Closes the account of bob@client.example" in lines
+    assert "Requester: ann@client.example (not verified)" in lines
+    assert "  id 7\\x1b[8m: only seen in the ticket" in lines
+    assert "What will happen: crm.close: Close an account" in lines
 
 
 OTHERS = {"printing.py", "audit.py", "user.py"}

@@ -203,7 +203,7 @@ MINE, OTHERS, STRANGER, STAFF = (
     Reader("stranger", ADA),
     Reader("staff"),
 )
-OWNED = {"results": {}, "owner": {"accounts[]": "owner"}}
+OWNED: dict[str, Any] = {"results": {}, "owner": {"accounts[]": "owner"}}
 
 
 def closed_to(reader: Reader, result: Any, **context: Any) -> bool:
@@ -222,7 +222,7 @@ def test_the_audience_of_a_tool_and_of_single_fields_decides_who_may_be_told() -
     assert not closed_to(STRANGER, incident, audience="public")
     assert not closed_to(OTHERS, incident, audience="customers")
     assert closed_to(STRANGER, incident, audience="customers")
-    mixed = {"audience": "public", "readers": {"incidents[].internal": "staff"}}
+    mixed: dict[str, Any] = {"audience": "public", "readers": {"incidents[].internal": "staff"}}
     assert closed_to(STRANGER, incident, **mixed)
     assert readable_part(incident, context_of(**mixed), STRANGER) == {"incidents": [{"title": "Mail is slow"}]}
     assert readable_part(incident, context_of(**mixed), STAFF) == incident
@@ -230,7 +230,7 @@ def test_the_audience_of_a_tool_and_of_single_fields_decides_who_may_be_told() -
 
 @pytest.mark.promise("S14")
 def test_the_longest_rule_decides_about_everything_below_it() -> None:
-    rules = {"readers": {"accounts[]": "public", "accounts[].deep": "staff"}}
+    rules: dict[str, Any] = {"readers": {"accounts[]": "public", "accounts[].deep": "staff"}}
     part = readable_part(ACCOUNTS, context_of(**rules), STRANGER)
     assert part == {
         "accounts": [
@@ -267,7 +267,11 @@ def test_whoever_is_named_by_the_argument_owns_all_of_the_result() -> None:
 @pytest.mark.promise("S14")
 def test_an_owner_may_stand_deeper_in_the_row() -> None:
     rows = {"things": [{"id": "r-1", "customer": {"email": ADA}}]}
-    context = {"results": {"things[].id": "system"}, "owner": {"things[]": "customer.email"}, "principals": {ADA}}
+    context: dict[str, Any] = {
+        "results": {"things[].id": "system"},
+        "owner": {"things[]": "customer.email"},
+        "principals": {ADA},
+    }
     assert label(learned(rows, **context), "r-1") is Label.PRINCIPAL
     assert not closed_to(MINE, rows, **context)
 

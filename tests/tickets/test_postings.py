@@ -20,7 +20,7 @@ from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.escalation import parse_target
 from gaby.tickets.models import Posting, Ticket
-from gaby.tickets.postings import Outcome, Poster, postings_of
+from gaby.tickets.postings import Gated, Outcome, Poster, postings_of
 from tests.agent.scenes import Office
 from tests.support.receiver import receiving
 from tests.tickets.scripted import ScriptedDesk, Trouble, scripted_desk
@@ -48,6 +48,13 @@ CONTENT: dict[str, Any] = {
 def far() -> Generator[ScriptedDesk]:
     with scripted_desk() as desk:
         yield desk
+
+
+class EverythingMayGo:
+    """A gate that lets all through: what it decides is shown with the agent."""
+
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
+        return Gated("send", "act", "It may go.")
 
 
 @dataclass
@@ -81,7 +88,9 @@ class Sender:
                 )
 
     async def deliver(self) -> Outcome:
-        return await self.poster.deliver(self.place.actor, self.lease.run_id, self.sealing, self.lease.fence)
+        return await self.poster.deliver(
+            self.place.actor, self.lease.run_id, self.sealing, self.lease.fence, EverythingMayGo()
+        )
 
     async def until_settled(self) -> None:
         """As the loop does it: at each of its times."""

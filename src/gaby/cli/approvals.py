@@ -91,12 +91,15 @@ def decide(
     decision: Choice,
     reason: Annotated[str, typer.Option(help="Needed to refuse or escalate.")] = "",
     arguments: Annotated[str | None, typer.Option(help="Approve these arguments instead, as a JSON object.")] = None,
+    whole_step: Annotated[
+        bool, typer.Option("--whole-step", help="The same answer for every call of the step that waits.")
+    ] = False,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Approve, refuse or escalate. The first answer counts."""
     chosen = approval_id_of(approval_id)
-    answer = Answer(decision.value, reason, _object(arguments))
+    answer = Answer(decision.value, reason, _object(arguments), whole_step=whole_step)
 
     async def work(gaby: Gaby) -> ApprovalOut:
         actor = await operator_in(gaby, workspace)
@@ -108,27 +111,26 @@ def decide(
         print_json(decided.model_dump(mode="json"))
         return
     echo(f"It is {decided.state}.", err=True)
-    if decided.state == "approved":
+    if decided.state == "approved" and decided.ticket:
+        echo("The investigation goes on by itself.", err=True)
+    elif decided.state == "approved":
         echo(f"Carry it out with `gaby tools call --approval {decided.id}`.", err=True)
-
-
-_CONTEXT = (
-    ("ticket", "Ticket"),
-    ("requester", "Requester"),
-    ("owner", "It belongs to"),
-    ("effect", "What will happen"),
-)
-"""What a person has to know first: for whom, on whose thing, to what effect."""
 
 
 def print_approval(found: ApprovalDetailOut) -> None:
     """Every value in one line each, whole, with nothing in it that a terminal would obey."""
     secho(f"{one_line(found.tool)}  ({found.state}{', dangerous' if found.dangerous else ''})", bold=True)
-    told = found.model_dump(mode="json")
-    for field, heading in _CONTEXT:
-        if told.get(field) is not None:
-            value = told[field]
-            echo(f"{heading}: {one_line(value) if isinstance(value, str) else one_line_json(value)}")
+    # What a person has to know first: to what effect, for whom, and who stands behind each choice.
+    if found.effect:
+        echo(f"What will happen: {one_line(found.effect)}")
+    if found.ticket:
+        echo(f"Ticket: {one_line(found.ticket)}")
+    if found.requester:
+        verified = "verified" if found.requester_verified else "not verified"
+        echo(f"Requester: {one_line(found.requester)} ({verified})")
+    for each in found.owners:
+        behind = " ".join(one_line(str(each.get(name, ""))) for name in ("argument", "value"))
+        echo(f"  {behind}: {one_line(str(each.get('behind', '')))}")
     for name, value in found.real_arguments.items():
         echo(f"  {one_line(name)} = {one_line_json(value)}")
     for concern in found.concerns:
