@@ -139,7 +139,7 @@ def test_what_the_approval_is_about_is_shown_where_it_is_known(capsys: pytest.Ca
     assert "What will happen: crm.close: Close an account" in lines
 
 
-OTHERS = {"printing.py", "audit.py", "user.py"}
+OTHERS = {"printing.py"}
 
 
 def test_commands_print_in_this_way_alone() -> None:

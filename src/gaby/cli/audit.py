@@ -11,7 +11,6 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from gaby.app import Gaby
@@ -50,7 +49,7 @@ from gaby.audit.tail import START, rows_after
 from gaby.audit.witness_client import WitnessAddress
 from gaby.cli import audit_keys, witness
 from gaby.cli.opening import choose_workspace, operator, run
-from gaby.cli.printing import AsJson, print_json
+from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
 from gaby.cli.user import InWorkspace
 from gaby.cli.witness_questions import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
 from gaby.kernel.clock import SystemClock
@@ -129,7 +128,7 @@ def prove(
                 raise BadRequest("Give a row's id, or two sizes with --from and --to.")
             return inclusion_proof(source, workspace_id, _row_id(row))
 
-    typer.echo(run(work).decode())
+    echo(run(work).decode())
 
 
 @app.command("export")
@@ -180,7 +179,7 @@ def checkpoint() -> None:
         await gaby.checkpointer.send_to_witnesses()
         return len(taken.checkpoints)
 
-    typer.echo(f"{run(work)} checkpoints signed.", err=True)
+    echo(f"{run(work)} checkpoints signed.", err=True)
 
 
 @app.command("rotate-key")
@@ -194,7 +193,7 @@ def rotate_key() -> None:
         with snapshot(gaby.database) as source:
             return source.keys()[-1].key_id
 
-    typer.echo(f"Checkpoints are now signed by {run(work)}. Write the id down where you keep such things.")
+    echo(f"Checkpoints are now signed by {run(work)}. Write the id down where you keep such things.")
 
 
 async def _verify_live(
@@ -237,14 +236,14 @@ def _verify_proof(proof: bytes, trusted: str | None, *, as_json: bool) -> None:
             raise
         older, newer = check_consistency(proof, trusted=trusted)
         told = f"The log of {older.size} rows is the beginning of the log of {newer.size} rows."
-    print_json({"ok": True, "proves": told}) if as_json else typer.echo(told)
+    print_json({"ok": True, "proves": told}) if as_json else echo(told)
 
 
 def _print_report(report: Report, *, as_json: bool) -> None:
     if as_json:
         print_json(report.as_dict())
         return
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     for finding in report.findings:
         console.print(f"[red]{finding.kind.value}[/red] {escape(finding.text)}")
     counted = f"{report.rows:,} rows, {report.checkpoints:,} checkpoints, {report.anchors:,} anchors"

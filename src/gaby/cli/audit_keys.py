@@ -16,6 +16,7 @@ from gaby.audit.statements import KeyEntry
 from gaby.audit.transactions import in_transaction
 from gaby.audit.trust import KeyRing
 from gaby.cli.opening import operator, run
+from gaby.cli.printing import echo
 from gaby.kernel.database.raw import Sql
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import SYSTEM
@@ -33,7 +34,7 @@ def keys(
         return pins
 
     pins = run(work)
-    typer.echo("\n".join(map(str, log_keys(pins.keys))) if log else pins_text(pins).decode(), nl=log)
+    echo("\n".join(map(str, log_keys(pins.keys))) if log else pins_text(pins).decode(), nl=log)
 
 
 def trust(
@@ -52,7 +53,7 @@ def trust(
         file.save(entries)
         return file.path
 
-    typer.echo(f"The keys are pinned in {run(work)}.", err=True)
+    echo(f"The keys are pinned in {run(work)}.", err=True)
 
 
 def restart_anchors(
@@ -74,7 +75,7 @@ def restart_anchors(
         return kept_as
 
     kept_as = run(work)
-    typer.echo(f"A new file begins.{f' The old one is {kept_as}; keep it.' if kept_as else ''}", err=True)
+    echo(f"A new file begins.{f' The old one is {kept_as}; keep it.' if kept_as else ''}", err=True)
 
 
 def rebuild_tree() -> None:
@@ -87,7 +88,7 @@ def rebuild_tree() -> None:
             lambda connection: rebuild_tiles(DatabaseSource(connection, dialect), Sql(connection, dialect)),
         )
 
-    typer.echo(f"{run(work)} tiles written. Run `gaby audit verify`.", err=True)
+    echo(f"{run(work)} tiles written. Run `gaby audit verify`.", err=True)
 
 
 def _refuse_other_pins(file: PinFile, entries: list[KeyEntry]) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from gaby.app import Gaby
 from gaby.cli.opening import choose_workspace, operator, run
-from gaby.cli.printing import AsJson, print_rows
+from gaby.cli.printing import AsJson, echo, print_rows
 from gaby.identity import Role
 from gaby.identity.people import Member
 from gaby.kernel.database import Across
@@ -71,7 +71,7 @@ def add(
             await gaby.identity.people.join(session, operator(), WorkspaceId(chosen.id), person, role)
 
     run(work)
-    typer.echo(f"{email} may now sign in.", err=True)
+    echo(f"{email} may now sign in.", err=True)
 
 
 @app.command()
@@ -93,7 +93,7 @@ def password(email: str, workspace: OfWorkspace = None, password_stdin: FromStdi
             await gaby.identity.devices.forget_all(session, PersonId(person.id))
 
     run(work)
-    typer.echo("The password is set.", err=True)
+    echo("The password is set.", err=True)
 
 
 def _ask_password(from_stdin: bool) -> str:

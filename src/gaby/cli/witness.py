@@ -11,6 +11,7 @@ from gaby.audit.notes import LOG_KEY, WITNESS_KEY, VerifierKey, is_name, parse_v
 from gaby.audit.signing import load_or_create
 from gaby.audit.witness import Witness, WitnessFile
 from gaby.audit.witness_app import witness_app
+from gaby.cli.printing import echo
 from gaby.kernel import log
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.errors import BadRequest
@@ -38,7 +39,7 @@ def serve_witness(
         file.create()
     key = load_or_create(key_path)
     witness = Witness(name, key, dict(logs), file, SystemClock())
-    typer.echo(str(VerifierKey(name, WITNESS_KEY, key.public_key)))
+    echo(str(VerifierKey(name, WITNESS_KEY, key.public_key)))
 
     import uvicorn  # noqa: PLC0415 - Loaded only here, for the memory of the other commands.
 
