@@ -150,7 +150,8 @@ class Poster:
         match gated.outcome:
             case "send":
                 content = gated.content or sending.content
-                return await self._send(actor, replace(sending, content=content, fence=gated.fence or sending.fence))
+                fence = gated.fence or sending.fence
+                return await self._send(actor, replace(sending, content=content, fence=fence, rule=gated.rule))
             case "wait":
                 posting.approval_id = gated.approval_id
                 told = f"Waits for a person: {gated.reason}"[:500]
@@ -169,7 +170,10 @@ class Poster:
             "ticket_id": str(sending.ticket.id),
             "desk": sending.desk.name,
             "marker": sending.posting.marker,
+            "rule": sending.rule,
         }
+        if sending.posting.approval_id is not None:
+            payload["approval_id"] = str(sending.posting.approval_id)
         async with self._audit.effect(actor, f"desk.{sending.posting.kind}", payload, fence=sending.fence) as intent:
             try:
                 external_id = await self._carry(sending)
@@ -318,6 +322,8 @@ class _Sending:
     gate: Gate
     in_doubt: bool
     """Somebody began to send it and nobody knows how that ended."""
+    rule: str = ""
+    """By which it may be sent."""
 
 
 def _is_for_requester(posting: Posting, sealing: Sealing) -> bool:
