@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
+import click
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,7 +24,7 @@ from gaby.kernel.errors import BadRequest, GabyError
 from gaby.knowledge.citations.opening import Opened, Resolved, shortened
 from gaby.knowledge.citations.tokens import parse
 from gaby.knowledge.freshness import documents
-from gaby.knowledge.new_source import NewSource
+from gaby.knowledge.new_source import AUDIENCE_MEANS, NewSource
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import (
     AnswerOut,
@@ -36,6 +37,7 @@ from gaby.knowledge.schemas import (
 )
 from gaby.knowledge.shelf import LEARNED
 from gaby.knowledge.syncing import AlreadySyncing
+from gaby_connectors.sdk.manifest import Audience
 
 app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
 
@@ -58,6 +60,9 @@ def add(
         bool, typer.Option("--secret-stdin", help="Read a token from standard input; it is kept sealed.")
     ] = False,
     every: Annotated[str | None, typer.Option(help="Sync in this interval: 30m, 12h, 1d. Else when asked.")] = None,
+    audience: Annotated[
+        Audience | None, typer.Option(help="Who may be shown its pages. Asked for in a terminal, else staff.")
+    ] = None,
     sync_now: Annotated[bool, typer.Option("--sync/--no-sync", help="Read it now.")] = True,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -65,7 +70,7 @@ def add(
     """Add a source of documents, and read it."""
     options = dict(_option(each) for each in option or [])
     secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
-    new = NewSource(name, kind, location, options, secret, parse_duration(every))
+    new = NewSource(name, kind, location, options, secret, parse_duration(every), audience or _asked_audience())
     if new.is_a_file:
         new = replace(new, location=_path(location, must_exist=sync_now))
 
@@ -140,6 +145,26 @@ def schedule(
         async with gaby.database.write(actor.workspace_id) as session:
             row = await shelf.named(session, name)
             await shelf.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
+        return await _shelved(gaby, actor, row.id)
+
+    print_source(run(work), as_json=as_json)
+
+
+@app.command("audience")
+def set_audience(
+    name: Name,
+    audience: Annotated[Audience, typer.Argument(help="Who may be shown its pages.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set who may be shown the pages of a source. A page whose front matter names an audience keeps its own."""
+
+    async def work(gaby: Gaby) -> SourceOut:
+        actor = await operator_in(gaby, workspace)
+        shelf = gaby.knowledge.parts.shelf
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await shelf.named(session, name)
+            await shelf.set_audience(session, actor, row, audience)
         return await _shelved(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
@@ -265,6 +290,7 @@ def list_documents(
         else {
             "document": f"{each.source}/{each.uri}",
             "title": each.title,
+            "audience": each.audience.value,
             "lines": each.lines,
             "changed": each.changed_at,
             "cited": each.used_at,
@@ -369,6 +395,16 @@ async def _sync_learned(gaby: Gaby, actor: Actor) -> None:
 async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
         return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
+
+
+def _asked_audience() -> Audience:
+    """In a terminal somebody can say; otherwise it is for the staff, which harms nobody."""
+    if not sys.stdin.isatty():
+        return Audience.STAFF
+    for each in Audience:
+        typer.echo(f"  {each}: {AUDIENCE_MEANS[each]}", err=True)
+    choice = click.Choice([each.value for each in Audience])
+    return Audience(typer.prompt("Who may be shown its pages?", default="staff", type=choice, err=True))
 
 
 def _option(text: str) -> tuple[str, str]:

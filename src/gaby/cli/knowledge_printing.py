@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from gaby.cli.printing import print_json, print_rows
 from gaby.knowledge.citations.opening import Opened, Resolved
+from gaby.knowledge.new_source import AUDIENCE_MEANS
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
 
@@ -24,6 +25,7 @@ def short(source: SourceOut) -> dict[str, Any]:
     return {
         "source": source.name,
         "kind": source.kind,
+        "audience": source.audience.value,
         "documents": source.documents,
         "passages": source.passages,
         "not readable": source.failed,
@@ -44,6 +46,7 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
         print_json(source.model_dump())
         return
     print_rows([short(source)], as_json=False, empty="")
+    typer.echo(f"Its audience is {source.audience}: {AUDIENCE_MEANS[source.audience]}.", err=True)
     if source.failed:
         cannot = "1 document cannot" if source.failed == 1 else f"{source.failed} documents cannot"
         typer.echo(f"{cannot} be read: gaby knowledge show {source.name}", err=True)
