@@ -187,12 +187,19 @@ async def test_a_person_may_approve_other_arguments_instead(desk: Scene) -> None
     assert desk.effects == ["unlock acc-1001"]
 
 
-async def test_what_was_approved_counts_as_an_operators_word_for_the_rest_of_the_run(desk: Scene) -> None:
+async def test_an_approval_vouches_for_the_same_tool_and_argument_in_its_run_and_never_for_a_dangerous_one(
+    desk: Scene,
+) -> None:
     run = desk.run()
-    approval_id = await ask(desk, run)
+    approval_id = await ask(desk, run, "add_note", account_id="acc-2002", text="seen")
     await desk.decide(approval_id)
     await desk.apply(run, approval_id)
-    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Done)
+    assert isinstance(await desk.invoke(run, "add_note", account_id="acc-2002", text="again"), Done)
+    assert isinstance(await desk.invoke(desk.run(), "add_note", account_id="acc-2002", text="elsewhere"), Asked)
+    unlocking = await ask(desk, run)
+    await desk.decide(unlocking)
+    await desk.apply(run, unlocking)
+    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Asked)
 
 
 async def test_the_arguments_are_sealed_and_only_a_redacted_copy_is_in_clear(desk: Scene) -> None:

@@ -10,6 +10,7 @@ from gaby.kernel.clock import HeldClock
 from gaby.tools import Call, Denied, Done, Failed
 from gaby.tools.connectors import NewConnector, PolicyChange
 from gaby.tools.launches import Command
+from gaby.tools.manifests import parse_manifest
 from tests.tools.scenes import SERVERS, Scene
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -43,12 +44,17 @@ async def test_a_cached_answer_is_older_than_a_minute_never(desk: Scene, clock: 
     assert not later.cached
 
 
+def archive(way: Command, **secrets: str) -> NewConnector:
+    manifest = parse_manifest("manifest_version: 1.0.0\ntools: {search: {scope: read}}")
+    return NewConnector("archive", "command", way, secrets=secrets, manifest=manifest)
+
+
 async def archive_with(scene: Scene, size: int) -> None:
     """Somebody else's server, which knows no limit."""
     env = {"DESK_FOLDER": str(scene.folder), "DESK_SIZE": str(size)}
     way = Command(command=sys.executable, args=(str(SERVERS / "foreign.py"),), env=env)
     async with scene.gaby.database.write(scene.workspace_id) as session:
-        await scene.gaby.tools.connectors.add(session, scene.actor, NewConnector("archive", "command", way))
+        await scene.gaby.tools.connectors.add(session, scene.actor, archive(way))
     await scene.accept("archive")
 
 
@@ -86,7 +92,7 @@ async def test_what_lies_on_disk_is_sealed(scene: Scene) -> None:
 async def test_secrets_of_a_connector_are_sealed_and_never_shown(scene: Scene) -> None:
     secret = "hunter2-and-more"
     way = Command(command=sys.executable, args=(str(SERVERS / "foreign.py"),), env={"DESK_FOLDER": str(scene.folder)})
-    new = NewConnector("archive", "command", way, secrets={"ARCHIVE_TOKEN": secret})
+    new = archive(way, ARCHIVE_TOKEN=secret)
     async with scene.gaby.database.write(scene.workspace_id) as session:
         row = await scene.gaby.tools.connectors.add(session, scene.actor, new)
         stored = json.dumps([row.launch, row.secrets, row.scopes])

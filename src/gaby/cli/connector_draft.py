@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -98,7 +97,7 @@ async def accept_tools(gaby: Gaby, actor: Actor, drafted: ManifestDraft, chosen:
     typer.echo(f"The manifest of {len(accepted.tools)} tools of {drafted.connector} is accepted.{rest}", err=True)
 
 
-async def review(gaby: Gaby, actor: Actor, drafted: ManifestDraft, read_key: ReadKey = click.getchar) -> None:
+async def review(gaby: Gaby, actor: Actor, drafted: ManifestDraft, read_key: ReadKey = typer.getchar) -> None:
     """Show every tool, and do what a person says about them."""
     _print_table(drafted)
     typer.echo(_KEYS, err=True)

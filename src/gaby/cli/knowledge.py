@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
-import click
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -403,8 +402,7 @@ def _asked_audience() -> Audience:
         return Audience.STAFF
     for each in Audience:
         typer.echo(f"  {each}: {AUDIENCE_MEANS[each]}", err=True)
-    choice = click.Choice([each.value for each in Audience])
-    return Audience(typer.prompt("Who may be shown its pages?", default="staff", type=choice, err=True))
+    return typer.prompt("Who may be shown its pages?", default=Audience.STAFF, type=Audience, err=True)
 
 
 def _option(text: str) -> tuple[str, str]:

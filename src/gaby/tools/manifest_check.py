@@ -46,7 +46,7 @@ def check_manifest(text: str, definitions: ServerDefinitions | None = None) -> C
         raise ManifestInvalid(f"A manifest may have at most {LARGEST_MANIFEST} characters.")
     try:
         located = load_located(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except yaml.YAMLError as error:
         raise ManifestInvalid(f"This is not YAML that can be used: {_yaml_error(error)}") from None
     errors = [
         ManifestError(line, "", f"`{key}` is written twice; only one of them would count")
@@ -113,9 +113,9 @@ def tool_misfits(manifest: ToolManifest, tool: ToolDefinition) -> Iterator[tuple
     if manifest.owner_argument is not None and manifest.owner_argument not in known:
         text = f"it has no argument {manifest.owner_argument}{suggestion(manifest.owner_argument, known)}"
         yield ("owner_argument",), text
-    for field, path in declared_paths(manifest):
-        if find_path(tool.output_schema, path) == "absent":
-            yield (field, path), f"its results have no {path}"
+    for each in declared_paths(manifest):
+        if find_path(tool.output_schema, each.path) == "absent":
+            yield (each.field, each.key), f"its results have no {each.path}"
 
 
 def _mapping(value: Any) -> dict[object, Any]:
@@ -124,7 +124,7 @@ def _mapping(value: Any) -> dict[object, Any]:
 
 def _unchecked(manifest: ConnectorManifest, definitions: ServerDefinitions) -> Iterator[str]:
     for name, each in manifest.tools.items():
-        paths = [path for _, path in declared_paths(each)]
+        paths = [declared.path for declared in declared_paths(each)]
         open_ends = [path for path in paths if find_path(definitions.by_name[name].output_schema, path) == "unknown"]
         if open_ends:
             shown = ", ".join(dict.fromkeys(open_ends))

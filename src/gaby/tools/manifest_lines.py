@@ -58,12 +58,15 @@ class LocatedYaml:
 
 
 def load_located(text: str) -> LocatedYaml:
-    """`yaml.YAMLError`, `RecursionError` or `ValueError` if it is no YAML that can be used."""
+    """`yaml.YAMLError` if it is no YAML that can be used."""
     loader = _NoAliases(text)
     try:
         root = loader.get_single_node()
         build = cast("Callable[[yaml.Node], Any]", getattr(loader, "construct_document"))  # noqa: B009
         return LocatedYaml(None if root is None else build(root), root)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # Of a date with a month 99, say, the library knows only that some inner step failed.
+        raise yaml.YAMLError(f"a value cannot be read ({type(error).__name__})") from error
     finally:
         loader.dispose()
 

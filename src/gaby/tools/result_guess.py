@@ -41,7 +41,9 @@ def guess_result(output_schema: Mapping[str, Any] | None) -> ResultGuess:
     redact: list[str] = []
     whole: str | None = None
     for row in list(_rows(output_schema or {}))[:_MOST_ROWS]:
-        found = _owner_field(row, output_schema or {})
+        # What stands inside of an owned row is its owner's already.
+        inside = any(row.path.startswith((f"{above}.", f"{above}[")) for above in owner)
+        found = None if inside else _owner_field(row, output_schema or {})
         if found is not None and row.path:
             owner[row.path] = found
         elif found is not None:

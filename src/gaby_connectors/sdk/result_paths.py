@@ -1,7 +1,7 @@
 """Paths into structured results, checked against the schema that a tool declares for what it returns."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from gaby_connectors.sdk.manifest import ToolManifest
 
@@ -9,6 +9,7 @@ PathFinding = Literal["found", "absent", "unknown"]
 """`unknown`: the schema leaves open what stands there."""
 _MOST_STEPS = 40
 _MOST_READINGS = 200
+_MOST_LOOKED_AT = 5000
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 
 
@@ -20,23 +21,31 @@ def find_path(schema: Mapping[str, Any] | None, path: str) -> PathFinding:
     here = _readings(schema, schema)
     for step in steps[:_MOST_STEPS]:
         found = [_step(each, step) for each in here]
-        here = [reading for below in found for one in below or () for reading in _readings(one, schema)][
-            :_MOST_READINGS
-        ]
+        # One schema is often reached by many ways.
+        below = {id(one): one for each in found for one in each or ()}
+        here = [reading for one in below.values() for reading in _readings(one, schema)][:_MOST_READINGS]
         if not here:
             return "unknown" if None in found else "absent"
     return "found" if len(steps) <= _MOST_STEPS else "unknown"
 
 
-def declared_paths(manifest: ToolManifest) -> Iterator[tuple[str, str]]:
-    """Every path into the result of which a manifest speaks, with the field of the manifest that does."""
+class DeclaredPath(NamedTuple):
+    field: str
+    """Of the manifest."""
+    key: str | int
+    """Under which it stands there: a key of the mapping, or the place in the list."""
+    path: str
+
+
+def declared_paths(manifest: ToolManifest) -> Iterator[DeclaredPath]:
+    """Every path into the result of which a manifest speaks."""
     named = {"results": manifest.results, "result_kinds": manifest.result_kinds, "readers": manifest.readers}
     for field, paths in named.items():
-        yield from ((field, path) for path in paths)
-    yield from (("redact", path) for path in manifest.redact)
+        yield from (DeclaredPath(field, path, path) for path in paths)
+    yield from (DeclaredPath("redact", at, path) for at, path in enumerate(manifest.redact))
     for row, owner in manifest.owner.items():
-        yield "owner", row
-        yield "owner", owner if row == "*" else f"{row}.{owner}"
+        yield DeclaredPath("owner", row, row)
+        yield DeclaredPath("owner", row, f"{row}.{owner}")
 
 
 def _step(schema: Mapping[str, Any], step: str) -> list[object] | None:
@@ -61,7 +70,9 @@ def _readings(declared: object, root: Mapping[str, Any]) -> list[Mapping[str, An
     found: list[Mapping[str, Any]] = []
     seen: set[str] = set()
     left: list[object] = [declared]
-    while left and len(found) < _MOST_READINGS:
+    for _ in range(_MOST_LOOKED_AT):
+        if not left or len(found) == _MOST_READINGS:
+            break
         each = left.pop()
         if not isinstance(each, Mapping):
             continue
