@@ -104,6 +104,12 @@ def test_an_argument_that_can_change_something_makes_a_write(declared: dict[str,
 
 
 @pytest.mark.promise("S16")
+@pytest.mark.parametrize("argument", ["only_open", "sort_order", "is_lock", "limit"])
+def test_a_filter_or_an_order_changes_nothing(argument: str) -> None:
+    assert [*reading_doubts("get_thing", {"properties": {argument: {"type": "boolean"}}}, read_only_hint=None)] == []
+
+
+@pytest.mark.promise("S16")
 @pytest.mark.parametrize(
     ("description", "reads"),
     [

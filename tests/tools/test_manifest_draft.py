@@ -1,5 +1,6 @@
 """A drafted manifest is careful whatever the server says of itself, and can be accepted as it is."""
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from gaby.safety import Role
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft, draft_manifest
 from gaby.tools.manifest_yaml import draft_yaml
 from gaby.tools.manifests import parse_manifest, read_manifests
+from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.manifest import Audience, ResultLabel
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -168,6 +170,46 @@ def test_a_prefix_that_all_tools_share_is_no_verb() -> None:
     draft = drafted(tool("slack_list_channels"), tool("slack_get_user", {"user": TEXT}), tool("slack_post_message"))
     assert draft.reads == ("slack_list_channels", "slack_get_user")
     assert drafted(tool("wipe_list"), tool("wipe_get")).reads == ()
+
+
+@pytest.mark.promise("S16", "M6")
+@pytest.mark.parametrize(
+    "name", ["filesystem", "keycloak", "ldap", "postgres", "prometheus", "redis", "sample_company"]
+)
+def test_no_change_of_a_connector_that_says_what_it_does_would_have_been_drafted_as_a_read(name: str) -> None:
+    connector: Connector = import_module(f"gaby_connectors.{name}.tools").connector
+    known = connector.tools.values()
+    draft = drafted(
+        *(
+            {
+                "name": each.name,
+                "description": each.description,
+                "inputSchema": each.input_schema,
+                "outputSchema": each.output_schema,
+                "annotations": {"readOnlyHint": True},
+            }
+            for each in known
+        )
+    )
+    assert set(draft.reads) <= {each.name for each in known if not each.writes}
+    grave = {each.name for each in known if each.manifest.dangerous}
+    assert grave <= {each.name for each in draft.tools if each.manifest.dangerous}
+
+
+@pytest.mark.promise("S16")
+def test_the_reads_and_owners_of_the_sample_company_are_drafted_as_they_were_declared() -> None:
+    connector: Connector = import_module("gaby_connectors.sample_company.tools").connector
+    known = {each.name: each for each in connector.tools.values()}
+    draft = drafted(
+        *(
+            {"name": each.name, "inputSchema": each.input_schema, "outputSchema": each.output_schema}
+            for each in known.values()
+        )
+    )
+    assert set(draft.reads) == {each.name for each in known.values() if not each.writes}
+    owners = {each.name: each.manifest.owner for each in draft.tools if each.lane == "read"}
+    declared = {name: owner for name in owners if (owner := known[name].manifest.owner)}
+    assert {name: owners[name] for name in declared} == declared
 
 
 @pytest.mark.promise("S16")

@@ -60,6 +60,10 @@ _EXECUTED = frozenset(words_of("sql script command cmd statement mutation shell 
 """Arguments that hold something to be carried out, so that their value decides what the tool does."""
 
 
+_FILTERS = frozenset(words_of("exclude has include is only show"))
+"""How arguments begin that only say which rows are wanted: `only_open`."""
+
+
 def guess(name: str, schema: Schema, *, read_only_hint: bool | None) -> ToolManifest:
     """A read, if everything about the tool says so; otherwise a write, which nobody may use without a manifest."""
     if next(reading_doubts(name, schema, read_only_hint=read_only_hint), None) is None:
@@ -128,4 +132,5 @@ def _changing_sentence(description: str) -> str | None:
 def _switches_a_change(argument: str, declared: Schema) -> bool:
     chooses = declared.get("type") == "boolean" or "enum" in declared
     words = words_of(argument)
-    return chooses and any(is_verb_of_change(word) for word in words) and words[-1] not in {"order", "format"}
+    changes = any(is_verb_of_change(word) for word in words) and words[-1] not in {"order", "format"}
+    return chooses and changes and words[0] not in _FILTERS
