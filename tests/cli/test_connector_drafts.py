@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,7 +148,7 @@ def test_a_person_accepts_by_single_keys(
             await review(gaby, actor, await read_draft(gaby, actor, "archive"), lambda: next(left))
             async with gaby.database.read(actor.workspace_id) as session:
                 written = (await gaby.tools.connectors.get(session, "archive")).manifest
-        tools = written["tools"] if written is not None else {}
+        tools: dict[str, Any] = written["tools"] if written is not None else {}
         assert {
             name: f"{'dangerous' if each['dangerous'] else each['scope']} {each['audience']}"
             for name, each in tools.items()

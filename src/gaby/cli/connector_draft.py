@@ -20,9 +20,9 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.text import printable
 from gaby.safety import Role
+from gaby.tools.draft_schemas import DraftOut
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft, draft_of, joined_manifest
 from gaby.tools.manifest_yaml import draft_yaml
-from gaby.tools.schemas import DraftOut
 from gaby.tools.tool_rules import told_in_words
 from gaby_connectors.sdk.manifest import Audience
 

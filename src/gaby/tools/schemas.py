@@ -13,8 +13,6 @@ from gaby.safety import Scopes, Verdict
 from gaby.tools.approvals import Answer
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import PolicyChange, changes_of, is_unsafe
-from gaby.tools.manifest_draft import ManifestDraft, ToolDraft
-from gaby.tools.manifest_yaml import draft_yaml
 from gaby.tools.models import Approval, Connector, KillSwitch
 from gaby_connectors.sdk.manifest import Autonomy
 
@@ -145,51 +143,6 @@ class LookOut(BaseModel):
         shown = row.seen if row.seen is not None else row.accepted
         fingerprint = ServerDefinitions.model_validate(shown).fingerprint if shown is not None else None
         return cls(fingerprint=fingerprint, changes=[ChangeOut.of(change) for change in changes_of(row)])
-
-
-class ArgumentDraftOut(BaseModel):
-    role: str
-    reason: str
-
-
-class ToolDraftOut(BaseModel):
-    name: str
-    lane: Literal["read", "write"]
-    reason: str = Field(description="Why it is taken for a read or a write.")
-    arguments: dict[str, ArgumentDraftOut]
-    notes: list[str]
-    manifest: dict[str, Any]
-
-    @classmethod
-    def of(cls, tool: ToolDraft) -> Self:
-        return cls(
-            name=tool.name,
-            lane=tool.lane,
-            reason=tool.access_reason,
-            arguments={
-                name: ArgumentDraftOut(role=each.role, reason=each.reason) for name, each in tool.arguments.items()
-            },
-            notes=list(tool.notes),
-            manifest=tool.manifest.model_dump(mode="json", exclude_defaults=True),
-        )
-
-
-class DraftOut(BaseModel):
-    """A manifest for the tools that have none. Nothing of it holds until somebody sends it as the manifest."""
-
-    connector: str
-    fingerprint: str = Field(description="Of the accepted tools that it was drafted from.")
-    tools: list[ToolDraftOut]
-    yaml: str
-
-    @classmethod
-    def of(cls, draft: ManifestDraft) -> Self:
-        return cls(
-            connector=draft.connector,
-            fingerprint=draft.fingerprint,
-            tools=[ToolDraftOut.of(tool) for tool in draft.tools],
-            yaml=draft_yaml(draft),
-        )
 
 
 class LogOut(BaseModel):

@@ -5,6 +5,7 @@ from fastapi import APIRouter, status
 from gaby.kernel.http.access import CanManageConnectors, CanReadConnectors, ReadSession, WriteSession
 from gaby.kernel.ids import ConnectorId
 from gaby.mcp import ServerDefinitions
+from gaby.tools.draft_schemas import DraftOut
 from gaby.tools.manifest_draft import draft_of
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.routes.depends import ToolService
@@ -13,7 +14,6 @@ from gaby.tools.schemas import (
     ConnectorIn,
     ConnectorOut,
     CredentialsIn,
-    DraftOut,
     HealthOut,
     LogOut,
     LookOut,
