@@ -106,6 +106,7 @@ NEEDS = {
     "DELETE /api/connectors/{connector_id}": Permission.CONNECTORS_MANAGE,
     "PUT /api/connectors/{connector_id}/credentials": Permission.CONNECTORS_MANAGE,
     "PUT /api/connectors/{connector_id}/manifest": Permission.CONNECTORS_MANAGE,
+    "GET /api/connectors/{connector_id}/draft": Permission.CONNECTORS_READ,
     "POST /api/connectors/{connector_id}/look": Permission.CONNECTORS_MANAGE,
     "GET /api/connectors/{connector_id}/changes": Permission.CONNECTORS_READ,
     "POST /api/connectors/{connector_id}/accept": Permission.CONNECTORS_MANAGE,

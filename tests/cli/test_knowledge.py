@@ -186,6 +186,43 @@ def test_a_schedule_is_set_and_taken_back(filled: Shell) -> None:
     assert (never["every_seconds"], never["due_at"]) == (None, None)
 
 
+@pytest.mark.promise("S14")
+def test_a_source_is_for_the_staff_unless_somebody_says_otherwise(acme: Shell, folder: Path) -> None:
+    (folder / "prices.md").write_text("---\naudience: public\n---\n# Prices\n\nThe lamp costs 20 euros.\n")
+    added = acme("knowledge", "add", "docs", "folder", str(folder))
+    assert "Its audience is staff: only colleagues are shown its pages" in added.err
+    assert acme("knowledge", "list", "--json").json()[0]["audience"] == "staff"
+    told = {each["uri"]: each["audience"] for each in acme("knowledge", "documents", "--json").json()}
+    assert told.pop("prices.md") == "public"
+    assert set(told.values()) == {"staff"}
+
+
+@pytest.mark.promise("S14")
+def test_an_audience_is_given_changed_and_shown_everywhere(acme: Shell, folder: Path) -> None:
+    given = acme("knowledge", "add", "docs", "folder", str(folder), "--audience", "public", "--json").json()
+    assert given["audience"] == "public"
+    changed = acme("knowledge", "audience", "docs", "customers")
+    assert "Its audience is customers: every verified requester may be answered from it" in changed.err
+    assert "customers" in acme("knowledge", "list").out
+    assert "customers" in acme("knowledge", "show", "docs").out
+    assert acme("knowledge", "show", "docs", "--json").json()["audience"] == "customers"
+    assert {each["audience"] for each in acme("knowledge", "documents", "--json").json()} == {"customers"}
+    refused(acme("knowledge", "audience", "docs", "everybody"), "everybody", {2})
+    refused(acme("knowledge", "audience", "nothing", "staff"), "no source", {4})
+    assert acme("knowledge", "list", "--json").json()[0]["audience"] == "customers"
+
+
+@pytest.mark.promise("S14")
+def test_in_a_terminal_the_audience_is_asked_for(acme: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = io.StringIO("everybody\ncustomers\n")
+    monkeypatch.setattr(typed, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", typed)
+    added = acme("knowledge", "add", "docs", "folder", str(folder))
+    assert added.code == 0, added.err
+    assert "public: anybody may be answered from it" in added.err
+    assert "Its audience is customers" in added.err
+
+
 @pytest.mark.promise("K8")
 def test_gaps_are_shown_and_closed(filled: Shell) -> None:
     assert "found an answer" in filled("knowledge", "gaps").err

@@ -177,7 +177,7 @@ def test_a_manifest_is_given_and_taken_back(acme: Shell, tmp_path: Path) -> None
     foreign = str(SERVERS / "foreign.py")
     env = f"DESK_FOLDER={tmp_path}"
     added = acme("connector", "add", "archive", "--set", env, "--yes", "--", sys.executable, foreign)
-    assert "may only look" in added.err
+    assert "reads ask each time, and changes are refused" in added.err
     file = tmp_path / "archive.yaml"
     file.write_text("manifest_version: 1.0.0\ntools: {publish: {scope: write, content: [text]}}")
     assert acme("connector", "manifest", "archive", str(file)).code == 0

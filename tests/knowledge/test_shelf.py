@@ -3,8 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import orjson
 import pytest
+from sqlalchemy import select
 
+from gaby.audit.models import AuditRowRecord
 from gaby.identity import Role
 from gaby.kernel.errors import Invalid, NotFound
 from gaby.knowledge.new_source import NewSource
@@ -51,6 +54,24 @@ async def test_a_token_is_sealed_and_shown_nowhere(docs: Room) -> None:
     assert row.secret is not None
     assert "4711" not in row.secret
     assert "4711" not in repr(NewSource("wiki", "notion", "", {}, "secret-token-4711"))
+
+
+@pytest.mark.promise("S14")
+async def test_a_changed_audience_holds_at_once_and_is_audited(docs: Room) -> None:
+    await add(docs, NewSource("docs", "folder", str(docs.folder), audience="public"))
+    shelf = docs.parts.shelf
+    async with docs.gaby.database.write(docs.workspace_id) as session:
+        row = await shelf.named(session, "docs")
+        await shelf.set_audience(session, docs.actor, row, "staff")
+        with pytest.raises(Invalid, match="public, customers or staff"):
+            await shelf.set_audience(session, docs.actor, row, "everybody")
+    query = select(AuditRowRecord).where(AuditRowRecord.workspace_id == docs.workspace_id)
+    async with docs.gaby.database.read(docs.workspace_id) as session:
+        assert (await shelf.named(session, "docs")).audience == "staff"
+        told = {row.event: orjson.loads(row.payload) for row in await session.scalars(query)}
+    assert told["knowledge.source_added"]["audience"] == "public"
+    changed = told["knowledge.audience_changed"]
+    assert (changed["source"], changed["before"], changed["audience"]) == ("docs", "public", "staff")
 
 
 async def test_bad_wishes_are_refused(docs: Room) -> None:

@@ -19,6 +19,7 @@ from gaby.safety import (
     guess,
     policy_version,
 )
+from gaby.safety.guessing import reading_doubts
 from gaby_connectors.sdk.manifest import Autonomy
 
 
@@ -31,7 +32,17 @@ from gaby_connectors.sdk.manifest import Autonomy
         ("listUsers", None, "page", True),
         ("HTTPStatus", None, "code", True),
         ("frobnicate", None, "x", False),
-        ("frobnicate", True, "x", True),
+        ("frobnicate", True, "x", False),
+        ("wipe_disk", True, "disk", False),
+        ("get_or_provision_user", True, "id", False),
+        ("getOrFrobnicate", True, "id", False),
+        ("get_order", None, "id", True),
+        ("order_get", True, "id", False),
+        ("conversations.list", None, "page", True),
+        ("order_status", None, "id", False),
+        ("run_query", True, "text", False),
+        ("query", True, "sql", False),
+        ("get_users", True, "dry_run", False),
         ("frobnicate", False, "x", False),
         ("search", False, "query", False),
         ("search_and_delete", None, "query", False),
@@ -56,24 +67,65 @@ LOOKING = """
     summarize tail tree view whoami
 """
 CHANGING = """
-    abort accept activate add append apply approve archive assign attach ban block book buy call cancel change charge
-    clear clone close commit confirm copy create deactivate delete deny deploy destroy detach disable dispatch drop
-    edit emit enable erase eval exec execute forward grant import insert install invite invoke issue kill launch lock
-    mark merge modify move mute open order overwrite pay post publish purge push put reboot refund reject remove
-    rename replace reply reset resolve restart restore revoke rotate run save schedule send set share sign start stop
-    submit subscribe suspend sync terminate transfer trigger truncate unlock unset update upload upsert write
+    " abort accept activate add append apply approve archive assign attach ban block book buy cancel change charge
+    clear clone close commit confirm copy create deactivate delete deny deploy deprovision destroy detach disable
+    dispatch drop edit emit enable ensure erase eval exec execute forward grant import insert install invite
+    invoke issue kill launch lock mark merge modify move mute notify open order overwrite patch pay post provision
+    publish purge push put reboot refund reject remove rename replace reply reset resolve restart restore revoke
+    rotate run save schedule send set share sign start stop submit subscribe suspend sync terminate transfer
+    trigger truncate unlock unset update upload upsert wipe write
 """
 
 
-@pytest.mark.promise("S3")
+@pytest.mark.promise("S3", "S16")
 def test_no_tool_that_is_named_after_a_change_is_taken_for_a_read_whatever_it_says_of_itself() -> None:
     schema = {"properties": {"name": {"type": "string"}}}
-    assert [
-        verb for verb in LOOKING.split() if guess(f"{verb}_thing", schema, read_only_hint=None).scope != "read"
-    ] == []
-    assert [
-        verb for verb in CHANGING.split() if guess(f"{verb}_thing", schema, read_only_hint=True).scope != "write"
-    ] == []
+    scopes = {verb: guess(f"{verb}_thing", schema, read_only_hint=None).scope for verb in LOOKING.split()}
+    assert [verb for verb, scope in scopes.items() if scope != "read"] == []
+    for pattern in ("{}_thing", "{}Thing", "get_and_{}", "get_thing_then_{}_it", "list_or_{}", "{}"):
+        named = [pattern.format(verb) for verb in CHANGING.split()]
+        assert [name for name in named if guess(name, schema, read_only_hint=True).scope != "write"] == []
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize(
+    ("declared", "doubt"),
+    [
+        ({"delete_after": {"type": "boolean"}}, "can switch on a change"),
+        ({"mode": {"enum": ["a"]}, "create_missing": {"enum": ["yes", "no"]}}, "can switch on a change"),
+        ({"options": {"properties": {"webhook": {"type": "string"}}}}, "where data goes"),
+        ({"graphql": {"type": "string"}}, "what is carried out"),
+        ({"requestBody": {"type": "object"}}, "what is carried out"),
+    ],
+)
+def test_an_argument_that_can_change_something_makes_a_write(declared: dict[str, object], doubt: str) -> None:
+    (found,) = reading_doubts("get_thing", {"properties": declared}, read_only_hint=True)
+    assert doubt in found
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("argument", ["only_open", "sort_order", "is_lock", "limit"])
+def test_a_filter_or_an_order_changes_nothing(argument: str) -> None:
+    assert [*reading_doubts("get_thing", {"properties": {argument: {"type": "boolean"}}}, read_only_hint=None)] == []
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize(
+    ("description", "reads"),
+    [
+        ("Find orders of a customer. This tool is readOnly and harmless.", True),
+        ("Get customers and orders.", True),
+        ("Deletes the order.", False),
+        ("Find the order and delete it.", False),
+        ("Find the order, then wipes it.", False),
+        ("readOnly. Removes what it finds.", False),
+    ],
+)
+def test_a_description_can_only_make_a_guess_more_careful(description: str, reads: bool) -> None:
+    schema = {"properties": {"id": {"type": "string"}}}
+    doubts = [*reading_doubts("get_order", schema, read_only_hint=True, description=description)]
+    assert (doubts == []) == reads
+    assert [*reading_doubts("frobnicate", schema, read_only_hint=True, description="Only reads. readOnly.")]
 
 
 BOUND = Bound("w", "r", "desk", "unlock", "f", {"who": "ada"}, "v", datetime(2030, 1, 1, tzinfo=UTC))

@@ -37,7 +37,10 @@ def test_a_manifest_speaks_only_of_tools_and_arguments_that_exist() -> None:
     shown = read_definitions([{"name": "find", "inputSchema": SCHEMA}, {"name": "drop", "inputSchema": SCHEMA}])
     with pytest.raises(ManifestInvalid, match="no tool other"):
         parse_manifest("manifest_version: 1.0.0\ntools: {other: {scope: read}}", shown)
-    written = parse_manifest("manifest_version: 1.0.0\ntools: {find: {scope: read, lookups: [whom]}}", shown)
+    misspelt = "manifest_version: 1.0.0\ntools: {find: {scope: read, lookups: [whom]}}"
+    with pytest.raises(ManifestInvalid, match="no argument whom"):
+        parse_manifest(misspelt, shown)
+    written = parse_manifest(misspelt)
     found = read_manifests(shown, written.model_dump(mode="json"))
     assert found.problems == ("find: it has no argument whom",)
     assert found.missing == ("find", "drop")
@@ -53,12 +56,11 @@ def test_a_connectors_own_manifest_counts_only_if_it_declares_that_it_has_one() 
 
 
 @pytest.mark.promise("M3", "S3")
-def test_one_invalid_manifest_makes_the_connector_unsafe_and_is_named() -> None:
+def test_one_invalid_manifest_leaves_its_tool_without_one_and_is_named() -> None:
     good = {"name": "find", "inputSchema": SCHEMA, "_meta": {TOOL_META: {"scope": "read"}}}
     bad = {"name": "drop", "inputSchema": SCHEMA, "_meta": {TOOL_META: {"scope": "write", "colour": "red"}}}
     found = read_manifests(read_definitions([good, bad], experimental={SERVER_META: {"version": "1.0.0"}}), None)
-    assert found.unsafe
-    assert list(found.tools) == ["find"]
+    assert (list(found.tools), found.missing, found.unsafe) == (["find"], ("drop",), False)
     assert found.problems[0].startswith("drop: colour: ")
 
 

@@ -4,21 +4,24 @@ import pytest
 
 from gaby.kernel.errors import Conflict, Forbidden
 from gaby.mcp import ChangeKind, ServerKey
-from gaby.tools import Call, Denied, Done, ToolOutcome
+from gaby.tools import Asked, Call, Denied, Done, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange, changes_of
 from gaby.tools.errors import DefinitionsMoved, NothingToAccept, TooMuchAutonomy
 from gaby.tools.launches import Command
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.models import Connector
-from gaby_connectors.sdk.manifest import Autonomy
-from tests.tools.scenes import EVERYTHING, Scene
+from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
+from tests.tools.scenes import Scene
 
 # The rules are the same on both engines; what the engines do differently is tried with approvals and kill switches.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
-async def archive(scene: Scene) -> Scene:
-    await scene.connect("archive", "foreign.py", autonomy=Autonomy.INVESTIGATE, scopes=EVERYTHING)
+SEARCH = parse_manifest("manifest_version: 1.0.0\ntools: {search: {scope: read}}")
+
+
+async def archive(scene: Scene, manifest: ConnectorManifest | None = SEARCH) -> Scene:
+    await scene.connect("archive", "foreign.py", autonomy=Autonomy.INVESTIGATE, manifest=manifest)
     return scene
 
 
@@ -39,16 +42,28 @@ async def change_tools(scene: Scene, description: str) -> None:
 
 
 @pytest.mark.promise("S3", "M3")
-async def test_a_server_without_a_manifest_may_at_most_read(scene: Scene) -> None:
-    await archive(scene)
-    assert isinstance(await use(scene, "search", text="x"), Done)
+async def test_a_server_without_a_manifest_does_nothing_unasked(scene: Scene) -> None:
+    await archive(scene, None)
+    asked = await use(scene, "search", text="x")
+    assert isinstance(asked, Asked)
+    assert (asked.verdict.rule, scene.effects) == ("manifest.missing", [])
+    assert "gaby connector draft archive" in asked.verdict.reason
     for tool, arguments in (("get_page", {"url": "http://evil.example"}), ("publish", {"text": "x"})):
         outcome = await use(scene, tool, **arguments)
         assert isinstance(outcome, Denied)
         assert outcome.verdict.rule == "manifest.missing"
-    assert scene.effects == ["search"]
+    assert scene.effects == []
     with pytest.raises(TooMuchAutonomy):
         await scene.limit("archive", PolicyChange(autonomy=Autonomy.PROPOSE))
+
+
+@pytest.mark.promise("S16", "M3")
+async def test_each_tool_that_a_manifest_leaves_out_does_nothing_unasked(scene: Scene) -> None:
+    await archive(scene)
+    assert isinstance(await use(scene, "search", text="x"), Done)
+    denied = await use(scene, "publish", text="x")
+    assert isinstance(denied, Denied)
+    assert (denied.verdict.rule, scene.effects) == ("manifest.missing", ["search"])
 
 
 @pytest.mark.promise("M3")

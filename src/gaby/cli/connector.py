@@ -3,17 +3,19 @@
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gaby.app import Gaby
+from gaby.cli.connector_draft import draft, offer_draft
 from gaby.cli.connector_setup import Given, new_connector
 from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_json, print_rows
+from gaby.cli.printing import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
@@ -21,9 +23,10 @@ from gaby.mcp import ServerDefinitions
 from gaby.safety import LaneRules, Scopes
 from gaby.tools import Call, Done
 from gaby.tools.connectors import PolicyChange, changes_of
-from gaby.tools.manifests import parse_manifest
+from gaby.tools.manifest_check import check_manifest
 from gaby.tools.models import Connector
 from gaby.tools.schemas import ChangeOut, ConnectorOut, ToolOut
+from gaby.tools.tool_rules import ToolRules, rules_of
 from gaby_connectors.catalogue import BUNDLED
 from gaby_connectors.scaffold import create
 from gaby_connectors.sdk.manifest import Autonomy
@@ -65,6 +68,7 @@ def add(
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tools.connectors.add(session, actor, new)
         await _look_and_accept(gaby, actor, name, yes=yes)
+        await offer_draft(gaby, actor, name, ask=not yes)
 
     run(work)
 
@@ -130,7 +134,9 @@ def accept(name: str, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Look at a connector's tools once more and accept them as they are now."""
 
     async def work(gaby: Gaby) -> None:
-        await _look_and_accept(gaby, await operator_in(gaby, workspace), name, yes=yes)
+        actor = await operator_in(gaby, workspace)
+        await _look_and_accept(gaby, actor, name, yes=yes)
+        await offer_draft(gaby, actor, name, ask=not yes)
 
     run(work)
 
@@ -167,21 +173,47 @@ def manifest(
     file: Annotated[Path | None, typer.Argument(help="A YAML file; without it the manifest is taken back.")] = None,
     workspace: InWorkspace = None,
 ) -> None:
-    """Say what the tools of somebody else's server do, so that it may do more than look."""
+    """Say what the tools of somebody else's server do. Every error is printed with its line."""
     text = _read(file) if file is not None else None
 
-    async def work(gaby: Gaby) -> None:
+    async def work(gaby: Gaby) -> tuple[str, ...]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await gaby.tools.connectors.get(session, name)
             known = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
-            parsed = parse_manifest(text, known) if text is not None else None
-            await gaby.tools.connectors.describe(session, actor, name, parsed)
+            checked = check_manifest(text, known) if text is not None else None
+            manifest = checked.manifest if checked is not None else None
+            await gaby.tools.connectors.describe(session, actor, name, manifest)
+        if checked is not None and known is None:
+            return ("Its tools have not been accepted yet, so the manifest was not compared with them.",)
+        return checked.unchecked if checked is not None else ()
 
-    run(work)
+    for note in run(work):
+        secho(note, fg="yellow", err=True)
     echo(f"The manifest of {name} is {'stored' if text is not None else 'removed'}.", err=True)
 
 
+@app.command()
+def show(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+    """Show for each tool of a connector what it may do unasked, and who may be told what it returns."""
+
+    async def work(gaby: Gaby) -> tuple[ConnectorOut, list[ToolRules]]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = ConnectorOut.of(await gaby.tools.connectors.get(session, name))
+        snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
+        return row, [rules_of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
+
+    row, rules = run(work)
+    tools = [asdict(each) for each in rules]
+    if as_json:
+        print_json({**row.model_dump(mode="json"), "rules": tools})
+        return
+    echo(f"{row.name} ({row.kind}) is {row.state} and set to {row.autonomy}.", err=True)
+    print_rows(tools, as_json=False, empty=f"No tool is accepted yet: gaby connector accept {name}")
+
+
+app.command()(draft)
 app.command("sign-in")(sign_in)
 
 
@@ -262,8 +294,7 @@ async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) ->
     snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
     own = [ToolOut.of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
     writes = sum(tool.lane == "write" for tool in own)
-    note = " It has no complete manifest, so it may only look." if any(tool.unsafe for tool in own) else ""
-    echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.{note}", err=True)
+    echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.", err=True)
 
 
 def _lane(now: LaneRules, allow: list[str] | None, deny: list[str] | None) -> LaneRules:

@@ -1,7 +1,6 @@
 """`gaby knowledge`: sources, search, answers, citations, and what Gaby would like to learn."""
 
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
+from gaby.cli.knowledge_candidates import gaps, learned
 from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_source, short
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
@@ -22,19 +22,16 @@ from gaby.kernel.errors import BadRequest, GabyError
 from gaby.knowledge.citations.opening import Opened, Resolved, shortened
 from gaby.knowledge.citations.tokens import parse
 from gaby.knowledge.freshness import documents
-from gaby.knowledge.new_source import NewSource
+from gaby.knowledge.new_source import AUDIENCE_MEANS, NewSource
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import (
     AnswerOut,
-    CandidateOut,
     DocumentOut,
     FailureOut,
-    GapOut,
     SearchOut,
     SourceOut,
 )
-from gaby.knowledge.shelf import LEARNED
-from gaby.knowledge.syncing import AlreadySyncing
+from gaby_connectors.sdk.manifest import Audience
 
 app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
 
@@ -57,6 +54,9 @@ def add(
         bool, typer.Option("--secret-stdin", help="Read a token from standard input; it is kept sealed.")
     ] = False,
     every: Annotated[str | None, typer.Option(help="Sync in this interval: 30m, 12h, 1d. Else when asked.")] = None,
+    audience: Annotated[
+        Audience | None, typer.Option(help="Who may be shown its pages. Asked for in a terminal, else staff.")
+    ] = None,
     sync_now: Annotated[bool, typer.Option("--sync/--no-sync", help="Read it now.")] = True,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -64,7 +64,7 @@ def add(
     """Add a source of documents, and read it."""
     options = dict(_option(each) for each in option or [])
     secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
-    new = NewSource(name, kind, location, options, secret, parse_duration(every))
+    new = NewSource(name, kind, location, options, secret, parse_duration(every), audience or _asked_audience())
     if new.is_a_file:
         new = replace(new, location=_path(location, must_exist=sync_now))
 
@@ -139,6 +139,26 @@ def schedule(
         async with gaby.database.write(actor.workspace_id) as session:
             row = await shelf.named(session, name)
             await shelf.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
+        return await _shelved(gaby, actor, row.id)
+
+    print_source(run(work), as_json=as_json)
+
+
+@app.command("audience")
+def set_audience(
+    name: Name,
+    audience: Annotated[Audience, typer.Argument(help="Who may be shown its pages.")],
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set who may be shown the pages of a source. A page whose front matter names an audience keeps its own."""
+
+    async def work(gaby: Gaby) -> SourceOut:
+        actor = await operator_in(gaby, workspace)
+        shelf = gaby.knowledge.parts.shelf
+        async with gaby.database.write(actor.workspace_id) as session:
+            row = await shelf.named(session, name)
+            await shelf.set_audience(session, actor, row, audience)
         return await _shelved(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
@@ -264,6 +284,7 @@ def list_documents(
         else {
             "document": f"{each.source}/{each.uri}",
             "title": each.title,
+            "audience": each.audience.value,
             "lines": each.lines,
             "changed": each.changed_at,
             "cited": each.used_at,
@@ -274,74 +295,8 @@ def list_documents(
     print_rows(rows, as_json=as_json, empty="Nothing is stale." if stale else "There is no document.")
 
 
-@app.command()
-def gaps(
-    close: Annotated[UUID | None, typer.Option(help="The id of a gap that somebody closed.")] = None,
-    workspace: InWorkspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show questions that found no answer, alike ones together, the most asked first."""
-
-    async def work(gaby: Gaby) -> list[GapOut]:
-        actor = await operator_in(gaby, workspace)
-        parts = gaby.knowledge.parts
-        if close is not None:
-            async with gaby.database.write(actor.workspace_id) as session:
-                await parts.gaps.close(session, actor, close)
-        async with gaby.database.read(actor.workspace_id) as session:
-            return [GapOut.of(row) for row in await parts.gaps.list(session)]
-
-    rows = [
-        gap.model_dump()
-        if as_json
-        else {"asked": gap.asked, "question": gap.question, "last": gap.last_at, "also": gap.examples[1:], "id": gap.id}
-        for gap in run(work)
-    ]
-    print_rows(rows, as_json=as_json, empty="Every question that was asked found an answer.")
-
-
-@app.command()
-def learned(
-    state: Annotated[str, typer.Option(help="staged, accepted, rejected or archived.")] = "staged",
-    accept: Annotated[UUID | None, typer.Option(help="Accept this candidate.")] = None,
-    reject: Annotated[UUID | None, typer.Option(help="Reject this candidate, with --reason.")] = None,
-    text_file: Annotated[Path | None, typer.Option(help="With --accept: the edited text.")] = None,
-    unlearn: Annotated[UUID | None, typer.Option(help="Take back what was accepted, with --reason.")] = None,
-    reason: Annotated[str, typer.Option(help="With --reject and --unlearn: why.")] = "",
-    workspace: InWorkspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what Gaby would like to learn from resolved tickets, and decide about it."""
-    if state not in {"staged", "accepted", "rejected", "archived"}:
-        raise BadRequest("A candidate is staged, accepted, rejected or archived.")
-    if sum(each is not None for each in (accept, reject, unlearn)) > 1:
-        raise BadRequest("Decide about one candidate at a time.")
-    if text_file is not None and accept is None:
-        raise BadRequest("The edited text belongs to --accept.")
-    edited = _read(text_file) if text_file is not None else None
-
-    async def work(gaby: Gaby) -> list[CandidateOut]:
-        actor = await operator_in(gaby, workspace)
-        candidates = gaby.knowledge.parts.candidates
-        async with gaby.database.write(actor.workspace_id) as session:
-            if accept is not None:
-                await candidates.accept(session, actor, await candidates.get(session, accept), text=edited)
-            if reject is not None:
-                await candidates.reject(session, actor, await candidates.get(session, reject), reason)
-            if unlearn is not None:
-                await candidates.unlearn(session, actor, await candidates.get(session, unlearn), reason)
-        if accept is not None or unlearn is not None:
-            await _sync_learned(gaby, actor)
-        async with gaby.database.read(actor.workspace_id) as session:
-            return [CandidateOut.of(row) for row in await candidates.list(session, state)]
-
-    rows = [
-        row.model_dump()
-        if as_json
-        else {"title": row.title, "from": row.origin, "seen": row.seen, "since": row.staged_at, "id": row.id}
-        for row in run(work)
-    ]
-    print_rows(rows, as_json=as_json, empty=f"Nothing is {state}.")
+app.command()(gaps)
+app.command()(learned)
 
 
 async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: bool) -> None:
@@ -357,17 +312,18 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
         )
 
 
-async def _sync_learned(gaby: Gaby, actor: Actor) -> None:
-    """So that it is found, or gone, at once."""
-    async with gaby.database.read(actor.workspace_id) as session:
-        row = await gaby.knowledge.parts.shelf.named(session, LEARNED)
-    with suppress(AlreadySyncing):
-        await gaby.knowledge.parts.syncer.sync(actor, row.id)
-
-
 async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
         return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
+
+
+def _asked_audience() -> Audience:
+    """In a terminal somebody can say; otherwise it is for the staff, which harms nobody."""
+    if not sys.stdin.isatty():
+        return Audience.STAFF
+    for each in Audience:
+        echo(f"  {each}: {AUDIENCE_MEANS[each]}", err=True)
+    return typer.prompt("Who may be shown its pages?", default=Audience.STAFF, type=Audience, err=True)
 
 
 def _option(text: str) -> tuple[str, str]:
@@ -389,10 +345,3 @@ def _question(text: str) -> str:
     if not asked.strip():
         raise BadRequest("The question is empty.")
     return asked
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{path} cannot be read: {error}") from error

@@ -7,6 +7,7 @@ from rich.markup import escape
 
 from gaby.cli.printing import SafeConsole, echo, print_json, print_rows, secho
 from gaby.knowledge.citations.opening import Opened, Resolved
+from gaby.knowledge.new_source import AUDIENCE_MEANS
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
 
@@ -22,6 +23,7 @@ def short(source: SourceOut) -> dict[str, Any]:
     return {
         "source": source.name,
         "kind": source.kind,
+        "audience": source.audience.value,
         "documents": source.documents,
         "passages": source.passages,
         "not readable": source.failed,
@@ -42,6 +44,7 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
         print_json(source.model_dump())
         return
     print_rows([short(source)], as_json=False, empty="")
+    echo(f"Its audience is {source.audience}: {AUDIENCE_MEANS[source.audience]}.", err=True)
     if source.failed:
         cannot = "1 document cannot" if source.failed == 1 else f"{source.failed} documents cannot"
         echo(f"{cannot} be read: gaby knowledge show {source.name}", err=True)

@@ -22,6 +22,7 @@ class DocumentLine:
     kind: str
     lines: int
     passages: int
+    audience: str
     changed_at: datetime
     used_at: datetime | None
     uses: int
@@ -34,7 +35,7 @@ async def documents(
     """Stale is what was neither changed nor cited for 180 days: pages that nobody needs mislead those who search."""
     document, of = KnowledgeDocument, KnowledgeSource
     query = (
-        select(document, of.name)
+        select(document, of.name, func.coalesce(document.audience, of.audience))
         .join(of, and_(of.workspace_id == document.workspace_id, of.id == document.source_id))
         .where(document.workspace_id == session.workspace_id, of.workspace_id == session.workspace_id)
         .order_by(of.name, document.uri)
@@ -55,10 +56,11 @@ async def documents(
             row.kind,
             row.lines,
             row.passages,
+            audience,
             row.changed_at,
             row.used_at,
             row.uses,
             max(row.used_at or row.changed_at, row.changed_at) <= now - STALE,
         )
-        for row, name in await session.execute(query)
+        for row, name, audience in await session.execute(query)
     ]

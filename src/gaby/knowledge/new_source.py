@@ -9,6 +9,14 @@ DESK = "desk"
 _FILES = frozenset({"folder", "file", "tickets"})
 
 
+AUDIENCE_MEANS = {
+    "public": "anybody may be answered from it, also people who cannot show who they are",
+    "customers": "every verified requester may be answered from it, and nobody else outside",
+    "staff": "only colleagues are shown its pages; a reply to a requester that repeats them waits for a person",
+}
+"""What follows from the audience of a source, in half a sentence."""
+
+
 @dataclass(frozen=True)
 class NewSource:
     name: str

@@ -12,6 +12,7 @@ from gaby.knowledge.freshness import STALE, DocumentLine
 from gaby.knowledge.models import KnowledgeCandidate, KnowledgeFailure, KnowledgeGap, KnowledgeSource
 from gaby.knowledge.new_source import NewSource
 from gaby.knowledge.retrieval.results import Hit, Results
+from gaby_connectors.sdk.manifest import Audience
 
 if TYPE_CHECKING:
     from gaby.knowledge.answering import CitedAnswer
@@ -31,6 +32,7 @@ class SourceIn(BaseModel):
     options: Annotated[dict[Option, Option], Field(max_length=20)] = Field(default_factory=dict[str, Option])
     secret: SecretStr | None = None
     every_seconds: Seconds | None = None
+    audience: Annotated[Audience, Field(description="Who may be shown its pages.")] = Audience.STAFF
 
     def new(self) -> NewSource:
         return NewSource(
@@ -40,13 +42,23 @@ class SourceIn(BaseModel):
             self.options,
             None if self.secret is None else self.secret.get_secret_value(),
             None if self.every_seconds is None else timedelta(seconds=self.every_seconds),
+            self.audience,
         )
 
 
-class ScheduleIn(BaseModel):
+class SourceChangeIn(BaseModel):
+    """What is left out stays as it is."""
+
     model_config = ConfigDict(extra="forbid")
 
-    every_seconds: Seconds | None
+    every_seconds: Seconds | None = None
+    audience: Annotated[Audience | None, Field(description="Who may be shown its pages.")] = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set or ("audience" in self.model_fields_set and self.audience is None):
+            raise ValueError("say what to change")
+        return self
 
 
 class SourceOut(BaseModel):
@@ -54,6 +66,7 @@ class SourceOut(BaseModel):
     name: str
     kind: str
     location: str
+    audience: Annotated[Audience, Field(description="Who may be shown its pages, unless a page says otherwise.")]
     state: str
     error: str | None
     documents: int
@@ -206,6 +219,7 @@ class DocumentOut(BaseModel):
     kind: str
     lines: int
     passages: int
+    audience: Annotated[Audience, Field(description="Its own, from its front matter, or that of its source.")]
     changed_at: datetime
     used_at: datetime | None
     uses: int

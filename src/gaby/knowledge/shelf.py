@@ -74,8 +74,7 @@ class Shelf:
 
     async def add(self, session: WriteSession, actor: Actor, new: NewSource) -> KnowledgeSource:
         config = _checked(new)
-        if new.audience not in set(Audience):
-            raise Invalid("The audience of a source is public, customers or staff.")
+        _check_audience(new.audience)
         if _needs_this_machine(new) and not actor.may(Permission.INSTALLATION_MANAGE):
             raise OnThisMachine
         if await self.find(session, new.name) is not None:
@@ -86,7 +85,9 @@ class Shelf:
             row.secret = await self._vault.seal(session, _subject(row), new.secret, _PURPOSE)
         session.add(row)
         await session.flush()
-        self._tell(session, actor, "knowledge.source_added", {"source": new.name, "kind": new.kind})
+        self._tell(
+            session, actor, "knowledge.source_added", {"source": new.name, "kind": new.kind, "audience": new.audience}
+        )
         return row
 
     async def learned(self, session: WriteSession) -> KnowledgeSource:
@@ -105,6 +106,16 @@ class Shelf:
         row.every_seconds = None if every is None else int(every.total_seconds())
         row.due_at = None if every is None else (row.fresh_at or self._clock.now()) + every
         self._tell(session, actor, "knowledge.rescheduled", {"source": row.name, "every_seconds": row.every_seconds})
+        return row
+
+    async def set_audience(
+        self, session: WriteSession, actor: Actor, row: KnowledgeSource, audience: str
+    ) -> KnowledgeSource:
+        """Who may be shown its pages, from now on. A page whose front matter names an audience keeps its own."""
+        _check_audience(audience)
+        before, row.audience = row.audience, audience
+        detail = {"source": row.name, "audience": audience, "before": before}
+        self._tell(session, actor, "knowledge.audience_changed", detail)
         return row
 
     async def remove(self, session: WriteSession, actor: Actor, row: KnowledgeSource) -> int:
@@ -235,6 +246,11 @@ def _config(new: NewSource) -> SourceConfig:
     if kind is None:
         raise BadSource(f"There is no kind of source {new.kind[:40]!r}. There are: {', '.join(sorted(kinds))}.")
     return SourceConfig(kind, new.location, dict(new.options), new.secret)
+
+
+def _check_audience(audience: str) -> None:
+    if audience not in set(Audience):
+        raise Invalid("The audience of a source is public, customers or staff.")
 
 
 def _check_schedule(every: timedelta | None) -> None:

@@ -1,36 +1,136 @@
-"""Tools without a manifest: at most a guess that they only read, and never more than that."""
+"""What a tool without a manifest probably does. A guess is only ever careful: a hint or a description of the server can
+turn a read into a write, and never a write into a read."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from gaby.safety.arguments import is_place
-from gaby.safety.schemas import Schema, properties_of
-from gaby_connectors.sdk.manifest import ToolManifest
+from gaby.safety.schemas import Schema, properties_of, resolved
+from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, ToolManifest
+from gaby_connectors.sdk.verbs import looks_destructive
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SENTENCE = re.compile(r"(?:^|[.!?;:\n]\s*)([A-Za-z]+)|\b(?:and|then|or)\s+([A-Za-z]+)", re.IGNORECASE)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.casefold() for word in _WORD.findall(text))
+def words_of(name: str) -> list[str]:
+    """`getUser`, `get-user` and `HTTPStatus` as small words, in their order."""
+    return [word.casefold() for word in _WORD.findall(name)]
 
 
-_READS = _words(
-    "check count describe diff download fetch find get inspect list lookup ping query read search show stat status "
-    "summarize tail tree view whoami"
+_READS = frozenset(
+    words_of(
+        "check count describe diff download fetch find get inspect list lookup ping query read search show stat status "
+        "summarize tail tree view whoami healthcheck"
+    )
 )
-_CHANGES = _words(
-    "abort accept activate add append apply approve archive assign attach ban block book buy call cancel change charge "
-    "clear clone close commit confirm copy create deactivate delete deny deploy destroy detach disable dispatch drop "
-    "edit emit enable erase eval exec execute forward grant import insert install invite invoke issue kill launch lock "
-    "mark merge modify move mute open order overwrite pay post publish purge push put reboot refund reject remove "
-    "rename replace reply reset resolve restart restore revoke rotate run save schedule send set share sign start stop "
-    "submit subscribe suspend sync terminate transfer trigger truncate unlock unset update upload upsert write"
+_READ_NOUNS = frozenset(words_of("count info lookup search stats status whoami"))
+"""What a read may be called after when no verb comes first: `order_status`."""
+_CHANGES = frozenset(
+    words_of(
+        "abort accept activate add adjust allocate allow anonymize append apply approve archive assign attach "
+        "authorize ban block book buy cancel change charge clean clear clone close commit configure confirm "
+        "convert copy create credit deactivate debit decline decrement delete demote deny deploy deprovision "
+        "destroy detach disable discard dismiss dispatch drain drop duplicate edit eject emit empty enable encrypt "
+        "enforce enqueue ensure erase escalate eval evict exec execute expire extend extract flush force forget "
+        "format forward freeze generate grant halt heal hide hold impersonate import impose increment init "
+        "initialize inject insert install invalidate invite invoke issue join kick kill launch leave link load "
+        "lock log mark merge migrate modify move mute notify open order overwrite patch pause pay persist pin post "
+        "prepare process promote provision prune publish purge push put quarantine queue reassign rebalance reboot "
+        "rebuild recalculate recover recreate redeem redeploy refresh refund regenerate register reindex reject "
+        "release reload remove rename renew reopen repair replace reply request requeue rerun reschedule resend "
+        "reset resize resolve restart restore resume retire retry return revert revoke rewrite roll rollback "
+        "rotate run save scale schedule scrub seed send set settle share shred shutdown sign simulate snooze spawn "
+        "split start stop store submit subscribe suspend swap switch sync tag terminate toggle touch trade train "
+        "transfer trigger trim truncate turn unarchive unassign unban unblock uninstall unlink unlock unmute "
+        "unpublish unregister unset unshare unsubscribe untag update upgrade upload upsert use validate void wipe "
+        "withdraw write zap"
+    )
 )
+_NOUNS_TOO = frozenset(
+    words_of(
+        "book change charge commit credit debit format hold issue link load lock log order patch pin post process "
+        "queue refund release reply request return run scale schedule set share split store tag trade transfer "
+        "update use"
+    )
+)
+"""Verbs that are also the names of things: `get_order` reads, `order_lunch` does not."""
+_CONJUNCTIONS = frozenset(words_of("and or then else"))
+_EXECUTED = frozenset(words_of("sql script command cmd statement mutation shell graphql method payload body"))
+"""Arguments that hold something to be carried out, so that their value decides what the tool does."""
+
+
+_FILTERS = frozenset(words_of("exclude has include is only show"))
+"""How arguments begin that only say which rows are wanted: `only_open`."""
 
 
 def guess(name: str, schema: Schema, *, read_only_hint: bool | None) -> ToolManifest:
     """A read, if everything about the tool says so; otherwise a write, which nobody may use without a manifest."""
-    said = _words(name)
-    reads = read_only_hint is True or (read_only_hint is None and not said.isdisjoint(_READS))
-    outward = any(is_place(each, declared, schema) for each, declared in properties_of(schema, schema).items())
-    harmless = reads and said.isdisjoint(_CHANGES) and not outward
-    return ToolManifest(scope="read") if harmless else ToolManifest(scope="write", dangerous=True)
+    if next(reading_doubts(name, schema, read_only_hint=read_only_hint), None) is None:
+        return ToolManifest(scope="read")
+    return ToolManifest(scope="write", dangerous=True)
+
+
+def reading_doubts(
+    name: str, schema: Schema, *, read_only_hint: bool | None, description: str = "", lookups: Sequence[str] = ()
+) -> Iterator[str]:
+    """Why a tool may do more than read. `lookups` are arguments that look like places and are only keys."""
+    if read_only_hint is False:
+        yield "the server itself says that it does not only read"
+    if not _reads(name):
+        yield "its name does not begin with a verb of reading"
+    if (word := _changing_word(name)) is not None:
+        yield f"`{word}` in its name may change something"
+    if (word := _changing_sentence(description)) is not None:
+        yield f"its description says `{word}`"
+    for argument, declared in properties_of(schema, schema).items():
+        if argument in GABY_ARGUMENTS:
+            yield f"it takes `{argument}`, as changes do"
+        elif argument not in lookups and is_place(argument, declared, schema):
+            yield f"`{argument}` can choose where data goes"
+        elif words_of(argument)[-1:] and words_of(argument)[-1] in _EXECUTED:
+            yield f"`{argument}` can say what is carried out"
+        elif _switches_a_change(argument, resolved(declared, schema)):
+            yield f"`{argument}` can switch on a change"
+
+
+def is_verb_of_change(word: str) -> bool:
+    return word in _CHANGES or looks_destructive(word)
+
+
+def _reads(name: str) -> bool:
+    """By the operation alone: in `conversations.list` that is what follows the last dot."""
+    words = words_of(re.split(r"[./]", name)[-1])
+    return bool(words) and (words[0] in _READS or words[-1] in _READ_NOUNS)
+
+
+def _changing_word(name: str) -> str | None:
+    words = words_of(name)
+    for at, word in enumerate(words):
+        if word in _CONJUNCTIONS:
+            # Whatever follows need not be a verb that is known here: `get_or_provision_user`.
+            return word
+        after_verb = at > 0 and words[at - 1] in _READS
+        is_thing = word in _NOUNS_TOO and at > 0 and (after_verb or at == len(words) - 1)
+        if is_verb_of_change(word) and not is_thing:
+            return word
+    return None
+
+
+def _changing_sentence(description: str) -> str | None:
+    """The first verb of a sentence, and what follows an `and`. Other words say what things are, not what is done."""
+    for found in _SENTENCE.finditer(description):
+        word = (found[1] or found[2]).casefold()
+        forms = {word, word.removesuffix("s"), word.removesuffix("es")}
+        if found[2] is not None:
+            forms = {form for form in forms if form not in _NOUNS_TOO}
+        if any(is_verb_of_change(form) for form in forms):
+            return word
+    return None
+
+
+def _switches_a_change(argument: str, declared: Schema) -> bool:
+    chooses = declared.get("type") == "boolean" or "enum" in declared
+    words = words_of(argument)
+    changes = any(is_verb_of_change(word) for word in words) and words[-1] not in {"order", "format"}
+    return chooses and changes and words[0] not in _FILTERS

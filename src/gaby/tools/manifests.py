@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from gaby.mcp import ServerDefinitions, ToolDefinition
-from gaby.tools.errors import ManifestInvalid
+from gaby.safety.schemas import properties_of
+from gaby.tools.manifest_check import check_manifest
 from gaby_connectors.sdk.manifest import ConnectorManifest, ToolManifest
-
-_LARGEST_FILE = 256_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ def read_manifests(definitions: ServerDefinitions, written: Mapping[str, Any] | 
             continue
         if manifest is None:
             continue
-        if unknown := manifest.unknown_arguments(tool.input_schema.get("properties", {})):
+        if unknown := manifest.unknown_arguments(properties_of(tool.input_schema, tool.input_schema)):
             problems.append(f"{tool.name}: it has no argument {', '.join(unknown)}")
         else:
             found[tool.name] = manifest
@@ -49,27 +47,8 @@ def read_manifests(definitions: ServerDefinitions, written: Mapping[str, Any] | 
 
 
 def parse_manifest(text: str, definitions: ServerDefinitions | None = None) -> ConnectorManifest:
-    """An operator's YAML file. With definitions it is also checked that it speaks only of tools that exist."""
-    if len(text) > _LARGEST_FILE:
-        raise ManifestInvalid(f"A manifest may have at most {_LARGEST_FILE} characters.")
-    try:
-        manifest = ConnectorManifest.model_validate(_NoAliases(text).get_single_data())
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        if isinstance(error, ValidationError):
-            raise ManifestInvalid(errors=_details(error)) from None
-        raise ManifestInvalid(f"This is not YAML that can be used: {error}") from None
-    if definitions is not None and (unknown := sorted(set(manifest.tools) - set(definitions.by_name))):
-        raise ManifestInvalid(f"The connector has no tool {', '.join(unknown)}.")
-    return manifest
-
-
-class _NoAliases(yaml.SafeLoader):
-    """A few bytes of nested aliases can grow to gigabytes; a manifest needs none."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed here")
-        return super().compose_node(parent, index)
+    """An operator's YAML file. With definitions it is also checked that it speaks only of what exists."""
+    return check_manifest(text, definitions).manifest
 
 
 def _own(tool: ToolDefinition, *, declares: bool) -> ToolManifest | None:
@@ -79,7 +58,3 @@ def _own(tool: ToolDefinition, *, declares: bool) -> ToolManifest | None:
 
 def _in_words(error: ValidationError) -> list[str]:
     return [f"{'.'.join(str(step) for step in each['loc']) or 'manifest'}: {each['msg']}" for each in error.errors()]
-
-
-def _details(error: ValidationError) -> list[dict[str, str]]:
-    return [{"where": ".".join(str(step) for step in each["loc"]), "message": each["msg"]} for each in error.errors()]

@@ -44,11 +44,11 @@ class ManifestPresent(Rule):
     )
 
     async def check(self, subject: Subject) -> Seen:
-        problems = [f"{tool.name} has no manifest" for tool in subject.tools if not _told(tool)]
+        problems = [f"{tool.name} has no manifest" for tool in subject.tools if not told_manifest(tool)]
         problems += [
-            f"{tool.name}: scope is {_told(tool).get('scope')!r}"
+            f"{tool.name}: scope is {told_manifest(tool).get('scope')!r}"
             for tool in subject.tools
-            if _told(tool) and _told(tool).get("scope") not in ("read", "write")
+            if told_manifest(tool) and told_manifest(tool).get("scope") not in ("read", "write")
         ]
         version = (subject.hello.capabilities.experimental or {}).get(SERVER_META, {}).get("version")
         if not (isinstance(version, str) and re.fullmatch(r"\d+\.\d+\.\d+", version)):
@@ -62,7 +62,7 @@ class ManifestValid(Rule):
     fix: ClassVar[str] = "Compare the manifest with the tool's input schema; the message names the field."
 
     async def check(self, subject: Subject) -> Seen:
-        problems = [problem for tool in subject.tools if _told(tool) for problem in _wrong(tool)]
+        problems = [problem for tool in subject.tools if told_manifest(tool) for problem in _wrong(tool)]
         return judged(problems, "all of them")
 
 
@@ -75,9 +75,9 @@ class DangerousFlagged(Rule):
         problems = [
             f"{tool.name} looks destructive and is not flagged"
             for tool in subject.tools
-            if _looks_destructive(tool) and not _told(tool).get("dangerous")
+            if _looks_destructive(tool) and not told_manifest(tool).get("dangerous")
         ]
-        flagged = sum(bool(_told(tool).get("dangerous")) for tool in subject.tools)
+        flagged = sum(bool(told_manifest(tool).get("dangerous")) for tool in subject.tools)
         return judged(problems, f"{flagged} tools are flagged")
 
 
@@ -90,7 +90,7 @@ class WriteArguments(Rule):
     )
 
     async def check(self, subject: Subject) -> Seen:
-        writes = [tool for tool in subject.tools if _told(tool).get("scope") == "write"]
+        writes = [tool for tool in subject.tools if told_manifest(tool).get("scope") == "write"]
         return judged([problem for tool in writes for problem in _missing(tool)], f"{len(writes)} writes")
 
 
@@ -106,14 +106,14 @@ class PlainText(Rule):
         return judged(problems, "nothing hidden")
 
 
-def _told(tool: Tool) -> dict[str, Any]:
+def told_manifest(tool: Tool) -> dict[str, Any]:
     found = (tool.meta or {}).get(TOOL_META)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _wrong(tool: Tool) -> Iterable[str]:
     try:
-        manifest = ToolManifest.model_validate(_told(tool))
+        manifest = ToolManifest.model_validate(told_manifest(tool))
     except ValidationError as error:
         for problem in error.errors(include_input=False, include_url=False):
             yield f"{tool.name}: {'.'.join(map(str, problem['loc']))} {problem['msg']}".replace("  ", " ")
@@ -136,7 +136,7 @@ def _missing(tool: Tool) -> Iterable[str]:
         elif properties[name].get("type") != kind:
             yield f"{tool.name}: {name} is no {kind}"
     for promise in ("idempotent", "supports_dry_run"):
-        if not _told(tool).get(promise):
+        if not told_manifest(tool).get(promise):
             yield f"{tool.name} does not say {promise}"
 
 

@@ -17,6 +17,7 @@ from gaby_connectors.contract.declared import (
     WriteArguments,
 )
 from gaby_connectors.contract.process import CleanStdout, StartsQuickly, Stops, SurvivesGarbage
+from gaby_connectors.contract.readers import ReadersDeclared
 from gaby_connectors.contract.report import Finding, ReportCard
 from gaby_connectors.contract.rule import ProcessRule, Rule, failed, not_applicable
 from gaby_connectors.contract.samples import Samples
@@ -64,6 +65,7 @@ def _rules(canary: str, secrets: Sequence[str]) -> list[Rule]:
         ManifestPresent(),
         ManifestValid(),
         DangerousFlagged(),
+        ReadersDeclared(),
         WriteArguments(),
         PlainText(),
         Healthcheck(),

@@ -18,6 +18,7 @@ BROKEN = {
     "unlabelled": ("manifest_present", "get_item has no manifest"),
     "unversioned": ("manifest_present", "version is None"),
     "mistaken": ("manifest_valid", "rename_item does not take user_id"),
+    "misdirected": ("readers_declared", "get_item: its results have no number, of which results speaks"),
     "harmless": ("dangerous_flagged", "deleteItem looks destructive"),
     "hinted": ("dangerous_flagged", "rename_item looks destructive"),
     "keyless": ("write_arguments", "does not take idempotency_key"),
@@ -57,7 +58,9 @@ async def test_an_honest_connector_keeps_every_promise() -> None:
     }
     assert card.passed
     assert card.server == "Plain 1.0.0"
-    assert len({finding.rule for finding in card.findings}) == len(card.findings) == 18
+    told = "2 reads: 0 for anybody, 0 for customers, 0 for owners, 2 for staff alone"
+    assert card.finding("readers_declared").detail == told
+    assert len({finding.rule for finding in card.findings}) == len(card.findings) == 19
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -10,7 +10,7 @@ from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.config import ConnectorConfig
 from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.errors import ToolError, not_found, transient
-from gaby_connectors.sdk.manifest import ErrorKind, ResultLabel, ToolManifest
+from gaby_connectors.sdk.manifest import Audience, ErrorKind, ResultLabel, ToolManifest
 from gaby_connectors.sdk.serve import main
 from gaby_connectors.sdk.tool import WriteCall
 
@@ -101,6 +101,7 @@ async def shaky(desk: Desk, fail: Annotated[int, Field(description="How often to
         path="accounts/{account_id}/note",
         steering=("account_id",),
         content=("text",),
+        content_audience=Audience.STAFF,
         supports_dry_run=True,
         idempotent=True,
     )

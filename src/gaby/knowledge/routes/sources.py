@@ -20,7 +20,7 @@ from gaby.kernel.http.access import (
 )
 from gaby.kernel.ids import SourceId
 from gaby.knowledge.routes.depends import Service
-from gaby.knowledge.schemas import FailureOut, ProgressOut, ScheduleIn, SourceIn, SourceOut
+from gaby.knowledge.schemas import FailureOut, ProgressOut, SourceChangeIn, SourceIn, SourceOut
 from gaby.knowledge.service import Knowledge
 
 router = APIRouter(prefix="/api/knowledge/sources", tags=["Knowledge"])
@@ -48,12 +48,17 @@ async def get_source(actor: CanReadKnowledge, source_id: SourceId, service: Serv
 
 
 @router.patch("/{source_id}")
-async def reschedule_source(
-    actor: CanManageKnowledge, source_id: SourceId, body: ScheduleIn, service: Service, session: WriteSession
+async def change_source(
+    actor: CanManageKnowledge, source_id: SourceId, body: SourceChangeIn, service: Service, session: WriteSession
 ) -> SourceOut:
+    """How often it is synced, and who may be shown its pages."""
     shelf = service.parts.shelf
-    every = None if body.every_seconds is None else timedelta(seconds=body.every_seconds)
-    await shelf.reschedule(session, actor, await shelf.get(session, source_id), every)
+    row = await shelf.get(session, source_id)
+    if "every_seconds" in body.model_fields_set:
+        every = None if body.every_seconds is None else timedelta(seconds=body.every_seconds)
+        await shelf.reschedule(session, actor, row, every)
+    if body.audience is not None:
+        await shelf.set_audience(session, actor, row, body.audience)
     return await _source(service, session, source_id)
 
 

@@ -4,6 +4,9 @@ from fastapi import APIRouter, status
 
 from gaby.kernel.http.access import CanManageConnectors, CanReadConnectors, ReadSession, WriteSession
 from gaby.kernel.ids import ConnectorId
+from gaby.mcp import ServerDefinitions
+from gaby.tools.draft_schemas import DraftOut
+from gaby.tools.manifest_draft import draft_of
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.routes.depends import ToolService
 from gaby.tools.schemas import (
@@ -79,8 +82,17 @@ async def describe_connector(
 ) -> ConnectorOut:
     """Say what its tools do, for a server that does not say so itself."""
     row = await service.connectors.by_id(session, connector_id)
-    manifest = parse_manifest(body.yaml) if body.yaml is not None else None
+    known = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
+    manifest = parse_manifest(body.yaml, known) if body.yaml is not None else None
     return ConnectorOut.of(await service.connectors.describe(session, actor, row.name, manifest))
+
+
+@router.get("/{connector_id}/draft")
+async def draft_manifest(
+    actor: CanReadConnectors, connector_id: ConnectorId, service: ToolService, session: ReadSession
+) -> DraftOut:
+    """A manifest for the tools that have none, guessed with a reason for each guess, to edit and send back."""
+    return DraftOut.of(draft_of(await service.connectors.by_id(session, connector_id)))
 
 
 @router.post("/{connector_id}/look")
