@@ -34,8 +34,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "guessing": ("small_rules",),
     "labelling": ("labelling",),
     "matching": ("matching", "provenance"),
-    "plans": ("small_rules",),
+    "kinds": ("kinds", "labelling"),
     "provenance": ("provenance", "labelling"),
+    "readers": ("readers", "labelling"),
+    "schemas": ("arguments",),
     "scopes": ("scopes",),
     "verdicts": ("decide", "small_rules"),
 }

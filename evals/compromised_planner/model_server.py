@@ -37,7 +37,8 @@ class Script:
             self.obeyed = self.plays_attacker = True
             self._pending = list(self.injected)
         if self.obeyed and getattr(self, "_pending", None):
-            step, self._pending = self._pending[:MOST_CALLS], self._pending[MOST_CALLS:]
+            # One at a time: what stands beside a read is put off until the read is done.
+            step, self._pending = self._pending[:1], self._pending[1:]
             self.plays_attacker = True
         elif self.own:
             step = self.own.pop(0)

@@ -9,14 +9,14 @@ from typing import Literal, NamedTuple
 from gaby.safety.redaction.crypto import find_crypto
 from gaby.safety.redaction.hidden import find_hidden, find_unseen, readable
 from gaby.safety.redaction.hosts import canonical_host
+from gaby.safety.redaction.images import find_images
 from gaby.safety.redaction.links import find_links
 from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, Reading, is_plain
 from gaby.safety.redaction.recognise import recognise
-from gaby.safety.redaction.replies import CleanedReply, clean_reply, find_images
 from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Kind
 from gaby.safety.redaction.text_windows import EDGE, OVERLAP, WINDOW, windows
 
-__all__ = ["Carrier", "CarrierKind", "CleanedReply", "clean_reply", "find_carriers"]
+__all__ = ["Carrier", "CarrierKind", "find_carriers"]
 
 CarrierKind = Literal["link", "email", "iban", "card", "phone", "host", "ip", "crypto", "secret", "image", "hidden"]
 

@@ -45,6 +45,8 @@ def disclosures_of(
     text = "\n".join(said)
     for reader in _readers(tool, run, traces):
         yield from told_to(run, reader, text, composed_by)
+        if composed_by != "person":
+            yield from run.ledger.reading.quoted_in(text, reader)
 
 
 def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:
