@@ -49,6 +49,8 @@ async def test_an_audience_is_set_and_changed_and_the_rest_stays(world: World) -
     new = {"name": "help", "kind": "url", "location": "https://help.example/", "every_seconds": 3600}
     made = (await ada.send("POST", "/api/knowledge/sources", new)).json()
     assert made["audience"] == "staff"
+    named = {**new, "name": "guide", "audience": "customers"}
+    assert (await ada.send("POST", "/api/knowledge/sources", named)).json()["audience"] == "customers"
     path = f"/api/knowledge/sources/{made['id']}"
     changed = (await ada.send("PATCH", path, {"audience": "public"})).json()
     assert (changed["audience"], changed["every_seconds"]) == ("public", 3600)
