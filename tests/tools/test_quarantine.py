@@ -6,8 +6,9 @@ from gaby.kernel.errors import Conflict, Forbidden
 from gaby.mcp import ChangeKind, ServerKey
 from gaby.tools import Asked, Call, Denied, Done, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange, changes_of
-from gaby.tools.errors import DefinitionsMoved, NothingToAccept, TooMuchAutonomy
+from gaby.tools.errors import ConnectorNotAccepted, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
 from gaby.tools.launches import Command
+from gaby.tools.manifest_draft import draft_of, joined_manifest
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.models import Connector
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
@@ -64,6 +65,23 @@ async def test_each_tool_that_a_manifest_leaves_out_does_nothing_unasked(scene: 
     denied = await use(scene, "publish", text="x")
     assert isinstance(denied, Denied)
     assert (denied.verdict.rule, scene.effects) == ("manifest.missing", ["search"])
+
+
+@pytest.mark.promise("S16")
+async def test_a_draft_of_tools_that_are_not_the_accepted_ones_cannot_be_accepted(scene: Scene) -> None:
+    await archive(scene, None)
+    draft = draft_of(await stored(scene))
+    await change_tools(scene, "Search everything.")
+    await scene.accept("archive")
+    with pytest.raises(DefinitionsMoved):
+        joined_manifest(await stored(scene), draft.manifest(), draft.fingerprint)
+    row = await stored(scene)
+    row.accepted = None
+    with pytest.raises(ConnectorNotAccepted):
+        joined_manifest(row, draft.manifest(), draft.fingerprint)
+    row.seen = None
+    with pytest.raises(ConnectorNotAccepted):
+        draft_of(row)
 
 
 @pytest.mark.promise("M3")

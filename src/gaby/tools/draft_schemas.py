@@ -39,7 +39,7 @@ class DraftOut(BaseModel):
     """A manifest for the tools that have none. Nothing of it holds until somebody sends it as the manifest."""
 
     connector: str
-    fingerprint: str = Field(description="Of the accepted tools that it was drafted from.")
+    fingerprint: str = Field(description="Of the tools that it was drafted from.")
     tools: list[ToolDraftOut]
     yaml: str
 

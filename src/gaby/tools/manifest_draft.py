@@ -70,16 +70,20 @@ class ManifestDraft:
 
 
 def draft_of(row: Connector) -> ManifestDraft:
-    """For the accepted tools of which no manifest speaks, neither the connector's own nor an operator's."""
-    if row.accepted is None:
+    """For the tools of which no manifest speaks, neither the connector's own nor an operator's: those that were
+    accepted, or of a new connector those that it shows."""
+    shown = row.accepted if row.accepted is not None else row.seen
+    if shown is None:
         raise ConnectorNotAccepted
-    definitions = ServerDefinitions.model_validate(row.accepted)
+    definitions = ServerDefinitions.model_validate(shown)
     return draft_manifest(row.name, definitions, read_manifests(definitions, row.manifest).missing)
 
 
 def joined_manifest(row: Connector, accepted: ConnectorManifest, fingerprint: str) -> ConnectorManifest:
     """What an operator has said before, and what a person accepted of a draft now."""
-    if row.accepted is None or ServerDefinitions.model_validate(row.accepted).fingerprint != fingerprint:
+    if row.accepted is None:
+        raise ConnectorNotAccepted
+    if ServerDefinitions.model_validate(row.accepted).fingerprint != fingerprint:
         # The person looked at other tools than those that it would hold for.
         raise DefinitionsMoved
     before = ConnectorManifest.model_validate(row.manifest) if row.manifest is not None else None
