@@ -122,7 +122,7 @@ async def test_no_body_is_too_hostile_to_be_refused(world: World) -> None:
     ada = await owner_of_all(world)
     things = (await make_things(world, await world.workspace("things"), "thing")).ids | {"person_id": ada.person_id}
     routes = with_bodies(world)
-    before = await all_rows(world.gaby)
+    before = await _rows_of_requests(world)
     for endpoint in routes:
         good = bodies(world.gaby.ids.new(), "x")[endpoint.name]
         path = endpoint.at(**things)
@@ -130,7 +130,13 @@ async def test_no_body_is_too_hostile_to_be_refused(world: World) -> None:
             headers = {"X-CSRF-Token": ada.csrf, **JSON}
             answer = await ada.client.request(endpoint.method, path, content=body, headers=headers)
             check_problem(answer, (endpoint.name, label))
-    assert await all_rows(world.gaby) == before
+    assert await _rows_of_requests(world) == before
+
+
+async def _rows_of_requests(world: World) -> dict[str, list[str]]:
+    """Without what the server signs by itself after a while, which a slow machine may fall into."""
+    found = await all_rows(world.gaby)
+    return {name: rows for name, rows in found.items() if name not in {"audit_checkpoints", "audit_tiles"}}
 
 
 async def test_only_json_counts_as_json(world: World) -> None:
