@@ -142,7 +142,7 @@ async def _rows_of_requests(world: World) -> dict[str, list[str]]:
 async def test_only_json_counts_as_json(world: World) -> None:
     ada = await owner_of_all(world)
     things = (await make_things(world, await world.workspace("things"), "thing")).ids | {"person_id": ada.person_id}
-    before = await all_rows(world.gaby)
+    before = await _rows_of_requests(world)
     for endpoint in with_bodies(world):
         good = json.dumps(bodies(world.gaby.ids.new(), "x")[endpoint.name]).encode()
         for kind in ("text/plain", "application/xml", "multipart/form-data", "application/x-www-form-urlencoded", "%"):
@@ -152,7 +152,7 @@ async def test_only_json_counts_as_json(world: World) -> None:
         latin = {"X-CSRF-Token": ada.csrf, "Content-Type": "application/json; charset=latin1"}
         answer = await ada.client.request(endpoint.method, endpoint.at(**things), content=good, headers=latin)
         assert answer.status_code == 400
-    assert await all_rows(world.gaby) == before
+    assert await _rows_of_requests(world) == before
 
 
 async def much(count: int) -> AsyncIterator[bytes]:
@@ -163,7 +163,7 @@ async def much(count: int) -> AsyncIterator[bytes]:
 async def test_too_much_is_refused_on_every_route(world: World) -> None:
     ada = await owner_of_all(world)
     announced = b" " * 6_000_001
-    before = await all_rows(world.gaby)
+    before = await _rows_of_requests(world)
     for endpoint in endpoints(world.app):
         path = endpoint.at(**dict.fromkeys(endpoint.ids, ada.person_id))
         for body in (announced, much(7)):
@@ -177,12 +177,12 @@ async def test_too_much_is_refused_on_every_route(world: World) -> None:
         assert answer.status_code == 431
         answer = await ada.client.request(endpoint.method, path, headers={"Cookie": "a=" + "b" * 20_000})
         assert answer.status_code == 431
-    assert await all_rows(world.gaby) == before
+    assert await _rows_of_requests(world) == before
 
 
 async def test_no_id_is_too_absurd(world: World) -> None:
     ada = await owner_of_all(world)
-    before = await all_rows(world.gaby)
+    before = await _rows_of_requests(world)
     for endpoint in endpoints(world.app):
         for name in endpoint.ids if endpoint.name != "GET /api/webhooks/desks/{desk_id}" else ():
             for absurd in ABSURD:
@@ -190,7 +190,7 @@ async def test_no_id_is_too_absurd(world: World) -> None:
                 body = {"role": "viewer"} if endpoint.method == "PATCH" else None
                 answer = await ada.send(endpoint.method, path, body)
                 check_problem(answer, (endpoint.name, absurd[:50]))
-    assert await all_rows(world.gaby) == before
+    assert await _rows_of_requests(world) == before
 
 
 async def test_no_query_is_too_absurd(world: World) -> None:
@@ -203,7 +203,7 @@ async def test_no_query_is_too_absurd(world: World) -> None:
 
 
 async def test_forms_are_refused_as_cleanly(world: World) -> None:
-    before = await all_rows(world.gaby)
+    before = await _rows_of_requests(world)
     good = {"token": "a" * 52, "email": "ada@acme.example", "name": "Ada", "password": SECRET}
     encoded = b"&".join(f"{name}={value}".encode() for name, value in good.items())
     async with world.client() as client:
@@ -225,7 +225,7 @@ async def test_forms_are_refused_as_cleanly(world: World) -> None:
             refused = await client.post(path, content=encoded, headers=FORM)
             assert refused.status_code == 404
             assert SECRET not in refused.text
-    assert await all_rows(world.gaby) == before
+    assert await _rows_of_requests(world) == before
 
 
 async def test_unknown_addresses_and_methods_are_problems_too(world: World) -> None:
