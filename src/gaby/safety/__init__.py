@@ -14,7 +14,7 @@ from gaby.safety.provenance import Label, Ledger, Origin, Trace, Use
 from gaby.safety.readers import EVERYBODY, STAFF_ONLY, STAFF_READER, Disclosure, Reader, Readers, owned_by
 from gaby.safety.redaction.dictionary import Dictionary
 from gaby.safety.redaction.for_good import redacting_for_good
-from gaby.safety.redaction.placeholders import PLACEHOLDER_GUIDE, Placeholders, tag_from
+from gaby.safety.redaction.placeholders import Placeholders, tag_from
 from gaby.safety.redaction.profiles import Profile, parse_profile
 from gaby.safety.redaction.redactor import Redactor
 from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, Kind
@@ -25,7 +25,6 @@ from gaby.safety.verdicts import Concern, Quote, Verdict, ask
 __all__ = [
     "ALL_KINDS",
     "EVERYBODY",
-    "PLACEHOLDER_GUIDE",
     "SECRET_KINDS",
     "STAFF_ONLY",
     "STAFF_READER",

@@ -3,7 +3,6 @@
 from gaby.safety.redaction.dictionary import Dictionary, KnownPerson
 from gaby.safety.redaction.leaves import NotJson, TooDeep
 from gaby.safety.redaction.placeholders import (
-    PLACEHOLDER_GUIDE,
     MayRead,
     Placeholders,
     PlaceholdersUnreadable,
@@ -20,7 +19,6 @@ __all__ = [
     "GDPR",
     "HIPAA",
     "PERSONAL_KINDS",
-    "PLACEHOLDER_GUIDE",
     "SECRET_KINDS",
     "SOC2",
     "Certainty",

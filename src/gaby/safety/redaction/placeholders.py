@@ -30,13 +30,6 @@ Original = str | int | float
 MayRead = Callable[[str], bool]
 """Whether whoever is going to read it may see this value, as text."""
 
-PLACEHOLDER_GUIDE = (
-    "Words in square brackets such as [email:1-k7qd2m] stand for personal or secret values that you are not shown: "
-    "the same number is the same value, so copy such a word exactly, brackets included, wherever the value belongs, "
-    "never invent or change one, and never guess what it stands for."
-)
-"""For the prompt of every model that is shown redacted text."""
-
 
 class PlaceholdersUnreadable(GabyError):
     """The stored placeholders of this run cannot be read. Start the run again from its ticket."""

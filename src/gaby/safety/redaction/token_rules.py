@@ -1,7 +1,7 @@
 """Rules as data for keys and tokens that vendors give a form of their own. To add a vendor, add a line.
 
-The forms are those that the vendors document for secret scanners. `detect-secrets` was measured and left out: its
-plugins know a third of these, read line by line, and bring an HTTP client along. Patterns are matched inside of
+The forms are those that the vendors document for secret scanners. `detect-secrets` is left out: its
+plugins read source files line by line and bring an HTTP client along. Patterns are matched inside of
 unbroken stretches of at least sixteen characters of `A-Z a-z 0-9 _ - . + / = ~`, never after a letter or a digit.
 """
 
