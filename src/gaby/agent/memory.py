@@ -107,6 +107,8 @@ class Delta(_Noted):
     cited: str | None = None
     """The sentences of the ending with their tokens."""
     reply: str | None = None
+    borrowed: bool = False
+    """The words are those of a model that had looked into somebody else's ticket."""
 
 
 class Memory(BaseModel):
@@ -132,6 +134,7 @@ class Memory(BaseModel):
     reasons: list[str] = Field(default_factory=list[str])
     cited: str | None = None
     reply: str | None = None
+    borrowed: bool = False
 
     def standing(self, verdict: Verdict) -> Verdict:
         """What the ticket's status says: what was resolved stays resolved when somebody says thanks."""

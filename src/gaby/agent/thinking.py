@@ -15,6 +15,7 @@ from gaby.agent.memory import Delta, PassageRecord, TicketView
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.queue import Queue
+from gaby.agent.reading import hear_borrowed, hear_passages, hear_ticket
 from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
@@ -29,12 +30,10 @@ from gaby.mind.closing import says_solved
 from gaby.mind.languages import read
 from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
-from gaby.safety import STAFF_ONLY, Readers
 from gaby.skills import plan, triage
 from gaby.tickets.authority import authority_of
 from gaby.tickets.intake import Intake
 from gaby.tools import Tools
-from gaby_connectors.sdk.manifest import Audience
 
 _FALLBACK_LOOK = timedelta(hours=1)
 _RUNBOOK_PASSAGES = 6
@@ -186,6 +185,8 @@ class Thinking:
         """What the run has read of its ticket and of the knowledge, entered into its ledger."""
         hear_ticket(run, run.memory.ticket)
         hear_passages(run, run.memory.passages)
+        if run.memory.borrowed:
+            hear_borrowed(run)
 
     async def _view(self, run: Investigating) -> TicketView:
         async with self.database.read(run.workspace_id) as session:
@@ -266,28 +267,6 @@ def _investigating(run: Investigating) -> Statement:
         "UPDATE tickets SET status = 'investigating' WHERE workspace_id = ? AND id = ?",
         (run.workspace_id.hex, run.ticket.id.hex),
     )
-
-
-def hear_ticket(run: Investigating, ticket: TicketView) -> None:
-    ledger = run.tools.ledger
-    if not (ticket.body or ticket.title):
-        return
-    ledger.read_external("the ticket", "\n\n".join((ticket.title, ticket.body, *ticket.messages)))
-    if run.ticket.operator is not None:
-        ledger.hear_operator("the operator's instruction", f"{ticket.title}\n\n{ticket.body}")
-    elif ticket.verified:
-        # Their own links may be told back to them. They steer nothing.
-        ledger.trust_carriers("\n\n".join((ticket.title, ticket.body, *ticket.messages)))
-    if ticket.notes:
-        ledger.reading.read("private notes on the ticket", [STAFF_ONLY])
-
-
-def hear_passages(run: Investigating, passages: Sequence[PassageRecord]) -> None:
-    ledger = run.tools.ledger
-    for each in passages:
-        ledger.reading.read_text(each.title, each.text, Readers(Audience(each.audience)))
-        if each.trusted:
-            ledger.trust_carriers(f"{each.text}\n{each.citation}")
 
 
 def _used(result: Result[Any]) -> dict[str, Any]:

@@ -136,6 +136,8 @@ def _concerns(facts: Facts, policy: Policy) -> Iterator[Concern]:
             yield concern
     yield from _egress(facts)
     yield from _disclosure(facts)
+    if facts.repeated:
+        yield Concern("repeated", f"{facts.tool.name} was done with the same arguments in this run already.")
     if (concern := _needs_consent(facts, policy)) is not None:
         yield concern
 

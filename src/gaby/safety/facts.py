@@ -72,6 +72,8 @@ class Facts:
     """Who pulled which kill switch, and why."""
     quarantined: bool = False
     calls_last_minute: int = 0
+    repeated: bool = False
+    """The same change was made in this run already."""
     rehearsal_wanted: bool = False
     approved_before: bool = False
     """An operator agreed to this kind of action earlier in the same sitting."""

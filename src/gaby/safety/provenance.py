@@ -43,13 +43,11 @@ class Origin:
     """Whose value it is. It counts only for that connector's own tools; None is for words and for mail addresses."""
     kind: str | None = None
     """What it names there. The number of a note vouches for a note, and not for an account."""
-    tool: str | None = None
-    """The one tool that a person approved it for."""
-    argument: str | None = None
 
     def counts_for(self, leaf: Leaf, use: Use) -> bool:
-        if self.tool is not None:
-            return (self.connector, self.tool, self.argument) == (use.connector, use.tool, leaf.argument)
+        if leaf.argument.endswith("{}"):
+            # The name of a field is no value of anybody's: only an operator's words can choose it.
+            return False
         if self.connector is None:
             return True
         return self.connector == use.connector and self.kind is not None and self.kind == use.kind

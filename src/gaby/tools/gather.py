@@ -16,6 +16,7 @@ from gaby.safety import (
     Use,
     binding,
     carriers_in,
+    digest,
     kind_of_argument,
     leaves,
     links_in_lookups,
@@ -59,11 +60,28 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         killed=connector.killed,
         quarantined=connector.quarantined,
         calls_last_minute=around.calls_last_minute,
+        repeated=writes and _is_repeated(entry, arguments, run),
         rehearsal_wanted=around.rehearsal_wanted,
         approved_before=around.approved_before,
         approval=around.approval,
         binding=bind(entry, arguments, run, around.approval.expires_at) if around.approval is not None else None,
     )
+
+
+def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
+    """What a change is, whatever is said with it: the same again is paying twice."""
+    chosen = {name: value for name, value in arguments.items() if entry.facts.roles.get(name) is not Role.CONTENT}
+    return digest([entry.facts.full_name, chosen])
+
+
+def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
+    """Notes and mails may follow each other; amounts, and what has no words of its own, may not."""
+    roles = entry.facts.roles
+    speaks = Role.CONTENT in roles.values()
+    counts = any(
+        isinstance(arguments.get(name), int | float) for name in roles if not isinstance(arguments.get(name), bool)
+    )
+    return (not speaks or counts) and made_change(entry, arguments) in run.made
 
 
 def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: datetime) -> str:

@@ -12,21 +12,19 @@ from gaby.kernel.database import Database
 from gaby.kernel.errors import Conflict, GabyError
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
+from gaby.kernel.text_work import run_text_work
 from gaby.mcp import Answered, ConnectorError, McpHost
 from gaby.safety import (
     STAFF_ONLY,
     Concern,
-    Label,
-    Origin,
     Reader,
     ResultContext,
-    Role,
     Verdict,
     ask,
+    canonical_json,
     decide,
     digest,
     learn_result,
-    leaves,
     readable_part,
     readers_of_text,
     values_to_redact,
@@ -36,7 +34,7 @@ from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
 from gaby.tools.effects import Decided, Effects, failure_of
-from gaby.tools.gather import Circumstances, chosen_outside, gather, names_requester
+from gaby.tools.gather import Circumstances, chosen_outside, gather, made_change, names_requester
 from gaby.tools.launches import Launcher
 from gaby.tools.models import Approval
 from gaby.tools.rates import RateKey, Rates
@@ -108,7 +106,8 @@ class Invoker:
             rehearsal_wanted=call.rehearse,
             composed_by=call.composed_by,
         )
-        facts = gather(entry, arguments, run, around)
+        size = len(canonical_json(arguments))
+        facts = await run_text_work(size, gather, entry, arguments, run, around)
         verdict = decide(facts, entry.connector.policy)
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
@@ -167,7 +166,7 @@ class Invoker:
                     await self._parts.approvals.use(session, run.actor, approval.typed_id)
         outcome = await self._perform(decided, run, rehearsal=False)
         if decided.entry.facts.lane == "write" and isinstance(outcome, Answered | Unknown):
-            self._changed(decided, run, approval)
+            self._changed(decided, run)
         if not isinstance(outcome, Answered):
             return outcome
         if key is not None and outcome.spilled is None:
@@ -231,20 +230,11 @@ class Invoker:
         result = outcome.structured if outcome.structured is not None else outcome.text
         return Preview(shown_result(decided.entry.facts.manifest, outcome, run), digest(result))
 
-    def _changed(self, decided: Decided, run: Run, approval: Approval | None) -> None:
+    def _changed(self, decided: Decided, run: Run) -> None:
         facts = decided.entry.facts
         run.changes[facts.full_name] += 1
         self._parts.cache.forget(run.workspace_id, facts.connector)
-        if approval is None or facts.manifest.dangerous:
-            return
-        # Whoever agreed that this tool touches this thing has not agreed to anything else about it; and whoever
-        # agreed that one message goes somewhere has not agreed to the next.
-        by = f"what {approval.decided_by} approved"
-        for name, value in decided.arguments.items():
-            if facts.roles.get(name) is Role.STEERING:
-                for leaf in leaves(name, value):
-                    origin = Origin(Label.OPERATOR, by, facts.connector, tool=facts.name, argument=leaf.argument)
-                    run.ledger.learn(leaf.value, origin)
+        run.made.add(made_change(decided.entry, decided.arguments))
 
     def _cache_key(self, decided: Decided, run: Run) -> CacheKey | None:
         facts = decided.entry.facts

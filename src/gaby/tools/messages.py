@@ -11,6 +11,7 @@ from gaby.audit import Fence
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import ApprovalId, WorkspaceId
+from gaby.kernel.text_work import run_text_work
 from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
 from gaby.safety import LaneRules, Policy, Scopes, Verdict, decide, policy_version
 from gaby.tools import builtin, epochs
@@ -122,7 +123,7 @@ class Messages:
         entry = message_entries(run.workspace_id, killed)[message.kind]
         if approval_id is not None:
             return await self._after_asking(message, entry, run, approval_id, fence)
-        verdict = self._decide(message, entry, run, None)
+        verdict = await run_text_work(_size(message), self._decide, message, entry, run, None)
         match verdict.outcome:
             case "allow":
                 return Ruling("send", verdict.rule, verdict.reason, fence, arguments=message.arguments)
@@ -147,7 +148,7 @@ class Messages:
             return Ruling("refuse", f"approval.{approval.state}", f"{told}: {approval.answer or ''}".strip(" :"))
         call = replace(message.call, id=sealed.id, resumed=approval.state == "used")
         message = replace(message, arguments=sealed.arguments, call=call)
-        verdict = self._decide(message, entry, run, approval)
+        verdict = await run_text_work(_size(message), self._decide, message, entry, run, approval)
         if verdict.outcome != "allow":
             return Ruling("refuse", verdict.rule, verdict.reason)
         if approval.state != "used":
@@ -170,6 +171,10 @@ class Messages:
         # What goes to colleagues leads nobody anywhere that they would not see marked as foreign on the ticket itself.
         facts = replace(facts, carriers=())
         return decide(facts, entry.connector.policy)
+
+
+def _size(message: Message) -> int:
+    return sum(len(str(value)) for value in message.arguments.values())
 
 
 def message_entries(workspace_id: WorkspaceId, killed: str | None) -> dict[str, ToolEntry]:

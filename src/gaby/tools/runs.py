@@ -54,6 +54,8 @@ class Run:
     """As its desk calls it, for whoever is asked."""
     changes: Counter[str] = field(default_factory=Counter[str])
     """How often each tool has changed something in this run."""
+    made: set[str] = field(default_factory=set[str])
+    """Which changes were made already, by tool and by all arguments but texts."""
     people: Dictionary = field(default_factory=Dictionary)
     """Who and what is personal in this run, by name."""
     fence: Fence | None = None

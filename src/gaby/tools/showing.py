@@ -10,7 +10,7 @@ from gaby.tools.errors import ArgumentsNotJson
 from gaby.tools.runs import Run
 from gaby_connectors.sdk.manifest import ToolManifest
 
-_MOST_BYTES = 256_000
+_MOST_BYTES = 64_000
 _FOR_THE_CALL = ALL_KINDS - SECRET_KINDS
 """A planner that was shown a placeholder for a secret has no business sending the secret anywhere."""
 
