@@ -67,14 +67,13 @@ def test_an_id_counts_in_its_own_system_and_for_its_own_kind_whoever_it_belongs_
     assert labels(ledger.trace(Leaf("note_id", "1001"), use("billing", "note"))) == []
 
 
-@pytest.mark.promise("S6")
-def test_what_was_approved_counts_for_that_tool_and_that_argument_alone() -> None:
+def test_the_name_of_a_field_is_only_an_operators_to_choose() -> None:
     ledger = Ledger()
-    ledger.learn("u-7", Origin(Label.OPERATOR, "what grace approved", "desk", tool="note", argument="id"))
-    assert labels(ledger.trace(Leaf("id", "u-7"), use("desk", tool="note"))) == [Label.OPERATOR]
-    assert labels(ledger.trace(Leaf("id", "u-7"), use("desk", tool="unlock"))) == []
-    assert labels(ledger.trace(Leaf("other", "u-7"), use("desk", tool="note"))) == []
-    assert labels(ledger.trace(Leaf("id", "u-7"), use("billing", tool="note"))) == []
+    ledger.learn_principal("ada@acme.example")
+    ledger.hear_operator("words", "Set the flag beta.")
+    assert labels(ledger.trace(Leaf("options{}", "ada@acme.example"), use("desk"))) == []
+    assert labels(ledger.trace(Leaf("options{}", "beta"), use("desk"))) == [Label.OPERATOR]
+    assert labels(ledger.trace(Leaf("options.beta", "ada@acme.example"), use("desk"))) == [Label.PRINCIPAL]
 
 
 def test_true_and_false_are_named_only_with_their_argument() -> None:

@@ -69,6 +69,7 @@ def situation(number: int) -> tuple[Facts, Policy]:
         argument_errors=draw.rarely(("x",), ()),
         calls_last_minute=draw.rarely(draw.pick(30, 299, 300), draw.pick(0, 29)),
         disclosures=draw.pick((Disclosure("a result", "ada"),), (), (), ()),
+        repeated=draw.rarely(True, False),
         rehearsal_wanted=draw.pick(True, False, False),
         approved_before=draw.pick(True, False),
         approval=draw.pick(None, None, _approval(draw)),
@@ -129,7 +130,7 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
             return True
     if any(carrier.kind != "link" or not carrier.trusted for carrier in found.carriers):
         return True
-    if found.disclosures:
+    if found.disclosures or found.repeated:
         return True
     default = "act" if manifest.dangerous else "propose"
     asks_up_to = Autonomy(manifest.requires_approval_above_autonomy or default)

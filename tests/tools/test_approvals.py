@@ -194,14 +194,26 @@ async def agreed(desk: Scene, run: Run, tool: str, **arguments: str) -> None:
     assert isinstance(await desk.apply(run, approval_id), Done)
 
 
-async def test_an_approval_counts_again_for_that_harmless_tool_and_that_argument_alone(desk: Scene) -> None:
+async def test_an_approval_vouches_for_the_one_call_and_for_nothing_else(desk: Scene) -> None:
     run = desk.run()
     await agreed(desk, run, "add_note", account_id="acc-2002", text="seen")
-    assert isinstance(await desk.invoke(run, "add_note", account_id="acc-2002", text="seen again"), Done)
+    assert isinstance(await desk.invoke(run, "add_note", account_id="acc-2002", text="pay here from now on"), Asked)
     assert isinstance(await desk.invoke(run, "add_note", account_id="acc-1001", text="seen"), Asked)
     # An approved note lets nothing dangerous happen to the same account.
     assert isinstance(await desk.invoke(run, "unlock", account_id="acc-2002"), Asked)
     assert isinstance(await desk.invoke(run, "delete_account", account_id="acc-2002"), Asked)
+
+
+async def test_the_same_change_twice_in_a_run_asks(desk: Scene) -> None:
+    run = desk.run(words="unlock acc-1001, and note that on acc-1001")
+    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-1001"), Done)
+    again = await desk.invoke(run, "unlock", account_id="acc-1001")
+    assert isinstance(again, Asked)
+    assert again.verdict.rule == "repeated"
+    for text in ("one", "two"):
+        assert isinstance(await desk.invoke(run, "add_note", account_id="acc-1001", text=text), Done), (
+            "notes may follow"
+        )
 
 
 async def test_whoever_agreed_to_something_dangerous_is_asked_again(desk: Scene) -> None:

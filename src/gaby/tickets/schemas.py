@@ -28,7 +28,7 @@ class TicketIn(BaseModel):
         Clean(max_length=200, min_length=1, one_line=True),
         Field(description="By which you know the ticket. The same again is the same ticket. Left out: a new one."),
     ] = None
-    requester_email: Annotated[str | None, Clean(max_length=320, one_line=True)] = None
+    requester_email: Annotated[str | None, Field(max_length=320)] = None
     requester_verified: Annotated[
         bool, Field(strict=True, description="Whether you vouch that the requester is who they say.")
     ] = False

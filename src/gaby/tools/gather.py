@@ -78,9 +78,8 @@ def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bo
     """Notes and mails may follow each other; amounts, and what has no words of its own, may not."""
     roles = entry.facts.roles
     speaks = Role.CONTENT in roles.values()
-    counts = any(
-        isinstance(arguments.get(name), int | float) for name in roles if not isinstance(arguments.get(name), bool)
-    )
+    given = [arguments.get(name) for name in roles]
+    counts = any(isinstance(value, int | float) and not isinstance(value, bool) for value in given)
     return (not speaks or counts) and made_change(entry, arguments) in run.made
 
 

@@ -249,6 +249,8 @@ class Invoker:
             text = result if isinstance(result, str) else json.dumps(result)
             real = real_arguments(arguments, run)
             _learn(entry, real, run, None if isinstance(result, str) else result, text)
+            if entry.facts.lane == "write":
+                run.made.add(made_change(entry, real))
 
     async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
         """Of an earlier result, what this reader may be told; None if that is nothing."""
