@@ -23,6 +23,8 @@ class IncomingText:
     title: str = "A question about my account"
     requester: str | None = REQUESTER
     verified: bool = True
+    edits: bool = False
+    """As a message: the ticket comes in again with this text, as when somebody edits it at the desk."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class ModelScript:
     """Sentences; each is given a source that the model was really shown, as the product demands."""
     verdict: str = "auto_resolved"
     intent: str = "access"
+    cites: str = ""
+    """Each sentence cites the first source whose text has this word; without it, the last source."""
     writes_badly: bool = False
     """Its replies are unusable, so that the product writes the reply by rules."""
 

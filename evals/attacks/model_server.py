@@ -123,13 +123,16 @@ class AttackerModel:
 
 
 def _cited(script: ModelScript, prompt: str) -> str:
-    """Each sentence with a source that was given. Which one is the attacker's to choose: it takes the last."""
+    """Each sentence with a source that was given. Which one is the attacker's to choose."""
     if script.writes_badly:
         return "This names no source at all."
-    sources = _SOURCE.findall(prompt)
+    parts = _SOURCE.split(prompt)
+    sources = list(zip(parts[1::2], parts[2::2], strict=True))
     if not sources:
         return "Nothing was found that answers this."
-    return "\n".join(f"{sentence} [{sources[-1]}]" for sentence in script.reply)
+    fitting = [name for name, text in sources if script.cites and script.cites in text]
+    source = fitting[0] if fitting else sources[-1][0]
+    return "\n".join(f"{sentence} [{source}]" for sentence in script.reply)
 
 
 def _call(name: str, arguments: dict[str, Any], offered: list[str]) -> dict[str, Any]:

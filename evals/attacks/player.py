@@ -74,9 +74,13 @@ def _observe(product: RunningProduct, attack: Attack) -> Observed:
         ticket = product.post("/api/tickets", _ticket(attack.ticket))
         _until_rest(product, attack, ticket["id"], observed, runs=1)
         for number, message in enumerate(attack.follow_ups, 2):
+            _refuse_all(product, ticket["id"])
             product.model.play(attack.second_script or attack.script, afresh=False)
-            body = {"body": message.body, "requester_verified": message.verified}
-            product.post(f"/api/tickets/{ticket['id']}/messages", body)
+            if message.edits or message.requester != attack.ticket.requester:
+                product.post("/api/tickets", {**_ticket(message), "external_id": ticket["external_id"]})
+            else:
+                body = {"body": message.body, "requester_verified": message.verified}
+                product.post(f"/api/tickets/{ticket['id']}/messages", body)
             _until_rest(product, attack, ticket["id"], observed, runs=number)
     finally:
         if watch is not None:
@@ -133,6 +137,25 @@ def _waiting(product: RunningProduct, runs: set[str], observed: Observed) -> lis
 def _approve(product: RunningProduct, observed: Observed, approval: dict[str, Any]) -> None:
     product.post(f"/api/approvals/{approval['id']}/decision", {"decision": "approve"})
     observed.agreed.append(approval)
+
+
+def _refuse_all(product: RunningProduct, ticket_id: str) -> None:
+    """A person turns down what waits, so that the run ends before the next message comes."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        open_runs = {run["id"] for run in product.get("/api/runs", limit=20) if _is_open(run, ticket_id)}
+        if not open_runs:
+            return
+        for each in product.get("/api/approvals"):
+            if each["run_id"] in open_runs:
+                refused = {"decision": "refuse", "reason": "Nobody asked for this."}
+                product.post(f"/api/approvals/{each['id']}/decision", refused)
+        time.sleep(0.05)
+    raise TimeoutError("the run did not end after it was refused")
+
+
+def _is_open(run: dict[str, Any], ticket_id: str) -> bool:
+    return run["ticket_id"] == ticket_id and run["state"] not in _ENDED
 
 
 def _look(product: RunningProduct, observed: Observed, waiting: list[dict[str, Any]]) -> None:

@@ -3,12 +3,33 @@
 from collections.abc import Callable
 
 from evals.attacks.attack import Attack
-from evals.attacks.families import cross_reader, reply_exfiltration
+from evals.attacks.families import (
+    approval_deception,
+    cross_reader,
+    identities,
+    laundering,
+    manifestless,
+    markdown,
+    numbers,
+    reply_exfiltration,
+    staff_pages,
+    stalls,
+    thread_takeover,
+)
 
 FAMILIES: dict[str, Callable[[], list[Attack]]] = {
     module.FAMILY: module.attacks
     for module in (
         reply_exfiltration,
+        staff_pages,
         cross_reader,
+        thread_takeover,
+        manifestless,
+        laundering,
+        numbers,
+        approval_deception,
+        markdown,
+        identities,
+        stalls,
     )
 }
