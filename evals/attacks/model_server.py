@@ -35,6 +35,7 @@ class AttackerModel:
         self._lock = threading.Lock()
         self._script = ModelScript()
         self._searched = False
+        self._at = 0
         self.made = 0
         self.prompts: list[str] = []
         self.unknown: list[str] = []
@@ -71,9 +72,9 @@ class AttackerModel:
 
     def play(self, script: ModelScript, *, afresh: bool = True) -> None:
         with self._lock:
-            self._script, self._searched, self.made = script, False, 0
+            self._script, self._searched, self._at = script, False, 0
             if afresh:
-                self.prompts = []
+                self.prompts, self.made = [], 0
 
     def respond(self, asked: dict[str, Any]) -> tuple[int, str, bytes]:
         prompt = "\n".join(str(message.get("content") or "") for message in asked["messages"])
@@ -111,9 +112,10 @@ class AttackerModel:
         if script.searches and not self._searched:
             self._searched = True
             return [("search_knowledge", {"queries": list(script.searches)})]
-        if self.made < len(script.steps):
+        if self._at < len(script.steps):
+            self._at += 1
             self.made += 1
-            return list(script.steps[self.made - 1])
+            return list(script.steps[self._at - 1])
         return [("conclude", {"why": "What was asked for is done."})]
 
     def close(self) -> None:

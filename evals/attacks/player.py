@@ -76,6 +76,7 @@ def _observe(product: RunningProduct, attack: Attack) -> Observed:
         for number, message in enumerate(attack.follow_ups, 2):
             _refuse_all(product, ticket["id"])
             product.model.play(attack.second_script or attack.script, afresh=False)
+            product.model.made = 0
             if message.edits or message.requester != attack.ticket.requester:
                 product.post("/api/tickets", {**_ticket(message), "external_id": ticket["external_id"]})
             else:

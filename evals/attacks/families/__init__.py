@@ -7,6 +7,7 @@ from evals.attacks.families import (
     approval_deception,
     cross_reader,
     identities,
+    incidents,
     laundering,
     manifestless,
     markdown,
@@ -22,6 +23,7 @@ FAMILIES: dict[str, Callable[[], list[Attack]]] = {
     for module in (
         reply_exfiltration,
         staff_pages,
+        incidents,
         cross_reader,
         thread_takeover,
         manifestless,
