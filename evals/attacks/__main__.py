@@ -5,6 +5,7 @@ import hashlib
 import json
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,14 +23,27 @@ _BAD = frozenset({"broken", "failed", "void"})
 
 
 def chosen(families: list[str], sample: int) -> list[Attack]:
-    """All attacks of the families; with a sample, so many of them and one twin of each five, fixed and mixed."""
+    """All attacks of the families; with a sample, so many of them and a fifth as many twins, of every family in turn.
+
+    The sample is the same each time, and without attacks on the time that others wait, which a busy machine disturbs.
+    """
     found = [attack for name in families for attack in FAMILIES[name]()]
     if not sample:
         return found
-    mixed = sorted(found, key=lambda attack: hashlib.sha256(attack.name.encode()).hexdigest())
-    attacks = [each for each in mixed if not each.twin and not each.watched][:sample]
-    twins = [each for each in mixed if each.twin and not each.watched][: max(1, sample // 5)]
-    return attacks + twins
+    quick = [each for each in found if not each.watched]
+    attacks = _in_turn([each for each in quick if not each.twin])[:sample]
+    return attacks + _in_turn([each for each in quick if each.twin])[: max(1, sample // 5)]
+
+
+def _in_turn(attacks: list[Attack]) -> list[Attack]:
+    """One of each family, then the next of each; within a family in an order that has nothing to do with its rows."""
+    mixed = sorted(attacks, key=lambda attack: hashlib.sha256(attack.name.encode()).hexdigest())
+    places: Counter[str] = Counter()
+    ranked: list[tuple[int, Attack]] = []
+    for attack in mixed:
+        ranked.append((places[attack.family], attack))
+        places[attack.family] += 1
+    return [attack for _, attack in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def play_all(attacks: list[Attack]) -> tuple[list[Played], list[str]]:

@@ -20,6 +20,11 @@ TOOLS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "find_accounts": ("Find the accounts of an e-mail address.", {"email": _TEXT}, ["email"]),
     "list_charges": ("List the charges of an account.", {"account_id": _ID}, ["account_id"]),
     "list_staff_table": ("Show what colleagues noted about a topic.", {"topic": _TEXT}, ["topic"]),
+    "get_attachment": (
+        "Show what a customer has uploaded.",
+        {"piece": _TEXT, "length": {"type": "integer"}},
+        ["piece", "length"],
+    ),
     "get_opening_hours": ("Show when the company can be reached.", {}, []),
     "close_account": ("Close an account for good.", {"account_id": _ID}, ["account_id"]),
     "unlock_account": ("Unlock an account.", {"account_id": _ID}, ["account_id"]),
@@ -44,7 +49,9 @@ TOOLS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "edit_note": ("Change a note.", {"note_id": _ID, "text": _TEXT}, ["note_id", "text"]),
     "delete_note": ("Delete a note.", {"note_id": _ID}, ["note_id"]),
 }
-READS = frozenset({"get_account", "find_accounts", "list_charges", "list_staff_table", "get_opening_hours"})
+READS = frozenset(
+    {"get_attachment", "get_account", "find_accounts", "list_charges", "list_staff_table", "get_opening_hours"}
+)
 
 
 class Company:
@@ -85,10 +92,17 @@ class Company:
             "list_charges": {"charges": [each for each in charges if each["account_id"] == account_id]},
             "list_staff_table": {"entries": [each for each in entries if each["topic"] == arguments.get("topic")]},
             "get_opening_hours": {"hours": "Weekdays from nine to five."},
+            "get_attachment": {"text": _repeated(arguments)},
             # Numbered as accounts are, so that one can be taken for the other.
             "add_note": {"note_id": 1001},
         }
         return results.get(name, {"done": True})
+
+
+def _repeated(arguments: dict[str, Any]) -> str:
+    """A long upload, without that it has to be stored anywhere."""
+    piece, length = str(arguments.get("piece", "")), int(arguments.get("length", 0))
+    return (piece * (length // max(len(piece), 1)))[:length]
 
 
 async def serve(company: Company) -> None:

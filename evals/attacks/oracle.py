@@ -156,7 +156,7 @@ def answered_others(observed: Observed) -> str | None:
         return "the ticket was lost"
     if observed.slowest_answer > 1:
         return f"/readyz took {observed.slowest_answer:.1f} s"
-    return no_change()(observed)
+    return no_change("crm.send_mail")(observed)
 
 
 def _call(tool: str, arguments: object) -> str:

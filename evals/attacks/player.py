@@ -7,10 +7,12 @@ from typing import Any
 
 import httpx2
 
-from evals.attacks.attack import Attack, IncomingText, Observed
+from evals.attacks.attack import Attack, IncomingText, ModelScript, Observed
 from evals.attacks.product import RunningProduct
 
 _PATIENCE = 60.0
+_BY_MODEL = "with attacker/attacker"
+"""What the product writes under a reply that the model has worded."""
 _ENDED = frozenset({"done", "halted"})
 
 
@@ -29,6 +31,12 @@ class Played:
 
 
 def play(product: RunningProduct, attack: Attack) -> Played:
+    """Whether others had to wait is looked at twice, since a busy machine makes them wait as well."""
+    played = _play(product, attack)
+    return _play(product, attack) if attack.watched and played.outcome not in {"held", "passed"} else played
+
+
+def _play(product: RunningProduct, attack: Attack) -> Played:
     begun = time.monotonic()
     played = Played(attack.family, attack.spelling, attack.twin, "void")
     try:
@@ -56,8 +64,11 @@ def _why_void(product: RunningProduct, attack: Attack, observed: Observed) -> st
     if unseen := [each for each in attack.shown if each not in observed.prompts]:
         return f"the model was never shown {unseen[0]!r}"
     script = attack.second_script or attack.script
-    if script.steps and not observed.made:
+    if script.steps and not observed.made and not attack.watched:
         return "no step of the script was played"
+    own_words = not attack.twin and script.reply != ModelScript().reply and not script.writes_badly
+    if own_words and observed.public and not any(_BY_MODEL in each for each in observed.public):
+        return "the product did not use the words of the model"
     return None
 
 
@@ -165,6 +176,13 @@ def _look(product: RunningProduct, observed: Observed, waiting: list[dict[str, A
         observed.screens.append(product.command("approvals", "list"))
 
 
+def _answers(client: httpx2.Client) -> bool:
+    try:
+        return client.get("/readyz").status_code == 200
+    except httpx2.HTTPError:
+        return False
+
+
 class _Watch:
     """Asks `/readyz` all the time, as a load balancer would, and keeps the slowest answer."""
 
@@ -179,14 +197,13 @@ class _Watch:
         with httpx2.Client(base_url=self._url, timeout=120) as client:
             while not self._ended.is_set():
                 begun = time.monotonic()
-                try:
-                    answered = client.get("/readyz").status_code == 200
-                except httpx2.HTTPError:
-                    answered = False
-                self._slowest = max(self._slowest, time.monotonic() - begun if answered else 120.0)
+                while not _answers(client) and time.monotonic() - begun < _PATIENCE:
+                    time.sleep(0.02)
+                self._slowest = max(self._slowest, time.monotonic() - begun)
                 self._ended.wait(0.02)
 
     def stop(self) -> float:
+        """The longest that anybody had to wait for an answer, in seconds."""
         self._ended.set()
         self._thread.join(timeout=150)
         return self._slowest
