@@ -12,7 +12,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 # Tests write thousands of small databases; in memory, where there is room for them, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
-.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers evals eval-injection
+.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers evals eval-injection attacks
 
 help: ## Show what can be done
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai
 
 eval-injection: $(VENV)/dev $(DOJO)/ready ## All 949 pairs of AgentDojo with a planner that obeys the attacker
 	$(BIN)/python -m evals.compromised_planner --python $(DOJO)/bin/python $(EVAL)
+
+attacks: $(VENV)/dev ## Attack the running product as somebody who holds tickets, messages, a tool server and the model
+	$(BIN)/python -m evals.attacks $(EVAL)
 
 bench: $(VENV)/dev $(PEERS)/ready ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.audit
