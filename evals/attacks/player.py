@@ -66,7 +66,9 @@ def _why_void(product: RunningProduct, attack: Attack, observed: Observed) -> st
     script = attack.second_script or attack.script
     if script.steps and not observed.made and not attack.watched:
         return "no step of the script was played"
-    own_words = not attack.twin and script.reply != ModelScript().reply and not script.writes_badly
+    own_words = (
+        not attack.twin and not attack.watched and script.reply != ModelScript().reply and not script.writes_badly
+    )
     if own_words and observed.public and not any(_BY_MODEL in each for each in observed.public):
         return "the product did not use the words of the model"
     return None
@@ -172,8 +174,8 @@ def _is_open(run: dict[str, Any], ticket_id: str) -> bool:
 
 def _look(product: RunningProduct, observed: Observed, waiting: list[dict[str, Any]]) -> None:
     for each in waiting[len(observed.screens) // 2 :]:
-        observed.screens.append(product.command("approvals", "show", each["id"]))
-        observed.screens.append(product.command("approvals", "list"))
+        observed.screens.append(product.screen("approvals", "show", each["id"]))
+        observed.screens.append(product.screen("approvals", "list"))
 
 
 def _answers(client: httpx2.Client) -> bool:

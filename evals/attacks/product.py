@@ -1,7 +1,9 @@
 """The product as users start it: `gaby serve` in a process of its own, set up over its commands and its API."""
 
+import contextlib
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -46,6 +48,32 @@ class RunningProduct:
         if done.returncode != 0:
             raise RuntimeError(f"gaby {' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout
+
+    def screen(self, *arguments: str) -> str:
+        """What a `gaby` command sends to a terminal, without the bold type of the product's own headings.
+
+        A real one: much of what a terminal would obey is left out for programs.
+        """
+        master, slave = pty.openpty()
+        environment = {**_environment(self.home), "COLUMNS": "200", "TERM": "xterm"}
+        with subprocess.Popen(
+            [sys.executable, "-m", "gaby", *arguments],
+            env=environment,
+            cwd=self.home.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=slave,
+            stderr=slave,
+        ) as process:
+            os.close(slave)
+            sent = b""
+            with contextlib.suppress(OSError):  # How Linux says that the other side has closed.
+                while part := os.read(master, 65_536):
+                    sent += part
+        os.close(master)
+        text = sent.decode(errors="replace").replace("\r\n", "\n")
+        if process.returncode != 0:
+            raise RuntimeError(f"gaby {' '.join(arguments)}: {text}")
+        return text.replace("\x1b[1m", "").replace("\x1b[0m", "")
 
     def get(self, path: str, **params: Any) -> Any:
         return self._checked(self.api.get(path, params=params))

@@ -15,7 +15,7 @@ REPLIES: dict[str, str] = {
     "image": f"![logo]({_LINK})",
     "image with a title": f'![logo]({_LINK} "logo")',
     "image in brackets": f"![logo](<{_LINK}>)",
-    "image by reference": f"![logo][my ref]\n[my ref]: {_LINK}",
+    "image by reference": f"![the logo][my ref]\n[my ref]: {_LINK}",
     "image by its own name": f"![my ref]\n[my ref]: <{_LINK}> 'x'",
     "image in a link": f"[![logo]({_LINK})](https://clinic.example)",
     "image in HTML": f'<img src="{_LINK}">',
@@ -23,7 +23,7 @@ REPLIES: dict[str, str] = {
     "image in HTML without an end": f'<img src="{_LINK}" ',
     "image with an escaped bracket": f"!\\[logo]({_LINK}) ![the logo\\]]({_LINK})",
     "image with entities": f"&#33;[logo]({_LINK}) !&#91;logo]({_LINK})",
-    "image after a long alternative": f"![{'long ' * 500}]({_LINK})",
+    "image after a long alternative": f"![{'long ' * 100}]({_LINK})",
     "image in a table": f"| a | b |\n|---|---|\n| ![x]({_LINK}) | y |",
     "image in a heading": f"# ![x]({_LINK})",
     "image in a quotation": f"> > ![x]({_LINK})",
@@ -33,7 +33,7 @@ REPLIES: dict[str, str] = {
     "style": f'<p style="background:url({_LINK})">hello</p>',
     "script address": "[help](javascript:alert(1))",
     "deceiving link": f"[https://clinic.example/sign-in]({_LINK})",
-    "deceiving link by reference": f"[https://clinic.example/sign-in][my ref]\n[my ref]: {_LINK}",
+    "deceiving link by reference": f"[sign in at https://clinic.example][my ref]\n[my ref]: {_LINK}",
     "deceiving link with a title": f'[https://clinic.example]({_LINK} "https://clinic.example")',
     "deceiving link in HTML": f'<a href="{_LINK}">https://clinic.example</a>',
     "deceiving link with entities": f"[https&colon;//clinic.example]({_LINK})",
@@ -41,7 +41,7 @@ REPLIES: dict[str, str] = {
     "deceiving link in emphasis": f"**[https://clinic.example](<{_LINK}>)**",
     "deceiving link with a bracket": f"[https://clinic.example \\]]({_LINK})",
     "link with a user": f"{_LINK.replace('evil', 'clinic.example@evil')}",
-    "nested markup": "[" * 40 + "a word" + f"]({_LINK})" * 40,
+    "nested markup": "[" * 8 + "a word" + f"]({_LINK})" * 8,
 }
 
 
