@@ -3,11 +3,11 @@
 import json
 import re
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 from evals.attacks.attack import ModelScript
+from evals.chat_server import Call, ChatAnswer, ChatServer
 
 MODEL = "attacker"
 _SOURCE = re.compile(r"^Source \[(s\d+)\]:", re.MULTILINE)
@@ -39,36 +39,7 @@ class AttackerModel:
         self.made = 0
         self.prompts: list[str] = []
         self.unknown: list[str] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                length = int(self.headers.get("content-length", "0"))
-                asked = json.loads(self.rfile.read(length))
-                try:
-                    status, kind, body = outer.respond(asked)
-                except UnknownQuestion as error:
-                    outer.unknown.append(str(error))
-                    status, kind, body = 400, "application/json", b'{"error": {"message": "unknown"}}'
-                self.send_response(status)
-                self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self.server = ChatServer(self._respond)
 
     def play(self, script: ModelScript, *, afresh: bool = True) -> None:
         with self._lock:
@@ -76,25 +47,22 @@ class AttackerModel:
             if afresh:
                 self.prompts, self.made = [], 0
 
-    def respond(self, asked: dict[str, Any]) -> tuple[int, str, bytes]:
+    def _respond(self, asked: Mapping[str, Any]) -> ChatAnswer:
         prompt = "\n".join(str(message.get("content") or "") for message in asked["messages"])
         skill = next((name for start, name in _SKILLS.items() if start in prompt[:400]), None)
-        if skill is None:
-            raise UnknownQuestion(prompt[:200])
         with self._lock:
+            if skill is None:
+                self.unknown.append(prompt[:200])
+                raise UnknownQuestion(prompt[:200])
             self.prompts.append(prompt)
-            text, calls = self._answer(skill, prompt, asked)
-        if asked.get("stream"):
-            return 200, "text/event-stream", _streamed(text)
-        return 200, "application/json", json.dumps(_whole(text, calls)).encode()
+            return self._answer(skill, prompt)
 
-    def _answer(self, skill: str, prompt: str, asked: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    def _answer(self, skill: str, prompt: str) -> ChatAnswer:
         script = self._script
         if skill == "plan":
-            offered = [tool["function"]["name"] for tool in asked.get("tools", [])]
-            return "As asked.", [_call(name, arguments, offered) for name, arguments in self._step()]
+            return ChatAnswer("As asked.", self._step())
         if skill == "summarise":
-            return _cited(script, prompt), []
+            return ChatAnswer(_cited(script, prompt))
         sorted_as = {"intent": script.intent, "urgency": "low", "worth_investigating": True}
         answers: dict[str, object] = {
             "triage": {**sorted_as, "confidence": 1.0, "reasons": ["It is a question."]},
@@ -105,9 +73,9 @@ class AttackerModel:
             "rank_passages": {"helpful": list(range(max(prompt.count("\nPassage "), 1)))},
             "search_queries": {"queries": list(script.searches) or ["account"]},
         }
-        return json.dumps(answers[skill]), []
+        return ChatAnswer(json.dumps(answers[skill]))
 
-    def _step(self) -> list[tuple[str, dict[str, Any]]]:
+    def _step(self) -> list[Call]:
         script = self._script
         if script.searches and not self._searched:
             self._searched = True
@@ -117,11 +85,6 @@ class AttackerModel:
             self.made += 1
             return list(script.steps[self._at - 1])
         return [("conclude", {"why": "What was asked for is done."})]
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 def _cited(script: ModelScript, prompt: str) -> str:
@@ -135,37 +98,3 @@ def _cited(script: ModelScript, prompt: str) -> str:
     fitting = [name for name, text in sources if script.cites and script.cites in text]
     source = fitting[0] if fitting else sources[-1][0]
     return "\n".join(f"{sentence} [{source}]" for sentence in script.reply)
-
-
-def _call(name: str, arguments: dict[str, Any], offered: list[str]) -> dict[str, Any]:
-    # Vendors allow no dots in names, so the product offers them in another spelling.
-    spelled = next((each for each in offered if each == name or each.replace("__", ".") == name), name)
-    function = {"name": spelled, "arguments": json.dumps(arguments)}
-    return {"id": f"call_{uuid4().hex[:20]}", "type": "function", "function": function}
-
-
-def _whole(text: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if calls:
-        message["tool_calls"] = calls
-    return {
-        **_head("chat.completion"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20},
-    }
-
-
-def _streamed(text: str) -> bytes:
-    head = _head("chat.completion.chunk")
-    choices: list[dict[str, Any]] = [
-        {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None},
-        {"index": 0, "delta": {}, "finish_reason": "stop"},
-    ]
-    events: list[dict[str, Any]] = [{**head, "choices": [choice], "usage": None} for choice in choices]
-    usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
-    events.append({**head, "choices": [], "usage": usage})
-    return b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in events) + b"data: [DONE]\n\n"
-
-
-def _head(kind: str) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": 0, "model": MODEL}

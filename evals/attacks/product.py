@@ -125,7 +125,7 @@ def running_product(place: Path) -> Generator[RunningProduct]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(timeout=30)
-        model.close()
+        model.server.close()
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -171,7 +171,9 @@ def _set_up(product: RunningProduct) -> None:
         product.patch(f"/api/connectors/{connector['id']}", _policy(unsafe=connector["unsafe"]))
     product.command("knowledge", "add", "handbook", "folder", str(_HERE / "handbook"))
     routes = [word for tier in ("small", "big", "deep") for word in ("--route", f"{tier}={MODEL}")]
-    product.command("model", "add", "compatible", "--name", "attacker", "--url", product.model.url, *routes, stdin="\n")
+    product.command(
+        "model", "add", "compatible", "--name", "attacker", "--url", product.model.server.url, *routes, stdin="\n"
+    )
 
 
 def _connect(product: RunningProduct, name: str, options: Sequence[str], command: Sequence[str]) -> None:

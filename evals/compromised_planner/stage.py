@@ -75,9 +75,9 @@ async def open_stage(home: Path, python: Path, suites: tuple[str, ...] = SUITES)
         for door in doors.values():
             stack.callback(door.writer.close)
         model = ModelServer()
-        stack.callback(model.close)
+        stack.callback(model.server.close)
         async with gaby.database.write(actor.workspace_id) as session:
-            account = NewAccount("attacker", "compatible", model.url, key="none")
+            account = NewAccount("attacker", "compatible", model.server.url, key="none")
             await gaby.models.accounts.add(session, actor, account)
             await gaby.models.route(session, actor, "plan", parse_chain(f"attacker/{MODEL}"))
         yield Stage(gaby, clock, actor, doors, model)

@@ -5,11 +5,12 @@ import logging
 from pathlib import Path
 
 import pytest
+from evals.chat_server import ChatServer
 
 from gaby.app import Gaby
 from gaby.tickets.canonical import IncomingTicket
 from tests.agent.scenes import Office, open_office
-from tests.agent.test_outgoing import Model, serving, use_model
+from tests.agent.test_message_gate import Model, use_model
 from tests.support.raw import everything_stored
 
 pytestmark = [pytest.mark.parametrize("database_url", ["sqlite"], indirect=True), pytest.mark.promise("S5", "T1")]
@@ -44,8 +45,8 @@ async def test_what_a_ticket_holds_reaches_no_model_no_log_and_no_table_in_clear
     ]
     model = Model(steps, "Your account is fine. [s1]")
     try:
-        with serving(model) as url:
-            await use_model(office, url, "plan", "triage", "judge", "complete", "summarise")
+        with ChatServer(model.answer) as server:
+            await use_model(office, server.url, "plan", "triage", "judge", "complete", "summarise")
             ticket_id = await office.receive(TICKET)
             await office.work()
     finally:

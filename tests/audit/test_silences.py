@@ -27,7 +27,7 @@ from gaby.audit import (
     verify_live,
 )
 from gaby.audit.anchored import ANCHORS_RESTARTED_EVENT
-from gaby.audit.derived import rebuild_tiles
+from gaby.audit.derived_checks import rebuild_tiles
 from gaby.audit.rows import Draft, Head, chain, timestamp
 from gaby.audit.source import DatabaseSource
 from gaby.audit.store import insert_rows

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gaby_connectors.http_openapi.config import OpenApiConfig
-from gaby_connectors.http_openapi.guard import Guarded
+from gaby_connectors.http_openapi.guard import OneServer
 from gaby_connectors.http_openapi.tools import build
 from gaby_connectors.sdk.config import load
 from gaby_connectors.sdk.errors import NotConfigured, ToolError
@@ -259,14 +259,14 @@ async def test_a_name_that_means_a_private_address_is_refused_too(tmp_path: Path
     ],
 )  # fmt: skip
 def test_special_addresses_are_known_in_every_disguise(address: str) -> None:
-    guard = Guarded("api.example", 443, ())
+    guard = OneServer("api.example", 443, ())
     with pytest.raises(ToolError, match="private or special"):
         guard.judged([ip_address("93.184.216.34"), ip_address(address)])
 
 
 def test_a_public_address_is_fine_and_a_named_network_is_too() -> None:
-    assert Guarded("api.example", 443, ()).judged([ip_address("93.184.216.34")])
-    assert Guarded("api.example", 443, ("10.1.0.0/16",)).judged([ip_address("10.1.2.3")])
+    assert OneServer("api.example", 443, ()).judged([ip_address("93.184.216.34")])
+    assert OneServer("api.example", 443, ("10.1.0.0/16",)).judged([ip_address("10.1.2.3")])
 
 
 def references(count: int) -> str:

@@ -24,7 +24,7 @@ ENDS = {
     "Login is slow and fails": "needs_tech",
     "Very slow console, login fails": "needs_tech",
     "Slow login and console this morning": "needs_tech",
-    "Tills offline": "waits",
+    "Tills offline": "needs_tech",
     "My phone is gone": "waits",
     "Delete my user": "needs_tech",
     "New till cannot be added": "needs_client",

@@ -23,8 +23,14 @@ def test_the_manifest_gives_an_argument_its_role() -> None:
     manifest = ToolManifest(
         scope="write", steering=("a",), content=("b",), destinations=("c",), lookups=("d",), plain=("e",)
     )
-    found = roles(manifest, schema(a=TEXT, b=TEXT, c=TEXT, d=TEXT, e=TEXT))
+    found = roles(manifest, schema(a=TEXT, b=TEXT, c=TEXT, d=TEXT, e={"type": "boolean"}))
     assert list(found.values()) == [Role.STEERING, Role.CONTENT, Role.DESTINATION, Role.LOOKUP, Role.PLAIN]
+
+
+def test_free_text_cannot_be_declared_harmless() -> None:
+    manifest = ToolManifest(scope="write", plain=("e",))
+    assert roles(manifest, schema(e=TEXT)) == {"e": Role.CONTENT}
+    assert roles(manifest, schema(e={"enum": ["low", "high"]})) == {"e": Role.PLAIN}
 
 
 def test_a_destination_that_is_also_steering_counts_as_a_destination() -> None:

@@ -53,12 +53,22 @@ def test_a_text_that_rules_put_together_tells_the_values_that_it_holds() -> None
     record.read_value("crm", "ada@acme.example", owned_by("ada@acme.example"))
     record.read_value("crm", "ch_501", STAFF_ONLY)
     record.read_value("crm", "locked", STAFF_ONLY)
-    assert [each.value for each in record.told_by("The charge CH_501 of ada@acme.example is locked.", ADA)] == [
-        "ch_501"
-    ]
+    told = record.told_by("The charge CH_501 of ada@acme.example is locked.", ADA)
+    assert [each.value for each in told] == ["ch_501", "locked"]
     assert [each.value for each in record.told_by("See ch_5012 and xch_501.", ADA)] == []
     assert [each.value for each in record.told_by("Write to ada@acme.example.", EVE)] == ["ada@acme.example"]
     assert record.told_by("ch_501", STAFF_READER) == []
+
+
+def test_a_word_that_the_reader_wrote_or_may_look_up_tells_nothing() -> None:
+    record = ReadingRecord()
+    record.read_value("crm", "locked", STAFF_ONLY)
+    record.read_text("the ticket", "Why is my user LOCKED?", EVERYBODY)
+    assert record.told_by("Your user is locked.", ADA) == []
+    closed = ReadingRecord()
+    closed.read_value("crm", "locked", STAFF_ONLY)
+    closed.read_text("Runbook", "If a user is locked, wait.", STAFF_ONLY)
+    assert [each.value for each in closed.told_by("Your user is locked.", ADA)] == ["locked"]
 
 
 def test_a_value_that_stands_in_an_open_place_as_well_is_no_secret() -> None:

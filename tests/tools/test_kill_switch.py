@@ -37,7 +37,7 @@ async def test_after_it_was_pulled_nothing_runs_until_it_is_lifted(desk: Scene, 
         assert "something is wrong" in outcome.verdict.reason
     assert desk.effects == ["unlock acc-1001"]
     await switch(desk, what, lift=True)
-    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-1001"), Done)
+    assert isinstance(await desk.invoke(desk.run(words="acc-1001"), "unlock", account_id="acc-1001"), Done)
 
 
 async def test_it_beats_an_approval(desk: Scene) -> None:

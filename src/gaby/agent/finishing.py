@@ -7,8 +7,8 @@ from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.escalations import Escalations
 from gaby.agent.judging import Judge
 from gaby.agent.memory import Delta
+from gaby.agent.message_gate import MessageGate
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.outgoing import MessageGate
 from gaby.agent.replies import PUBLIC
 from gaby.agent.states import WritingBack
 from gaby.kernel.clock import Clock

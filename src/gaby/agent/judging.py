@@ -10,11 +10,11 @@ from uuid import UUID
 
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
+from gaby.agent.ledger_entries import enter_other_investigation, enter_passages
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.reading import hear_borrowed, hear_passages
 from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
@@ -93,12 +93,12 @@ class Judge:
         reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
         written_by = told.written_by or OFFLINE
         # What the pages may tell this reader is decided anew; a model's words may hold anything of the other ticket.
-        hear_passages(run, told.passages)
+        enter_passages(run, told.passages)
         end = _Ending(verdict, reasons, cited, written_by, "")
         move = await self._ended(run, state, end, escalates=escalates)
         update = {"passages": tuple(told.passages), "borrowed": written_by != OFFLINE}
         if written_by != OFFLINE:
-            hear_borrowed(run)
+            enter_other_investigation(run)
         return replace(move, delta=move.delta.model_copy(update=update))
 
     async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:

@@ -15,6 +15,7 @@ from gaby.agent.edges import Edge, EdgeWriter, Lease, LeaseLost, Step
 from gaby.agent.escalations import Escalations
 from gaby.agent.finishing import Finisher
 from gaby.agent.judging import Judge
+from gaby.agent.ledger_entries import enter_memory
 from gaby.agent.loading import load
 from gaby.agent.memory import pack
 from gaby.agent.models import Investigation
@@ -117,12 +118,12 @@ class Loop:
             halt=row.halt,
             known_placeholders=len(tools.placeholders),
         )
-        parts.thinking.hear_ticket(run)
+        enter_memory(run)
         for call in loaded.memory.calls:
             if call.outcome == "done":
                 await parts.tools.invoker.relearn(tools, call.tool, call.arguments, call.result)
-                if call.lane == "write":
-                    tools.changes[call.tool] += 1
+            if call.outcome in {"done", "unknown"} and call.lane == "write":
+                await parts.tools.invoker.remember_change(tools, call.tool, call.arguments)
         return run
 
     def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority) -> Run:

@@ -11,11 +11,11 @@ from gaby.agent import detector
 from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
 from gaby.agent.envelope import Facts, Toolbox, Toolboxes, fill
+from gaby.agent.ledger_entries import enter_passages, enter_ticket
 from gaby.agent.memory import Delta, PassageRecord, TicketView
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.queue import Queue
-from gaby.agent.reading import hear_borrowed, hear_passages, hear_ticket
 from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
@@ -166,7 +166,7 @@ class Thinking:
             for hit in results.hits
             if hit.citation not in known
         )
-        hear_passages(run, passages)
+        enter_passages(run, passages)
         told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
         step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
         return Move(state.retrieved(), (step,), Delta(queries=state.queries, passages=passages))
@@ -180,13 +180,6 @@ class Thinking:
         if noticed.enough is not None:
             return Move(state.verdict_ready(noticed.enough), (*steps, Step("gaby", "Stops", noticed.enough)), delta)
         return Move(state.observed(), tuple(steps), delta)
-
-    def hear_ticket(self, run: Investigating) -> None:
-        """What the run has read of its ticket and of the knowledge, entered into its ledger."""
-        hear_ticket(run, run.memory.ticket)
-        hear_passages(run, run.memory.passages)
-        if run.memory.borrowed:
-            hear_borrowed(run)
 
     async def _view(self, run: Investigating) -> TicketView:
         async with self.database.read(run.workspace_id) as session:
@@ -208,7 +201,7 @@ class Thinking:
             notes=tuple(each.body for each in written.messages if each.author != "gaby" and each.private),
             heard=sum(each.asks for each in written.messages),
         )
-        hear_ticket(run, view)
+        enter_ticket(run, view)
         return view
 
     async def _only_thanks(self, run: Investigating) -> str | None:

@@ -15,7 +15,7 @@ from gaby.audit.notes import VerifierKey, cosigned_at, parse_checkpoint, parse_n
 from gaby.audit.reading import parse, read_lines
 from gaby.audit.signing import sync_folder
 from gaby.audit.statements import understand
-from gaby.audit.witnessed import WitnessedRoot
+from gaby.audit.witness_comparison import WitnessedRoot
 from gaby.kernel.ids import SYSTEM
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gaby.audit.cosignatures import CosignatureFile, read_cosignatures
-from gaby.audit.derived import check_derived
+from gaby.audit.derived_checks import check_derived
 from gaby.audit.errors import Malformed
 from gaby.audit.export import export_lines
 from gaby.audit.findings import Finding, FindingKind, Report
@@ -16,7 +16,7 @@ from gaby.audit.reading import read_lines
 from gaby.audit.rows import timestamp
 from gaby.audit.source import snapshot
 from gaby.audit.verify import Expectations, verify_lines
-from gaby.audit.witnessed import WitnessedRoot
+from gaby.audit.witness_comparison import WitnessedRoot
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import SYSTEM, WorkspaceId

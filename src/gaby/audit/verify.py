@@ -30,7 +30,7 @@ from gaby.audit.rows import earlier
 from gaby.audit.statements import Checkpoint, understand
 from gaby.audit.trust import KeyRing
 from gaby.audit.walk import LogWalk
-from gaby.audit.witnessed import WitnessComparison, WitnessedRoot
+from gaby.audit.witness_comparison import WitnessComparison, WitnessedRoot
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 

@@ -24,7 +24,7 @@ from gaby.audit.notes import (
 )
 from gaby.audit.source import snapshot
 from gaby.audit.tiles import Tiles, for_consistency
-from gaby.audit.witnessed import WitnessedRoot
+from gaby.audit.witness_comparison import WitnessedRoot
 from gaby.kernel.checks import Check
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Misconfigured

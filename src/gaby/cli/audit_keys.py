@@ -8,7 +8,7 @@ import typer
 from gaby.app import Gaby
 from gaby.audit import PinFile, snapshot
 from gaby.audit.anchored import ANCHORS_RESTARTED_EVENT
-from gaby.audit.derived import rebuild_tiles
+from gaby.audit.derived_checks import rebuild_tiles
 from gaby.audit.key_pins import KeyPins, pins_text
 from gaby.audit.notes import log_keys
 from gaby.audit.source import DatabaseSource

@@ -12,7 +12,7 @@ from gaby.audit.notes import WITNESS_KEY, origin_of, parse_verifier_key
 from gaby.audit.reading import parse, read_lines
 from gaby.audit.statements import understand
 from gaby.audit.witness_client import WitnessAddress
-from gaby.audit.witnessed import WitnessedRoot
+from gaby.audit.witness_comparison import WitnessedRoot
 from gaby.cli.opening import read_settings
 from gaby.kernel.database import Database
 from gaby.kernel.errors import BadRequest

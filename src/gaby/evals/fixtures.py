@@ -47,7 +47,13 @@ class TicketFile(_File):
             requester_verified=self.requester_verified,
             priority=self.priority,
             messages=tuple(
-                IncomingMessage(f"{name}-{number}", each.author, each.body, author_email=self.requester_email)
+                IncomingMessage(
+                    f"{name}-{number}",
+                    each.author,
+                    each.body,
+                    author_email=self.requester_email,
+                    verified_by="desk" if self.requester_verified else "nobody",
+                )
                 for number, each in enumerate(self.messages, 1)
             ),
             metadata={"automatic": True} if self.automatic else {},

@@ -269,7 +269,10 @@ def _open_end(investigation: Investigation, known: Answer, case: Case) -> tuple[
     found = list(known.sentences) if case.answered >= _WORTH_TELLING else []
     sources = tuple(call.citation for call in investigation.before.calls)[:4]
     books = tuple(each.book.citations[0] for each in investigation.books[:1])
-    if case.missing and (sources or books):
+    if case.missing == (_WHO,):
+        # It states nothing that was found, and whoever is asked may not know what was.
+        found.append(CitedSentence(f"To go on we need to know {_WHO}.", ()))
+    elif case.missing and (sources or books):
         found.append(CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books))
     elif sources:
         text = "We looked at what could be behind it and did not find the cause yet; a colleague takes it from here."

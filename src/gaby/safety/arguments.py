@@ -57,7 +57,9 @@ def _role(manifest: ToolManifest, name: str, declared: Schema, root: Schema) -> 
     }
     for role, names in said.items():
         if name in names:
-            return role
+            # A text without bounds can carry anything, however harmless it is as a choice.
+            is_text = role is Role.PLAIN and not is_bounded(name, declared, root)
+            return Role.CONTENT if is_text else role
     if is_place(name, declared, root):
         return Role.DESTINATION
     # A number can be an amount, a boolean a right: in a write only the manifest can say that they do no harm.

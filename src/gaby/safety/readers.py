@@ -127,10 +127,13 @@ class ReadingRecord:
             if source in cited and not any(readers.allow(reader) for readers in all_readers)
         ]
         folded = same_case(text)
+        common = {
+            word for _, page, readers in self._texts if readers.allow(reader) for word in _WORD.findall(same_case(page))
+        }
         values = [
             Disclosure(known[0][0], reader.in_words, value)
             for value, known in self._values.items()
-            if not any(readers.allow(reader) for _, readers in known) and _tells(folded, same_case(value))
+            if not any(readers.allow(reader) for _, readers in known) and _tells(folded, same_case(value), common)
         ]
         return closed + values
 
@@ -150,9 +153,9 @@ def _telling_words(text: str) -> set[str]:
     }
 
 
-def _tells(text: str, value: str) -> bool:
-    """Whether the value stands in the text as a whole. Words that say nothing by themselves do not count."""
-    if value.isalpha() and len(value) < _LONG_WORD:
+def _tells(text: str, value: str, common: Collection[str]) -> bool:
+    """Whether the value stands in the text as a whole. A word that the reader has before them anyway tells nothing."""
+    if value in common:
         return False
     start = text.find(value)
     while start >= 0:
@@ -169,5 +172,3 @@ _RUN = 6
 """So many words in a row are a quotation; fewer are everybody's."""
 _TELLING = 3
 """Shorter values appear in every text by chance."""
-_LONG_WORD = 8
-"""A state or a kind is one short word: active, locked, refunded."""

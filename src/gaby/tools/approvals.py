@@ -38,6 +38,26 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class ShownQuestion:
+    """What a person is shown of a call, redacted. Made before the transaction: long texts take a while."""
+
+    arguments: dict[str, Any]
+    concerns: list[dict[str, Any]]
+    owners: list[dict[str, Any]]
+    why: str
+
+
+def shown_question(call: Call, run: Run, verdict: Verdict, traces: Sequence[Trace]) -> ShownQuestion:
+    redactor, placeholders = run.redactor, run.placeholders
+    return ShownQuestion(
+        arguments=shown_arguments(call.arguments, run),
+        concerns=redactor.redact_value([asdict(each) for each in verdict.concerns], placeholders).value,
+        owners=redactor.redact_value([_owner(each) for each in traces[:50]], placeholders).value,
+        why=redactor.redact(call.why, placeholders).text[:2000],
+    )
+
+
+@dataclass(frozen=True)
 class SealedCall:
     """The call that was asked for, with its real arguments."""
 
@@ -70,9 +90,9 @@ class Approvals:
         entry: ToolEntry,
         call: Call,
         run: Run,
-        verdict: Verdict,
-        preview: Preview | None,
-        traces: Sequence[Trace] = (),
+        rule: str,
+        shown: ShownQuestion,
+        preview: Preview | None = None,
     ) -> Approval:
         """Ask. What is asked is exactly this call, until the moment it expires. The same call is not asked twice."""
         now = self._clock.now()
@@ -80,7 +100,6 @@ class Approvals:
             return before
         expires_at = now + self._ttl
         facts = entry.facts
-        shown = shown_arguments(call.arguments, run)
         approval = Approval(
             workspace_id=session.workspace_id,
             id=self._ids.new(),
@@ -89,14 +108,14 @@ class Approvals:
             tool=facts.name,
             state="waiting",
             sealed_call=await self._seal(session, run.id, SealedCall(call.id, dict(call.arguments))),
-            shown=shown,
-            concerns=run.redactor.redact_value([asdict(c) for c in verdict.concerns], run.placeholders).value,
+            shown=shown.arguments,
+            concerns=shown.concerns,
             dangerous=facts.manifest.dangerous,
             fingerprint=facts.fingerprint,
             binding=bind(entry, call.arguments, run, expires_at),
             preview={"shown": preview.shown} if preview is not None else None,
             preview_digest=preview.digest if preview is not None else None,
-            reason=run.redactor.redact(call.why, run.placeholders).text[:2000],
+            reason=shown.why,
             requested_by=run.actor.id,
             requested_at=now,
             expires_at=expires_at,
@@ -106,11 +125,11 @@ class Approvals:
             requester=run.requester[:320],
             requester_verified=canonical_identity(run.requester) in (run.principals or ()),
             effect=_effect(entry),
-            owners=run.redactor.redact_value([_owner(each) for each in traces[:50]], run.placeholders).value,
+            owners=shown.owners,
         )
         session.add(approval)
         await session.flush()
-        payload = {**_named(approval), "rule": verdict.rule, "arguments": shown}
+        payload = {**_named(approval), "rule": rule, "arguments": shown.arguments}
         session.emit(Event("approval.requested", session.workspace_id, run.actor, payload))
         return approval
 

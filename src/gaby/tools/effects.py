@@ -8,9 +8,10 @@ from typing import Any
 
 from gaby.audit import AuditLog, Intent
 from gaby.kernel.ids import ApprovalId
+from gaby.kernel.text_work import run_text_work
 from gaby.mcp import Answered, ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost, OutcomeUnknown
 from gaby.mcp.calls import call as call_connector
-from gaby.safety import Trace, Verdict
+from gaby.safety import Trace, Verdict, canonical_json
 from gaby.tools import epochs
 from gaby.tools.catalogue import Snapshot, ToolEntry
 from gaby.tools.runs import Call, Failed, Run, Unknown
@@ -44,7 +45,9 @@ class Effects:
         event = "tool.rehearsal" if rehearsal else "tool.call"
         fence = epochs.fence(run.workspace_id, decided.snapshot.epoch, run.fence)
         try:
-            async with self._audit.effect(run.actor, event, _payload(decided, run), fence=fence) as intent:
+            size = len(canonical_json(decided.arguments))
+            payload = await run_text_work(size, _payload, decided, run)
+            async with self._audit.effect(run.actor, event, payload, fence=fence) as intent:
                 return await self._call(decided, run, intent, rehearsal=rehearsal)
         except ConnectorError as error:
             return failure_of(error)

@@ -29,7 +29,7 @@ from gaby.safety import (
     readers_of_text,
     values_to_redact,
 )
-from gaby.tools.approvals import Approvals, Preview, as_fact
+from gaby.tools.approvals import Approvals, Preview, as_fact, shown_question
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
@@ -106,8 +106,7 @@ class Invoker:
             rehearsal_wanted=call.rehearse,
             composed_by=call.composed_by,
         )
-        size = len(canonical_json(arguments))
-        facts = await run_text_work(size, gather, entry, arguments, run, around)
+        facts = await run_text_work(_size(arguments), gather, entry, arguments, run, around)
         verdict = decide(facts, entry.connector.policy)
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
@@ -139,23 +138,22 @@ class Invoker:
     async def _ask(self, decided: Decided, run: Run) -> Asked:
         preview = await self._preview(decided, run) if decided.verdict.rehearse else None
         parts = self._parts
+        verdict, call = decided.verdict, replace(decided.call, arguments=decided.arguments)
+        shown = await run_text_work(_size(call.arguments), shown_question, call, run, verdict, decided.traces)
         async with parts.database.write(run.workspace_id) as session:
-            call = replace(decided.call, arguments=decided.arguments)
-            asked = await parts.approvals.request(
-                session, decided.entry, call, run, decided.verdict, preview, decided.traces
-            )
+            asked = await parts.approvals.request(session, decided.entry, call, run, verdict.rule, shown, preview)
         return Asked(decided.verdict, asked.typed_id)
 
     async def _simulate(self, decided: Decided, run: Run) -> ToolOutcome:
         outcome = await self._perform(decided, run, rehearsal=True)
         if not isinstance(outcome, Answered):
             return outcome
-        return Simulated(decided.verdict, shown_result(decided.entry.facts.manifest, outcome, run), outcome.structured)
+        return Simulated(decided.verdict, await _shown(decided, outcome, run), outcome.structured)
 
     async def _act(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
         key = self._cache_key(decided, run)
         if key is not None and (known := self._parts.cache.get(key)) is not None:
-            return self._done(decided, run, known, cached=True)
+            return await self._done(decided, run, known, cached=True)
         if approval is not None:
             if approval.preview_digest is not None and approval.state != "used":
                 now = await self._preview(decided, run)
@@ -171,7 +169,7 @@ class Invoker:
             return outcome
         if key is not None and outcome.spilled is None:
             self._parts.cache.put(key, outcome)
-        return self._done(decided, run, outcome, cached=False)
+        return await self._done(decided, run, outcome, cached=False)
 
     async def _perform(
         self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True
@@ -228,11 +226,10 @@ class Invoker:
         if not isinstance(outcome, Answered):
             return None
         result = outcome.structured if outcome.structured is not None else outcome.text
-        return Preview(shown_result(decided.entry.facts.manifest, outcome, run), digest(result))
+        return Preview(await _shown(decided, outcome, run), digest(result))
 
     def _changed(self, decided: Decided, run: Run) -> None:
         facts = decided.entry.facts
-        run.changes[facts.full_name] += 1
         self._parts.cache.forget(run.workspace_id, facts.connector)
         run.made.add(made_change(decided.entry, decided.arguments))
 
@@ -249,8 +246,12 @@ class Invoker:
             text = result if isinstance(result, str) else json.dumps(result)
             real = real_arguments(arguments, run)
             _learn(entry, real, run, None if isinstance(result, str) else result, text)
-            if entry.facts.lane == "write":
-                run.made.add(made_change(entry, real))
+
+    async def remember_change(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> None:
+        """What an earlier call of this run has changed, or may have."""
+        snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        if (entry := snapshot.tools.get(tool)) is not None:
+            run.made.add(made_change(entry, real_arguments(arguments, run)))
 
     async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
         """Of an earlier result, what this reader may be told; None if that is nothing."""
@@ -260,11 +261,18 @@ class Invoker:
             return result if reader.kind == "staff" else None
         return readable_part(result, _context(entry, real_arguments(arguments, run), run), reader)
 
-    def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
-        entry = decided.entry
-        _learn(entry, decided.arguments, run, answer.structured, answer.text)
-        shown = shown_result(entry.facts.manifest, answer, run)
+    async def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
+        _learn(decided.entry, decided.arguments, run, answer.structured, answer.text)
+        shown = await _shown(decided, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
+
+
+async def _shown(decided: Decided, answer: Answered, run: Run) -> Any:
+    return await run_text_work(len(answer.text), shown_result, decided.entry.facts.manifest, answer, run)
+
+
+def _size(arguments: Mapping[str, Any]) -> int:
+    return len(canonical_json(arguments))
 
 
 def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str) -> None:

@@ -15,7 +15,7 @@ from gaby.kernel.text_work import run_text_work
 from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
 from gaby.safety import LaneRules, Policy, Scopes, Verdict, decide, policy_version
 from gaby.tools import builtin, epochs
-from gaby.tools.approvals import Approvals, as_fact
+from gaby.tools.approvals import Approvals, as_fact, shown_question
 from gaby.tools.catalogue import Catalogue, ConnectorEntry, ToolEntry, entries_of
 from gaby.tools.disclosure import requester_of, told_to
 from gaby.tools.gather import Circumstances, gather
@@ -57,7 +57,7 @@ _TOOLS = [
         "status",
         "Set the status of the ticket at its desk.",
         {"verdict": {"type": "string", "maxLength": 40}},
-        ToolManifest(scope="write", path="tickets/status", plain=("verdict",)),
+        ToolManifest(scope="write", path="tickets/status", plain=("verdict",), content_audience=_STAFF),
     ),
     _tool(
         "time",
@@ -80,6 +80,7 @@ DEFINITIONS: ServerDefinitions = read_definitions(
     server_version=builtin.VERSION,
     experimental={SERVER_META: {"version": builtin.VERSION}},
 )
+_MANIFESTS = read_manifests(DEFINITIONS, None)
 _EVERYTHING = Scopes(write=LaneRules(allow=("**",)))
 
 
@@ -128,9 +129,10 @@ class Messages:
             case "allow":
                 return Ruling("send", verdict.rule, verdict.reason, fence, arguments=message.arguments)
             case "ask":
+                call = replace(message.call, arguments=message.arguments)
+                shown = await run_text_work(_size(message), shown_question, call, run, verdict, ())
                 async with self._database.write(run.workspace_id) as session:
-                    call = replace(message.call, arguments=message.arguments)
-                    asked = await self._approvals.request(session, entry, call, run, verdict, None)
+                    asked = await self._approvals.request(session, entry, call, run, verdict.rule, shown)
                 return Ruling("wait", verdict.rule, verdict.reason, approval=asked)
             case "simulate" | "deny":
                 return Ruling("refuse", verdict.rule, verdict.reason)
@@ -188,5 +190,4 @@ def message_entries(workspace_id: WorkspaceId, killed: str | None) -> dict[str, 
         quarantined=False,
         killed=killed,
     )
-    found = entries_of(entry, DEFINITIONS, read_manifests(DEFINITIONS, None))
-    return {each.facts.name: each for each in found}
+    return {each.facts.name: each for each in entries_of(entry, DEFINITIONS, _MANIFESTS)}

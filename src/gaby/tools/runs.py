@@ -1,6 +1,5 @@
 """A call, the run it belongs to, and what came of it."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -52,8 +51,6 @@ class Run:
     """Whom a reply reaches, verified or not."""
     ticket: str = ""
     """As its desk calls it, for whoever is asked."""
-    changes: Counter[str] = field(default_factory=Counter[str])
-    """How often each tool has changed something in this run."""
     made: set[str] = field(default_factory=set[str])
     """Which changes were made already, by tool and by all arguments but texts."""
     people: Dictionary = field(default_factory=Dictionary)

@@ -7,11 +7,12 @@ from urllib.parse import quote, urlsplit
 import httpx2
 
 from gaby_connectors.http_openapi.config import OpenApiConfig
-from gaby_connectors.http_openapi.guard import Guarded
+from gaby_connectors.http_openapi.guard import OneServer
 from gaby_connectors.http_openapi.operations import Argument, Operation
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, invalid
 from gaby_connectors.sdk.manifest import ErrorKind
+from gaby_connectors.sdk.outside_web import GuardedTransport
 from gaby_connectors.sdk.web import asked, explained, failure
 
 
@@ -33,7 +34,7 @@ class Api(Backend):
         parts = urlsplit(config.base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         self._client = httpx2.AsyncClient(
-            transport=Guarded(parts.hostname or "", port, config.allow_networks),
+            transport=GuardedTransport(OneServer(parts.hostname or "", port, config.allow_networks)),
             timeout=httpx2.Timeout(config.seconds, connect=min(config.seconds, 8)),
             headers={"Accept": "application/json"},
             trust_env=False,

@@ -14,7 +14,7 @@ from psycopg import AsyncConnection, errors
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 
-from gaby_connectors.postgres.allowed import check_allowed
+from gaby_connectors.postgres.allowed_functions import check_allowed
 from gaby_connectors.postgres.config import PostgresConfig
 from gaby_connectors.postgres.conninfo import pinned_conninfo
 from gaby_connectors.postgres.statement import parse_query

@@ -103,7 +103,8 @@ class ToolManifest(BaseModel):
     plain: tuple[ArgumentName, ...] = Field(
         default=(),
         description="Arguments that may hold anything without doing harm: a page size, a colour, a date. Every "
-        "argument of a write that is listed neither here nor under `content` chooses what is changed.",
+        "argument of a write that is listed neither here nor under `content` chooses what is changed. Free text "
+        "is still searched for links and for what its readers may not know.",
     )
     results: dict[FieldPath, ResultLabel] = Field(default_factory=dict, description="Labels of result fields.")
     result_kinds: dict[FieldPath, KindName] = Field(

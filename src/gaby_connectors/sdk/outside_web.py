@@ -1,10 +1,13 @@
 """HTTP to outside addresses only: each request goes to an address that was judged for it."""
 
+import asyncio
 import ssl
+from collections.abc import Sequence
+from typing import Protocol
 
 import httpx2
 
-from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
+from gaby_connectors.sdk.outside_addresses import Address, AddressRefused
 
 _MOST_TRIED = 3
 _MOST_ORIGINS = 16
@@ -14,11 +17,26 @@ _OTHER_PORTS = frozenset(
 ) | {2375, 3306, 3389, 5432, 5672, 5900, 6379, 6667, 9042, 11211, 27017}
 
 
+class PortRefused(AddressRefused):
+    """Something else than a web server is expected at this port."""
+
+
+class AddressJudge(Protocol):
+    @property
+    def everything(self) -> bool:
+        """Whether any port may be asked as well."""
+        ...
+
+    async def resolve_async(self, host: str, port: int) -> Sequence[Address]:
+        """Looked up and judged: all are allowed, or it raises. Empty when nobody knows the name."""
+        ...
+
+
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """A redirect is a request of its own, and so is judged like the first."""
 
-    def __init__(self, outside: OutsideAddresses, verify: ssl.SSLContext | None = None) -> None:
-        self._outside = outside
+    def __init__(self, judge: AddressJudge, verify: ssl.SSLContext | None = None) -> None:
+        self._judge = judge
         self._verify = verify
         # One for each server: a connection that was opened for one name must not be used for another.
         self._origins: dict[tuple[str, str, int], httpx2.AsyncHTTPTransport] = {}
@@ -26,9 +44,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         scheme, host = request.url.scheme, request.url.raw_host.decode("ascii").lower()
         port = request.url.port or (443 if scheme == "https" else 80)
-        if scheme not in ("http", "https") or (port in _OTHER_PORTS and not self._outside.everything):
-            raise AddressRefused(f"No web server is asked at {scheme}://{host[:200]}:{port}.")
-        addresses = (await self._outside.resolve_async(host, port))[:_MOST_TRIED]
+        if scheme not in ("http", "https") or (port in _OTHER_PORTS and not self._judge.everything):
+            raise PortRefused(f"No web server is asked at {scheme}://{host[:200]}:{port}.")
+        addresses = (await self._judge.resolve_async(host, port))[:_MOST_TRIED]
         if not addresses:
             raise httpx2.ConnectError(f"The name {host[:200]} is not known.")
         inner = await self._transport((scheme, host, port))
@@ -52,7 +70,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if origin not in self._origins:
             if len(self._origins) >= _MOST_ORIGINS:
                 await self._origins.pop(next(iter(self._origins))).aclose()
-            if self._verify is None:
-                self._verify = httpx2.create_ssl_context()
-            self._origins[origin] = httpx2.AsyncHTTPTransport(verify=self._verify, trust_env=False, retries=0)
+            verify = await self._context(origin[0])
+            self._origins[origin] = httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, retries=0)
         return self._origins[origin]
+
+    async def _context(self, scheme: str) -> ssl.SSLContext:
+        """Reading the authorities takes a while, so it is done once, beside the loop, and not for plain HTTP."""
+        if scheme != "https":
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self._verify is None:
+            self._verify = await asyncio.to_thread(httpx2.create_ssl_context)
+        return self._verify

@@ -155,3 +155,8 @@ def test_among_many_numbers_an_id_is_still_known_by_its_word() -> None:
     many = " ".join(str(number) for number in range(10_000, 10_150))
     assert found(find_national_ids, f"{many} TFN 839 764 745") == ["839 764 745"]
     assert found(find_national_ids, f"{many} number 839 764 745") == []
+
+
+def test_a_number_that_a_check_cannot_cope_with_is_no_id() -> None:
+    """python-stdnum raises on a district of China that no table has; a ticket with such a number must not fail."""
+    assert looked("id card 110001198001011237") == []

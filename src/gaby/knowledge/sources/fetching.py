@@ -10,10 +10,11 @@ import httpx2
 
 from gaby import __version__
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.guard import Guard, Guarded
+from gaby.knowledge.sources.guard import AddressRefused, Guard
 from gaby.knowledge.sources.limits import Limits, as_size
 from gaby.knowledge.sources.source import BadSource, SourceUnavailable
 from gaby.knowledge.sources.urls import canonical
+from gaby_connectors.sdk.outside_web import GuardedTransport, PortRefused
 
 USER_AGENT = f"Gaby/{__version__} (knowledge)"
 _MOST_HOPS = 5
@@ -84,7 +85,7 @@ class Web:
         self._sleep = sleep
         nothing_kept = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         self._client = httpx2.AsyncClient(
-            transport=Guarded(guard),
+            transport=GuardedTransport(guard),
             timeout=limits.request_seconds,
             follow_redirects=False,
             trust_env=False,
@@ -130,6 +131,8 @@ class Web:
             raise SourceUnavailable(f"{host} did not answer in time.") from None
         except httpx2.DecodingError:
             raise Unreadable("It is not compressed in the way its server says.") from None
+        except PortRefused as error:
+            raise AddressRefused(str(error)) from None
         except httpx2.HTTPError as error:
             raise SourceUnavailable(_what_failed(host, error)) from None
 

@@ -99,7 +99,7 @@ class Repository:
     async def _git(self) -> Git:
         pinned = None
         if self._address.transport != "file":
-            pinned = (await self._guard.addresses(self._address.host, self._address.port))[0]
+            pinned = (await self._guard.resolve_async(self._address.host, self._address.port))[0]
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
         made = environment(self._address, self._folder, pinned, self._secret)
         git = Git(self._folder / "repository.git", made, seconds=self._seconds, secret=self._secret)

@@ -1,15 +1,13 @@
 """What leaves is decided like any other change: what a reader may not be told waits as a draft for a person."""
 
 import json
-import threading
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.chat_server import ChatAnswer, ChatServer
 
 from gaby.app import Gaby
 from gaby.kernel.clock import HeldClock
@@ -46,66 +44,11 @@ class Model:
         self.reply = reply
         self.prompts: list[str] = []
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, asked: Mapping[str, Any]) -> ChatAnswer:
         self.prompts.append(json.dumps(asked.get("messages", []), ensure_ascii=False))
-        message: dict[str, Any] = {"role": "assistant", "content": self.reply}
-        if asked.get("tools"):
-            step = self.steps.pop(0) if self.steps else [("conclude", {"why": "Done."})]
-            calls = [
-                {
-                    "id": f"call_{number}",
-                    "type": "function",
-                    "function": {"name": name.replace(".", "__"), "arguments": json.dumps(arguments)},
-                }
-                for number, (name, arguments) in enumerate(step)
-            ]
-            message = {"role": "assistant", "content": "", "tool_calls": calls}
-        return {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "scripted",
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10},
-        }
-
-
-@contextmanager
-def serving(model: Model) -> Generator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            answer = model.answer(asked)
-            if asked.get("stream"):
-                text = answer["choices"][0]["message"]["content"]
-                chunk = {**answer, "object": "chat.completion.chunk"}
-                parts: list[dict[str, Any]] = [
-                    {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
-                ]
-                ends = [{"index": 0, "delta": {"content": ""}, "finish_reason": "stop"}]
-                lines = [json.dumps({**chunk, "choices": each}) for each in (parts, ends)]
-                body = "".join(f"data: {line}\n\n" for line in (*lines, "[DONE]")).encode()
-                kind = "text/event-stream"
-            else:
-                body, kind = json.dumps(answer).encode(), "application/json"
-            self.send_response(200)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        if not asked.get("tools"):
+            return ChatAnswer(self.reply)
+        return ChatAnswer("", self.steps.pop(0) if self.steps else [("conclude", {"why": "Done."})])
 
 
 async def use_model(office: Office, url: str, *skills: str) -> None:
@@ -194,8 +137,8 @@ LEAKS = [
 async def test_however_a_model_spells_what_it_has_read_of_others_the_reply_waits(office: Office, said: str) -> None:
     steps = [[("company.search_users", {"query": VICTIM})]]
     model = Model(steps, f"{said} [s1]")
-    with serving(model) as url:
-        await use_model(office, url, "plan", "summarise")
+    with ChatServer(model.answer) as server:
+        await use_model(office, server.url, "plan", "summarise")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
     assert all(said not in text for text in await public_texts(office, ticket_id))
@@ -207,8 +150,8 @@ async def test_however_a_model_spells_what_it_has_read_of_others_the_reply_waits
 async def test_a_model_sees_placeholders_and_the_requester_sees_their_own_values(office: Office) -> None:
     """What the model copies comes back for the one reader whose it is."""
     model = Model([[("company.search_users", {"query": "nora.lindqvist@brightbakery.example"})]], "")
-    with serving(model) as url:
-        await use_model(office, url, "plan")
+    with ChatServer(model.answer) as server:
+        await use_model(office, server.url, "plan")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
     assert not any("nora.lindqvist@" in prompt for prompt in model.prompts)

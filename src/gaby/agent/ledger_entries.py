@@ -4,25 +4,36 @@ from collections.abc import Sequence
 
 from gaby.agent.memory import PassageRecord, TicketView
 from gaby.agent.moves import Investigating
-from gaby.safety import STAFF_ONLY, Readers
+from gaby.safety import EVERYBODY, STAFF_ONLY, Readers
 from gaby_connectors.sdk.manifest import Audience
 
 
-def hear_ticket(run: Investigating, ticket: TicketView) -> None:
+def enter_memory(run: Investigating) -> None:
+    """Everything that a run which is taken up again had read before; results are entered by the path to tools."""
+    enter_ticket(run, run.memory.ticket)
+    enter_passages(run, run.memory.passages)
+    if run.memory.borrowed:
+        enter_other_investigation(run)
+
+
+def enter_ticket(run: Investigating, ticket: TicketView) -> None:
     ledger = run.tools.ledger
     if not (ticket.body or ticket.title):
         return
-    ledger.read_external("the ticket", "\n\n".join((ticket.title, ticket.body, *ticket.messages)))
+    text = "\n\n".join((ticket.title, ticket.body, *ticket.messages))
+    ledger.read_external("the ticket", text)
+    # Whoever gets the reply has seen the ticket.
+    ledger.reading.read_text("the ticket", text, EVERYBODY)
     if run.ticket.operator is not None:
         ledger.hear_operator("the operator's instruction", f"{ticket.title}\n\n{ticket.body}")
     elif ticket.verified:
         # Their own links may be told back to them. They steer nothing.
-        ledger.trust_carriers("\n\n".join((ticket.title, ticket.body, *ticket.messages)))
+        ledger.trust_carriers(text)
     if ticket.notes:
         ledger.reading.read("private notes on the ticket", [STAFF_ONLY])
 
 
-def hear_passages(run: Investigating, passages: Sequence[PassageRecord]) -> None:
+def enter_passages(run: Investigating, passages: Sequence[PassageRecord]) -> None:
     ledger = run.tools.ledger
     for each in passages:
         readers = Readers(Audience(each.audience))
@@ -32,6 +43,6 @@ def hear_passages(run: Investigating, passages: Sequence[PassageRecord]) -> None
             ledger.trust_carriers(f"{each.text}\n{each.citation}")
 
 
-def hear_borrowed(run: Investigating) -> None:
+def enter_other_investigation(run: Investigating) -> None:
     """Words of a model that had read another requester's ticket."""
     run.tools.ledger.reading.read("the investigation of another ticket", [STAFF_ONLY])
