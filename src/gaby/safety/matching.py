@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from gaby.safety.arguments import canonical_number
 from gaby.safety.verdicts import Quote
 
-_ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-
 _JOINS = frozenset("@.-+/:=%~#&?_\\'’!$*^{|}")
 """Between two letters or digits these make one longer value of both sides."""
 _OPENING_QUOTES = frozenset("'\"`‘“«[(<")
@@ -36,7 +34,8 @@ def words(source: str, text: str) -> Words:
 
 def same_case(text: str) -> str:
     """The letters A to Z in one case. Folding more would make one name of two: straße and strasse, K and the Kelvin."""
-    return text.translate(_ASCII_LOWER)
+    # Bytes know the case of these letters only. Lone surrogates come from JSON.
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def says(said: Words, value: str) -> bool:
@@ -107,5 +106,6 @@ def _joined(text: str, at: int, step: int) -> bool:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    for match in _NUMBER.finditer(text):
-        yield canonical_number(float(match[0].replace(",", "")))
+    # Match by match, so that a long text does not keep other threads waiting; each number is read once.
+    for number in {match[0] for match in _NUMBER.finditer(text)}:
+        yield canonical_number(float(number.replace(",", "")))
