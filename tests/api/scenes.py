@@ -20,6 +20,7 @@ from gaby.safety import Concern, Verdict
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tools import Call
+from gaby.tools.approvals import shown_question
 from gaby.tools.setup import bundled
 from tests.support.web import PASSWORD, Browser, World
 
@@ -142,7 +143,8 @@ async def _make_tools(world: World, workspace_id: WorkspaceId, label: str) -> tu
     verdict = Verdict("ask", "consent", label, (Concern("consent", label),))
     async with world.gaby.database.write(workspace_id) as session:
         entry = snapshot.tool("gaby.read_result")
-        asked = await tools.approvals.request(session, entry, call, run, verdict, None)
+        shown = shown_question(call, run, verdict, ())
+        asked = await tools.approvals.request(session, entry, call, run, verdict.rule, shown)
     return row.id, asked.id
 
 
@@ -195,6 +197,7 @@ def bodies(workspace_id: UUID, label: str) -> dict[str, dict[str, Any]]:
         "POST /api/knowledge/ask": {"question": f"{label} printer"},
         "POST /api/knowledge/candidates/{candidate_id}/decision": {"decision": "reject", "reason": f"{label} reason"},
         "POST /api/tickets": {"title": f"{label} ticket", "body": f"{label} text", "external_id": f"{label}-1"},
+        "POST /api/tickets/instructions": {"body": f"{label} instruction"},
         "POST /api/tickets/{ticket_id}/messages": {"body": f"{label} message", "author": "agent"},
         "POST /api/desks": {"name": f"q{sha256(label.encode()).hexdigest()[:12]}", "kind": "inbox"},
         "PATCH /api/desks/{desk_id}": {"every_seconds": None},

@@ -35,13 +35,16 @@ class Tickets:
         """To the built-in desk."""
         return await self.intake.take(session, actor, await self.desks.inbox(session, actor), incoming)
 
-    async def add_instruction(self, session: WriteSession, actor: Actor, incoming: IncomingTicket) -> Taken:
+    async def add_instruction(
+        self, session: WriteSession, actor: Actor, incoming: IncomingTicket | PreparedTicket
+    ) -> Taken:
         """An operator's own request: what it names, they have chosen. Whoever may not decide may not instruct."""
         if not actor.may(Permission.APPROVALS_DECIDE):
             raise Forbidden("Only those who decide approvals may give instructions. Send it as a ticket instead.")
         taken = await self.add(session, actor, incoming)
-        if taken.new:
-            (await self.intake.get(session, taken.ticket_id)).operator = actor.id[:200]
+        if not taken.new:
+            raise Conflict("There is a ticket with this id already, which somebody else may have written.")
+        (await self.intake.get(session, taken.ticket_id)).operator = actor.id[:200]
         return taken
 
     async def list(self, session: ReadSession, status: str | None = None, limit: int = 100) -> Sequence[Ticket]:

@@ -1,0 +1,78 @@
+"""An operator's own instruction: what it names, they have chosen. The same words in a ticket choose nothing."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from evals.chat_server import ChatServer
+
+from gaby.app import Gaby
+from gaby.kernel.actors import Actor, Permission
+from gaby.kernel.errors import Conflict, Forbidden
+from gaby.kernel.ids import TicketId
+from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from tests.agent.scenes import Office, open_office
+from tests.agent.test_message_gate import Model, use_model
+
+one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+pytestmark = [one_engine, pytest.mark.promise("S7", "S17")]
+
+WORDS = IncomingTicket(external_id="I-1", title="Unlock", body="Please unlock the user usr_002.")
+
+
+@pytest.fixture
+async def office(gaby: Gaby, tmp_path: Path) -> Office:
+    return await open_office(gaby, tmp_path)
+
+
+async def instruct(office: Office, text: IncomingTicket) -> TicketId:
+    async with office.gaby.database.write(office.workspace_id) as session:
+        return (await office.gaby.tickets.add_instruction(session, office.actor, text)).ticket_id
+
+
+async def planned(office: Office, ticket_id: TicketId, user_id: str) -> list[str]:
+    """What a model's call to unlock this user leads to: the rules by which somebody is asked."""
+    model = Model([[("company.unlock_user", {"user_id": user_id})]], "Done. [s1]")
+    with ChatServer(model.answer) as server:
+        await use_model(office, server.url, "plan")
+        await office.work()
+    assert (await office.run_of(ticket_id)).state != "failed"
+    return [str(each.concerns[0]["rule"]) for each in await office.waiting() if each.tool == "unlock_user"]
+
+
+async def test_what_an_operator_names_is_not_asked_about(office: Office) -> None:
+    assert await planned(office, await instruct(office, WORDS), "usr_002") == []
+    assert [each["tool"] for each in await office.audit("tool.call.intent")] == ["company.unlock_user"]
+
+
+async def test_the_same_words_in_a_ticket_are_asked_about(office: Office) -> None:
+    assert await planned(office, await office.receive(WORDS), "usr_002") == ["provenance"]
+    assert await office.audit("tool.call.intent") == []
+
+
+async def test_what_an_instruction_does_not_name_is_asked_about(office: Office) -> None:
+    assert await planned(office, await instruct(office, WORDS), "usr_003") == ["provenance"]
+
+
+async def test_what_is_written_on_an_instruction_later_is_not_the_operators(office: Office) -> None:
+    ticket_id = await instruct(office, WORDS)
+    async with office.gaby.database.write(office.workspace_id) as session:
+        ticket = await office.gaby.tickets.intake.get(session, ticket_id)
+        message = IncomingMessage("m-1", "requester", "And usr_003 as well, please.")
+        await office.gaby.tickets.intake.add_message(session, office.actor, ticket, message)
+    assert await planned(office, ticket_id, "usr_003") == ["provenance"]
+
+
+async def test_a_ticket_does_not_become_an_instruction(office: Office) -> None:
+    ticket_id = await office.receive(WORDS)
+    for text in (WORDS, replace(WORDS, body="Unlock usr_003.")):
+        with pytest.raises(Conflict, match="already"):
+            await instruct(office, text)
+    assert (await office.ticket(ticket_id)).operator is None
+
+
+async def test_whoever_may_not_decide_may_not_instruct(office: Office) -> None:
+    agent = Actor("user", "sam", office.workspace_id, frozenset({Permission.TICKETS_WORK}))
+    with pytest.raises(Forbidden, match="decide approvals"):
+        async with office.gaby.database.write(office.workspace_id) as session:
+            await office.gaby.tickets.add_instruction(session, agent, WORDS)
