@@ -15,6 +15,7 @@ from gaby.app import Gaby
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import SYSTEM
 from gaby.llm.tokens import estimate
+from gaby.safety import STAFF_READER
 from gaby.tools.catalogue import Snapshot
 from gaby.usage.limits import Cap
 from tests.agent.scenes import Office, open_office
@@ -54,7 +55,7 @@ def much() -> Memory:
 def filled(bounds: Bounds, memory: Memory | None = None) -> Filled:
     facts = [f"Fact {number}" for number in range(100)]
     tools = Toolbox(Snapshot(SYSTEM, 1, {}, {}))
-    return fill(memory or much(), tools, facts, bounds, ticket_id="T-1", now=NOW)
+    return fill(memory or much(), tools, facts, bounds, reader=STAFF_READER, ticket_id="T-1", now=NOW)
 
 
 @pytest.mark.promise("L8")

@@ -15,6 +15,7 @@ from gaby.kernel.ids import ApprovalId
 from gaby.llm.accounts import NewAccount
 from gaby.llm.setups import parse_chain
 from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from gaby.tools import epochs
 from gaby.tools.approvals import Answer
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 
@@ -36,6 +37,12 @@ async def office(gaby: Gaby, tmp_path: Path) -> Office:
     return await open_office(gaby, tmp_path)
 
 
+_JUDGES = {
+    "You give the verdict": {"verdict": "auto_resolved", "confidence": 1.0, "reasons": ["It is done."]},
+    "You look once more": {"complete": True, "why": "Everything was answered."},
+}
+
+
 class Model:
     """A model that does as it is told: one list of tool calls after the other, and one text for every reply."""
 
@@ -46,6 +53,9 @@ class Model:
 
     def answer(self, asked: Mapping[str, Any]) -> ChatAnswer:
         self.prompts.append(json.dumps(asked.get("messages", []), ensure_ascii=False))
+        for start, answer in _JUDGES.items():
+            if start in self.prompts[-1]:
+                return ChatAnswer(json.dumps(answer))
         if not asked.get("tools"):
             return ChatAnswer(self.reply)
         return ChatAnswer("", self.steps.pop(0) if self.steps else [("conclude", {"why": "Done."})])
@@ -138,12 +148,13 @@ async def test_however_a_model_spells_what_it_has_read_of_others_the_reply_waits
     steps = [[("company.search_users", {"query": VICTIM})]]
     model = Model(steps, f"{said} [s1]")
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise")
+        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
-    assert all(said not in text for text in await public_texts(office, ticket_id))
-    for draft in await office.waiting():
-        assert draft.concerns[0]["rule"] in {"readers", "egress.carrier"}
+    assert any(VICTIM in prompt or "[email:2-" in prompt for prompt in model.prompts), "the model has not read it"
+    [draft] = await office.waiting()
+    assert (draft.tool, draft.concerns[0]["rule"]) == ("reply", "readers")
+    assert await public_texts(office, ticket_id) == []
 
 
 @pytest.mark.promise("S5")
@@ -157,6 +168,31 @@ async def test_a_model_sees_placeholders_and_the_requester_sees_their_own_values
     assert not any("nora.lindqvist@" in prompt for prompt in model.prompts)
     assert any("[email:1-" in prompt for prompt in model.prompts)
     assert (await office.run_of(ticket_id)).state == "done"
+
+
+async def test_a_policy_that_was_changed_elsewhere_delays_no_reply(office: Office) -> None:
+    """Another process changes it, so that nobody here forgets what was decided by."""
+    ticket_id = await office.receive(SUSPENDED)
+    await office.work()
+    [draft] = await office.waiting()
+    await office.answer(draft, "approve")
+    await office.gaby.tools.catalogue.snapshot(office.workspace_id)
+    async with office.gaby.database.write(office.workspace_id) as session:
+        await epochs.move_on(session)
+    await office.work()
+    assert len(await public_texts(office, ticket_id)) == 1
+    assert (await office.run_of(ticket_id)).state == "done"
+    assert len(await office.audit("desk.reply.intent")) == 1
+
+
+async def test_a_reply_that_a_person_refuses_is_told_in_the_log(office: Office) -> None:
+    await office.receive(SUSPENDED)
+    await office.work()
+    [draft] = await office.waiting()
+    await office.answer(draft, "refuse", "Not like that.")
+    await office.work()
+    denied = await office.audit("tool.denied")
+    assert [(each["tool"], each["rule"]) for each in denied] == [("gaby.reply", "approval.refused")]
 
 
 @pytest.mark.promise("S17", "S8")

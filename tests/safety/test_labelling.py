@@ -42,7 +42,7 @@ def learned(result: Any, **context: Any) -> Ledger:
 
 def label(ledger: Ledger, value: str, *kinds: str | None) -> Label | None:
     """What the value is worth as a thing of one of these kinds; of any that the rows here have, if none is given."""
-    found = [ledger.trace(Leaf("x", value), Use("desk", "tool", kind)).origins for kind in kinds or KINDS]
+    found = [ledger.trace(Leaf("x", value), Use("desk", kind)).origins for kind in kinds or KINDS]
     return next((Label(origins[0].label) for origins in found if origins), None)
 
 
@@ -160,7 +160,7 @@ def test_what_a_call_has_made_belongs_to_whoever_had_it_made() -> None:
         assert label(ledger, "new-1", "thing") is Label.CREATED
         # The number of a note that was just made is no account, and nothing in another system.
         assert label(ledger, "new-1", "account") is None
-        assert ledger.trace(Leaf("x", "new-1"), Use("another connector", "tool", "thing")).origins == ()
+        assert ledger.trace(Leaf("x", "new-1"), Use("another connector", "thing")).origins == ()
 
 
 def test_numbers_are_values_too_and_true_or_nothing_are_not() -> None:

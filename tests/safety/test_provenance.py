@@ -8,8 +8,8 @@ pytestmark = pytest.mark.promise("S7")
 SYSTEM = Origin(Label.SYSTEM, "the directory", "directory", "user")
 
 
-def use(connector: str, kind: str | None = "user", tool: str = "tool") -> Use:
-    return Use(connector, tool, kind)
+def use(connector: str, kind: str | None = "user") -> Use:
+    return Use(connector, kind)
 
 
 def labels(trace: Trace) -> list[Label]:

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from gaby.safety import clean_reply
-from gaby.safety.reply_markdown import loaded_addresses
 
 pytestmark = pytest.mark.promise("S9", "S15")
 EVIL = "https://evil.example/x"
@@ -48,10 +47,9 @@ IMAGES = [
 @pytest.mark.parametrize("text", IMAGES)
 def test_nothing_is_loaded(text: str) -> None:
     cleaned = clean_reply(f"Hello,\n\n{text}\n\nbye")
-    assert dangers(cleaned.text) == []
-    assert loaded_addresses(cleaned.text) == []
-    assert cleaned.text.startswith("Hello,")
-    assert cleaned.text.endswith("bye")
+    assert dangers(cleaned) == []
+    assert cleaned.startswith("Hello,")
+    assert cleaned.endswith("bye")
 
 
 LINKS = [
@@ -71,16 +69,15 @@ LINKS = [
 @pytest.mark.parametrize("text", LINKS)
 def test_a_link_shows_where_it_leads(text: str) -> None:
     cleaned = clean_reply(text)
-    assert dangers(cleaned.text) == []
-    assert f"`{EVIL}`" in cleaned.text
-    assert cleaned.links == (EVIL,)
+    assert dangers(cleaned) == []
+    assert f"`{EVIL}`" in cleaned
 
 
 def test_links_that_show_their_target_stay_as_they_are() -> None:
-    assert clean_reply("See <https://help.example/a> or mail <ada@acme.example>.").text == (
+    assert clean_reply("See <https://help.example/a> or mail <ada@acme.example>.") == (
         "See https://help.example/a or mail ada@acme.example."
     )
-    assert clean_reply("[https://a.example](https://a.example)").links == ()
+    assert clean_reply("[https://a.example](https://a.example)") == "https://a.example"
 
 
 @pytest.mark.parametrize(
@@ -98,16 +95,15 @@ def test_links_that_show_their_target_stay_as_they_are() -> None:
     ],
 )
 def test_what_is_harmless_stays_as_it_was_written(text: str) -> None:
-    assert clean_reply(text).text == text
+    assert clean_reply(text) == text
 
 
 @pytest.mark.parametrize(
     "text", ["1 * 2 * 3", "a < b > c", "`", "\\", "![", "](", "[x](", "&copy;", "~~no~~", "<>", "\n#\n", "+", "1)", "|"]
 )
 def test_cleaning_twice_changes_nothing_more(text: str) -> None:
-    once = clean_reply(text).text
-    assert clean_reply(once).text == once
-    assert MarkdownIt().render(once) == MarkdownIt().render(clean_reply(once).text)
+    once = clean_reply(text)
+    assert clean_reply(once) == once
 
 
 _PIECES = st.sampled_from(
@@ -155,10 +151,10 @@ _PIECES = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @given(st.lists(_PIECES, max_size=12).map("".join))
 def test_no_text_whatever_leaves_anything_that_loads_or_leads_elsewhere(text: str) -> None:
-    assert dangers(clean_reply(text).text) == []
+    assert dangers(clean_reply(text)) == []
 
 
 def test_a_reply_without_end_is_cut() -> None:
-    cleaned = clean_reply("word " * 50_000).text
+    cleaned = clean_reply("word " * 50_000)
     assert len(cleaned) <= 50_002
     assert cleaned.endswith("…")

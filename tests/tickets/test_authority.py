@@ -95,17 +95,6 @@ def test_who_is_not_verified_has_none() -> None:
     assert not authority_of(began(requester_email="nobody"), [wrote(1, "nobody")]).verified
 
 
-def test_a_run_that_answers_later_messages_is_judged_by_those() -> None:
-    thread = [wrote(1, EVE), wrote(2, author="gaby"), wrote(3), wrote(4)]
-    assert not authority_of(began(), thread).verified
-    assert authority_of(began(), thread, answering=UUID(int=3)).verified
-    assert authority_of(began(requester_verified=False), thread, answering=UUID(int=3)).verified
-    assert not authority_of(began(), [*thread, wrote(5, EVE)], answering=UUID(int=3)).verified
-    # The order of a list, or a time that the sender wrote, hides nothing.
-    assert not authority_of(began(), [wrote(5, EVE), *thread], answering=UUID(int=3)).verified
-    assert not authority_of(began(), thread, answering=UUID(int=9)).verified
-
-
 @given(
     st.lists(
         st.builds(

@@ -8,10 +8,11 @@ import pytest
 from gaby.app import Gaby
 from gaby.kernel.actors import Permission
 from gaby.kernel.database import Database
+from gaby.kernel.text_work import LONG
 from gaby.tickets.adapters.adapter import RawTicket
 from gaby.tickets.canonical import IncomingMessage, IncomingTicket
 from gaby.tickets.desks import NewDesk
-from gaby.tickets.preparation import LARGE, prepare_message, prepare_ticket
+from gaby.tickets.preparation import prepare_message, prepare_ticket
 from tests.agent.scenes import Office
 from tests.support.web import World
 from tests.tickets.scripted import scripted_desk
@@ -69,7 +70,7 @@ async def test_what_is_sent_over_http_is_redacted_before_the_transaction(
     assert not any(watched.in_transaction)
 
 
-@pytest.mark.parametrize(("length", "at_once"), [(10, True), (LARGE + 1, False)])
+@pytest.mark.parametrize(("length", "at_once"), [(10, True), (LONG + 1, False)])
 async def test_only_large_texts_take_a_thread(length: int, at_once: bool) -> None:
     watched = Watched()
     await prepare_ticket(IncomingTicket("T-1", "Till", "x" * length), watched)

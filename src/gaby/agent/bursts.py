@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import select
 
+from gaby.agent.edges import Statement
 from gaby.agent.memory import SimilarTicket
 from gaby.agent.models import Investigation
+from gaby.agent.moves import Investigating
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import Ids, RunId, TicketId, WorkspaceId
@@ -129,6 +131,17 @@ class Bursts:
             .limit(1)
         )
         return (await session.scalars(query)).one_or_none()
+
+
+def wake_followers(run: Investigating, now: datetime) -> Statement:
+    """Those that wait for what this run finds, if it is the first of an incident."""
+    place = run.workspace_id.hex
+    return Statement(
+        "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
+        "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
+        "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
+        (now, place, place, run.ticket.id.hex),
+    )
 
 
 def _same_person(one: Ticket, other: Ticket) -> bool:

@@ -10,9 +10,11 @@ from gaby.agent.persona import Bounds
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.tokens import estimate
 from gaby.mind.showing import shown
+from gaby.safety import Reader, Readers
 from gaby.skills.choose_tools import Tool
 from gaby.skills.plan import Envelope, MadeCall, Passage
 from gaby.tools.catalogue import Snapshot
+from gaby_connectors.sdk.manifest import Audience
 
 _MOST_CALLS = 200
 _BRIEF = 400
@@ -72,13 +74,22 @@ class Filled:
 
 
 def fill(
-    memory: Memory, tools: Toolbox, facts: Sequence[str], bounds: Bounds, *, ticket_id: str, now: datetime
+    memory: Memory,
+    tools: Toolbox,
+    facts: Sequence[str],
+    bounds: Bounds,
+    *,
+    reader: Reader,
+    ticket_id: str,
+    now: datetime,
 ) -> Filled:
+    """Pages that `reader`, who gets the reply, may not know are left out until they are asked for."""
     ticket = memory.ticket
     text = "\n\n".join((ticket.body, *ticket.messages))
+    readable = [each for each in memory.passages if memory.internal or Readers(Audience(each.audience)).allow(reader)]
     passages = [
         Passage(citation=each.citation, title=each.title, text=each.text, trusted=each.trusted)
-        for each in memory.passages[: bounds.passages]
+        for each in readable[: bounds.passages]
     ]
     similar = [f"{each.title} ({each.status}) {each.summary}".strip() for each in memory.similar[: bounds.similar]]
     calls = _calls(memory.calls, bounds)
@@ -91,6 +102,7 @@ def fill(
         searched=bool(memory.queries),
         queries=memory.queries,
         passages=passages,
+        withheld=len(memory.passages) - len(readable),
         similar_tickets=similar,
         facts=list(facts[: bounds.facts]),
         calls=calls,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from gaby.agent.bursts import wake_followers
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.escalations import Escalations
 from gaby.agent.judging import Judge
@@ -95,12 +96,7 @@ class Finisher:
                 (run.memory.standing(verdict), place, ticket),
             ),
             *(self._once_more(run, now) if run.edges else ()),
-            Statement(
-                "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
-                "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
-                "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
-                (now, place, place, ticket),
-            ),
+            wake_followers(run, now),
         )
 
     def _once_more(self, run: Investigating, now: datetime) -> tuple[Statement, ...]:

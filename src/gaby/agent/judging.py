@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from gaby.agent.bursts import wake_followers
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.ledger_entries import enter_other_investigation, enter_passages
@@ -93,11 +94,12 @@ class Judge:
         reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
         written_by = told.written_by or OFFLINE
         # What the pages may tell this reader is decided anew; a model's words may hold anything of the other ticket.
-        enter_passages(run, told.passages)
+        enter_passages(run, told.passages, internal=told.internal)
         end = _Ending(verdict, reasons, cited, written_by, "")
         move = await self._ended(run, state, end, escalates=escalates)
-        update = {"passages": tuple(told.passages), "borrowed": written_by != OFFLINE}
-        if written_by != OFFLINE:
+        borrowed = written_by != OFFLINE
+        update = {"passages": tuple(told.passages), "internal": told.internal, "borrowed": borrowed}
+        if borrowed:
             enter_other_investigation(run)
         return replace(move, delta=move.delta.model_copy(update=update))
 
@@ -117,7 +119,10 @@ class Judge:
             (Step("gaby", verdict, told, "verdict"),),
             delta,
             ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(cited)),
-            also=await self._postings(run, end, body, inside, escalates=escalates),
+            also=(
+                *await self._postings(run, end, body, inside, escalates=escalates),
+                wake_followers(run, self.clock.now()),
+            ),
             audit={"verdict": verdict, "written_by": written_by},
         )
 
@@ -126,7 +131,8 @@ class Judge:
         tools = self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
         bounds = run.persona.bounds.model_copy(update=_EVERYTHING)
         now = self.clock.now()
-        filled = fill(run.memory, tools, [], bounds, ticket_id=run.ticket.external_id, now=now)
+        reader = requester_of(run.tools)
+        filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
         return replace(plan.situation(filled.envelope), budget_gone=state.budget is not None)
 
     async def _verdict(self, run: Investigating, state: Judging, conclusion: Conclusion) -> tuple[Verdict, list[str]]:

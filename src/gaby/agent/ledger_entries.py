@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from gaby.agent.memory import PassageRecord, TicketView
 from gaby.agent.moves import Investigating
 from gaby.safety import EVERYBODY, STAFF_ONLY, Readers
+from gaby.tools.disclosure import requester_of
 from gaby_connectors.sdk.manifest import Audience
 
 
 def enter_memory(run: Investigating) -> None:
     """Everything that a run which is taken up again had read before; results are entered by the path to tools."""
     enter_ticket(run, run.memory.ticket)
-    enter_passages(run, run.memory.passages)
+    enter_passages(run, run.memory.passages, internal=run.memory.internal)
     if run.memory.borrowed:
         enter_other_investigation(run)
 
@@ -33,11 +34,13 @@ def enter_ticket(run: Investigating, ticket: TicketView) -> None:
         ledger.reading.read("private notes on the ticket", [STAFF_ONLY])
 
 
-def enter_passages(run: Investigating, passages: Sequence[PassageRecord]) -> None:
-    ledger = run.tools.ledger
+def enter_passages(run: Investigating, passages: Sequence[PassageRecord], *, internal: bool) -> None:
+    """A page that nobody was shown is not read; but whoever repeats it is found out all the same."""
+    ledger, reader = run.tools.ledger, requester_of(run.tools)
     for each in passages:
         readers = Readers(Audience(each.audience))
-        ledger.reading.read(each.title, [readers])
+        if internal or readers.allow(reader):
+            ledger.reading.read(each.title, [readers])
         ledger.reading.read_text(each.title, each.text, readers)
         if each.trusted:
             ledger.trust_carriers(f"{each.text}\n{each.citation}")

@@ -87,6 +87,8 @@ class Delta(_Noted):
     """How the ticket had ended before, when all that was written since is that it is solved."""
     queries: tuple[str, ...] = ()
     passages: tuple[PassageRecord, ...] = ()
+    internal: bool = False
+    """Whoever plans is shown pages that the requester may not read."""
     similar: tuple[SimilarTicket, ...] = ()
     calls: tuple[CallRecord, ...] = ()
     nudges: tuple[str, ...] = ()
@@ -118,6 +120,7 @@ class Memory(BaseModel):
     before: str | None = None
     queries: list[str] = Field(default_factory=list[str])
     passages: list[PassageRecord] = Field(default_factory=list[PassageRecord])
+    internal: bool = False
     similar: list[SimilarTicket] = Field(default_factory=list[SimilarTicket])
     calls: list[CallRecord] = Field(default_factory=list[CallRecord])
     nudges: list[str] = Field(default_factory=list[str])

@@ -12,7 +12,7 @@ from gaby.tickets.models import Posting
 from gaby.tickets.postings import Gated
 from gaby.tools import Call, Tools
 from gaby.tools.messages import Message, MessageKind
-from gaby.tools.runs import Author
+from gaby.tools.runs import Author, result_source
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,13 @@ class MessageGate:
     tools: Tools
     run: Investigating
 
-    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
+    async def decide(self, posting: Posting, content: dict[str, Any], *, again: bool) -> Gated:
         kind = _kind(posting.kind, content)
-        message = Message(
-            kind=kind,
-            arguments=_arguments(kind, content),
-            call=Call(f"gaby.{kind}", {}, posting.id, why=" ".join(self.run.memory.reasons)[:500]),
-            composed_by=self._author(),
-            cited=tuple(map(source_of_citation, tokens_in(self.run.memory.cited or ""))),
-        )
+        why = " ".join(self.run.memory.reasons)[:500]
+        call = Call(f"gaby.{kind}", _arguments(kind, content), posting.id, why=why, composed_by=self._author())
+        message = Message(kind, call, cited_results(self.run.memory.cited or ""))
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
-        ruling = await self.tools.messages.rule(message, self.run.tools, approval_id)
+        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, again=again)
         asked = ruling.approval
         return Gated(
             outcome=ruling.outcome,
@@ -49,10 +45,10 @@ class MessageGate:
         return "rules" if self.run.memory.written_by in {None, OFFLINE} else "model"
 
 
-def source_of_citation(token: str) -> str:
-    """The name under which a run's ledger knows what a citation stands for."""
-    kind, _, rest = token.partition(":")
-    return f"the result of {rest.rpartition('#')[0]}" if kind == "tool" else rest
+def cited_results(text: str) -> tuple[str, ...]:
+    """The tool results that a text names as its sources. Naming a page tells nothing of it; quoting it would."""
+    tools = [token.removeprefix("tool:").rpartition("#")[0] for token in tokens_in(text) if token.startswith("tool:")]
+    return tuple(map(result_source, tools))
 
 
 def _kind(kind: str, content: dict[str, Any]) -> MessageKind:

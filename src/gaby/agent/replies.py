@@ -59,4 +59,4 @@ def _written(told: Sequence[str], written_by: str) -> str:
     listed = "\n".join(f"[{number}] `{token}`" for token, number in numbers.items())
     by = "without a language model" if written_by == "offline" else f"with {written_by}"
     parts = (text, f"Sources:\n{listed}" if listed else "", f"_Written by Gaby, {by}._")
-    return clean_reply("\n\n".join(part for part in parts if part)).text
+    return clean_reply("\n\n".join(part for part in parts if part))

@@ -34,8 +34,11 @@ from gaby.skills import plan, triage
 from gaby.tickets.authority import authority_of
 from gaby.tickets.intake import Intake
 from gaby.tools import Tools
+from gaby.tools.disclosure import requester_of
 
 _FALLBACK_LOOK = timedelta(hours=1)
+_JUDGED = frozenset({"writing_back", "done", "halted"})
+"""States of an investigation that has found what it could: what is left may wait for a person."""
 _RUNBOOK_PASSAGES = 6
 _NOT_SEARCHED = "(not searched: too much is waiting)"
 
@@ -90,11 +93,11 @@ class Thinking:
         if near.incident is not None:
             steps.append(Step("gaby", "Part of an incident", run.told(near.incident.title), "info"))
         status = _investigating(run)
-        if near.lead is not None and near.lead_state in {"done", "halted"}:
+        if near.lead is not None and near.lead_state in _JUDGED:
             return Move(state.follow(near.lead), tuple(steps), delta, also=(status,))
         if near.lead is not None:
             steps.append(Step("gaby", "Waits", "Another ticket of this incident is looked into first."))
-            # Woken when that one ends.
+            # Woken when that one has its verdict.
             later = self.clock.now() + _FALLBACK_LOOK
             return Move(state.put_off(), tuple(steps), Delta(), rest_until=later)
         return Move(state.started(), tuple(steps or [Step("gaby", "Started")]), delta, also=(status,))
@@ -110,10 +113,24 @@ class Thinking:
         facts = await self.facts.about(
             run.workspace_id, memory.ticket.requester, memory.ticket.body, run.persona.bounds.facts
         )
-        filled = fill(memory, tools, facts, run.persona.bounds, ticket_id=run.ticket.external_id, now=self.clock.now())
+        filled = fill(
+            memory,
+            tools,
+            facts,
+            run.persona.bounds,
+            reader=requester_of(run.tools),
+            ticket_id=run.ticket.external_id,
+            now=self.clock.now(),
+        )
         planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
         step = planned.value
         delta = Delta(plans=1, envelope=filled.tokens).model_copy(update=_used(planned))
+        if not memory.internal and (step.internal or planned.source == OFFLINE):
+            # Rules are shown all pages: they only write what they cite.
+            delta = delta.model_copy(update={"internal": True})
+            enter_passages(run, memory.passages, internal=True)
+            if step.kind != "retrieve" and filled.envelope.withheld:
+                step = plan.Step(kind="retrieve", queries=memory.queries[-8:], why="Pages for colleagues were found.")
         if seen is not None:
             delta = delta.model_copy(update={"ticket": seen})
         if step.kind == "retrieve" and await self._is_degraded(run):
@@ -166,7 +183,7 @@ class Thinking:
             for hit in results.hits
             if hit.citation not in known
         )
-        enter_passages(run, passages)
+        enter_passages(run, passages, internal=run.memory.internal)
         told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
         step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
         return Move(state.retrieved(), (step,), Delta(queries=state.queries, passages=passages))

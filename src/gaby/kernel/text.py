@@ -95,5 +95,4 @@ class Clean:
 CleanStr = Annotated[str, Clean(max_length=200, min_length=1, one_line=True)]
 """A name or a title."""
 
-CleanText = Annotated[str, Clean(max_length=100_000)]
 """A message or a note."""

@@ -24,8 +24,7 @@ def decide(facts: Facts, policy: Policy) -> Verdict:
         return _with_approval(facts, facts.approval)
     concerns = list(_read_concerns(facts) if reads else _concerns(facts, policy))
     if concerns:
-        can_rehearse = not reads and facts.tool.manifest.supports_dry_run and not facts.tool.sends_outward
-        return ask(concerns, rehearse=can_rehearse)
+        return ask(concerns, rehearse=not reads and facts.tool.can_rehearse)
     if reads:
         return allow("read", "Reading is allowed here.")
     return allow("act", "Every value that steers this change is vouched for.")
@@ -108,15 +107,14 @@ def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
 
 def _rehearsal(facts: Facts, policy: Policy) -> Verdict | None:
     """What may not be done is shown instead, if the connector can and nothing would leave the house by it."""
-    can = facts.tool.manifest.supports_dry_run and not facts.tool.sends_outward
     if facts.rehearsal_wanted:
-        if can:
+        if facts.tool.can_rehearse:
             return simulate("rehearsal", "Rehearsed, as asked. Nothing is changed.")
         return deny("rehearsal.impossible", f"{facts.tool.name} cannot be rehearsed.")
     if autonomy_of(facts, policy) is not Autonomy.INVESTIGATE:
         return None
     reason = f"{facts.tool.connector} only investigates, so nothing is changed."
-    return simulate("autonomy.investigate", reason) if can else deny("autonomy.investigate", reason)
+    return simulate("autonomy.investigate", reason) if facts.tool.can_rehearse else deny("autonomy.investigate", reason)
 
 
 def _with_approval(facts: Facts, approval: ApprovalFact) -> Verdict:

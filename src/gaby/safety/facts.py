@@ -44,6 +44,11 @@ class ToolFacts:
     def sends_outward(self) -> bool:
         return Role.DESTINATION in self.roles.values()
 
+    @property
+    def can_rehearse(self) -> bool:
+        """Whether it can be shown what would happen: the connector is able to, and nothing leaves the house by it."""
+        return self.manifest.supports_dry_run and not self.sends_outward
+
 
 @dataclass(frozen=True)
 class ApprovalFact:

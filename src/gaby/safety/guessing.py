@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gaby.safety.arguments import is_place
 from gaby.safety.schemas import Schema, properties_of, resolved
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, ToolManifest
-from gaby_connectors.sdk.verbs import looks_destructive
+from gaby_connectors.sdk.verbs import CHANGES, looks_destructive
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SENTENCE = re.compile(r"(?:^|[.!?;:\n]\s*)([A-Za-z]+)|\b(?:and|then|or)\s+([A-Za-z]+)", re.IGNORECASE)
@@ -26,30 +26,9 @@ _READS = frozenset(
 )
 _READ_NOUNS = frozenset(words_of("count info lookup search stats status whoami"))
 """What a read may be called after when no verb comes first: `order_status`."""
-_CHANGES = frozenset(
-    words_of(
-        "abort accept activate add adjust allocate allow anonymize append apply approve archive assign attach "
-        "authorize ban block book buy cancel change charge clean clear clone close commit configure confirm "
-        "convert copy create credit deactivate debit decline decrement delete demote deny deploy deprovision "
-        "destroy detach disable discard dismiss dispatch drain drop duplicate edit eject emit empty enable encrypt "
-        "enforce enqueue ensure erase escalate eval evict exec execute expire extend extract flush force forget "
-        "format forward freeze generate grant halt heal hide hold impersonate import impose increment init "
-        "initialize inject insert install invalidate invite invoke issue join kick kill launch leave link load "
-        "lock log mark merge migrate modify move mute notify open order overwrite patch pause pay persist pin post "
-        "prepare process promote provision prune publish purge push put quarantine queue reassign rebalance reboot "
-        "rebuild recalculate recover recreate redeem redeploy refresh refund regenerate register reindex reject "
-        "release reload remove rename renew reopen repair replace reply request requeue rerun reschedule resend "
-        "reset resize resolve restart restore resume retire retry return revert revoke rewrite roll rollback "
-        "rotate run save scale schedule scrub seed send set settle share shred shutdown sign simulate snooze spawn "
-        "split start stop store submit subscribe suspend swap switch sync tag terminate toggle touch trade train "
-        "transfer trigger trim truncate turn unarchive unassign unban unblock uninstall unlink unlock unmute "
-        "unpublish unregister unset unshare unsubscribe untag update upgrade upload upsert use validate void wipe "
-        "withdraw write zap"
-    )
-)
 _NOUNS_TOO = frozenset(
     words_of(
-        "book change charge commit credit debit format hold issue link load lock log order patch pin post process "
+        "book call change charge commit credit debit format hold issue link load lock log order patch pin post process "
         "queue refund release reply request return run scale schedule set share split store tag trade transfer "
         "update use"
     )
@@ -95,7 +74,7 @@ def reading_doubts(
 
 
 def is_verb_of_change(word: str) -> bool:
-    return word in _CHANGES or looks_destructive(word)
+    return word in CHANGES or looks_destructive(word)
 
 
 def _reads(name: str) -> bool:

@@ -9,6 +9,7 @@ from gaby.safety.arguments import Leaf, leaves
 from gaby.safety.kinds import kind_of_field
 from gaby.safety.provenance import Label, Ledger, Origin
 from gaby.safety.readers import Reader, Readers
+from gaby.safety.redaction.fields import Hints
 from gaby_connectors.sdk.manifest import Audience, ResultLabel, ToolManifest
 
 Path = tuple[str, ...]
@@ -98,20 +99,21 @@ def _readable(value: Any, path: Path, rules: "_Rules", context: ResultContext, a
 
 def values_to_redact(result: Any, manifest: ToolManifest) -> list[str]:
     """What stands where the manifest says that it is personal, also below such a place."""
-    paths = [_steps(path) for path in manifest.redact]
-    return [leaf.value for leaf in _below(result, (), paths)] if paths else []
+    places = Hints(dict.fromkeys(manifest.redact, "personal"))
+    return [leaf.value for leaf in _personal(result, (), places, personal=False)] if places else []
 
 
-def _below(value: Any, path: Path, paths: Sequence[Path]) -> Iterator[Leaf]:
+def _personal(value: Any, path: Path, places: Hints, *, personal: bool) -> Iterator[Leaf]:
     if len(path) > _DEEPEST:
         return
+    personal = personal or places.kind_at(path) is not None
     if isinstance(value, Mapping):
         for name, inner in cast("Mapping[str, Any]", value).items():
-            yield from _below(inner, (*path, name), paths)
+            yield from _personal(inner, (*path, name), places, personal=personal)
     elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
-            yield from _below(inner, (*path, "[]"), paths)
-    elif any(_matches(rule, path[: len(rule)]) for rule in paths):
+        for place, inner in enumerate(cast("list[Any]", value)):
+            yield from _personal(inner, (*path, str(place)), places, personal=personal)
+    elif personal:
         yield from (leaf for leaf in leaves("", value) if not leaf.literal)
 
 

@@ -30,7 +30,6 @@ class Use:
     """Where a value is used: an argument of a tool, and the kind of thing that it names there."""
 
     connector: str
-    tool: str = ""
     kind: str | None = None
 
 

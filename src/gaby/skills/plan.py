@@ -20,6 +20,22 @@ MOST_CALLS = 8
 SEARCH = "search_knowledge"
 CONCLUDE = "conclude"
 _WHY = 500
+_SEARCHED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "queries": {
+            "type": "array",
+            "items": {"type": "string", "minLength": 1, "maxLength": 400},
+            "minItems": 1,
+            "maxItems": 8,
+        },
+        "internal": {
+            "type": "boolean",
+            "description": "Also show pages that only colleagues may read. A colleague then sees the reply first.",
+        },
+    },
+    "required": ["queries"],
+}
 
 
 class Passage(Given):
@@ -53,6 +69,8 @@ class Envelope(Given):
     queries: list[Outside] = Field(default_factory=list[str])
     """What the knowledge was asked for already."""
     passages: Annotated[list[Passage], Field(max_length=40)] = Field(default_factory=list[Passage])
+    withheld: Annotated[int, Field(ge=0)] = 0
+    """So many passages were found that the requester may not read."""
     similar_tickets: Annotated[list[Outside], Field(max_length=10)] = Field(default_factory=list[str])
     facts: Annotated[list[Outside], Field(max_length=20)] = Field(default_factory=list[str])
     calls: Annotated[list[MadeCall], Field(max_length=200)] = Field(default_factory=list[MadeCall])
@@ -72,6 +90,8 @@ class Call(Answered):
 class Step(Answered):
     kind: Literal["retrieve", "call", "conclude"]
     queries: Annotated[list[str], Field(max_length=8)] = Field(default_factory=list[str])
+    internal: bool = False
+    """Pages that only colleagues may read are wanted as well."""
     calls: Annotated[list[Call], Field(max_length=MOST_CALLS)] = Field(default_factory=list[Call])
     why: str = ""
 
@@ -104,7 +124,7 @@ def offline(given: Envelope, embed: Embed) -> Step:
 def specs(given: Envelope) -> tuple[ToolSpec, ...]:
     """The tools of the company, and two of our own for the steps that are no call."""
     return (
-        ToolSpec(SEARCH, "Search the company's runbooks and documentation.", _asks("queries", 8)),
+        ToolSpec(SEARCH, "Search the company's runbooks and documentation.", _SEARCHED),
         ToolSpec(
             CONCLUDE,
             "End the investigation, when the cause is known and all that can be done was done, or nothing more can "
@@ -127,7 +147,8 @@ def read(_given: Envelope, answer: Answer) -> Step:
         return Step(kind="call", calls=calls, why=why)
     if searches := [use for use in answer.uses if use.name == SEARCH]:
         queries = [str(query)[:400] for use in searches for query in use.arguments["queries"]]
-        return Step(kind="retrieve", queries=list(dict.fromkeys(queries))[:8], why=why)
+        internal = any(use.arguments.get("internal") is True for use in searches)
+        return Step(kind="retrieve", queries=list(dict.fromkeys(queries))[:8], internal=internal, why=why)
     said = next((str(use.arguments.get("why", "")) for use in answer.uses if use.name == CONCLUDE), why)
     return Step(kind="conclude", why=" ".join(said.split())[:_WHY])
 
@@ -159,12 +180,6 @@ def _seen(call: MadeCall) -> mind.SeenCall:
 
 def _told(tool: Tool) -> str:
     return f"{tool.description} (This changes something.)" if tool.lane == "write" else tool.description
-
-
-def _asks(name: str, most: int) -> dict[str, Any]:
-    items = {"type": "string", "minLength": 1, "maxLength": 400}
-    listed = {"type": "array", "items": items, "minItems": 1, "maxItems": most}
-    return {"type": "object", "properties": {name: listed}, "required": [name]}
 
 
 skill = Skill(

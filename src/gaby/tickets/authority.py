@@ -1,8 +1,7 @@
 """Authority: in whose name an investigation may act. It belongs to messages, not to the ticket that they stand on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-from uuid import UUID
 
 from gaby.kernel.mail_addresses import canonical_address, same_address
 from gaby.tickets.intake import WrittenMessage
@@ -22,40 +21,24 @@ class Authority(NamedTuple):
 Message = TicketMessage | WrittenMessage
 
 
-def authority_of(
-    ticket: Ticket, messages: Sequence[TicketMessage] | Sequence[WrittenMessage], *, answering: UUID | None = None
-) -> Authority:
-    """The requester's authority, if everything that is being answered is verified to be from the requester.
+def authority_of(ticket: Ticket, messages: Sequence[Message]) -> Authority:
+    """The requester's authority, if the whole thread is verified to be from the requester.
 
-    `answering` is the first message that this run answers; without it, that is the ticket's first text, and so the
-    whole thread. Messages by Gaby and by colleagues neither give authority nor take it. Any other message that is not
-    verified, or is from another address, takes it away for the whole run: whoever wrote it would otherwise ask for
-    something in the requester's name. Messages are told apart by the order in which Gaby stored them, since the time
-    that stands on a message is its author's to write.
+    Messages by Gaby and by colleagues neither give authority nor take it. Any other message that is not verified, or is
+    from another address, takes it away for the whole run: whoever wrote it would otherwise ask for something in the
+    requester's name.
     """
     requester = canonical_address(ticket.requester_email) if ticket.requester_email is not None else None
     if requester is None:
         return Authority(None, verified=False, because="The ticket does not say who asks.")
-    if answering is None and not ticket.requester_verified:
+    if not ticket.requester_verified:
         return Authority(requester, verified=False, because=f"Nobody vouches that {requester} wrote the first text.")
-    answered = list(_answered(messages, answering))
-    if answering is not None and not answered:
-        return Authority(requester, verified=False, because="The message that is answered is not on this ticket.")
-    for message in answered:
+    for message in messages:
         if (doubt := _doubt(message, requester)) is not None:
             return Authority(requester, verified=False, because=doubt)
     return Authority(
         requester, verified=True, because=f"Everything that is answered is verified to be from {requester}."
     )
-
-
-def _answered(messages: Sequence[Message], answering: UUID | None) -> Iterator[Message]:
-    if answering is not None and not any(message.id == answering for message in messages):
-        return
-    for message in messages:
-        # Ids are made in the order of time (UUIDv7).
-        if answering is None or message.id >= answering:
-            yield message
 
 
 def _doubt(message: Message, requester: str) -> str | None:

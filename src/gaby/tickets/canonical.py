@@ -27,13 +27,11 @@ TicketStatus = Literal[
     "skipped",
     "failed_budget",
 ]
-STATUSES: tuple[TicketStatus, ...] = get_args(TicketStatus)
 
 Verdict = Literal["auto_resolved", "needs_tech", "needs_client", "needs_l2", "failed", "skipped", "failed_budget"]
 
 Voucher = Literal["nobody", "desk", "mail"]
 """Who says that an author is who they claim to be: nobody, the desk's own sign-in, or the authentication of mail."""
-VOUCHERS: tuple[Voucher, ...] = get_args(Voucher)
 
 Author = Literal["requester", "agent", "gaby"]
 """Who wrote a message: the person with the problem, a colleague at the desk, or Gaby."""

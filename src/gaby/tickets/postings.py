@@ -41,6 +41,8 @@ KINDS = ("reply", "status", "time", "escalation")
 _PATIENCE = timedelta(hours=24)
 """For a desk that is down. After that a person has to look."""
 _LOOKS = 3
+_DECISIONS = 3
+"""How often it is decided anew when the policy changes between decision and intent."""
 _FIRST_PAUSE = timedelta(seconds=5)
 _LONGEST_PAUSE = timedelta(minutes=15)
 UNDELIVERED = frozenset({"unknown", "refused"})
@@ -77,7 +79,13 @@ class Gated:
 class Gate(Protocol):
     """Decides about everything that leaves. Tickets know nothing of how."""
 
-    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated: ...
+    async def decide(self, posting: Posting, content: dict[str, Any], *, again: bool) -> Gated:
+        """`again` when something was changed after the last decision, so that nothing of it may be used."""
+        ...
+
+
+class _Overtaken(Exception):
+    """Something that was decided by has changed. Nothing was sent."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ class Poster:
     async def deliver(self, actor: Actor, run_id: RunId, sealing: Sealing, fence: Fence, gate: Gate) -> Outcome:
         """Send what is due of a run, in order. What cannot be sent now is tried again later.
 
-        `FenceBroken` when the run is no longer the caller's; then nothing was sent.
+        `FenceBroken` when the run is no longer the caller's. What was not sent by then is left to whoever has the run.
         """
         again_at: datetime | None = None
         unheard = False
@@ -144,9 +152,17 @@ class Poster:
             return await self._settle(actor, sending, "refused", error=error.message)
 
     async def _decide(self, actor: Actor, sending: "_Sending") -> datetime | None:
-        """Nothing is sent that was not decided a moment before."""
+        """Nothing is sent that was not decided a moment before. If the policy changes meanwhile, it is decided anew."""
+        for number in range(_DECISIONS):
+            gated = await sending.gate.decide(sending.posting, sending.content, again=number > 0)
+            try:
+                return await self._as_decided(actor, sending, gated)
+            except _Overtaken:
+                continue
+        raise FenceBroken
+
+    async def _as_decided(self, actor: Actor, sending: "_Sending", gated: Gated) -> datetime | None:
         posting = sending.posting
-        gated = await sending.gate.decide(posting, sending.content)
         match gated.outcome:
             case "send":
                 content = gated.content or sending.content
@@ -163,7 +179,8 @@ class Poster:
                 return await self._settle(actor, sending, "refused", error=gated.reason)
 
     async def _send(self, actor: Actor, sending: "_Sending") -> datetime | None:
-        await self._note(actor.workspace_id, sending.posting, state="sending", tries=sending.posting.tries + 1)
+        posting, tries = sending.posting, sending.posting.tries
+        await self._note(actor.workspace_id, posting, state="sending", tries=tries + 1)
         await failpoint_async("post.before_send")
         payload = {
             "run_id": str(sending.posting.run_id),
@@ -174,16 +191,24 @@ class Poster:
         }
         if sending.posting.approval_id is not None:
             payload["approval_id"] = str(sending.posting.approval_id)
-        async with self._audit.effect(actor, f"desk.{sending.posting.kind}", payload, fence=sending.fence) as intent:
-            try:
-                external_id = await self._carry(sending)
-            except DeskOutcomeUnknown:
-                # Saying nothing to the intent leaves its outcome unknown, which is the truth.
-                external_id = None
-                unknown = True
-            else:
-                unknown = False
-                intent.succeeded({"external_id": external_id or ""})
+        unknown: bool | None = None
+        try:
+            async with self._audit.effect(actor, f"desk.{posting.kind}", payload, fence=sending.fence) as intent:
+                try:
+                    external_id = await self._carry(sending)
+                except DeskOutcomeUnknown:
+                    # Saying nothing to the intent leaves its outcome unknown, which is the truth.
+                    external_id, unknown = None, True
+                else:
+                    unknown = False
+                    intent.succeeded({"external_id": external_id or ""})
+        except FenceBroken:
+            if unknown is None:
+                # There is no intent, so nothing was sent by this attempt.
+                before = "sending" if sending.in_doubt else "due"
+                await self._note(actor.workspace_id, posting, state=before, tries=tries)
+                raise _Overtaken from None
+            raise
         await failpoint_async("post.after_send")
         if unknown:
             raise DeskOutcomeUnknown
@@ -244,7 +269,6 @@ class Poster:
     ) -> datetime | None:
         """The desk did not take it: nothing was sent, so it is due again."""
         posting = sending.posting
-        tries = posting.tries + int(sending.in_doubt)
         if self._clock.now() >= posting.created_at + _PATIENCE:
             return await self._settle(actor, sending, "refused", error=f"For a whole day: {error.message}")
         wait = max(self._pause(posting.tries), timedelta(seconds=min(retry_after or 0, 3600)))

@@ -1,19 +1,16 @@
 """Preparation: cleaning and redacting a ticket, which takes time, before the transaction that stores it is opened."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
+from gaby.kernel.text_work import LONG, run_text_work
 from gaby.tickets.adapters.adapter import TicketUnreadable
 from gaby.tickets.canonical import IncomingMessage, IncomingTicket
 from gaby.tickets.cleaning import LONGEST_ID, LONGEST_TITLE, clean_line, cleaned
 
-LARGE = 20_000
-"""Characters from which on work on a text is given to a thread, so that nobody else waits for it."""
-T = TypeVar("T")
 Redact = Callable[[str], str]
 
 
@@ -55,16 +52,11 @@ class PreparedTicket:
 async def prepare_ticket(incoming: IncomingTicket, redact: Redact, known: str | None = None) -> PreparedTicket:
     """`known` is the fingerprint of what is stored: the same again need not be redacted."""
     texts = [incoming.title, incoming.body, *(each.body for each in incoming.messages)]
-    return await off_the_loop(lambda: _prepared(incoming, redact, known), texts)
+    return await run_text_work(text_size(texts), _prepared, incoming, redact, known)
 
 
 async def prepare_message(message: IncomingMessage, redact: Redact) -> PreparedMessage:
-    return await off_the_loop(lambda: PreparedMessage(message, redact(message.body)), [message.body])
-
-
-async def off_the_loop(work: Callable[[], T], texts: Sequence[object]) -> T:
-    """At once for small texts, in a thread for large ones."""
-    return await asyncio.to_thread(work) if _is_large(texts) else work()
+    return PreparedMessage(message, await run_text_work(len(message.body), redact, message.body))
 
 
 def believed_ticket(ticket: IncomingTicket, voucher: str) -> IncomingTicket:
@@ -104,19 +96,19 @@ def _fingerprint(ticket: IncomingTicket) -> str:
     return sha256(json.dumps(told).encode()).hexdigest()
 
 
-def _is_large(texts: Sequence[object]) -> bool:
-    """Counts until it is enough, without a stack: what a desk sends may be nested as deep as it likes."""
-    left, waiting = LARGE, list(texts)
-    while waiting and left > 0:
+def text_size(value: object) -> int:
+    """The characters in it, counted until they are many. No stack: what a desk sends may be nested as it likes."""
+    size, waiting = 0, [value]
+    while waiting and size <= LONG:
         value = waiting.pop()
         if isinstance(value, str | bytes):
-            left -= len(value)
+            size += len(value)
         elif isinstance(value, Mapping):
             found = cast("Mapping[Any, Any]", value)
-            left -= len(found)
+            size += len(found)
             waiting.extend(found.values())
         elif isinstance(value, list | tuple):
             parts = cast("Sequence[Any]", value)
-            left -= len(parts)
+            size += len(parts)
             waiting.extend(parts)
-    return left <= 0
+    return size

@@ -19,6 +19,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import DeskId, Ids, WorkspaceId
 from gaby.kernel.log import get_log
+from gaby.kernel.text_work import run_text_work
 from gaby.tickets.adapters.adapter import (
     Delivery,
     DeskUnavailable,
@@ -30,7 +31,7 @@ from gaby.tickets.adapters.adapter import (
 from gaby.tickets.desks import Desks
 from gaby.tickets.intake import Intake, Taken
 from gaby.tickets.models import DeadLetter, Desk, WebhookDelivery
-from gaby.tickets.preparation import PreparedTicket, off_the_loop
+from gaby.tickets.preparation import PreparedTicket, text_size
 
 TRIES = 5
 _log = get_log(__name__)
@@ -178,7 +179,7 @@ class Receiver:
     async def _prepared(self, desk: Desk, adapter: TicketAdapter, raw: RawTicket) -> "PreparedTicket | _Unreadable":
         """Everything that takes time with large texts, outside of any transaction."""
         try:
-            incoming = await off_the_loop(lambda: adapter.normalize(raw), [raw.payload])
+            incoming = await run_text_work(text_size(raw.payload), adapter.normalize, raw)
             async with self._database.read(WorkspaceId(desk.workspace_id)) as session:
                 known = await self._intake.fingerprint_of(session, desk, incoming.external_id)
             return await self._intake.prepare(incoming, known)

@@ -16,19 +16,22 @@ def requester_of(run: Run) -> Reader:
     return Reader("verified" if verified else "stranger", run.requester)
 
 
-def told_to(run: Run, reader: Reader, text: str, composed_by: Author, cited: Sequence[str] = ()) -> list[Disclosure]:
+def _told_to(run: Run, reader: Reader, text: str, composed_by: Author, cited: Sequence[str]) -> list[Disclosure]:
     """A model may have woven anything that it saw into its words, in any spelling; rules only write what they cite."""
     match composed_by:
         case "model":
             return run.ledger.reading.unreadable(reader)
         case "rules":
             return run.ledger.reading.told_by(text, reader, cited)
-        case "person":
-            return []
 
 
 def disclosures_of(
-    tool: ToolFacts, arguments: Mapping[str, Any], run: Run, traces: Sequence[Trace], composed_by: Author
+    tool: ToolFacts,
+    arguments: Mapping[str, Any],
+    run: Run,
+    traces: Sequence[Trace],
+    composed_by: Author,
+    cited: Sequence[str] = (),
 ) -> Iterator[Disclosure]:
     """For a run on behalf of a requester. What an operator asks for is theirs to send."""
     if run.principals is None or tool.manifest.content_audience is Audience.STAFF:
@@ -44,9 +47,8 @@ def disclosures_of(
         return
     text = "\n".join(said)
     for reader in _readers(tool, run, traces):
-        yield from told_to(run, reader, text, composed_by)
-        if composed_by != "person":
-            yield from run.ledger.reading.quoted_in(text, reader)
+        yield from _told_to(run, reader, text, composed_by, cited)
+        yield from run.ledger.reading.quoted_in(text, reader)
 
 
 def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:

@@ -1,6 +1,6 @@
 """Gathers the facts of a call, so that the decision itself can be a pure function."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -41,6 +41,8 @@ class Circumstances:
     approval: ApprovalFact | None = None
     rehearsal_wanted: bool = False
     composed_by: Author = "model"
+    cited: Sequence[str] = ()
+    """The sources of the ledger that a text by rules names."""
 
 
 def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Circumstances) -> Facts:
@@ -55,7 +57,9 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         now=around.now,
         traces=traces,
         carriers=tuple(carriers(arguments, entry.facts.roles, run.ledger)),
-        disclosures=tuple(disclosures_of(entry.facts, arguments, run, traces, around.composed_by)) if writes else (),
+        disclosures=tuple(
+            disclosures_of(entry.facts, arguments, run, traces, around.composed_by, around.cited) if writes else ()
+        ),
         argument_errors=tuple(misfits_of(entry, arguments)),
         killed=connector.killed,
         quarantined=connector.quarantined,
@@ -76,10 +80,8 @@ def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
 
 def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
     """Notes and mails may follow each other; amounts, and what has no words of its own, may not."""
-    roles = entry.facts.roles
-    speaks = Role.CONTENT in roles.values()
-    given = [arguments.get(name) for name in roles]
-    counts = any(isinstance(value, int | float) and not isinstance(value, bool) for value in given)
+    speaks = Role.CONTENT in entry.facts.roles.values()
+    counts = any(leaf.quantity for name, value in arguments.items() for leaf in leaves(name, value))
     return (not speaks or counts) and made_change(entry, arguments) in run.made
 
 
@@ -142,7 +144,7 @@ def _is_default(declared: Mapping[str, Any] | None, value: Any) -> bool:
 
 def _use(entry: ToolEntry, name: str) -> Use:
     kind = entry.facts.manifest.argument_kinds.get(name) or kind_of_argument(name)
-    return Use(entry.facts.connector, entry.facts.name, kind)
+    return Use(entry.facts.connector, kind)
 
 
 def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:

@@ -38,7 +38,7 @@ from gaby.tools.gather import Circumstances, chosen_outside, gather, made_change
 from gaby.tools.launches import Launcher
 from gaby.tools.models import Approval
 from gaby.tools.rates import RateKey, Rates
-from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown
+from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown, result_source
 from gaby.tools.showing import real_arguments, shown_result
 from gaby.tools.tokens import Grant
 from gaby_connectors.sdk.manifest import ErrorKind
@@ -111,7 +111,7 @@ class Invoker:
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
         if call.consent and approval is None and verdict.outcome == "allow" and entry.facts.lane == "write":
-            verdict = ask([Concern("consent.wanted", call.consent)], rehearse=entry.facts.manifest.supports_dry_run)
+            verdict = ask([Concern("consent.wanted", call.consent)], rehearse=entry.facts.can_rehearse)
         return Decided(snapshot, entry, call, arguments, verdict, facts.traces), approval
 
     async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:
@@ -276,7 +276,7 @@ def _size(arguments: Mapping[str, Any]) -> int:
 
 
 def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str) -> None:
-    source = f"the result of {entry.facts.full_name}"
+    source = result_source(entry.facts.full_name)
     run.learn_personal(values_to_redact(structured, entry.facts.manifest))
     run.ledger.read_external(source, text)
     # A tool without a manifest vouches for nothing, and what it says is for the staff.
@@ -293,7 +293,7 @@ def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured:
 def _context(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> ResultContext:
     return ResultContext(
         connector=entry.facts.connector,
-        source=f"the result of {entry.facts.full_name}",
+        source=result_source(entry.facts.full_name),
         manifest=entry.facts.manifest,
         principals=run.principals,
         chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, arguments, run),

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from gaby.audit import Fence
+from gaby.audit import AuditLog, Fence
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import ApprovalId, WorkspaceId
+from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
 from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
 from gaby.safety import LaneRules, Policy, Scopes, Verdict, decide, policy_version
 from gaby.tools import builtin, epochs
 from gaby.tools.approvals import Approvals, as_fact, shown_question
 from gaby.tools.catalogue import Catalogue, ConnectorEntry, ToolEntry, entries_of
-from gaby.tools.disclosure import requester_of, told_to
 from gaby.tools.gather import Circumstances, gather
 from gaby.tools.manifests import read_manifests
 from gaby.tools.models import Approval
-from gaby.tools.runs import Author, Call, Run
+from gaby.tools.runs import Call, Run
 from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, Audience, Autonomy, ToolManifest
 
 MessageKind = Literal["reply", "note", "status", "time", "escalation"]
@@ -87,12 +87,10 @@ _EVERYTHING = Scopes(write=LaneRules(allow=("**",)))
 @dataclass(frozen=True)
 class Message:
     kind: MessageKind
-    arguments: Mapping[str, Any]
     call: Call
     """Its id is the same however often the message is tried."""
-    composed_by: Author = "rules"
     cited: Sequence[str] = ()
-    """The sources that the text names, in a person's words."""
+    """The sources of the ledger that the text names."""
 
 
 @dataclass(frozen=True)
@@ -110,32 +108,49 @@ class Ruling:
 
 
 class Messages:
-    def __init__(self, database: Database, clock: Clock, catalogue: Catalogue, approvals: Approvals) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        audit: AuditLog,
+        metrics: Metrics,
+        catalogue: Catalogue,
+        approvals: Approvals,
+    ) -> None:
         self._database = database
         self._clock = clock
+        self._audit = audit
+        self._metrics = metrics
         self._catalogue = catalogue
         self._approvals = approvals
 
-    async def rule(self, message: Message, run: Run, approval_id: ApprovalId | None) -> Ruling:
-        """Decide. What a person must see first becomes a draft that waits for them."""
+    async def decide(
+        self, message: Message, run: Run, approval_id: ApprovalId | None, *, again: bool = False
+    ) -> Ruling:
+        """What a person must see first becomes a draft that waits for them.
+
+        `again` when the policy was changed after an earlier decision, perhaps by another process.
+        """
+        if again:
+            self._catalogue.forget(run.workspace_id)
         snapshot = await self._catalogue.snapshot(run.workspace_id)
         fence = epochs.fence(run.workspace_id, snapshot.epoch, run.fence)
         killed = snapshot.connectors[builtin.NAME].killed
         entry = message_entries(run.workspace_id, killed)[message.kind]
         if approval_id is not None:
             return await self._after_asking(message, entry, run, approval_id, fence)
-        verdict = await run_text_work(_size(message), self._decide, message, entry, run, None)
+        verdict = await self._verdict(message, entry, run, None)
+        call = message.call
         match verdict.outcome:
             case "allow":
-                return Ruling("send", verdict.rule, verdict.reason, fence, arguments=message.arguments)
+                return Ruling("send", verdict.rule, verdict.reason, fence, arguments=call.arguments)
             case "ask":
-                call = replace(message.call, arguments=message.arguments)
-                shown = await run_text_work(_size(message), shown_question, call, run, verdict, ())
+                shown = await run_text_work(_size(call), shown_question, call, run, verdict, ())
                 async with self._database.write(run.workspace_id) as session:
                     asked = await self._approvals.request(session, entry, call, run, verdict.rule, shown)
                 return Ruling("wait", verdict.rule, verdict.reason, approval=asked)
             case "simulate" | "deny":
-                return Ruling("refuse", verdict.rule, verdict.reason)
+                return await self._refuse(message, run, verdict.rule, verdict.reason)
 
     async def _after_asking(
         self, message: Message, entry: ToolEntry, run: Run, approval_id: ApprovalId, fence: Fence
@@ -147,36 +162,40 @@ class Messages:
             return Ruling("wait", "consent", "A person has not answered yet.", approval=approval)
         if approval.state in {"refused", "escalated"}:
             told = f"{approval.decided_by} {'passed it on' if approval.state == 'escalated' else 'refused it'}"
-            return Ruling("refuse", f"approval.{approval.state}", f"{told}: {approval.answer or ''}".strip(" :"))
-        call = replace(message.call, id=sealed.id, resumed=approval.state == "used")
-        message = replace(message, arguments=sealed.arguments, call=call)
-        verdict = await run_text_work(_size(message), self._decide, message, entry, run, approval)
+            told = f"{told}: {approval.answer or ''}".strip(" :")
+            return await self._refuse(message, run, f"approval.{approval.state}", told)
+        call = replace(message.call, id=sealed.id, arguments=sealed.arguments, resumed=approval.state == "used")
+        verdict = await self._verdict(replace(message, call=call), entry, run, approval)
         if verdict.outcome != "allow":
-            return Ruling("refuse", verdict.rule, verdict.reason)
+            return await self._refuse(message, run, verdict.rule, verdict.reason)
         if approval.state != "used":
             async with self._database.write(run.workspace_id) as session:
                 await self._approvals.use(session, run.actor, approval.typed_id)
         return Ruling("send", verdict.rule, verdict.reason, fence, approval, sealed.arguments)
 
-    def _decide(self, message: Message, entry: ToolEntry, run: Run, approval: Approval | None) -> Verdict:
+    async def _refuse(self, message: Message, run: Run, rule: str, reason: str) -> Ruling:
+        payload = {"tool": message.call.tool, "run_id": str(run.id), "rule": rule}
+        await self._audit.append(run.workspace_id, run.actor, "tool.denied", payload)
+        self._metrics.safety_denials.labels(str(run.workspace_id), rule).inc()
+        return Ruling("refuse", rule, reason)
+
+    async def _verdict(self, message: Message, entry: ToolEntry, run: Run, approval: Approval | None) -> Verdict:
+        call = message.call
         around = Circumstances(
             now=self._clock.now(),
-            approval=as_fact(approval, message.call) if approval is not None else None,
-            composed_by=message.composed_by,
+            approval=as_fact(approval, call) if approval is not None else None,
+            composed_by=call.composed_by,
+            cited=message.cited,
         )
-        facts = gather(entry, message.arguments, run, around)
-        if message.kind == "reply":
-            text = str(message.arguments["body"])
-            told = told_to(run, requester_of(run), text, message.composed_by, message.cited)
-            quoted = run.ledger.reading.quoted_in(text, requester_of(run))
-            return decide(replace(facts, disclosures=(*told, *quoted)), entry.connector.policy)
-        # What goes to colleagues leads nobody anywhere that they would not see marked as foreign on the ticket itself.
-        facts = replace(facts, carriers=())
+        facts = await run_text_work(_size(call), gather, entry, call.arguments, run, around)
+        if message.kind != "reply":
+            # Colleagues have to see the addresses that a ticket holds, in order to judge it.
+            facts = replace(facts, carriers=())
         return decide(facts, entry.connector.policy)
 
 
-def _size(message: Message) -> int:
-    return sum(len(str(value)) for value in message.arguments.values())
+def _size(call: Call) -> int:
+    return sum(len(str(value)) for value in call.arguments.values())
 
 
 def message_entries(workspace_id: WorkspaceId, killed: str | None) -> dict[str, ToolEntry]:

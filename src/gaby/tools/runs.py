@@ -12,8 +12,13 @@ from gaby.mcp import SpillPointer
 from gaby.safety import Dictionary, Ledger, Placeholders, Redactor, Verdict
 from gaby_connectors.sdk.manifest import ErrorKind
 
-Author: TypeAlias = Literal["model", "rules", "person"]
+Author: TypeAlias = Literal["model", "rules"]
 """Who put a text together. A model may have woven in anything that it has seen; rules write what they cite."""
+
+
+def result_source(tool: str) -> str:
+    """The name of a tool's results in the ledger, as people are told of them."""
+    return f"the result of {tool}"
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ class ToolOut(BaseModel):
             lane=facts.lane,
             dangerous=facts.manifest.dangerous,
             unsafe=facts.unsafe,
-            can_rehearse=facts.manifest.supports_dry_run and not facts.sends_outward,
+            can_rehearse=facts.can_rehearse,
             schema=entry.schema,
         )
 

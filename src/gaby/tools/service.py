@@ -212,7 +212,7 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
         approvals=approvals,
         kill_switches=KillSwitches(clock, ids),
         invoker=Invoker(parts),
-        messages=Messages(database, clock, catalogue, approvals),
+        messages=Messages(database, clock, ground.audit, ground.metrics, catalogue, approvals),
     )
     database.after_commit(tools.heard)
     return tools

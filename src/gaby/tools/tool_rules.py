@@ -64,8 +64,7 @@ def _unasked_write(facts: ToolFacts, autonomy: Autonomy) -> str:
     if autonomy in facts.manifest.forbidden_in_autonomy:
         return f"nothing: it is forbidden at {autonomy}"
     if autonomy is Autonomy.INVESTIGATE:
-        can = facts.manifest.supports_dry_run and not facts.sends_outward
-        return "a rehearsal that changes nothing" if can else "nothing: the connector only investigates"
+        return "a rehearsal that changes nothing" if facts.can_rehearse else "nothing: the connector only investigates"
     if autonomy.rank <= facts.manifest.needs_approval_up_to.rank:
         return f"nothing: a person is asked each time at {autonomy}"
     steers = [name for name, role in facts.roles.items() if role in (Role.STEERING, Role.DESTINATION)]

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from gaby_connectors.http_openapi.operations import Argument, Operation
-from gaby_connectors.sdk.verbs import looks_destructive
+from gaby_connectors.sdk.verbs import CHANGES, looks_destructive
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _PLACEHOLDER = re.compile(r"{[^}]*}")
@@ -33,28 +33,18 @@ _READS = frozenset(
         *("stat", "stats", "status", "summarize", "view", "whoami"),
     )
 )
-_CHANGES = frozenset(
-    (
-        *("abort", "accept", "activate", "add", "append", "apply", "approve", "archive", "assign", "attach", "ban"),
-        *("cancel", "change", "clear", "clone", "commit", "confirm", "copy", "create", "deactivate", "debit", "delete"),
-        *("deny", "deploy", "destroy", "detach", "disable", "dismiss", "dispatch", "drop", "edit", "enable", "enroll"),
-        *("erase", "eval", "exec", "execute", "forward", "grant", "insert", "install", "invite", "invoke", "kill"),
-        *("launch", "logout", "merge", "modify", "move", "mute", "overwrite", "patch", "pay", "promote", "provision"),
-        *("publish", "purge", "push", "put", "reboot", "redeem", "refund", "register", "reject", "reload", "remove"),
-        *("rename", "replace", "reply", "reset", "resolve", "restart", "restore", "resume", "revoke", "rotate"),
-        *("save", "send", "shutdown", "start", "stop", "submit", "subscribe", "suspend", "sync", "terminate"),
-        *("trigger", "truncate", "uninstall", "unlock", "unset", "unsubscribe", "update", "upload", "upsert", "verify"),
-        *("wipe", "write"),
-    )
-)
-"""Verbs wherever they stand."""
 _NOUNS_TOO = frozenset(
     (
-        *("block", "book", "buy", "call", "charge", "close", "credit", "import", "issue", "lock", "mark", "open"),
-        *("order", "post", "process", "rebuild", "run", "schedule", "set", "share", "sign", "transfer"),
+        *("block", "book", "buy", "call", "change", "charge", "close", "commit", "credit"),
+        *("debit", "format", "hold", "import", "issue", "link", "load", "lock", "log"),
+        *("mark", "open", "order", "patch", "pin", "post", "process", "queue", "rebuild"),
+        *("refund", "release", "reply", "request", "return", "run", "scale", "schedule", "set"),
+        *("share", "sign", "split", "store", "tag", "trade", "transfer", "update", "use"),
     )
 )
 """Verbs only where a verb is expected: at the beginning of a name, or as the last step of a path."""
+_VERBS = CHANGES - _NOUNS_TOO
+"""Verbs wherever they stand."""
 _COMMANDS = frozenset(
     ("action", "cmd", "command", "do", "event", "func", "function", "method", "op", "operation", "verb")
 )
@@ -117,7 +107,7 @@ def _names_change(operation: Operation) -> bool:
     asked = {word for words in queries for word in words}
     at_the_end = not operation.path.rstrip("/").endswith("}") and len(steps) > 0 and "{" in operation.path
     expected = {*name[:1], *(_words(steps[-1])[:1] if at_the_end else [])}
-    return bool(said & _CHANGES or asked & (_CHANGES | _COMMANDS) or expected & _NOUNS_TOO)
+    return bool(said & _VERBS or asked & (_VERBS | _COMMANDS) or expected & _NOUNS_TOO)
 
 
 def _names_nothing_else(operation: Operation) -> bool:

@@ -30,12 +30,10 @@ def test_a_reader_gets_only_what_they_may_see() -> None:
     assert run.restore(redacted, allow={"card"}, hidden="(hidden)") == "(hidden) wrote to (hidden)"
 
 
-def test_json_is_restored_for_a_reader_too() -> None:
+def test_json_is_restored_with_its_keys_and_numbers() -> None:
     run = Placeholders(TAG)
     value = {"to": ["ada@acme.example", "bob@acme.example"], "bob@acme.example": 1, "card": 4111111111111111}
     redacted = Redactor().redact_value(value, run).value
-    restored = run.restore_value(redacted, allow=ALL_KINDS, may_read=may_read_adas, hidden="(hidden)")
-    assert restored == {"to": ["ada@acme.example", "(hidden)"], "(hidden)": 1, "card": "(hidden)"}
     assert run.restore_value(redacted, allow=ALL_KINDS) == value
 
 

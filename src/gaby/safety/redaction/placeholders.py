@@ -101,11 +101,9 @@ class Placeholders:
         at again."""
         return self._restore_text(text, _Reader(allow, may_read, hidden))
 
-    def restore_value(
-        self, value: Any, *, allow: Collection[Kind], may_read: MayRead | None = None, hidden: str | None = None
-    ) -> Any:
+    def restore_value(self, value: Any, *, allow: Collection[Kind]) -> Any:
         """The same for JSON, keys too. A number comes back as the number it was."""
-        return self._restore(value, _Reader(allow, may_read, hidden), 0)
+        return self._restore(value, _Reader(allow, None, None), 0)
 
     def to_json(self) -> str:
         """Holds the originals: store it encrypted."""

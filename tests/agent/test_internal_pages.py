@@ -1,0 +1,66 @@
+"""A model is first shown what the requester may read: a page for colleagues costs a colleague's look at the reply."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evals.chat_server import ChatServer
+
+from gaby.app import Gaby
+from gaby.kernel.ids import RunId, TicketId
+from gaby.tickets.canonical import IncomingTicket
+from gaby.tools.disclosure import requester_of
+from tests.agent.scenes import LOCKED_OUT, Office, open_office
+from tests.agent.test_message_gate import Model, public_texts, use_model
+
+one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+pytestmark = [one_engine, pytest.mark.promise("S14", "S15")]
+
+STAFF_PAGE = "Phishing and strangers"
+"""Found for whoever is locked out, among pages that customers may read."""
+
+
+@pytest.fixture
+async def office(gaby: Gaby, tmp_path: Path) -> Office:
+    return await open_office(gaby, tmp_path)
+
+
+async def played(office: Office, ticket: IncomingTicket, **search: Any) -> tuple[TicketId, Model]:
+    """A model that searches once and then writes."""
+    model = Model(
+        [[("search_knowledge", {"queries": [ticket.title, ticket.body], **search})]],
+        "Wait for an hour, and try again. [s1]",
+    )
+    with ChatServer(model.answer) as server:
+        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        ticket_id = await office.receive(ticket)
+        await office.work()
+    return ticket_id, model
+
+
+async def test_an_answer_from_public_pages_needs_nobody_though_others_were_found(office: Office) -> None:
+    ticket_id, model = await played(office, LOCKED_OUT)
+    [sent] = await public_texts(office, ticket_id)
+    assert "Wait for an hour" in sent
+    assert await office.waiting() == []
+    assert any("are internal, and not shown" in prompt for prompt in model.prompts)
+    assert not any(STAFF_PAGE in prompt for prompt in model.prompts)
+
+
+async def test_whoever_asks_for_internal_pages_gets_them_and_the_reply_is_looked_at(office: Office) -> None:
+    ticket_id, model = await played(office, LOCKED_OUT, internal=True)
+    assert any(STAFF_PAGE in prompt for prompt in model.prompts)
+    [draft] = await office.waiting()
+    assert (draft.tool, draft.concerns[0]["rule"]) == ("reply", "readers")
+    assert await public_texts(office, ticket_id) == []
+
+
+async def test_what_was_read_is_remembered_when_a_run_is_taken_up_again(office: Office) -> None:
+    """The ledger is made anew from what is stored: a page that was shown before a crash still counts."""
+    ticket_id, _ = await played(office, LOCKED_OUT, internal=True)
+    waits = await office.run_of(ticket_id)
+    claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(waits.id))
+    assert claimed is not None
+    run = await office.gaby.agent.loop.resume(claimed)
+    unreadable = run.tools.ledger.reading.unreadable(requester_of(run.tools))
+    assert STAFF_PAGE in {each.source for each in unreadable}
