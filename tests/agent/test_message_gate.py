@@ -37,25 +37,21 @@ async def office(gaby: Gaby, tmp_path: Path) -> Office:
     return await open_office(gaby, tmp_path)
 
 
-_JUDGES = {
-    "You give the verdict": {"verdict": "auto_resolved", "confidence": 1.0, "reasons": ["It is done."]},
-    "You look once more": {"complete": True, "why": "Everything was answered."},
-}
-
-
 class Model:
     """A model that does as it is told: one list of tool calls after the other, and one text for every reply."""
 
     def __init__(self, steps: list[list[tuple[str, dict[str, Any]]]], reply: str) -> None:
         self.steps = list(steps)
         self.reply = reply
+        self.verdict = "auto_resolved"
         self.prompts: list[str] = []
 
     def answer(self, asked: Mapping[str, Any]) -> ChatAnswer:
         self.prompts.append(json.dumps(asked.get("messages", []), ensure_ascii=False))
-        for start, answer in _JUDGES.items():
-            if start in self.prompts[-1]:
-                return ChatAnswer(json.dumps(answer))
+        if "You give the verdict" in self.prompts[-1]:
+            return ChatAnswer(json.dumps({"verdict": self.verdict, "confidence": 1.0, "reasons": ["So it is."]}))
+        if "You look once more" in self.prompts[-1]:
+            return ChatAnswer(json.dumps({"complete": True, "why": "Everything was answered."}))
         if not asked.get("tools"):
             return ChatAnswer(self.reply)
         return ChatAnswer("", self.steps.pop(0) if self.steps else [("conclude", {"why": "Done."})])

@@ -282,3 +282,40 @@ def test_a_text_without_structure_has_the_audience_of_its_tool() -> None:
     assert readable_part("db-7 is full", context_of(), STRANGER) is None
     assert readable_part("yours", context_of(principals={ADA}, owned=True), MINE) == "yours"
     assert readable_part("yours", context_of(principals={ADA}, owned=True, audience="public"), STRANGER) is None
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"rows": {"VICTIM-99": {}}},
+        {"rows": {"VICTIM-99": []}},
+        {"VICTIM-99": {}},
+        {"rows": {"VICTIM-99": True}},
+        {"rows": {"VICTIM-99": None}},
+        {"rows": [[], {"VICTIM-99": {}}]},
+        {"found": []},
+    ],
+)
+def test_a_key_without_a_value_is_told_as_little_as_a_value(result: Any) -> None:
+    context = context_of(principals=[ADA])
+    ledger = Ledger()
+    learn_result(ledger, result, context)
+    reader = Reader("verified", ADA)
+    assert [each.source for each in ledger.reading.unreadable(reader)] == ["a result"]
+    assert "VICTIM" not in str(readable_part(result, context, reader))
+
+
+def test_a_list_that_the_manifest_names_tells_nothing_while_it_is_empty() -> None:
+    context = context_of(principals=[ADA], results={"rows[].id": "system"})
+    ledger = Ledger()
+    learn_result(ledger, {"rows": []}, context)
+    assert ledger.reading.unreadable(Reader("verified", ADA)) == []
+    assert readable_part({"rows": []}, context, Reader("verified", ADA)) == {"rows": []}
+
+
+def test_what_a_rehearsal_says_would_exist_is_read_and_not_believed() -> None:
+    ledger = Ledger()
+    learn_result(ledger, ACCOUNTS, context_of(results={"accounts[].id": "system"}), vouches=False)
+    assert label(ledger, "a-1") is None
+    assert ledger.reading.unreadable(Reader("verified", ADA)) != []

@@ -28,8 +28,6 @@ pytestmark = pytest.mark.promise("S7")
         ("invoice no. 12", "12"),
         ("pay 1200 now", "1200"),
         ("abc", "abc"),
-        ("  ada  ", " ada "),
-        ("Mail ada.", "  ada "),
         ("'x' is the name", "x"),
         ("see !!!!", "!!!"),
         ("x1 abcd,5", "abcd"),
@@ -165,3 +163,27 @@ def test_a_quote_of_a_short_text_is_the_whole_text_on_one_line() -> None:
         found = quote("s", text, "x7")
         assert found is not None
         assert found.excerpt == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Credit 5 points to r-1001; do not touch row r-3003.",
+        "Never change r-3003.",
+        "All rows except r-3003",
+        "Don't credit r-3003",
+        "Leave it without R-3003, please.",
+    ],
+)
+def test_what_is_to_be_left_alone_is_not_named_for_a_change(text: str) -> None:
+    assert not says(words("an instruction", text), "r-3003")
+
+
+def test_a_denial_in_another_sentence_takes_nothing_away() -> None:
+    said = words("an instruction", "It is not urgent. Credit r-1001; it was not their fault.")
+    assert says(said, "r-1001")
+
+
+@pytest.mark.parametrize("value", ["r-1001 ", " r-1001", "r-1001\n", "\tr-1001"])
+def test_a_value_with_blanks_around_it_is_another_value(value: str) -> None:
+    assert not says(words("an instruction", "Credit r-1001 now.\nr-1001\n"), value)

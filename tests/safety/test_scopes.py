@@ -128,6 +128,12 @@ def test_no_pattern_and_no_path_take_long() -> None:
     assert not check_scope(rules, "/".join(["a" * 2000] * 40)).allowed
 
 
+@pytest.mark.parametrize("value", ["r-1001", "R-1001", " r-1001", "r-1001 ", "r-1001\n", "R-1001\t"])
+def test_a_denial_holds_however_the_value_is_written(value: str) -> None:
+    rules = LaneRules(allow=("**",), deny=("rows/r-1001/credit",))
+    assert not check_scope(rules, scope_path("rows/{row_id}/credit", {"row_id": value})).allowed
+
+
 SEGMENTS = st.lists(
     st.sampled_from(["a", "b", "*", "**", "{id}", "a*", "*a", "a*b", "{id}b", "a{id}", "*{id}"]), min_size=1, max_size=4
 )

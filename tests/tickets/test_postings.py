@@ -53,7 +53,7 @@ def far() -> Generator[ScriptedDesk]:
 class EverythingMayGo:
     """A gate that lets all through: what it decides is shown with the agent."""
 
-    async def decide(self, posting: Posting, content: dict[str, Any], *, again: bool) -> Gated:
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
         return Gated("send", "act", "It may go.")
 
 

@@ -74,6 +74,7 @@ class Hands:
             call for call in state.calls if call.approval_id is None or _state(answers, call) in {"approved", "used"}
         ]
         turned_down = [call for call in state.calls if call not in agreed]
+        agreed = [await self._as_approved(run, answers, call) for call in agreed]
         verdicts = [(call, _as_verdict(answers.get(call.approval_id or UUID(int=0)))) for call in turned_down]
         steps = tuple(
             Step(
@@ -93,6 +94,15 @@ class Hands:
             if call.approval_id is not None
         )
         return Move(state.approved(tuple(agreed)), (*steps, *who), delta)
+
+    async def _as_approved(self, run: Investigating, answers: dict[UUID, Approval], call: PlannedCall) -> PlannedCall:
+        """With the arguments that a person has put in, so that what is told of it is what was done."""
+        approval = answers.get(call.approval_id) if call.approval_id is not None else None
+        if approval is None or not approval.modified:
+            return call
+        async with self._database.read(run.workspace_id) as session:
+            sealed = await self._tools.approvals.call_of(session, approval)
+        return call.model_copy(update={"arguments": sealed.arguments})
 
     async def act(self, run: Investigating, state: Acting) -> Move:
         entries = await self._entries(run)
@@ -250,6 +260,7 @@ def _record(call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEnt
         outcome=name,
         result=result,
         reason=reason,
+        rule=outcome.verdict.rule if isinstance(outcome, Denied) else "",
         why=call.why,
     )
 

@@ -99,6 +99,7 @@ def fill(
         ticket_id=ticket_id,
         requester=ticket.requester,
         requester_verified=ticket.verified,
+        instructed=reader.kind == "staff",
         searched=bool(memory.queries),
         queries=memory.queries,
         passages=passages,

@@ -11,7 +11,7 @@ from uuid import UUID
 from gaby.agent.bursts import wake_followers
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
-from gaby.agent.ledger_entries import enter_other_investigation, enter_passages
+from gaby.agent.ledger_entries import enter_calls, enter_other_investigation, enter_passages
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta
 from gaby.agent.models import Investigation
@@ -65,17 +65,18 @@ class Judge:
             return await self._ended(
                 run, state, _Ending("failed", [state.broken], "", OFFLINE, ""), escalates=escalates
             )
+        enter_calls(run)
         situation = await self._situation(run, state)
         conclusion = await asyncio.to_thread(conclude, situation, self.models.runner.embed)
-        verdict, reasons = await self._verdict(run, state, conclusion)
+        verdict, reasons, judged_by = await self._verdict(run, state, conclusion)
         cited, written_by = await self._written(run, conclusion, verdict)
         if verdict == "auto_resolved":
             done, why = await self._is_complete(run, conclusion, cited)
             if not done:
                 verdict, reasons = "needs_tech", [*reasons, why]
-        return await self._ended(
-            run, state, _Ending(verdict, reasons, cited, written_by, cited_text(conclusion.notes)), escalates=escalates
-        )
+        end = _Ending(verdict, reasons, cited, written_by, cited_text(conclusion.notes))
+        move = await self._ended(run, state, end, escalates=escalates)
+        return move if judged_by == OFFLINE else replace(move, delta=move.delta.model_copy(update={"by_model": True}))
 
     async def _as_the_lead(self, run: Investigating, state: Judging, lead: UUID, *, escalates: bool) -> Move:
         """What was found for one holds for all, except what was found about the one."""
@@ -108,9 +109,17 @@ class Judge:
         reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
         cited, notes = run.restored(cited, reader), run.restored(notes, STAFF_READER)
         private = verdict not in PUBLIC and (await self._able(run)).private_replies
-        inside = note(verdict, cited, written_by, notes=notes, reasons=reasons)
+        tellable, internal = _for_requester(run, cited)
+        behind = "\n".join(part for part in (notes, internal) if part)
+        inside = note(verdict, tellable, written_by, notes=behind, reasons=reasons)
         # Where a desk has no private notes, what is meant for colleagues is not written at all: they are escalated to.
-        body = "" if verdict == "skipped" else inside if private else message(verdict, cited, written_by)
+        body = (
+            ""
+            if verdict == "skipped"
+            else inside
+            if private
+            else message(verdict, cited, written_by, hidden=_closed_pages(run))
+        )
         await self._keep_citations(run, body and f"{cited}\n{notes}")
         delta = Delta(verdict=verdict, reasons=tuple(reasons), reply=body, cited=cited, written_by=written_by)
         told = run.told(" ".join(reasons))
@@ -135,17 +144,20 @@ class Judge:
         filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
         return replace(plan.situation(filled.envelope), budget_gone=state.budget is not None)
 
-    async def _verdict(self, run: Investigating, state: Judging, conclusion: Conclusion) -> tuple[Verdict, list[str]]:
+    async def _verdict(
+        self, run: Investigating, state: Judging, conclusion: Conclusion
+    ) -> tuple[Verdict, list[str], str]:
+        """With its reasons, and who gave it."""
         if state.budget is not None:
-            return "failed_budget", [f"{state.budget} is used up."]
+            return "failed_budget", [f"{state.budget} is used up."], OFFLINE
         if not run.memory.worth_investigating or run.ticket.closed_at is not None:
-            return "skipped", [state.because or "There is nothing to look into."]
+            return "skipped", [state.because or "There is nothing to look into."], OFFLINE
         case = _case(conclusion.case, run)
         try:
             judged = await self.models.runner.run(judge.skill, case, run.occasion)
         except BudgetSpent:
-            return conclusion.judgement.verdict, list(conclusion.judgement.reasons)
-        return judged.value.verdict, judged.value.reasons
+            return conclusion.judgement.verdict, list(conclusion.judgement.reasons), OFFLINE
+        return judged.value.verdict, judged.value.reasons, judged.source
 
     async def _written(self, run: Investigating, conclusion: Conclusion, verdict: Verdict) -> tuple[str, str]:
         """The reply with its tokens, and who wrote it. A model's sentences are held against what they cite."""
@@ -278,6 +290,24 @@ class _Ending(NamedTuple):
     cited: str
     written_by: str
     notes: str
+
+
+def _for_requester(run: Investigating, cited: str) -> tuple[str, str]:
+    """The sentences that the requester may be told, and those that repeat what is for colleagues."""
+    reading, reader = run.tools.ledger.reading, requester_of(run.tools)
+    tellable: list[CitedSentence] = []
+    internal: list[CitedSentence] = []
+    for each in cited_sentences(cited):
+        closed = reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader)
+        (internal if closed else tellable).append(CitedSentence(each.text, tuple(each.citations)))
+    return cited_text(tellable), cited_text(internal)
+
+
+def _closed_pages(run: Investigating) -> frozenset[str]:
+    """Citations of pages that the requester may not read, whose names are not told either."""
+    reader = requester_of(run.tools)
+    closed = [each for each in run.memory.passages if not Readers(Audience(each.audience)).allow(reader)]
+    return frozenset(each.citation for each in closed)
 
 
 def _case(case: Case, run: Investigating) -> judge.Case:

@@ -6,6 +6,7 @@ from gaby.agent.memory import PassageRecord, TicketView
 from gaby.agent.moves import Investigating
 from gaby.safety import EVERYBODY, STAFF_ONLY, Readers
 from gaby.tools.disclosure import requester_of
+from gaby.tools.runs import result_source
 from gaby_connectors.sdk.manifest import Audience
 
 
@@ -23,8 +24,11 @@ def enter_ticket(run: Investigating, ticket: TicketView) -> None:
         return
     text = "\n\n".join((ticket.title, ticket.body, *ticket.messages))
     ledger.read_external("the ticket", text)
-    # Whoever gets the reply has seen the ticket.
-    ledger.reading.read_text("the ticket", text, EVERYBODY)
+    # Whoever gets the reply has seen what they wrote; what others wrote on the ticket need not be for them.
+    seen = f"{ticket.title}\n\n{ticket.body}" if ticket.others else text
+    ledger.reading.read_text("the ticket", seen, EVERYBODY)
+    if ticket.others:
+        ledger.reading.read("messages of others on the ticket", [STAFF_ONLY])
     if run.ticket.operator is not None:
         ledger.hear_operator("the operator's instruction", f"{ticket.title}\n\n{ticket.body}")
     elif ticket.verified:
@@ -32,6 +36,17 @@ def enter_ticket(run: Investigating, ticket: TicketView) -> None:
         ledger.trust_carriers(text)
     if ticket.notes:
         ledger.reading.read("private notes on the ticket", [STAFF_ONLY])
+
+
+def enter_calls(run: Investigating) -> None:
+    """Whatever a planner is shown of calls is in the ledger. What nobody has entered with its readers is for the staff,
+    such as what a colleague wrote when they refused; only Gaby's own reasons tell nothing."""
+    tools = run.tools
+    for call in run.memory.calls:
+        own_words = call.outcome in {"denied", "asked"} and call.rule and not call.rule.startswith("approval.")
+        if call.id not in tools.entered and not own_words:
+            tools.ledger.reading.read(result_source(call.tool), [STAFF_ONLY])
+            tools.entered.add(call.id)
 
 
 def enter_passages(run: Investigating, passages: Sequence[PassageRecord], *, internal: bool) -> None:

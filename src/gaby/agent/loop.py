@@ -17,7 +17,7 @@ from gaby.agent.finishing import Finisher
 from gaby.agent.judging import Judge
 from gaby.agent.ledger_entries import enter_memory
 from gaby.agent.loading import load
-from gaby.agent.memory import pack
+from gaby.agent.memory import CallRecord, pack
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.persona import Personas
@@ -120,11 +120,17 @@ class Loop:
         )
         enter_memory(run)
         for call in loaded.memory.calls:
-            if call.outcome == "done":
-                await parts.tools.invoker.relearn(tools, call.tool, call.arguments, call.result)
+            await self._relearn(tools, call)
             if call.outcome in {"done", "unknown"} and call.lane == "write":
                 await parts.tools.invoker.remember_change(tools, call.tool, call.arguments)
         return run
+
+    async def _relearn(self, tools: Run, call: CallRecord) -> None:
+        """What it brought, in its words or in those of an error."""
+        told = call.reason if call.result is None else call.result
+        if call.outcome in {"done", "simulated", "failed", "unknown"}:
+            invoker, vouches = self.parts.tools.invoker, call.outcome == "done"
+            await invoker.relearn(tools, call.id, call.tool, call.arguments, told, vouches=vouches)
 
     def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority) -> Run:
         """On behalf of the verified requester, of nobody, or of the operator who wrote the ticket as an instruction."""

@@ -39,6 +39,8 @@ class TicketView(_Noted):
     messages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What colleagues wrote for each other."""
+    others: bool = False
+    """Somebody else than the requester has written on it."""
     heard: int = 0
     """How many messages of the requester there were. One more that comes too late begins another investigation."""
 
@@ -52,6 +54,8 @@ class CallRecord(_Noted):
     outcome: CallOutcome
     result: Any = None
     reason: str = ""
+    rule: str = ""
+    """By which it was refused."""
     why: str = ""
 
     @property
@@ -109,6 +113,8 @@ class Delta(_Noted):
     cited: str | None = None
     """The sentences of the ending with their tokens."""
     reply: str | None = None
+    by_model: bool = False
+    """A model has planned or judged, and so chosen what the ending is made of."""
     borrowed: bool = False
     """The words are those of a model that had looked into somebody else's ticket."""
 
@@ -137,6 +143,7 @@ class Memory(BaseModel):
     reasons: list[str] = Field(default_factory=list[str])
     cited: str | None = None
     reply: str | None = None
+    by_model: bool = False
     borrowed: bool = False
 
     def standing(self, verdict: Verdict) -> Verdict:

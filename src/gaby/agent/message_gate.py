@@ -22,13 +22,13 @@ class MessageGate:
     tools: Tools
     run: Investigating
 
-    async def decide(self, posting: Posting, content: dict[str, Any], *, again: bool) -> Gated:
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
         kind = _kind(posting.kind, content)
         why = " ".join(self.run.memory.reasons)[:500]
         call = Call(f"gaby.{kind}", _arguments(kind, content), posting.id, why=why, composed_by=self._author())
         message = Message(kind, call, cited_results(self.run.memory.cited or ""))
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
-        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, again=again)
+        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id)
         asked = ruling.approval
         return Gated(
             outcome=ruling.outcome,
@@ -42,7 +42,8 @@ class MessageGate:
 
     def _author(self) -> Author:
         """Once a model has had a hand in what is said, nobody can tell any more what is woven into it."""
-        return "rules" if self.run.memory.written_by in {None, OFFLINE} else "model"
+        memory = self.run.memory
+        return "model" if memory.by_model or memory.written_by not in {None, OFFLINE} else "rules"
 
 
 def cited_results(text: str) -> tuple[str, ...]:

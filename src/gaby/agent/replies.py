@@ -1,7 +1,7 @@
 """Replies: the cited sentences of an ending as a message that people like to read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from gaby.mind import CitedSentence
 from gaby.safety import clean_reply
@@ -37,9 +37,10 @@ def tokens_in(text: str) -> list[str]:
     return list(dict.fromkeys(found[1] for found in _TOKEN.finditer(text)))
 
 
-def message(verdict: Verdict, cited: str, written_by: str) -> str:
-    """What the requester is told: numbers instead of tokens, and the sources at the end."""
-    return _written([cited, _CLOSING[verdict]], written_by)
+def message(verdict: Verdict, cited: str, written_by: str, hidden: Collection[str] = ()) -> str:
+    """What the requester is told: numbers instead of tokens, and the sources at the end. Those that are `hidden` are
+    not named: a title may tell what the page is about."""
+    return _written([cited, _CLOSING[verdict]], written_by, hidden)
 
 
 def note(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", reasons: Sequence[str] = ()) -> str:
@@ -51,12 +52,14 @@ def note(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", reas
     return _written([head, notes, for_them, _CLOSING[verdict]], written_by)
 
 
-def _written(told: Sequence[str], written_by: str) -> str:
+def _written(told: Sequence[str], written_by: str, hidden: Collection[str] = ()) -> str:
     text = "\n\n".join(part for part in told if part)
     sources = tokens_in(text)
     numbers = {token: number for number, token in enumerate(sources, 1)}
     text = _TOKEN.sub(lambda found: f"[{numbers[found[1]]}]", text)
-    listed = "\n".join(f"[{number}] `{token}`" for token, number in numbers.items())
+    listed = "\n".join(
+        f"[{number}] {'an internal page' if token in hidden else f'`{token}`'}" for token, number in numbers.items()
+    )
     by = "without a language model" if written_by == "offline" else f"with {written_by}"
     parts = (text, f"Sources:\n{listed}" if listed else "", f"_Written by Gaby, {by}._")
     return clean_reply("\n\n".join(part for part in parts if part))

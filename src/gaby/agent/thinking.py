@@ -11,7 +11,7 @@ from gaby.agent import detector
 from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
 from gaby.agent.envelope import Facts, Toolbox, Toolboxes, fill
-from gaby.agent.ledger_entries import enter_passages, enter_ticket
+from gaby.agent.ledger_entries import enter_calls, enter_passages, enter_ticket
 from gaby.agent.memory import Delta, PassageRecord, TicketView
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
@@ -20,6 +20,7 @@ from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retriev
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, TicketId, made_by
+from gaby.kernel.mail_addresses import same_address
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.service import Knowledge
@@ -32,7 +33,7 @@ from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
 from gaby.skills import plan, triage
 from gaby.tickets.authority import authority_of
-from gaby.tickets.intake import Intake
+from gaby.tickets.intake import Intake, WrittenMessage
 from gaby.tools import Tools
 from gaby.tools.disclosure import requester_of
 
@@ -122,6 +123,7 @@ class Thinking:
             ticket_id=run.ticket.external_id,
             now=self.clock.now(),
         )
+        enter_calls(run)
         planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
         step = planned.value
         delta = Delta(plans=1, envelope=filled.tokens).model_copy(update=_used(planned))
@@ -131,6 +133,8 @@ class Thinking:
             enter_passages(run, memory.passages, internal=True)
             if step.kind != "retrieve" and filled.envelope.withheld:
                 step = plan.Step(kind="retrieve", queries=memory.queries[-8:], why="Pages for colleagues were found.")
+        if planned.source != OFFLINE:
+            delta = delta.model_copy(update={"by_model": True})
         if seen is not None:
             delta = delta.model_copy(update={"ticket": seen})
         if step.kind == "retrieve" and await self._is_degraded(run):
@@ -216,6 +220,7 @@ class Thinking:
             priority=run.ticket.priority,
             messages=tuple(each.body for each in written.messages if each.author != "gaby" and not each.private),
             notes=tuple(each.body for each in written.messages if each.author != "gaby" and each.private),
+            others=any(_is_by_another(each, run.ticket.requester_email) for each in written.messages),
             heard=sum(each.asks for each in written.messages),
         )
         enter_ticket(run, view)
@@ -270,6 +275,14 @@ class Thinking:
         async with self.database.read(run.workspace_id) as session:
             depth = await self.queue.depth(session, run.workspace_id)
         return depth.waiting > self.degraded_above
+
+
+def _is_by_another(message: WrittenMessage, requester: str | None) -> bool:
+    """Whether a message says that it is neither the requester's own nor a colleague's."""
+    author = message.author_email
+    if message.author != "requester" or author is None:
+        return False
+    return requester is None or not same_address(author, requester)
 
 
 def _investigating(run: Investigating) -> Statement:

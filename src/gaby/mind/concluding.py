@@ -247,6 +247,8 @@ def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     """What only the requester can tell."""
     if answered >= ANSWERED or is_plain_question(investigation.situation.ticket):
         return ()
+    if investigation.situation.instructed:
+        return ()
     if not investigation.situation.requester_verified or investigation.is_stranger:
         return (_WHO,)
     if not investigation.books or any(call.outcome in _NO_ANSWER for call in investigation.calls):

@@ -108,6 +108,8 @@ class Investigation:
     @cached_property
     def is_dangerous(self) -> bool:
         """Orders to the assistant; or a stranger who wants a change or data and speaks of somebody else."""
+        if self.situation.instructed:
+            return False
         if self.orders:
             return True
         text = self.situation.ticket

@@ -57,6 +57,8 @@ class Situation:
     requester: str | None = None
     """The address that the desk vouches for."""
     requester_verified: bool = False
+    instructed: bool = False
+    """Somebody who works here wrote it, for Gaby to do."""
     searched: bool = False
     """The knowledge was asked already."""
     passages: Sequence[Found] = ()

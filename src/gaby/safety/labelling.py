@@ -1,5 +1,6 @@
 """Labels for the values in a tool's result: what its connector vouches for, whose it is, and who may be told."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -14,6 +15,7 @@ from gaby_connectors.sdk.manifest import Audience, ResultLabel, ToolManifest
 
 Path = tuple[str, ...]
 _DEEPEST = 40
+_FIELD_NAME = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
 _MOST_VALUES = 50_000
 
 
@@ -48,8 +50,11 @@ class LabelledValue(NamedTuple):
     readers: Readers
 
 
-def learn_result(ledger: Ledger, result: Any, context: ResultContext) -> None:
-    """Enter a structured result into the ledger: trusted values, and who may be told of each. The rest is EXTERNAL."""
+def learn_result(ledger: Ledger, result: Any, context: ResultContext, *, vouches: bool = True) -> None:
+    """Enter a structured result into the ledger: trusted values, and who may be told of each. The rest is EXTERNAL.
+
+    Without `vouches` nothing becomes trusted, such as in what a rehearsal says would exist.
+    """
     rules = _Rules(context.manifest)
     for count, value in enumerate(_walk(result, (), rules, context, _at_the_top(context))):
         if count >= _MOST_VALUES:
@@ -57,7 +62,7 @@ def learn_result(ledger: Ledger, result: Any, context: ResultContext) -> None:
             ledger.reading.read(context.source, [Readers()])
             return
         ledger.reading.read_value(context.source, value.leaf.value, value.readers)
-        if value.label is not None:
+        if vouches and value.label is not None:
             kind = rules.kind(value.path)
             ledger.learn(value.leaf.value, Origin(value.label, context.source, context.connector, kind))
 
@@ -88,12 +93,12 @@ def _readable(value: Any, path: Path, rules: "_Rules", context: ResultContext, a
         below = at if owner is None else _of_owner(_field(row, owner), context, at)
         parts = {name: _readable(inner, (*path, name), rules, context, below, reader) for name, inner in row.items()}
         kept = {name: part for name, part in parts.items() if part is not _NOTHING}
-        return kept if kept or not row else _NOTHING
+        return kept if kept or (not row and rules.tells_nothing(path, at.owners, reader)) else _NOTHING
     if isinstance(value, list):
         items = cast("list[Any]", value)
         found = [_readable(inner, (*path, "[]"), rules, context, at, reader) for inner in items]
         left = [part for part in found if part is not _NOTHING]
-        return left if left or not items else _NOTHING
+        return left if left or (not items and rules.tells_nothing(path, at.owners, reader)) else _NOTHING
     return value if rules.readers(path, at.owners).allow(reader) else _NOTHING
 
 
@@ -133,6 +138,9 @@ class _Rules:
         self._readers = sorted(
             ((_steps(path), audience) for path, audience in manifest.readers.items()), key=lambda rule: -len(rule[0])
         )
+        self._declared = [
+            _steps(path) for path in (*manifest.results, *manifest.owner, *manifest.readers, *manifest.result_kinds)
+        ]
         self.audience = manifest.audience
 
     def vouches(self, path: Sequence[str]) -> bool:
@@ -149,6 +157,19 @@ class _Rules:
     def owner_field(self, path: Sequence[str]) -> str | None:
         return next((owner for rule, owner in self._owners if _matches(rule, path)), None)
 
+    def is_declared(self, path: Sequence[str]) -> bool:
+        """Whether the manifest names this field, so that its name is no value."""
+        if not path:
+            return True
+        return any(
+            len(rule) >= len(path) and rule[len(path) - 1] != "*" and _matches(rule[: len(path)], path)
+            for rule in self._declared
+        )
+
+    def tells_nothing(self, path: Sequence[str], owners: frozenset[str] | None, reader: Reader) -> bool:
+        """Of something empty: its name may be all that there is to tell."""
+        return self.is_declared(path) or self.readers(path, owners).allow(reader)
+
     def readers(self, path: Sequence[str], owners: frozenset[str] | None) -> Readers:
         """The longest rule that leads to the value. A row with an owner is for its owner unless a rule says more."""
         said = next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), None)
@@ -161,20 +182,33 @@ def _walk(value: Any, path: Path, rules: _Rules, context: ResultContext, at: _In
     """A row with an owner changes label and owners of everything below it."""
     if len(path) > _DEEPEST:
         yield LabelledValue(path, Leaf("", ""), None, Readers())
-    elif isinstance(value, Mapping):
-        row = cast("Mapping[str, Any]", value)
-        owner = rules.owner_field(path)
-        below = at if owner is None else _of_owner(_field(row, owner), context, at)
-        for name, inner in row.items():
-            yield from _walk(inner, (*path, name), rules, context, below)
-    elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
-            yield from _walk(inner, (*path, "[]"), rules, context, at)
+    elif isinstance(value, Mapping | list):
+        held = cast("Mapping[str, Any] | list[Any]", value)
+        if not held and not rules.is_declared(path):
+            yield LabelledValue(path, Leaf("", ""), None, rules.readers(path, at.owners))
+        yield from _walk_inside(held, path, rules, context, at)
     else:
         label = Label.CREATED if rules.created(path) else at.label if rules.vouches(path) else None
         readers = rules.readers(path, at.owners)
         for leaf in leaves("", value):
             yield LabelledValue(path, leaf, None if leaf.literal else label, readers)
+
+
+def _walk_inside(
+    held: Mapping[str, Any] | list[Any], path: Path, rules: _Rules, context: ResultContext, at: _Inherited
+) -> Iterator[LabelledValue]:
+    if isinstance(held, list):
+        for inner in held:
+            yield from _walk(inner, (*path, "[]"), rules, context, at)
+        return
+    owner = rules.owner_field(path)
+    below = at if owner is None else _of_owner(_field(held, owner), context, at)
+    for name, inner in held.items():
+        place = (*path, name)
+        if not _FIELD_NAME.fullmatch(name) and not rules.is_declared(place):
+            # An id or an address as a key is a value like any other, and nobody vouches for it.
+            yield LabelledValue(place, Leaf("", name), None, rules.readers(place, below.owners))
+        yield from _walk(inner, place, rules, context, below)
 
 
 def _of_owner(owner: Any, context: ResultContext, at: _Inherited) -> _Inherited:

@@ -14,6 +14,7 @@ _NAMED = re.compile(r"(?:#|\b(?:id|ids|number|no|nr|ticket|order|invoice|charge|
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?![\w]|[.,]\d)")
 _POSSESSIVE = re.compile(r"['’]s(?![^\W_])")
 _DENIED = re.compile(r"\b(?:no|not|non|never|without|nor|neither|off|disable|disabled|remove|stop)\b|n't\b")
+_FORBIDS = re.compile(r"\b(?:not|never|without|except|nor|neither|avoid|ignore|skip)\b|n['’]t\b")
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
 _EXCERPT = 60
@@ -39,10 +40,14 @@ def same_case(text: str) -> str:
 
 
 def says(said: Words, value: str) -> bool:
-    """Whether the words name this value as a whole. Upper and lower case are the same; nothing else is."""
-    wanted = same_case(value.strip())
-    found = _occurrences(said.folded, wanted) if wanted else ()
-    return any(_stands_alone(said.folded, start, start + len(wanted)) for start in found)
+    """Whether the words name this value as a whole, and not as something to keep away from. Upper and lower case are
+    the same; nothing else is."""
+    wanted = same_case(value)
+    found = _occurrences(said.folded, wanted) if wanted and wanted == wanted.strip() else ()
+    return any(
+        _stands_alone(said.folded, start, start + len(wanted)) and not _is_forbidden(said.folded, start)
+        for start in found
+    )
 
 
 def says_literal(said: Words, argument: str, value: str) -> bool:
@@ -59,6 +64,12 @@ def says_literal(said: Words, argument: str, value: str) -> bool:
 def says_quantity(said: Words, value: str) -> bool:
     """Whether the words give this number, however it is written: `1,200.50`, `1200.5`."""
     return value in said.quantities
+
+
+def _is_forbidden(text: str, start: int) -> bool:
+    """`Do not touch r-3003`: looked for in the same sentence, a few words before the value."""
+    sentence = max(text.rfind(end, 0, start) for end in (". ", "! ", "? ", "; ", "\n"))
+    return _FORBIDS.search(text, max(0, start - 60, sentence + 1), start) is not None
 
 
 def quote(source: str, text: str, value: str) -> Quote | None:

@@ -122,7 +122,8 @@ class Ledger:
 
     def origins(self, leaf: Leaf, use: Use) -> tuple[Origin, ...]:
         """Everybody trusted who named the value; an operator's words first. Nobody means that it is EXTERNAL."""
-        known = self._values.get(leaf.value.strip(), ())
+        # With a blank around it, it is another value for whoever receives it.
+        known = self._values.get(leaf.value, ())
         mine = tuple(origin for origin in known if origin.counts_for(leaf, use))
         said = tuple(Origin(Label.OPERATOR, each.source) for each in self._operator if _says(each, leaf))
         return (*said, *mine)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from gaby.kernel.errors import Invalid
+from gaby.safety.matching import same_case
 
 _SEGMENT = re.compile(r"\*\*|(?:[A-Za-z0-9_.~%:@-]|\*(?!\*)|\{[a-z][a-z0-9_]*\})+")
 _WILD = re.compile(r"(\*|\{[a-z][a-z0-9_]*\})")
@@ -63,8 +64,10 @@ class ScopeDecision:
 
 def check_scope(rules: LaneRules, path: str) -> ScopeDecision:
     segments = path.split("/")
+    # A denial holds however the value is written: many systems take `R-1001` for `r-1001`.
+    folded = same_case(path).split("/")
     for pattern in rules.deny:
-        if _fits(pattern.split("/"), segments):
+        if _fits(same_case(pattern).split("/"), folded):
             return ScopeDecision(allowed=False, rule="scope.denied", pattern=pattern)
     for pattern in rules.allow:
         if _fits(pattern.split("/"), segments):
@@ -78,7 +81,7 @@ def scope_path(template: str, arguments: Mapping[str, Any]) -> str:
     def fill(match: re.Match[str]) -> str:
         value = arguments.get(match[1])
         # What is missing or no single value is a lone `-`, so the path keeps its number of segments.
-        return quote(str(value), safe="") if isinstance(value, str | int | float) and value != "" else "-"
+        return quote(str(value).strip(), safe="") if isinstance(value, str | int | float) and value != "" else "-"
 
     return _ARGUMENT.sub(fill, template)
 

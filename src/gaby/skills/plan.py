@@ -65,6 +65,8 @@ class Envelope(Given):
     ticket_id: Inside | None = None
     requester: Outside | None = None
     requester_verified: bool = False
+    instructed: bool = False
+    """Somebody who works here wrote the ticket, as an instruction."""
     searched: bool = False
     queries: list[Outside] = Field(default_factory=list[str])
     """What the knowledge was asked for already."""
@@ -102,6 +104,7 @@ def situation(given: Envelope) -> mind.Situation:
         text=given.text,
         requester=given.requester,
         requester_verified=given.requester_verified,
+        instructed=given.instructed,
         searched=given.searched,
         passages=[mind.Found(each.citation, each.title, each.text, each.trusted) for each in given.passages],
         calls=[_seen(each) for each in given.calls],

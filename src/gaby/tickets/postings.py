@@ -79,9 +79,7 @@ class Gated:
 class Gate(Protocol):
     """Decides about everything that leaves. Tickets know nothing of how."""
 
-    async def decide(self, posting: Posting, content: dict[str, Any], *, again: bool) -> Gated:
-        """`again` when something was changed after the last decision, so that nothing of it may be used."""
-        ...
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated: ...
 
 
 class _Overtaken(Exception):
@@ -153,8 +151,8 @@ class Poster:
 
     async def _decide(self, actor: Actor, sending: "_Sending") -> datetime | None:
         """Nothing is sent that was not decided a moment before. If the policy changes meanwhile, it is decided anew."""
-        for number in range(_DECISIONS):
-            gated = await sending.gate.decide(sending.posting, sending.content, again=number > 0)
+        for _ in range(_DECISIONS):
+            gated = await sending.gate.decide(sending.posting, sending.content)
             try:
                 return await self._as_decided(actor, sending, gated)
             except _Overtaken:

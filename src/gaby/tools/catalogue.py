@@ -78,6 +78,18 @@ class Catalogue:
             found = self._snapshots[workspace_id] = await self._load(workspace_id)
         return found
 
+    async def fresh(self, workspace_id: WorkspaceId) -> Snapshot:
+        """As the database has it now, whoever changed it."""
+        found = await self.snapshot(workspace_id)
+        async with self._database.read(SYSTEM) as session:
+            everywhere = await epochs.current(session)
+        async with self._database.read(workspace_id) as session:
+            epoch = everywhere + await epochs.current(session)
+        if epoch == found.epoch:
+            return found
+        self.forget(workspace_id)
+        return await self.snapshot(workspace_id)
+
     def forget(self, workspace_id: WorkspaceId) -> None:
         """A change for the whole installation concerns every workspace."""
         if workspace_id == SYSTEM:

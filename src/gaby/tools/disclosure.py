@@ -1,11 +1,14 @@
 """What a change would tell, and to whom: whether everybody whom its content reaches may know what the run has read."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gaby.safety import Disclosure, Label, Reader, Role, ToolFacts, Trace, canonical_identity, leaves
 from gaby.tools.runs import Author, Run
 from gaby_connectors.sdk.manifest import Audience
+
+_SOURCE = re.compile(r"^\[\d+\] `(?:doc|tool):[^`\n]{1,1000}`$", re.MULTILINE)
 
 
 def requester_of(run: Run) -> Reader:
@@ -48,7 +51,8 @@ def disclosures_of(
     text = "\n".join(said)
     for reader in _readers(tool, run, traces):
         yield from _told_to(run, reader, text, composed_by, cited)
-        yield from run.ledger.reading.quoted_in(text, reader)
+        # Gaby's own list of sources names pages; it does not repeat them.
+        yield from run.ledger.reading.quoted_in(_SOURCE.sub("", text), reader)
 
 
 def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from gaby.safety import (
     ApprovalFact,
@@ -22,6 +22,8 @@ from gaby.safety import (
     links_in_lookups,
     scope_path,
 )
+from gaby.safety.arguments import canonical_number
+from gaby.safety.matching import same_case
 from gaby.safety.schemas import properties_of
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.disclosure import disclosures_of
@@ -74,8 +76,24 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
 
 def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
     """What a change is, whatever is said with it: the same again is paying twice."""
-    chosen = {name: value for name, value in arguments.items() if entry.facts.roles.get(name) is not Role.CONTENT}
+    declared = properties_of(entry.facts.schema, entry.facts.schema)
+    chosen = {
+        name: _one_spelling(value)
+        for name, value in arguments.items()
+        if entry.facts.roles.get(name) is not Role.CONTENT and not _is_default(declared.get(name), value)
+    }
     return digest([entry.facts.full_name, chosen])
+
+
+def _one_spelling(value: Any) -> Any:
+    """The same for all spellings that a system may take for one value: `5` and `5.0`, `R-1001` and `r-1001 `."""
+    if isinstance(value, str):
+        return same_case(value.strip())
+    if isinstance(value, Mapping):
+        return {name: _one_spelling(inner) for name, inner in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_one_spelling(inner) for inner in cast("list[Any]", value)]
+    return canonical_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:

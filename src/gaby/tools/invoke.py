@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from gaby.audit import AuditLog, FenceBroken
 from gaby.kernel.actors import Actor, system_actor
@@ -73,18 +74,37 @@ class Invoker:
 
     async def explain(self, call: Call, run: Run) -> Verdict:
         """The verdict on a call, without acting."""
-        decided, _ = await self._decide(call, run)
+        decided, _ = await self._decide_now(call, run)
         return decided.verdict
 
     async def invoke(self, call: Call, run: Run) -> ToolOutcome:
         for _ in range(_TRIES):
-            decided, approval = await self._decide(call, run)
+            decided, approval = await self._decide_now(call, run)
             try:
-                return await self._carry_out(decided, run, approval)
+                outcome = await self._carry_out(decided, run, approval)
             except FenceBroken:
-                # Somebody changed the policy after the decision and before the intent; it is decided anew.
+                # Somebody changed the policy after the decision and before the intent; it is decided anew. Without an
+                # intent nothing was done, so an approval that this call has used by itself still counts.
                 self._parts.catalogue.forget(run.workspace_id)
+                call = replace(call, resumed=call.resumed or approval is not None)
+                continue
+            if isinstance(outcome, Failed | Unknown):
+                told = outcome.message if isinstance(outcome, Failed) else outcome.reason
+                _learn(decided.entry, decided.arguments, run, None, told, vouches=False)
+            run.entered.add(call.id)
+            return outcome
         raise Conflict("The policy changes faster than calls can be decided. Nothing was done; try again.")
+
+    async def _decide_now(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
+        """What is allowed stands behind a fence. Before anything is refused or asked, the policy is looked at again: an
+        approval that was asked for under an old one could never be used."""
+        decided, approval = await self._decide(call, run)
+        if (
+            decided.verdict.outcome == "allow"
+            or await self._parts.catalogue.fresh(run.workspace_id) is decided.snapshot
+        ):
+            return decided, approval
+        return await self._decide(call, run)
 
     async def _decide(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
         parts = self._parts
@@ -148,11 +168,15 @@ class Invoker:
         outcome = await self._perform(decided, run, rehearsal=True)
         if not isinstance(outcome, Answered):
             return outcome
+        _learn(decided.entry, decided.arguments, run, outcome.structured, outcome.text, vouches=False)
         return Simulated(decided.verdict, await _shown(decided, outcome, run), outcome.structured)
 
     async def _act(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
         key = self._cache_key(decided, run)
         if key is not None and (known := self._parts.cache.get(key)) is not None:
+            # Whoever asks later who has read something finds this run as well.
+            payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "call_id": str(decided.call.id)}
+            await self._parts.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
             return await self._done(decided, run, known, cached=True)
         if approval is not None:
             if approval.preview_digest is not None and approval.state != "used":
@@ -239,13 +263,17 @@ class Invoker:
             return None
         return cache_key(run.workspace_id, facts.connector, facts.name, facts.fingerprint, decided.arguments)
 
-    async def relearn(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any) -> None:
+    async def relearn(
+        self, run: Run, call_id: UUID, tool: str, arguments: Mapping[str, Any], result: Any, *, vouches: bool
+    ) -> None:
         """Enter into the ledger what an earlier call of this run had brought. In the order in which they were made."""
         snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        # Nobody can say any more who may read what a tool brought that is gone.
         if (entry := snapshot.tools.get(tool)) is not None:
             text = result if isinstance(result, str) else json.dumps(result)
             real = real_arguments(arguments, run)
-            _learn(entry, real, run, None if isinstance(result, str) else result, text)
+            _learn(entry, real, run, None if isinstance(result, str) else result, text, vouches=vouches)
+            run.entered.add(call_id)
 
     async def remember_change(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> None:
         """What an earlier call of this run has changed, or may have."""
@@ -262,7 +290,7 @@ class Invoker:
         return readable_part(result, _context(entry, real_arguments(arguments, run), run), reader)
 
     async def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
-        _learn(decided.entry, decided.arguments, run, answer.structured, answer.text)
+        _learn(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
         shown = await _shown(decided, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
 
@@ -275,7 +303,9 @@ def _size(arguments: Mapping[str, Any]) -> int:
     return len(canonical_json(arguments))
 
 
-def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str) -> None:
+def _learn(
+    entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str, *, vouches: bool
+) -> None:
     source = result_source(entry.facts.full_name)
     run.learn_personal(values_to_redact(structured, entry.facts.manifest))
     run.ledger.read_external(source, text)
@@ -287,7 +317,7 @@ def _learn(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured:
     if structured is None:
         run.ledger.reading.read(source, [readers_of_text(context)])
     else:
-        learn_result(run.ledger, structured, context)
+        learn_result(run.ledger, structured, context, vouches=vouches)
 
 
 def _context(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> ResultContext:

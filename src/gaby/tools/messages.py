@@ -124,16 +124,9 @@ class Messages:
         self._catalogue = catalogue
         self._approvals = approvals
 
-    async def decide(
-        self, message: Message, run: Run, approval_id: ApprovalId | None, *, again: bool = False
-    ) -> Ruling:
-        """What a person must see first becomes a draft that waits for them.
-
-        `again` when the policy was changed after an earlier decision, perhaps by another process.
-        """
-        if again:
-            self._catalogue.forget(run.workspace_id)
-        snapshot = await self._catalogue.snapshot(run.workspace_id)
+    async def decide(self, message: Message, run: Run, approval_id: ApprovalId | None) -> Ruling:
+        """What a person must see first becomes a draft that waits for them."""
+        snapshot = await self._catalogue.fresh(run.workspace_id)
         fence = epochs.fence(run.workspace_id, snapshot.epoch, run.fence)
         killed = snapshot.connectors[builtin.NAME].killed
         entry = message_entries(run.workspace_id, killed)[message.kind]
