@@ -45,6 +45,48 @@ async def test_a_change_by_cookie_needs_the_csrf_token(world: World) -> None:
     assert without.json()["code"] == "token_missing"
 
 
+_OTHER_SITES = [
+    {"Origin": "https://evil.example"},
+    {"Origin": "http://gaby.example.evil.example"},
+    {"Origin": "http://gaby.example:8080"},
+    {"Origin": "null"},
+    {"Origin": "", "Sec-Fetch-Site": "same-origin"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", _OTHER_SITES)
+@pytest.mark.parametrize("path", ["/api/session", "/join", "/setup"])
+async def test_no_other_site_signs_somebody_in(world: World, path: str, headers: dict[str, str]) -> None:
+    fields = {"token": "a" * 43, "email": "ada@acme.example", "name": "Ada", "password": PASSWORD}
+    async with world.client(headers=headers) as client:
+        is_form = not path.startswith("/api")
+        answer = await (client.post(path, data=fields) if is_form else client.post(path, json=fields))
+    assert (answer.status_code, answer.json()["code"]) == (403, "sent_by_another_site")
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://gaby.example", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "HTTPS://Gaby.example:443"},
+        {"Origin": "http://127.0.0.1:8321", "Host": "inside:9000"},
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+)
+async def test_ones_own_site_and_programs_sign_in(world: World, headers: dict[str, str]) -> None:
+    await world.person("ada@acme.example")
+    public = world.gaby.identity.public_url
+    sent = {name: public if "127.0.0.1" in value else value for name, value in headers.items()}
+    async with world.client(headers=sent) as client:
+        answer = await client.post("/api/session", json={"email": "ada@acme.example", "password": PASSWORD})
+    assert answer.status_code == 201
+
+
 async def test_a_session_ends_when_idle_and_when_old(world: World, clock: HeldClock) -> None:
     acme = await world.workspace("acme")
     ada = await world.browser("ada@acme.example", acme, Role.ADMIN)

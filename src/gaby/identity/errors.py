@@ -20,6 +20,11 @@ class TokenMissing(Forbidden):
     """The X-CSRF-Token header is missing or wrong. Load the session again and send the token it gives."""
 
 
+class SentByAnotherSite(Forbidden):
+    """This form was sent by a page of another site. Open the form at Gaby's own address and send it from there. If you
+    did, the installation's GABY_SERVER_PUBLIC_URL is not the address in your browser."""
+
+
 class LinkNotAccepted(NotFound):
     """This link is not valid: it was used already, has expired, or was never issued. Ask for a new one."""
 

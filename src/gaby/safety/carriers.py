@@ -7,18 +7,22 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from gaby.safety.redaction.crypto import find_crypto
+from gaby.safety.redaction.handles import find_handles, find_schemes
 from gaby.safety.redaction.hidden import find_hidden, find_unseen, readable
 from gaby.safety.redaction.hosts import canonical_host
 from gaby.safety.redaction.images import find_images
 from gaby.safety.redaction.links import find_links
-from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, Reading, is_plain
+from gaby.safety.redaction.long_numbers import find_long_numbers
+from gaby.safety.redaction.reading import COMPATIBLE, INVISIBLE, SEPARATOR, Reading, is_plain
 from gaby.safety.redaction.recognise import recognise
 from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Kind
 from gaby.safety.redaction.text_windows import EDGE, OVERLAP, WINDOW, windows
 
 __all__ = ["Carrier", "CarrierKind", "find_carriers"]
 
-CarrierKind = Literal["link", "email", "iban", "card", "phone", "host", "ip", "crypto", "secret", "image", "hidden"]
+CarrierKind = Literal[
+    "link", "email", "iban", "card", "phone", "number", "handle", "host", "ip", "crypto", "secret", "image", "hidden"
+]
 
 _RECOGNISED: frozenset[Kind] = frozenset({"email", "iban", "card", "phone", "ip"})
 _KINDS = _RECOGNISED | SECRET_KINDS
@@ -31,6 +35,9 @@ _SPREAD_SHAPE = bytes(byte if chr(byte).isspace() else 97 for byte in range(128)
 
 _SCHEME = r"\1://"
 _SPLIT_SCHEME = re.compile(r"http(?!s?://\S)")
+_ESCAPED = re.compile(r"%(?:25){0,3}(2[d-f]|3[0-9a]|4[0-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])", re.IGNORECASE)
+# Not those that may go on a sentence: "e.g. in", "approx. one".
+_APART_TOPS = ("com", "net", "org", "xyz", "zip", "icu", "biz", "io", "dev", "ru", "cn", "cyou", "sbs", "cfd")
 
 
 class _Disguise(NamedTuple):
@@ -73,8 +80,8 @@ _DISGUISES = (
     ),
     _Disguise(
         b".",
-        (" .", "\n.", "\t.", ". com", ". net", ". org", ".\ncom", ".\nnet", ".\norg"),
-        re.compile(r"(?<=[\w\-])(?:\s{1,3}\.\s{0,3}(?=[a-zA-Z]{2})|\.\s{1,3}(?=(?:com|net|org)\b))"),
+        (" .", "\n.", "\t.", *(f".{blank}{top}" for top in _APART_TOPS for blank in " \n")),
+        re.compile(r"(?<=[\w\-])(?:\s{1,3}\.\s{0,3}(?=[a-zA-Z]{2})|\.\s{1,3}(?=(?:" + "|".join(_APART_TOPS) + r")\b))"),
         ".",
     ),
 )
@@ -137,6 +144,8 @@ def _readings(text: str) -> Iterator[Reading]:
 def _undisguised(reading: Reading) -> Reading:
     if b" a a a a " in reading.text.encode("ascii", "replace").translate(_SPREAD_SHAPE):
         reading = reading.sub(_SPREAD_OUT, lambda found: "".join(found[0].split()))
+    if "%" in reading.text:
+        reading = reading.sub(_ESCAPED, lambda found: chr(int(found[1], 16)))
     low = reading.text.lower()
     signs = frozenset(low.encode("ascii", "replace").translate(None, _NO_SIGNS))
     for disguise in _DISGUISES:
@@ -156,9 +165,18 @@ def _without(reading: Reading, disguise: _Disguise) -> Reading:
 
 def _in_reading(reading: Reading, depth: int) -> Iterator[Carrier]:
     text = reading.text
+    found = [*_with_form(text)]
+    yield from found
+    yield from _without_form(_masked(text, found))
+    if depth:
+        yield from _hidden(text, depth)
+
+
+def _with_form(text: str) -> Iterator[Carrier]:
+    """What shows by itself what it is."""
     images = [Carrier("image", value, start, end) for start, end, value in find_images(text)]
     yield from images
-    for link in find_links(text):
+    for link in find_links(text, archives=False):
         if not any(image.start <= link.start < image.end for image in images):
             yield Carrier("host" if link.is_bare else "link", link.value, link.start, link.end)
     for span in recognise(text, _KINDS, at_least=Certainty.LIKELY):
@@ -168,8 +186,24 @@ def _in_reading(reading: Reading, depth: int) -> Iterator[Carrier]:
         else:
             yield Carrier(*_canonical(span.kind, value), span.start, span.end)
     yield from (Carrier("crypto", value, start, end) for start, end, value in find_crypto(text))
-    if depth:
-        yield from _hidden(text, depth)
+
+
+def _without_form(text: str) -> Iterator[Carrier]:
+    """What somebody may call, pay to or open, although nothing tells which of them it is."""
+    yield from (Carrier("link", value, start, end) for start, end, value in find_schemes(text))
+    yield from (Carrier("handle", value, start, end) for start, end, value in find_handles(text))
+    yield from (Carrier("number", value, start, end) for start, end, value in find_long_numbers(text))
+
+
+def _masked(text: str, carriers: Iterable[Carrier]) -> str:
+    """What is found already is not found once more as something less certain."""
+    pieces: list[str] = []
+    at = 0
+    for _, _, start, end in sorted(carriers, key=lambda carrier: carrier.start):
+        if end > at:
+            pieces += (text[at:start], SEPARATOR * (end - max(at, start)))
+            at = end
+    return "".join((*pieces, text[at:]))
 
 
 def _canonical(kind: Kind, text: str) -> tuple[CarrierKind, str]:

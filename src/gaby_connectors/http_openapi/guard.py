@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
 from gaby_connectors.sdk.errors import denied, transient
-from gaby_connectors.sdk.outside_addresses import Address, is_public
+from gaby_connectors.sdk.outside_addresses import Address, is_public, log_refused
 
 
 class OneServer:
@@ -35,8 +35,9 @@ class OneServer:
             raise transient("The server's name is not known.")
         for address in addresses:
             if not (is_public(address) or any(address in network for network in self._allowed)):
+                log_refused(self._host, address)
                 raise denied(
-                    f"{self._host} is at {address}, a private or special address. "
+                    f"{self._host} has a private or special address. "
                     "If that is meant, name its network in HTTP_OPENAPI_ALLOW_NETWORKS."
                 )
         return addresses

@@ -8,6 +8,7 @@ that was judged is the one that is used, whatever DNS says a moment later.
 """
 
 import asyncio
+import logging
 import os
 import socket
 import sys
@@ -26,6 +27,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 # Addresses that count as global and are not: of clouds' own services, of anycast relays, and of networks that carry
 # another address in theirs, which somebody on the way decides about.
 _SPECIAL = tuple(map(ip_network, ("168.63.129.16", "192.0.0.0/24", "192.88.99.0/24", "2002::/16", "2001::/32")))
+_log = logging.getLogger(__name__)
 _INSIDE_NAMES = ("localhost", ".localhost", ".local", ".internal", ".home.arpa")
 
 
@@ -71,14 +73,15 @@ class OutsideAddresses:
         address = _literal(name)
         inside = name.endswith(_INSIDE_NAMES) if address is None else not self.allows(address)
         if inside or not name:
-            raise _refusal(host, "inside this network")
+            raise _refusal(host)
 
     def judged(self, host: str, addresses: Sequence[Address]) -> Sequence[Address]:
         """All of them, if all are allowed: one bad answer among good ones is a sign of an attack."""
         if host.lower().rstrip(".") not in self.names:
             for address in addresses:
                 if not self.allows(address):
-                    raise _refusal(host, f"at {address}")
+                    log_refused(host, address)
+                    raise _refusal(host)
         return addresses
 
     def resolve(self, host: str, port: int) -> Sequence[Address]:
@@ -151,13 +154,20 @@ def _check_connection(outside: OutsideAddresses, trusted: set[Address], target: 
     for name in outside.names:
         trusted.update(outside.resolve(name, 0))
     if address not in trusted:
-        raise _refusal(host, "inside this network")
+        # It may be what a name led to.
+        log_refused("the server", address)
+        raise _refusal("The server")
 
 
-def _refusal(host: str, where: str) -> AddressRefused:
+def log_refused(host: str, address: Address) -> None:
+    """Only here: whoever is told where names lead can draw a map of the network that Gaby stands in."""
+    _log.info("address refused: %s is at %s", host[:200], address)
+
+
+def _refusal(host: str) -> AddressRefused:
     return AddressRefused(
-        f"{host[:200]} is {where}, and workspaces may only use public addresses. If it is meant, whoever manages the "
-        "installation names it in GABY_SAFETY_INSIDE, or sets it up."
+        f"{host[:200]} is inside this network, and workspaces may only use public addresses. If it is meant, whoever "
+        "manages the installation names it in GABY_SAFETY_INSIDE, or sets it up."
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from gaby.knowledge.documents import Unreadable
 from gaby.knowledge.sources.config import SourceConfig, SourceGround
 from gaby.knowledge.sources.fetching import Asked, RedirectRefused, Reply, Web, redirect_target
-from gaby.knowledge.sources.guard import Address, Guard
+from gaby.knowledge.sources.guard import Address, AddressRefused, Guard
 from gaby.knowledge.sources.limits import Limits
 from gaby.knowledge.sources.source import Source, SourceUnavailable
 from tests.knowledge.sources.conftest import Opening, Sleeper
@@ -255,3 +255,14 @@ async def test_what_was_meant_for_one_address_is_not_told_to_the_next(website: S
     await web.get(Asked(f"{website.url}/", {"Authorization": "Bearer token"}))
     await web.close()
     assert [received.headers.get("authorization") for received in website.asked] == ["Bearer token", None]
+
+
+@pytest.mark.promise("S9")
+async def test_a_refusal_names_the_host_and_not_where_it_leads() -> None:
+    async def resolve(host: str, port: int) -> Sequence[Address]:
+        return [ip_address("10.20.30.40")]
+
+    with pytest.raises(AddressRefused) as refused:
+        await Guard(resolve=resolve).resolve_async("intranet.acme.example", 443)
+    assert "intranet.acme.example" in str(refused.value)
+    assert "10.20.30.40" not in str(refused.value)

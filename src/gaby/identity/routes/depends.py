@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi import Depends, Request, Response
 
 from gaby.identity.access import Entered, entered
 from gaby.identity.devices import COOKIE_DAYS, DEVICE_COOKIE
-from gaby.identity.errors import WrongCredentials
+from gaby.identity.errors import SentByAnotherSite, WrongCredentials
 from gaby.identity.models import Person, Workspace
 from gaby.identity.networks import network_of
 from gaby.identity.people import normal_email
@@ -36,6 +37,29 @@ async def _own_sign_in(request: Request, actor: SignedIn) -> Entered:
 
 OwnSignIn = Annotated[Entered, Depends(_own_sign_in)]
 """The browser's own sign-in, which an API key does not have."""
+
+
+async def _from_own_site(request: Request, identity: IdentityService) -> None:
+    """Before somebody is signed in there is no token to ask for, so what the browser says of the sender decides.
+    Another site could sign somebody in to an account of its own. Programs other than browsers say nothing."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    if origin is not None:
+        # By the name in the request too: behind a tunnel or on this machine it is not the public one.
+        own = {_host(identity.public_url), _host(f"//{request.headers.get('host', '')}")}
+        is_own = _host(origin) is not None and _host(origin) in own
+    else:
+        is_own = site in {None, "same-origin", "none"}
+    if not is_own:
+        raise SentByAnotherSite
+
+
+FROM_OWN_SITE = Depends(_from_own_site)
+"""For routes that change something and that nobody needs to be signed in for."""
+
+
+def _host(url: str) -> str | None:
+    """With its port, unless that goes without saying. `null` has none, and is nobody's."""
+    return urlsplit(url.lower()).netloc.removesuffix(":443").removesuffix(":80") or None
 
 
 def address_of(request: Request) -> str:

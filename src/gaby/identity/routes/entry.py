@@ -9,7 +9,14 @@ from fastapi.responses import HTMLResponse
 from gaby.identity.errors import AccountExists, LinkNotAccepted
 from gaby.identity.models import Person, Workspace
 from gaby.identity.pages import render
-from gaby.identity.routes.depends import IdentityService, address_of, prove_password, set_cookie, set_device_cookie
+from gaby.identity.routes.depends import (
+    FROM_OWN_SITE,
+    IdentityService,
+    address_of,
+    prove_password,
+    set_cookie,
+    set_device_cookie,
+)
 from gaby.identity.schemas import Token
 from gaby.identity.service import Identity
 from gaby.kernel.database import Across, WriteSession
@@ -39,7 +46,7 @@ async def setup_page(request: Request, identity: IdentityService, token: Link) -
     return _form("setup", token)
 
 
-@router.post("/setup")
+@router.post("/setup", dependencies=[FROM_OWN_SITE])
 async def set_up(
     request: Request, identity: IdentityService, token: Field, email: Field, name: Field, password: Field
 ) -> Response:
@@ -62,7 +69,7 @@ async def join_page(request: Request, identity: IdentityService, token: Link) ->
     return _form("join", token, {"email": invitation.email})
 
 
-@router.post("/join")
+@router.post("/join", dependencies=[FROM_OWN_SITE])
 async def join(
     request: Request,
     identity: IdentityService,

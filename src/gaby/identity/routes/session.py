@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response, status
 
 from gaby.identity.models import Person, SignIn
 from gaby.identity.routes.depends import (
+    FROM_OWN_SITE,
     IdentityService,
     OwnSignIn,
     address_of,
@@ -36,7 +37,7 @@ from gaby.kernel.ids import SYSTEM, PersonId, SessionId, WorkspaceId
 router = APIRouter(prefix="/api", tags=["Session"])
 
 
-@router.post("/session", status_code=status.HTTP_201_CREATED)
+@router.post("/session", status_code=status.HTTP_201_CREATED, dependencies=[FROM_OWN_SITE])
 async def sign_in(request: Request, response: Response, body: SignInIn, identity: IdentityService) -> SessionOut:
     """Sign in with e-mail and password, and the workspace whose invitation made the account, if one did.
 

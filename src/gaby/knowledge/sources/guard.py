@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address, ip_network
 
 from gaby.knowledge.sources.source import BadSource, SourceUnavailable
-from gaby_connectors.sdk.outside_addresses import Address, is_public
+from gaby_connectors.sdk.outside_addresses import Address, is_public, log_refused
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
@@ -37,8 +37,9 @@ class Guard:
             raise SourceUnavailable(f"The name {host} is not known. Check its spelling, and the network's DNS.")
         for address in found:
             if not self._is_allowed(address):
+                log_refused(host, address)
                 raise AddressRefused(
-                    f"{host} is at {address}, a private or special address. "
+                    f"{host} has a private or special address. "
                     "If that is meant, name its network in GABY_KNOWLEDGE_NETWORKS."
                 )
         return found

@@ -2,7 +2,8 @@
 
 A name without `https://` counts when it ends in a known top-level domain. Some of those are also endings of files or
 fields (`setup.py`, `deploy.sh`, `notes.md`, `backup.zip`, `user.id`): such a name with one dot is taken for a file,
-and for a host only with a second dot, a port or a path: `docs.evil.sh`, `evil.zip/login`.
+and for a host only with a second dot, a port or a path: `docs.evil.sh`, `evil.zip/login`. Where it must not lead
+anybody anywhere, an archive's name is a host as well.
 """
 
 import ipaddress
@@ -30,23 +31,47 @@ loan credit insurance health care clinic doctor tax legal law security host host
 bid trade date racing review science party cricket men accountant faith loan zip mov foo bar cam rest buzz monster cyou
 sbs cfd bond quest lol bio ink wiki chat social one red blue green pink black guru expert academy school university test
 example invalid onion
+africa apartments art army associates attorney auction audio auto autos baby band bargains beauty beer berlin best bet
+bible bike bingo boats boston boutique build builders business cafe camera camp capital cards career careers cars casa
+casino catering charity cheap church city cleaning clothing codes coffee college community computer condos construction
+consulting contact contractors cool country coupons courses creditcard cruises dad data dating day deals degree delivery
+democrat dental design diamonds diet direct directory discount dog earth eco education energy engineer engineering
+enterprises equipment esq estate events exchange express fail family fan fans farm fashion feedback film fish fishing
+fit fitness flights florist flowers football forex forsale foundation free fund furniture futbol fyi gallery game games
+garden gay gdn gift gifts gives giving glass gmbh gold golf graphics gratis gripe guide guitars hair hamburg haus hiphop
+hiv hockey holdings holiday homes horse hospital hot house how immo immobilien inc industries ing institute insure
+international investments irish jetzt jewelry juegos kaufen kids kim kitchen koeln krd land lat lawyer lease lgbt
+lighting limited limo loans locker london lotto love luxe luxury makeup management map market marketing markets mba meme
+memorial miami mom mortgage motorcycles movie music navy nexus ngo ninja now nyc observer ong ooo organic paris partners
+parts pet phd photo photography photos pics pictures pizza place plumbing plus poker porn press prof promo properties
+property protection qpon radio realty recipes rehab reise reisen rent rentals repair report republican restaurant
+reviews rich rip rocks rodeo run saarland sale salon sarl scot select sex sexy shoes show singles ski skin soccer
+software solar soy spa storage studio study style sucks supplies supply surf surgery swiss taipei tattoo taxi team
+technology tennis theater theatre tickets tienda tips tires tokyo tools tours town toys trading training travel tube uno
+vacations vana vegas ventures vet viajes villas vin vision vlaanderen vodka vote voting voto voyage wales wang watch
+watches web webcam wedding wien wine works wtf xin xxx yachts yoga
 """
 _COUNTRY_TOPS = frozenset(_COUNTRIES.split())
 _TOPS = _COUNTRY_TOPS | frozenset(_GENERIC.split())
 _LIKE_FILES = frozenset(
     ("as", "bar", "cc", "date", "do", "foo", "hm", "id", "la", "md", "mk", "ml", "mm", "mo", "mov", "ms", "name",
-     "page", "pl", "pm", "ps", "py", "rs", "sc", "sh", "so", "st", "sv", "test", "tf", "video", "zip")
+     "page", "pl", "pm", "ps", "py", "rs", "sc", "sh", "so", "st", "sv", "test", "tf", "video", "zip",
+     # Fields and parts of programs more often than hosts.
+     "audio", "build", "cards", "codes", "contact", "data", "day", "design", "directory", "events", "exchange", "free",
+     "guide", "how", "map", "now", "parts", "photo", "photos", "place", "plus", "properties", "property", "report",
+     "run", "select", "show", "storage", "style", "team", "tips", "tools", "watch", "web", "works")
 )  # fmt: skip
+_ARCHIVES = frozenset({"zip", "mov"})
 _WORDS = frozenset(
     ("am", "as", "at", "be", "by", "do", "help", "id", "in", "info", "is", "it", "la", "me", "my", "no", "one", "pay",
-     "so", "to", "us", "work")
+     "so", "to", "us", "work", "best", "love", "press", "direct")
 )  # fmt: skip
 _LABEL = re.compile(r"[^\W_](?:[\w\-]{0,61}[^\W_])?|_[\w\-]{1,61}")
 _NUMBER = re.compile(r"0x[0-9a-f]+|[0-9]+")
 
 
-def is_host(name: str, *, more: bool) -> bool:
-    """Whether a bare name is a host's. `more` says that a port or a path follows it."""
+def is_host(name: str, *, more: bool, archives: bool = True) -> bool:
+    """Whether a bare name is a host's. `more`: a port or a path follows it. `archives`: `backup.zip` is a file."""
     labels = name.split(".")
     top = labels[-1]
     known = top.translate(FOLDED).lower()
@@ -57,7 +82,7 @@ def is_host(name: str, *, more: bool) -> bool:
     # A sentence that begins without a blank before it: "done.It works".
     if known in _WORDS and top[0].isupper() and not top.isupper():
         return False
-    return more or len(labels) > 2 or known not in _LIKE_FILES
+    return more or len(labels) > 2 or known not in _LIKE_FILES or (known in _ARCHIVES and not archives)
 
 
 @lru_cache(maxsize=2048)

@@ -33,10 +33,11 @@ class Link(NamedTuple):
     """Only a name: no scheme, no port, no path."""
 
 
-def find_links(text: str) -> list[Link]:
+def find_links(text: str, *, archives: bool = True) -> list[Link]:
+    """`archives`: a name such as `backup.zip` is a file. Programs that show texts make a link of it all the same."""
     links = [*_with_scheme(text), *_scripts(text), *_shares(text)]
     taken = _Taken(links)
-    links += (link for link in _bare(text) if link.start not in taken)
+    links += (link for link in _bare(text, archives=archives) if link.start not in taken)
     return links
 
 
@@ -106,7 +107,7 @@ def _shares(text: str) -> Iterator[Link]:
         yield Link(found.start(), found.end(), value, host, is_bare=False)
 
 
-def _bare(text: str) -> Iterator[Link]:
+def _bare(text: str, *, archives: bool) -> Iterator[Link]:
     for found in _TOP.finditer(text):
         before = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
         name = _match(_NAME_BACKWARDS, before[::-1])[::-1].lstrip("-.")
@@ -115,7 +116,7 @@ def _bare(text: str) -> Iterator[Link]:
             continue
         full = name + found[0]
         after = trimmed(_match(_PORT_AND_PATH, text, found.end()))
-        if is_host(full, more=after not in {"", "/"}):
+        if is_host(full, more=after not in {"", "/"}, archives=archives):
             value, host = canonical_link("https", full + after)
             is_bare = after in {"", "/"}
             yield Link(start, found.end() + len(after), host if is_bare else value, host, is_bare)

@@ -15,6 +15,7 @@ from gaby.tickets.adapters.adapter import (
     Reply,
     TicketAdapter,
 )
+from gaby.tickets.adapters.email.heads import thread_id
 from tests.support.mail_server import ANN, BOB, SUPPORT, MailServer
 from tests.support.valkey import free_port
 from tests.tickets.adapters.email.conftest import OpenDesk
@@ -61,7 +62,7 @@ async def test_a_mail_is_answered_in_its_thread(desk: TicketAdapter, mail: MailS
     [raw], cursor = await whole(desk)
     ticket = desk.normalize(raw)
     assert (ticket.external_id, ticket.title, ticket.requester_email) == (
-        "before@client.example",
+        thread_id("before@client.example", ANN, ANN),
         "The VPN drops",
         ANN,
     )
@@ -102,18 +103,91 @@ async def test_whoever_replies_to_gaby_is_on_the_same_ticket(desk: TicketAdapter
     assert {(ticket.requester_email, ticket.metadata["to"]) for ticket in tickets} == {(ANN, ANN)}
 
 
-async def test_a_ticket_stays_with_whoever_was_first(desk: TicketAdapter, mail: MailServer) -> None:
-    gone = "<gone@client.example>"
-    mail.put(letter("Re: Before Gaby", "Any news?", References=gone))
-    mail.put(letter("Re: Before Gaby", "Tell me all of it.", sender=BOB, References=gone))
+@pytest.mark.promise("S17")
+async def test_a_thread_that_began_elsewhere_belongs_to_each_sender_alone(
+    desk: TicketAdapter, mail: MailServer
+) -> None:
+    gone = "<newsletter-43@acme.example>"
+    mail.put(letter("Re: News", "Any news?", sender=f'"{ANN}" <{BOB}>', In_Reply_To=gone))
+    mail.put(letter("Re: News", "My password is lost.", sender="Ann <Ann@client.example>", In_Reply_To=gone))
     mail.put(letter("Out of office", "I am away.", References=gone, Auto_Submitted="auto-replied"))
 
     found, _ = await whole(desk)
 
+    bobs, anns, absence = [desk.normalize(raw) for raw in found]
+    assert (bobs.requester_email, bobs.metadata["to"]) == (BOB, BOB)
+    assert (anns.requester_email, anns.metadata["to"]) == (ANN, ANN)
+    assert anns.external_id != bobs.external_id
+    # An absence note is on the ticket of its sender, who remains a person.
+    assert (absence.external_id, absence.metadata["to"]) == (anns.external_id, ANN)
+    assert [ticket.metadata["automatic"] for ticket in (bobs, anns, absence)] == [False, False, True]
+
+
+@pytest.mark.promise("S17")
+async def test_answers_to_gaby_stay_on_the_ticket_of_each_sender(desk: TicketAdapter, mail: MailServer) -> None:
+    gone = "<newsletter-43@acme.example>"
+    mail.put(letter("Re: News", sender=BOB, Message_ID="<b@client.example>", In_Reply_To=gone))
+    mail.put(letter("Re: News", Message_ID="<a@client.example>", In_Reply_To=gone))
+    found, cursor = await whole(desk)
+    bobs, anns = [desk.normalize(raw) for raw in found]
+    await desk.post_reply(anns.external_id, ANSWER, anns.metadata)
+    await copy_arrives(desk, anns.external_id)
+    [answer] = mail.wait_for(ANN, 1)
+    own = answer["message-id"]
+
+    mail.put(letter("Re: News", "Only the last is named.", In_Reply_To=own))
+    mail.put(letter("Re: News", "All are named.", References=f"{answer['references']} {own}", In_Reply_To=own))
+    mail.put(letter("Re: News", "Me too.", sender=BOB, References=f"{answer['references']} {own}"))
+    mail.put(letter("Re: News", "And mine?", sender=BOB, In_Reply_To="<b@client.example>"))
+
+    later, _ = await whole(desk, cursor)
+    tickets = [desk.normalize(raw) for raw in later]
+    assert [ticket.external_id for ticket in tickets] == [anns.external_id] * 3 + [bobs.external_id]
+    assert [ticket.metadata["to"] for ticket in tickets] == [ANN, ANN, ANN, BOB]
+
+
+async def test_a_follow_up_finds_its_ticket_when_the_first_mail_was_moved_away(
+    desk: TicketAdapter, mail: MailServer
+) -> None:
+    mail.put(letter(Message_ID="<first@client.example>"))
+    [raw], _ = await whole(desk)
+    ticket = desk.normalize(raw)
+    mail.empty()
+    await desk.post_reply(ticket.external_id, ANSWER, ticket.metadata)
+    await copy_arrives(desk, ticket.external_id)
+
+    mail.put(letter("Re: The VPN drops", References=f"<first@client.example> <{MARKER}@acme.example>"))
+
+    [reply], _ = await whole(desk)
+    assert (reply.external_id, desk.normalize(reply).metadata["to"]) == ("first@client.example", ANN)
+
+
+@pytest.mark.promise("S17")
+async def test_nobody_chooses_the_id_of_somebody_elses_thread(desk: TicketAdapter, mail: MailServer) -> None:
+    squatted = thread_id("newsletter-43@acme.example", ANN, ANN)
+    mail.put(letter("Hello", sender=BOB, Message_ID=f"<{squatted}>"))
+    mail.put(letter("Hello", sender=BOB, Message_ID="<x@client.example>", In_Reply_To=f"<{squatted}>"))
+    mail.put(letter("Re: News", In_Reply_To="<newsletter-43@acme.example>"))
+
+    found, _ = await whole(desk)
+
     tickets = [desk.normalize(raw) for raw in found]
-    assert {(ticket.external_id, ticket.requester_email) for ticket in tickets} == {("gone@client.example", ANN)}
-    assert [ticket.metadata["to"] for ticket in tickets] == [ANN, ANN, ANN]
-    assert [ticket.metadata["automatic"] for ticket in tickets] == [False, False, True]
+    assert [ticket.external_id == squatted for ticket in tickets] == [False, False, True]
+    assert tickets[2].metadata["to"] == ANN
+
+
+@pytest.mark.promise("S17")
+async def test_a_reply_to_of_somebody_else_makes_another_thread(open_desk: OpenDesk, mail: MailServer) -> None:
+    desk, gone = open_desk(follow_reply_to=True), "<newsletter-43@acme.example>"
+    mail.put(letter("Re: News", In_Reply_To=gone, Reply_To=BOB))
+    mail.put(letter("Re: News", In_Reply_To=gone))
+    mail.put(letter("Re: News", sender="undisclosed", In_Reply_To=gone))
+
+    found, _ = await whole(desk)
+
+    tickets = [desk.normalize(raw) for raw in found]
+    assert [ticket.metadata["to"] for ticket in tickets] == [BOB, ANN, None]
+    assert len({ticket.external_id for ticket in tickets}) == 3
 
 
 async def test_a_mail_without_an_id_keeps_its_thread(desk: TicketAdapter, mail: MailServer) -> None:

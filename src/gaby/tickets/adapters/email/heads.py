@@ -15,6 +15,8 @@ from gaby.tickets.cleaning import clean_line
 MOST_IDS = 20
 DIGEST = "digest-"
 """How the ids begin that Gaby gives to mails without one."""
+THREAD = "thread-"
+"""How the ids begin that Gaby gives to threads whose first mail is not in the mailbox."""
 TICKET = "X-Gaby-Ticket"
 """In Gaby's answers: the ticket they belong to."""
 _MOST_HEADER = 8_000
@@ -91,11 +93,17 @@ def _skeleton(pieces: Iterator[HeaderPiece]) -> Iterator[str]:
 def message_id(head: Message, mail: bytes) -> str:
     """Without its brackets. A mail without a usable one gets one from its bytes, the same each time it is read."""
     found = _ID.fullmatch(raw(head, "message-id"))
-    return found[1] if found else digest_id(mail)
+    # Who could choose an id of Gaby's would own the ticket of whoever gets it later.
+    return found[1] if found and not found[1].startswith((DIGEST, THREAD)) else digest_id(mail)
 
 
 def digest_id(mail: bytes) -> str:
     return f"{DIGEST}{hashlib.sha256(mail).hexdigest()[:40]}"
+
+
+def thread_id(root: str, *owner: str) -> str:
+    """Of the thread that this owner began by answering a mail which is not in the mailbox."""
+    return f"{THREAD}{hashlib.sha256(' '.join((root, *owner)).encode()).hexdigest()[:40]}"
 
 
 def parents(head: Message) -> list[str]:

@@ -87,10 +87,10 @@ class Mailbox:
         """The first that came with this id, which is without quotes and backslashes: see `heads`."""
         return min(self._search(f'HEADER Message-ID "<{message_id}>"'), default=None)
 
-    def answering(self, message_id: str) -> int | None:
-        """The first that came in a thread which began with this id."""
+    def answering(self, message_id: str, sender: str) -> list[int]:
+        """Those that name this id, the oldest first. Servers look for the sender, a plain address, in names as well."""
         header = f'"<{message_id}>"'
-        return min(self._search(f"OR HEADER References {header} HEADER In-Reply-To {header}"), default=None)
+        return sorted(self._search(f'FROM "{sender}" OR HEADER References {header} HEADER In-Reply-To {header}'))
 
     def _search(self, what: str) -> list[int]:
         status, answer = self._imap.uid("SEARCH", what)

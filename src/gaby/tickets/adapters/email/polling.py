@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gaby.kernel.mail_addresses import canonical_address
 from gaby.tickets.adapters.adapter import DeskRefused, Page, RawTicket
 from gaby.tickets.adapters.email.config import EmailConfig
-from gaby.tickets.adapters.email.heads import is_own_id
+from gaby.tickets.adapters.email.heads import is_own_id, thread_id
 from gaby.tickets.adapters.email.mailbox import Fetched, Mailbox, State
 from gaby.tickets.adapters.email.reading import MOST_BYTES, payload, summary
 
@@ -16,6 +17,7 @@ _MOST_MAILS = 20
 _WINDOW = 10_000
 _MOST_WINDOWS = 50
 _MOST_STEPS = 10
+_MOST_ANSWERS = 5
 _CURSOR = re.compile(r"(\d{1,10}):(\d{1,10}):(\d{1,12}):(\d{1,10})")
 _ABOUT_ROOTS = ("id", "from", "to", "verified", "automatic")
 # The mail server's clock dates the mails, ours the beginning.
@@ -128,20 +130,35 @@ class Threads:
             before = [parent for parent in current["parents"] if parent not in seen]
             if not before:
                 break
-            seen.add(before[0])
-            found = self._look_up(before[0])
+            found = self._look_up(before[0]) or self._answered(before[1:])
             if found is None:
-                current = {**self._first_after(before[0], current), "id": before[0]}
+                current = self._without_root(before[0], current)
                 break
+            seen.add(found["id"])
             current = found
         return {name: current[name] for name in _ABOUT_ROOTS if name in current}
 
-    def _first_after(self, message: str, current: dict[str, Any]) -> dict[str, Any]:
-        """A mail that is not here belongs to whom Gaby answered about it, or who was the first to answer it."""
+    def _answered(self, parents: list[str]) -> dict[str, Any] | None:
+        """The last answer of Gaby's among them. It knows its ticket when the mail that began has been moved away."""
+        own = [parent for parent in parents if is_own_id(parent, self._config.domain)][-1:]
+        return self._look_up(own[0]) if own else None
+
+    def _without_root(self, message: str, current: dict[str, Any]) -> dict[str, Any]:
+        """A thread whose first mail is not here belongs to whom Gaby answered in it, or else to this sender alone.
+        Anybody can answer a newsletter, and nobody's ticket may be where the answers of all the others go."""
         if current.get("own"):
+            return {**current, "id": message}
+        return {**self._first_answer(message, current), "id": thread_id(message, *_owner(current))}
+
+    def _first_answer(self, message: str, current: dict[str, Any]) -> dict[str, Any]:
+        """The sender's first one, so that an absence note does not decide whether the sender is a program."""
+        if current["from"] is None:
             return current
-        first = self._box.answering(message)
-        return summary(self._box.head(first), self._config) if first is not None else {}
+        for uid in self._box.answering(message, current["from"])[:_MOST_ANSWERS]:
+            first = summary(self._box.head(uid), self._config)
+            if not first["own"] and _owner(first) == _owner(current):
+                return first
+        return current
 
     def _look_up(self, message: str) -> dict[str, Any] | None:
         if message not in self._known:
@@ -157,3 +174,9 @@ class Threads:
         if elsewhere:
             self._box.examine(self._config.mailbox)
         return summary(head, self._config) if head else None
+
+
+def _owner(mail: dict[str, Any]) -> tuple[str, ...]:
+    """Who wrote it and who gets the answers. Where that cannot be told, the mail is alone."""
+    sender, to = (canonical_address(mail[name] or "") for name in ("from", "to"))
+    return (sender, to) if sender and to else (mail["id"],)
