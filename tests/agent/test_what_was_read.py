@@ -1,4 +1,4 @@
-"""Whatever a planner was shown counts as read: rehearsals, errors, refusals, messages of others, tools that are gone."""
+"""Whatever a planner was shown counts as read: rehearsals, errors, refusals, others' messages, tools that are gone."""
 
 from pathlib import Path
 from typing import Any

@@ -284,19 +284,19 @@ def test_a_text_without_structure_has_the_audience_of_its_tool() -> None:
     assert readable_part("yours", context_of(principals={ADA}, owned=True, audience="public"), STRANGER) is None
 
 
+KEYS: list[Any] = [
+    {"rows": {"VICTIM-99": {}}},
+    {"rows": {"VICTIM-99": []}},
+    {"VICTIM-99": {}},
+    {"rows": {"VICTIM-99": True}},
+    {"rows": {"VICTIM-99": None}},
+    {"rows": [[], {"VICTIM-99": {}}]},
+    {"found": []},
+]
+
+
 @pytest.mark.promise("S14")
-@pytest.mark.parametrize(
-    "result",
-    [
-        {"rows": {"VICTIM-99": {}}},
-        {"rows": {"VICTIM-99": []}},
-        {"VICTIM-99": {}},
-        {"rows": {"VICTIM-99": True}},
-        {"rows": {"VICTIM-99": None}},
-        {"rows": [[], {"VICTIM-99": {}}]},
-        {"found": []},
-    ],
-)
+@pytest.mark.parametrize("result", KEYS)
 def test_a_key_without_a_value_is_told_as_little_as_a_value(result: Any) -> None:
     context = context_of(principals=[ADA])
     ledger = Ledger()
