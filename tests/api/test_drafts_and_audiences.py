@@ -11,7 +11,12 @@ from tests.support.web import Browser, World
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
-SHOWN = read_definitions([{"name": "search", "inputSchema": SCHEMA}, {"name": "publish", "inputSchema": SCHEMA}])
+SHOWN = read_definitions(
+    [
+        {"name": "search", "description": "Search the archive.", "inputSchema": SCHEMA},
+        {"name": "publish", "description": "Publish a text.", "inputSchema": SCHEMA},
+    ]
+)
 
 
 async def admin_of(world: World) -> tuple[Browser, str]:

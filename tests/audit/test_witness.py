@@ -29,6 +29,7 @@ from gaby.audit import (
     Report,
     Witnesses,
     WitnessSilent,
+    WitnessUnreachable,
     ask_witness,
     parse_witnesses,
     snapshot,
@@ -193,7 +194,8 @@ async def test_honest_growth_is_signed_again_and_again(
     assert len(list(cosignatures.lines())) == 4
     assert (await witnesses.check()).health == "ok"
     assert up(metrics) == 1
-    assert (await verified(signed, clock, anchor_file, witness, client)).findings == []
+    report = await verified(signed, clock, anchor_file, witness, client)
+    assert (report.findings, report.agreeing) == ([], {NAME})
 
 
 async def test_a_witness_that_was_down_or_restarted_goes_on_where_it_was(
@@ -272,7 +274,8 @@ async def test_a_rollback_of_database_and_anchors_together_is_found_by_asking_th
     await asyncio.to_thread(shutil.rmtree, anchor_file.path.parent)
     await asyncio.to_thread(shutil.copytree, tmp_path / "backup", anchor_file.path.parent)
     assert (await verify_live(signed, clock, anchors=anchor_file.path)).ok
-    assert names(await verified(signed, clock, anchor_file, witness, client)) == {"rolled_back"}
+    report = await verified(signed, clock, anchor_file, witness, client)
+    assert (names(report), report.agreeing) == ({"rolled_back"}, set())
     # The server that goes on from there is told as well, and the log is not stopped by it.
     await audit.append(ACME, ACTOR, "test.row", {})
     await watched.checkpoint()
@@ -283,7 +286,8 @@ async def test_a_rollback_of_database_and_anchors_together_is_found_by_asking_th
     for _ in range(3):
         await grow(audit, watched, rows=5)
     assert (await witnesses.check()).health == "warn"
-    assert names(await verified(signed, clock, anchor_file, witness, client)) == {"witness_mismatch"}
+    report = await verified(signed, clock, anchor_file, witness, client)
+    assert (names(report), report.agreeing) == ({"witness_mismatch"}, set())
     assert len(list(cosignatures.lines())) == 1
 
 
@@ -404,14 +408,16 @@ async def test_a_witness_that_cannot_be_believed_is_not(
     with snapshot(signed) as source:
         origin = origin_of(source.keys())
     other = witness.address.key._replace(public_key=SigningKey.generate().public_key)
-    for address, name in (
-        (WitnessAddress(witness.url, other), origin),
-        (witness.address, "gaby.audit/other"),
-        (WitnessAddress("http://127.0.0.1:9", witness.address.key), origin),
-        (WitnessAddress("http://[", witness.address.key), origin),
+    for address, name, reached in (
+        (WitnessAddress(witness.url, other), origin, True),
+        (witness.address, "gaby.audit/other", True),
+        (WitnessAddress("http://127.0.0.1:9", witness.address.key), origin, False),
+        (WitnessAddress("http://[", witness.address.key), origin, False),
     ):
-        with pytest.raises(WitnessSilent):
+        with pytest.raises(WitnessSilent) as caught:
             await ask_witness(client, address, name)
+        # What a witness answers can speak against the log; that it cannot be asked cannot.
+        assert isinstance(caught.value, WitnessUnreachable) != reached
 
 
 @pytest.mark.parametrize(

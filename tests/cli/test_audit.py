@@ -7,8 +7,12 @@ from uuid import uuid4
 
 import pytest
 
+from gaby.audit import FindingKind, Report
 from gaby.audit.notes import WITNESS_KEY, VerifierKey
 from gaby.audit.signing import SigningKey
+from gaby.audit.witness_comparison import WitnessedRoot
+from gaby.cli.audit import print_report
+from gaby.cli.witness_questions import WitnessAnswers
 from gaby.kernel.database import open_database
 from tests.audit.tampering import tamper
 from tests.support.command import Shell
@@ -181,16 +185,39 @@ def test_pinned_keys_are_printed_and_trusted_again_by_their_id(busy: Shell, tmp_
 
 
 @pytest.mark.promise("A3", "A4")
-def test_a_witness_that_cannot_be_asked_is_a_finding(busy: Shell, tmp_path: Path) -> None:
+def test_a_witness_that_cannot_be_asked_is_told_apart_from_a_damaged_log(busy: Shell, tmp_path: Path) -> None:
     key = "witness.example/w1+" + busy("audit", "keys", "--log").out.partition("+")[2].strip()
     assert busy("audit", "verify", "--witness", "http://127.0.0.1:9").code == 2
     assert busy("audit", "verify", "--witness", "http://127.0.0.1:9", "--witness-key", key).code == 2
     good = str(VerifierKey("witness.example/w1", WITNESS_KEY, SigningKey.generate().public_key))
     options = ("--witness", "http://127.0.0.1:9", "--witness-key", good)
-    assert _kinds(busy, *options) == {"witness_unchecked"}
     export = tmp_path / "log.jsonl"
     assert busy("audit", "export", "--all", "--output", str(export)).code == 0
-    assert _kinds(busy, str(export), *options) == {"witness_unchecked"}
+    for place in ((), (str(export),)):
+        told = busy("audit", "verify", *place, *options)
+        assert told.code == 6
+        assert "Witness witness.example/w1 could not be asked: " in told.out
+        assert "The log is whole." in told.out
+        assert "The log verifies, but not every witness could be asked" in told.err
+        assert "does not verify" not in told.err
+        counted = busy("audit", "verify", *place, *options, "--json").json()
+        assert (counted["ok"], counted["findings"], counted["witnesses_agree"]) == (True, [], [])
+        assert len(counted["witnesses_not_asked"]) == 1
+
+
+@pytest.mark.promise("A3", "A4")
+def test_witnesses_that_agree_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = WitnessedRoot(7, b"r", "w1", 0), WitnessedRoot(7, b"r", "w2", 0)
+    for seen, told in (([one], "1 witness agrees."), ([one, two], "2 witnesses agree.")):
+        report = Report(agreeing={"w1", "w2", "kept beside the log"})
+        WitnessAnswers(seen).add_to(report)
+        print_report(report, as_json=False)
+        assert told in capsys.readouterr().out
+        print_report(report, as_json=True)
+        assert json.loads(capsys.readouterr().out)["witnesses_agree"] == [each.witness for each in seen]
+    report = Report()
+    WitnessAnswers(unusable=["Witness w1 has seen nothing of it."]).add_to(report)
+    assert report.kinds() == {FindingKind.WITNESS_UNCHECKED}
 
 
 @pytest.mark.promise("A4")

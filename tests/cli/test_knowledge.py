@@ -89,7 +89,7 @@ def test_a_folder_is_added_read_listed_and_read_again(
     monkeypatch.chdir(folder.parent)
     added = acme("knowledge", "add", "docs", "folder", "docs", "--every", "12h")
     assert added.code == 0, added.err
-    assert "1 document cannot be read: gaby knowledge show docs" in added.err
+    assert "1 document has a problem: gaby knowledge show docs" in added.err
     [listed] = acme("knowledge", "list", "--json").json()
     assert (listed["name"], listed["state"], listed["documents"], listed["failed"]) == ("docs", "done", len(PAGES), 1)
     assert listed["location"] == str(folder), "a relative path means the same from anywhere"
@@ -345,3 +345,32 @@ def test_a_folder_that_is_gone_fails_and_the_others_are_read(filled: Shell, fold
     listed = {each["name"]: each for each in filled("knowledge", "list", "--json").json()}
     assert (listed["docs"]["state"], listed["docs"]["documents"]) == ("done", len(PAGES) + 1)
     assert listed["other"]["state"] == "failed"
+
+
+@pytest.mark.promise("S14")
+def test_an_unknown_audience_in_a_front_matter_is_told_until_it_is_mended(acme: Shell, tmp_path: Path) -> None:
+    page = tmp_path / "wiki" / "vpn.md"
+    page.parent.mkdir()
+    page.write_text("---\naudience: Publik\n---\n# VPN\n\nRestart it.\n")
+    added = acme("knowledge", "add", "wiki", "folder", str(page.parent), "--audience", "public")
+    assert "1 document has a problem: gaby knowledge show wiki" in added.err
+    shown = acme("knowledge", "show", "wiki", "--json").json()
+    assert (shown["documents"], len(shown["failures"])) == (1, 1)
+    told = shown["failures"][0]["reason"]
+    assert told.startswith("Its front matter says `audience: Publik`, which is unknown, so it is for staff only")
+    assert told.endswith("did you mean public?")
+    assert acme("knowledge", "sync", "wiki", "--json").json()[0]["failed"] == 1
+    page.write_text("---\naudience: Public\n---\n# VPN\n\nRestart it.\n")
+    assert acme("knowledge", "sync", "wiki", "--json").json()[0]["failed"] == 0
+
+
+def test_an_empty_folder_is_said_to_hold_nothing(acme: Shell, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    added = acme("knowledge", "add", "wiki", "folder", str(empty))
+    assert added.code == 0
+    assert "done, nothing was found" in added.out
+    assert "Nothing was found there." in added.err
+    assert "done, nothing was found" in acme("knowledge", "sync").out
+    (empty / "vpn.md").write_text("# VPN\n\nRestart it.\n")
+    assert "nothing was found" not in acme("knowledge", "sync").out

@@ -151,3 +151,46 @@ def test_commands_print_in_this_way_alone() -> None:
                 if called in ("typer.echo", "typer.secho", "print", "Console", "sys.stdout.write", "rich.print"):
                     found.append(f"{path.name}:{node.lineno} {called}")
     assert found == []
+
+
+@pytest.mark.promise("S6")
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_list_of_approvals_names_ticket_and_requester_and_breaks_no_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    ann = detail(
+        id=UUID(int=1),
+        tool="shop.refund_order",
+        ticket="T-1042",
+        requester="ann@client.example",
+        requester_verified=True,
+        concerns=[],
+        why="The order came twice, " + "and was sent back, " * 20,
+    )
+    bob = detail(id=UUID(int=2), tool="desk.reply", ticket="T" * 90, requester="bob@client.example")
+    shortened = {ann.id: "019a8f3c1b2d", bob.id: "019a8f3c1b3e"}
+    now = ann.requested_at + timedelta(hours=3, minutes=5)
+    approvals.print_approvals([ann, bob], shortened, now=now, with_state=False)
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert [word for word in ("id", "ticket", "requester", "tool", "age") if word not in heading] == []
+    assert lines[0].split() == ["019a8f3c1b2d", "T-1042", "ann@client.example", "shop.refund_order", "3h"]
+    assert lines[1].startswith("  The order came twice, and was sent back")
+    assert lines[1].endswith("…")
+    assert len(lines[1]) <= width
+    assert lines[2].split()[:3] == ["019a8f3c1b3e", f"{'T' * (width * 4 // 25 - 1)}…", "bob@client.example"]
+    assert lines[3].startswith("  The requester is not verified. because")
+    assert max(map(len, [heading, *lines])) <= width
+
+
+@pytest.mark.promise("S6")
+def test_look_alike_letters_in_an_approval_are_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
+    deceiving = {"account_id": "\u0430cc-1001", "n\u043ete": "fine", "plain": "acc-1001"}
+    approvals.print_approval(detail(requester="\u0430nn@client.example", real_arguments=deceiving))
+    warned = [line for line in capsys.readouterr().out.splitlines() if "Careful, look-alike letters in" in line]
+    assert [line.partition(" in ")[2].partition(":")[0] for line in warned] == [
+        "the requester",
+        "account_id",
+        "the name of this argument",
+    ]
+    assert all("Cyrillic" in line for line in warned)

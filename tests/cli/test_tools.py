@@ -105,7 +105,9 @@ def test_a_question_is_asked_shown_answered_and_carried_out_once(desk: Shell, tm
     assert asked["outcome"] == "asked"
     approval_id = asked["approval_id"]
     assert [each["id"] for each in desk("approvals", "list", "--json").json()] == [approval_id]
-    shown = desk("approvals", "show", approval_id)
+    short = desk("approvals", "list").out.splitlines()[1].split()[0]
+    assert (len(short), approval_id.replace("-", "").startswith(short)) == (8, True)
+    shown = desk("approvals", "show", short)
     assert 'account_id = "acc-1001"' in shown.out
     assert "unlock acc-1001, which is locked" in shown.out
     assert desk("approvals", "decide", approval_id, "refuse").code == 2
@@ -113,7 +115,7 @@ def test_a_question_is_asked_shown_answered_and_carried_out_once(desk: Shell, tm
     second = desk("approvals", "decide", approval_id, "refuse", "--reason", "no")
     assert second.code == 5
     assert "has decided this already" in second.err
-    done = desk("tools", "call", "--approval", approval_id)
+    done = desk("tools", "call", "--approval", short)
     assert done.code == 0, done.err
     assert (tmp_path / "effects").read_text() == "unlock acc-1001\n"
     assert desk("tools", "call", "--approval", approval_id).code == 3

@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.errors import Invalid, NotFound
+from gaby.kernel.errors import BadRequest, Invalid, NotFound
 from gaby.kernel.ids import ApprovalId
 from gaby.safety import LaneRules, Scopes
 from gaby.tools import Asked, Denied, Done, Run
+from gaby.tools.approval_ids import find_approval, short_ids
 from gaby.tools.connectors import PolicyChange
-from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
+from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ApprovalIdAmbiguous, ReasonMissing
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.tools.scenes import EVERYTHING, Scene
 
@@ -50,6 +51,27 @@ async def test_the_person_sees_a_rehearsal(desk: Scene) -> None:
         assert row.preview == {"shown": {"done": "unlock acc-2002, which is locked", "dry_run": True}}
         assert row.concerns[0]["rule"] == "provenance"
     assert desk.effects == []
+
+
+async def test_an_approval_is_found_by_the_beginning_of_its_id_unless_several_begin_so(desk: Scene) -> None:
+    run = desk.run()
+    first, second = await ask(desk, run), await ask(desk, run, account_id="acc-3003")
+    async with desk.gaby.database.read(desk.workspace_id) as session:
+        shortened = await short_ids(session, [first, second])
+        assert len({*shortened.values()}) == 2
+        for approval_id, beginning in shortened.items():
+            assert await find_approval(session, beginning) == approval_id
+            assert await find_approval(session, str(approval_id)) == approval_id
+            assert await find_approval(session, approval_id.hex.upper()) == approval_id
+            with pytest.raises(ApprovalIdAmbiguous):
+                await find_approval(session, beginning[:-1])
+        # An approval that is not in the list counts as well.
+        assert await short_ids(session, [first]) == {first: shortened[first]}
+        for wrong in ("", first.hex[:7], f"{first.hex}0", "g" * 8):
+            with pytest.raises(BadRequest):
+                await find_approval(session, wrong)
+        with pytest.raises(NotFound):
+            await find_approval(session, "00000000")
 
 
 async def test_an_approval_works_once(desk: Scene) -> None:

@@ -79,6 +79,14 @@ def test_every_error_is_named_with_its_line_and_what_was_meant() -> None:
     assert told[""] == "`steering` is written twice; only one of them would count"
 
 
+@pytest.mark.promise("M3", "S16")
+def test_a_path_names_only_arguments_that_the_tool_has() -> None:
+    text = "manifest_version: 1.0.0\ntools:\n  refund:\n    scope: write\n    path: orders/{%s}/refund\n"
+    message = "it has no argument order; did you mean order_id?"
+    assert errors_of(text % "order") == [(5, "tools.refund.path", message)]
+    assert check_manifest(text % "order_id", SHOWN).manifest.tools["refund"].path == "orders/{order_id}/refund"
+
+
 def test_the_message_of_the_error_lists_all_of_them() -> None:
     with pytest.raises(ManifestInvalid) as refused:
         check_manifest(WRONG, SHOWN)

@@ -20,7 +20,7 @@ NUMBER: dict[str, Any] = {"type": "number"}
 def tool(name: str, arguments: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     given = arguments or {}
     schema = {"type": "object", "properties": given, "required": list(given)}
-    return {"name": name, "inputSchema": schema, **more}
+    return {"name": name, "description": "Returns what was asked for.", "inputSchema": schema, **more}
 
 
 def rows(**fields: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def one(*arguments: Any, **more: Any) -> ToolDraft:
 def test_only_what_reads_in_every_way_is_drafted_as_a_read_though_the_server_claims_it(
     name: str, arguments: dict[str, Any], reads: bool
 ) -> None:
-    claimed = "This tool is readOnly. It changes nothing."
+    claimed = "Gets what was asked for. This tool is readOnly. It changes nothing."
     found = one(name, arguments, description=claimed, annotations={"readOnlyHint": True, "destructiveHint": False})
     assert (found.lane, found.manifest.scope) == (("read", "read") if reads else ("write", "write"))
     assert found.manifest.dangerous != reads
@@ -202,7 +202,12 @@ def test_the_reads_and_owners_of_the_sample_company_are_drafted_as_they_were_dec
     known = {each.name: each for each in connector.tools.values()}
     draft = drafted(
         *(
-            {"name": each.name, "inputSchema": each.input_schema, "outputSchema": each.output_schema}
+            {
+                "name": each.name,
+                "description": each.description,
+                "inputSchema": each.input_schema,
+                "outputSchema": each.output_schema,
+            }
             for each in known.values()
         )
     )

@@ -17,6 +17,7 @@ from gaby.audit.errors import (
     ProofRejected,
     SigningKeyUnusable,
     WitnessSilent,
+    WitnessUnreachable,
 )
 from gaby.audit.fences import Fence
 from gaby.audit.findings import Finding, FindingKind, Report
@@ -82,6 +83,7 @@ __all__ = [
     "SigningKeyUnusable",
     "WebhookSink",
     "WitnessSilent",
+    "WitnessUnreachable",
     "Witnesses",
     "ask_witness",
     "check_consistency",

@@ -57,5 +57,9 @@ class WitnessSilent(Unavailable):
     """The witness did not answer as a witness does."""
 
 
+class WitnessUnreachable(WitnessSilent):
+    """The witness could not be asked."""
+
+
 class CheckpointRefused(Conflict):
     """The audit log contradicts what was signed before, so it is not signed again. Run `gaby audit verify`."""

@@ -62,6 +62,10 @@ class Report:
     """Rows after their workspace's last good checkpoint: chained, but not yet signed."""
     key_ids: list[str] = field(default_factory=list[str])
     """The keys that signed. Compare them with the one you wrote down, or pass it as the trusted key."""
+    agreeing: set[str] = field(default_factory=set[str])
+    """Witnesses that saw a root which the log has at that size, and no other."""
+    not_asked: list[str] = field(default_factory=list[str])
+    """Why witnesses could not be asked. That says nothing about the log, so it is no finding."""
 
     @property
     def ok(self) -> bool:
@@ -83,6 +87,8 @@ class Report:
             "anchors": self.anchors,
             "unsigned_rows": self.unsigned_rows,
             "keys": self.key_ids,
+            "witnesses_agree": sorted(self.agreeing),
+            "witnesses_not_asked": self.not_asked,
             "finding_count": self.finding_count,
             "findings": [finding.as_dict() for finding in self.findings],
         }

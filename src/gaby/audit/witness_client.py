@@ -9,7 +9,7 @@ from hashlib import sha256
 import httpx2
 
 from gaby.audit.cosignatures import CosignatureFile, CosignedCheckpoint
-from gaby.audit.errors import CheckpointRefused, Malformed, WitnessSilent
+from gaby.audit.errors import CheckpointRefused, Malformed, WitnessSilent, WitnessUnreachable
 from gaby.audit.merkle import consistency_path
 from gaby.audit.notes import (
     MAX_NOTE,
@@ -144,12 +144,17 @@ async def ping_witnesses(addresses: Sequence[WitnessAddress]) -> Check:
 
 
 async def ask_witness(client: httpx2.AsyncClient, address: WitnessAddress, origin: str) -> WitnessedRoot:
-    """The newest checkpoint that the witness has signed of the log. `WitnessSilent` when it does not say."""
+    """The newest checkpoint that the witness has signed of the log. `WitnessUnreachable` when it cannot be asked,
+    `WitnessSilent` when its answer is none."""
     url = f"{address.url}/{sha256(origin.encode()).hexdigest()}/checkpoint"
     try:
         answer = await client.get(url, timeout=_TIMEOUT)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise WitnessSilent(f"Witness {address.key.name} cannot be asked: {error or type(error).__name__}.") from error
+        raise WitnessUnreachable(
+            f"Witness {address.key.name} could not be asked: {str(error).rstrip('.') or type(error).__name__}."
+        ) from error
+    if answer.status_code >= 500 or answer.status_code == 429:
+        raise WitnessUnreachable(f"Witness {address.key.name} could not be asked: it answered {answer.status_code}.")
     if answer.status_code == 404:
         raise WitnessSilent(
             f"Witness {address.key.name} has seen nothing of {origin}. Either it was never shown this log, or this is "

@@ -34,8 +34,8 @@ class WitnessComparison:
         """Call whenever the system's log has `next_size` rows."""
         while self._waiting and self._waiting[-1].size <= walk.next_seq:
             seen = self._waiting.pop()
-            if seen.size == walk.next_seq and walk.sound and walk.root() != seen.root:
-                self._mismatch(seen)
+            if seen.size == walk.next_seq and walk.sound:
+                self._compare(walk, seen)
 
     def finish(self, walk: LogWalk | None) -> None:
         if walk is None:
@@ -43,13 +43,21 @@ class WitnessComparison:
             self._found(FindingKind.WITNESS_UNCHECKED, text)
         elif self._waiting:
             furthest = self._waiting[0]
+            self._report.agreeing.difference_update(each.witness for each in self._waiting)
             text = (
                 f"The system's log ends after {walk.next_seq} rows, but witness {furthest.witness} saw "
                 f"{furthest.size}: its end was cut off or an old backup stands in its place, anchors included."
             )
             self._found(FindingKind.ROLLED_BACK, text)
 
+    def _compare(self, walk: LogWalk, seen: WitnessedRoot) -> None:
+        if walk.root() != seen.root:
+            self._mismatch(seen)
+        elif seen.witness not in self._mismatched:
+            self._report.agreeing.add(seen.witness)
+
     def _mismatch(self, seen: WitnessedRoot) -> None:
+        self._report.agreeing.discard(seen.witness)
         if seen.witness not in self._mismatched:
             self._mismatched.add(seen.witness)
             text = (

@@ -1,24 +1,34 @@
 """`gaby approvals`: what waits for a person."""
 
 import json
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, cast
-from uuid import UUID
 
 import typer
+from rich.cells import cell_len, set_cell_size
 
 from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, one_line, one_line_json, print_json, print_rows, secho
+from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, one_line_json, print_json, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import ApprovalId
+from gaby.kernel.mixed_scripts import mixed_words
+from gaby.tools.approval_ids import find_approval, short_ids
 from gaby.tools.approvals import Answer
 from gaby.tools.schemas import ApprovalDetailOut, ApprovalOut
 
 app = typer.Typer(help="What waits for a person.", no_args_is_help=True)
+
+
+ApprovalArgument = Annotated[str, typer.Argument(help="Its id, or the beginning that `gaby approvals list` shows.")]
+_COLUMN_SHARE = 0.35
+"""Of the width. A longer requester is not cut, since the end says whose it is; it only moves what stands behind it."""
+_TICKET_SHARE = 0.16
+_UNITS = (("d", 86_400), ("h", 3600), ("m", 60))
 
 
 class Choice(StrEnum):
@@ -45,36 +55,30 @@ def list_approvals(
 ) -> None:
     """List approvals, newest first."""
 
-    async def work(gaby: Gaby) -> list[ApprovalOut]:
+    async def work(gaby: Gaby) -> tuple[list[ApprovalOut], Mapping[ApprovalId, str], datetime]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             wanted = None if state is State.ALL else state.value
-            return [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
+            rows = [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
+            return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
 
-    found = run(work)
-    rows = [
-        {
-            "id": row.id,
-            "tool": one_line(row.tool),
-            "state": row.state,
-            "asked": row.requested_at,
-            "why": one_line(_first(row)),
-        }
-        for row in found
-    ]
-    full = [row.model_dump(mode="json") for row in found]
-    print_rows(full if as_json else rows, as_json=as_json, empty="Nothing waits for you.")
+    found, shortened, now = run(work)
+    if as_json:
+        print_json([row.model_dump(mode="json") for row in found])
+    elif not found:
+        echo("Nothing waits for you.", err=True)
+    else:
+        print_approvals(found, shortened, now=now, with_state=state is not State.WAITING)
 
 
 @app.command()
-def show(approval_id: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show exactly what would be sent, and why Gaby asks."""
-    chosen = approval_id_of(approval_id)
 
     async def work(gaby: Gaby) -> ApprovalDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = await gaby.tools.approvals.get(session, chosen)
+            row = await gaby.tools.approvals.get(session, await find_approval(session, approval_id))
             sealed = await gaby.tools.approvals.call_of(session, row)
             return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
 
@@ -87,7 +91,7 @@ def show(approval_id: str, workspace: InWorkspace = None, as_json: AsJson = Fals
 
 @app.command()
 def decide(
-    approval_id: str,
+    approval_id: ApprovalArgument,
     decision: Choice,
     reason: Annotated[str, typer.Option(help="Needed to refuse or escalate.")] = "",
     arguments: Annotated[str | None, typer.Option(help="Approve these arguments instead, as a JSON object.")] = None,
@@ -98,23 +102,52 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Approve, refuse or escalate. The first answer counts."""
-    chosen = approval_id_of(approval_id)
     answer = Answer(decision.value, reason, _object(arguments), whole_step=whole_step)
 
     async def work(gaby: Gaby) -> ApprovalOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
+            chosen = await find_approval(session, approval_id)
             return ApprovalOut.of(await gaby.tools.decide_approval(session, actor, chosen, answer))
 
     decided = run(work)
     if as_json:
         print_json(decided.model_dump(mode="json"))
         return
-    echo(f"It is {decided.state}.", err=True)
+    # Who is named once more, so that an answer for the wrong person is noticed at once.
+    behalf = f" for {one_line(decided.requester)}" if decided.requester else ""
+    ticket = f" (ticket {one_line(decided.ticket)})" if decided.ticket else ""
+    echo(f"{one_line(decided.tool)}{behalf}{ticket} is {decided.state}.", err=True)
     if decided.state == "approved" and decided.ticket:
         echo("The investigation goes on by itself.", err=True)
     elif decided.state == "approved":
         echo(f"Carry it out with `gaby tools call --approval {decided.id}`.", err=True)
+
+
+def print_approvals(
+    found: Sequence[ApprovalOut], shortened: Mapping[ApprovalId, str], *, now: datetime, with_state: bool
+) -> None:
+    """One line of short values for each, and below it why a person is asked, cut to the width of the terminal."""
+    width = SafeConsole().width
+    headings = ["id", "ticket", "requester", "tool", "age", *(["state"] if with_state else [])]
+    rows = [
+        [
+            shortened[row.id],
+            _cut(one_line(row.ticket) or "-", int(width * _TICKET_SHARE)),
+            one_line(row.requester) or "-",
+            one_line(row.tool),
+            _age(now - row.requested_at),
+            *([row.state] if with_state else []),
+        ]
+        for row in found
+    ]
+    columns = zip(headings, *rows, strict=True)
+    widths = [min(int(width * _COLUMN_SHARE), max(map(cell_len, column))) for column in columns]
+    secho(_in_columns(headings, widths), bold=True)
+    for row, cells in zip(found, rows, strict=True):
+        echo(_in_columns(cells, widths))
+        doubt = "The requester is not verified. " if row.requester and not row.requester_verified else ""
+        echo(f"  {_cut(one_line(f'{doubt}{_first(row)}'), width - 2)}")
 
 
 def print_approval(found: ApprovalDetailOut) -> None:
@@ -128,11 +161,14 @@ def print_approval(found: ApprovalDetailOut) -> None:
     if found.requester:
         verified = "verified" if found.requester_verified else "not verified"
         echo(f"Requester: {one_line(found.requester)} ({verified})")
+        _warn_of_mixed_scripts("the requester", found.requester)
     for each in found.owners:
         behind = " ".join(one_line(str(each.get(name, ""))) for name in ("argument", "value"))
         echo(f"  {behind}: {one_line(str(each.get('behind', '')))}")
     for name, value in found.real_arguments.items():
         echo(f"  {one_line(name)} = {one_line_json(value)}")
+        _warn_of_mixed_scripts("the name of this argument", name)
+        _warn_of_mixed_scripts(one_line(name), value)
     for concern in found.concerns:
         where = f"{one_line(concern.argument)}: " if concern.argument else ""
         echo(f"- {where}{one_line(concern.reason)}")
@@ -146,19 +182,33 @@ def print_approval(found: ApprovalDetailOut) -> None:
         echo(f"{one_line(found.decided_by)} decided{f': {one_line(found.answer)}' if found.answer else '.'}")
 
 
+def _warn_of_mixed_scripts(where: str, value: object) -> None:
+    """The first word is enough to look closely."""
+    if (mixed := next(mixed_words(value), None)) is not None:
+        told = f"“{one_line(mixed.text)}” mixes scripts: “{mixed.letter}” in it is {mixed.script}"
+        secho(f"  Careful, look-alike letters in {where}: {told}.", fg="yellow")
+
+
+def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(padded).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1).rstrip()}…"
+
+
+def _age(span: timedelta) -> str:
+    seconds = max(0, int(span.total_seconds()))
+    return next((f"{seconds // size}{unit}" for unit, size in _UNITS if seconds >= size), f"{seconds}s")
+
+
 def _minute(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _first(row: ApprovalOut) -> str:
     return row.concerns[0].reason if row.concerns else row.why
-
-
-def approval_id_of(text: str) -> ApprovalId:
-    try:
-        return ApprovalId(UUID(text))
-    except ValueError:
-        raise BadRequest("That is not an approval's id. `gaby approvals list` shows the ids.") from None
 
 
 def _object(text: str | None) -> dict[str, Any] | None:

@@ -19,8 +19,6 @@ from gaby.audit import (
     CosignatureFile,
     CursorFile,
     Expectations,
-    Finding,
-    FindingKind,
     KeyFile,
     Malformed,
     OutsideEvidence,
@@ -53,7 +51,7 @@ from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
 from gaby.cli.user import InWorkspace
 from gaby.cli.witness_questions import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
 from gaby.kernel.clock import SystemClock
-from gaby.kernel.errors import BadRequest, GabyError, NotFound
+from gaby.kernel.errors import BadRequest, GabyError, NotFound, Unavailable
 from gaby.kernel.ids import SYSTEM, AuditRowId, WorkspaceId
 
 app = typer.Typer(help="Check the log, prove a row, export, follow.", no_args_is_help=True)
@@ -69,6 +67,11 @@ app.command("rebuild-tree")(audit_keys.rebuild_tree)
 
 class LogDamaged(GabyError):
     """The audit log does not verify. The findings above say where; keep the database and the anchors as they are."""
+
+
+class WitnessesNotAsked(Unavailable):
+    """The log verifies, but not every witness could be asked, so an old copy of everything together might not be
+    noticed. Ask again when the witness can be reached."""
 
 
 class Format(StrEnum):
@@ -97,16 +100,17 @@ def verify(
     given = read_pins(pins) if pins is not None else None
     asked = witnesses_to_ask(witness_url or [], witness_key or [])
     if export is not None:
-        seen, silent = asyncio.run(ask_all(asked, origin_in_export(export, given)))
-        expected = Expectations(trusted, given, seen, timestamp(SystemClock().now()))
+        answers = asyncio.run(ask_all(asked, origin_in_export(export, given)))
+        expected = Expectations(trusted, given, answers.seen, timestamp(SystemClock().now()))
         report = verify_file(export, anchors=anchors, expected=expected)
+        answers.add_to(report)
     else:
-        report, silent = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked))
-    for text in silent:
-        report.add(Finding(FindingKind.WITNESS_UNCHECKED, text))
-    _print_report(report, as_json=as_json)
+        report = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked))
+    print_report(report, as_json=as_json)
     if not report.ok:
         raise LogDamaged
+    if report.not_asked:
+        raise WitnessesNotAsked
 
 
 @app.command()
@@ -198,22 +202,23 @@ def rotate_key() -> None:
 
 async def _verify_live(
     gaby: Gaby, anchors: Path | None, trusted: str | None, given: KeyPins | None, asked: list[WitnessAddress]
-) -> tuple[Report, list[str]]:
+) -> Report:
     kept = gaby.settings.anchor_path
     file = PinFile(kept)
     with suppress(Malformed):  # A damaged file becomes a finding, and names nothing.
         given = given or file.load()
     origin = await asyncio.to_thread(origin_in_database, gaby.database, given)
-    seen, silent = await ask_all(asked, origin)
+    answers = await ask_all(asked, origin)
     outside = OutsideEvidence(
         pins=file,
         given_pins=given,
         cosignatures=CosignatureFile(kept),
         witnesses=[address.key for address in [*parse_witnesses(gaby.settings.audit.witnesses), *asked]],
-        witnessed=seen,
+        witnessed=answers.seen,
     )
     report = await verify_live(gaby.database, gaby.clock, anchors=anchors or kept, trusted=trusted, outside=outside)
-    return report, silent
+    answers.add_to(report)
+    return report
 
 
 def _as_proof(path: Path) -> bytes | None:
@@ -239,13 +244,18 @@ def _verify_proof(proof: bytes, trusted: str | None, *, as_json: bool) -> None:
     print_json({"ok": True, "proves": told}) if as_json else echo(told)
 
 
-def _print_report(report: Report, *, as_json: bool) -> None:
+def print_report(report: Report, *, as_json: bool) -> None:
     if as_json:
         print_json(report.as_dict())
         return
     console = SafeConsole(highlight=False)
     for finding in report.findings:
         console.print(f"[red]{finding.kind.value}[/red] {escape(finding.text)}")
+    for text in report.not_asked:
+        console.print(f"[yellow]{escape(text)}[/yellow]")
+    if report.agreeing:
+        agree = "1 witness agrees" if len(report.agreeing) == 1 else f"{len(report.agreeing)} witnesses agree"
+        console.print(f"[green]{agree}.[/green]")
     counted = f"{report.rows:,} rows, {report.checkpoints:,} checkpoints, {report.anchors:,} anchors"
     if report.ok:
         unsigned = f", {report.unsigned_rows} rows newer than the last checkpoint" if report.unsigned_rows else ""

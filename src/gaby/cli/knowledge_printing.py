@@ -26,7 +26,7 @@ def short(source: SourceOut) -> dict[str, Any]:
         "audience": source.audience.value,
         "documents": source.documents,
         "passages": source.passages,
-        "not readable": source.failed,
+        "problems": source.failed,
         "state": f"{source.state}: {source.error}" if source.error else _state(source),
         "fresh": source.fresh_at,
         "next": source.due_at,
@@ -34,9 +34,15 @@ def short(source: SourceOut) -> dict[str, Any]:
 
 
 def _state(source: SourceOut) -> str:
+    if _is_empty(source):
+        return "done, nothing was found"
     if source.state != "running":
         return source.state
     return f"running, {source.done}" + (f" of {source.total}" if source.total is not None else "")
+
+
+def _is_empty(source: SourceOut) -> bool:
+    return source.state == "done" and not source.documents and not source.failed
 
 
 def print_source(source: SourceOut, *, as_json: bool) -> None:
@@ -46,8 +52,10 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
     print_rows([short(source)], as_json=False, empty="")
     echo(f"Its audience is {source.audience}: {AUDIENCE_MEANS[source.audience]}.", err=True)
     if source.failed:
-        cannot = "1 document cannot" if source.failed == 1 else f"{source.failed} documents cannot"
-        echo(f"{cannot} be read: gaby knowledge show {source.name}", err=True)
+        having = "1 document has" if source.failed == 1 else f"{source.failed} documents have"
+        echo(f"{having} a problem: gaby knowledge show {source.name}", err=True)
+    if _is_empty(source):
+        echo("Nothing was found there. Check the location and the options of the source.", err=True)
 
 
 def print_hits(results: Results, *, explain: bool) -> None:

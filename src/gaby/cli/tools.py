@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.approvals import approval_id_of
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, echo, one_line, print_json, print_rows, secho
@@ -16,6 +15,7 @@ from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
 from gaby.safety import Label, Origin, Verdict, leaves
 from gaby.tools import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome
+from gaby.tools.approval_ids import find_approval
 from gaby.tools.schemas import ToolOut, VerdictOut
 
 app = typer.Typer(help="What Gaby can do, and what would happen if it did.", no_args_is_help=True)
@@ -84,13 +84,13 @@ def call(
     if (tool is None) == (approval is None):
         raise BadRequest("Give a tool, or --approval with the id of an approval.")
     arguments = _arguments(arg)
-    approval_id = approval_id_of(approval) if approval is not None else None
 
     async def work(gaby: Gaby) -> ToolOutcome:
         actor = await operator_in(gaby, workspace)
-        run_id = None
-        if approval_id is not None:
+        run_id = approval_id = None
+        if approval is not None:
             async with gaby.database.read(actor.workspace_id) as session:
+                approval_id = await find_approval(session, approval)
                 run_id = RunId((await gaby.tools.approvals.get(session, approval_id)).run_id)
         inside = gaby.tools.run(actor, run_id=run_id)
         _hear(inside, arguments)

@@ -1,11 +1,22 @@
 """Asking witnesses what they have seen of a log, for `gaby audit verify --witness`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
 
-from gaby.audit import Malformed, WitnessSilent, ask_witness, parse_witnesses, snapshot
+from gaby.audit import (
+    Finding,
+    FindingKind,
+    Malformed,
+    Report,
+    WitnessSilent,
+    WitnessUnreachable,
+    ask_witness,
+    parse_witnesses,
+    snapshot,
+)
 from gaby.audit.export import Header
 from gaby.audit.key_pins import KeyPins
 from gaby.audit.notes import WITNESS_KEY, origin_of, parse_verifier_key
@@ -54,17 +65,35 @@ def origin_in_database(database: Database, pins: KeyPins | None) -> str | None:
     return origin_of(keys) if keys else None
 
 
-async def ask_all(addresses: Sequence[WitnessAddress], origin: str | None) -> tuple[list[WitnessedRoot], list[str]]:
-    """What they have seen, and why others did not say."""
-    seen: list[WitnessedRoot] = []
-    silent: list[str] = []
+@dataclass(frozen=True)
+class WitnessAnswers:
+    seen: list[WitnessedRoot] = field(default_factory=list[WitnessedRoot])
+    unusable: list[str] = field(default_factory=list[str])
+    """Answers that vouch for nothing: of a witness that never saw this log, or not signed by it."""
+    not_asked: list[str] = field(default_factory=list[str])
+    """Why a witness could not be asked at all."""
+
+    def add_to(self, report: Report) -> None:
+        """Only what an answer says about the log is a finding."""
+        for text in self.unusable:
+            report.add(Finding(FindingKind.WITNESS_UNCHECKED, text))
+        report.not_asked += self.not_asked
+        # Signatures that are kept beside the log agree as well, but nobody was asked for them now.
+        report.agreeing &= {each.witness for each in self.seen}
+
+
+async def ask_all(addresses: Sequence[WitnessAddress], origin: str | None) -> WitnessAnswers:
+    answers = WitnessAnswers()
     async with httpx2.AsyncClient() as client:
         for address in addresses:
             if origin is None:
-                silent.append(f"Witness {address.key.name} cannot be asked, since no key has signed this log.")
+                text = f"Witness {address.key.name} has nothing to compare, since no key has signed this log."
+                answers.unusable.append(text)
                 continue
             try:
-                seen.append(await ask_witness(client, address, origin))
+                answers.seen.append(await ask_witness(client, address, origin))
+            except WitnessUnreachable as error:
+                answers.not_asked.append(error.message)
             except WitnessSilent as error:
-                silent.append(error.message)
-    return seen, silent
+                answers.unusable.append(error.message)
+    return answers

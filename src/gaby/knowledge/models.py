@@ -133,7 +133,7 @@ class KnowledgeDocument(Base, WorkspaceOwned):
 
 
 class KnowledgeFailure(Base):
-    """A document that is there and cannot be read, with the reason."""
+    """A document that is there and cannot be read, or is not shown to whom it says, with the reason."""
 
     __tablename__ = "knowledge_failures"
     __table_args__ = (

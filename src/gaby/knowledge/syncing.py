@@ -24,6 +24,8 @@ from gaby.knowledge.embedding import Embedding
 from gaby.knowledge.index.index import Stored
 from gaby.knowledge.library import Held, Library, ModelChanged
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
+from gaby.knowledge.preparing import Prepared
+from gaby.knowledge.reading.front_matter import unknown_audience
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.source import Source
 
@@ -227,15 +229,18 @@ class Syncer:
         noted += [each.uri for each in batch.ready]
         for start in range(0, len(noted), 400):
             await session.execute(delete(failure).where(*of_source, failure.uri.in_(noted[start : start + 400])))
-        for each in {each.failed.uri: each for each in batch.broken}.values():
+        failed = {each.failed.uri: (each.failed.reason, each.fingerprint) for each in batch.broken}
+        # It is read and kept, for staff only; without a word nobody would know why.
+        failed |= {each.uri: (reason, None) for each in batch.ready if (reason := _misspelt_audience(each)) is not None}
+        for uri, (reason, fingerprint) in failed.items():
             session.add(
                 failure(
                     workspace_id=place,
                     source_id=claim.source_id,
-                    uri=each.failed.uri,
-                    reason=each.failed.reason[:1000],
+                    uri=uri,
+                    reason=reason[:1000],
                     failed_at=self._clock.now(),
-                    fingerprint=each.fingerprint,
+                    fingerprint=fingerprint,
                 )
             )
 
@@ -305,3 +310,7 @@ class Syncer:
     def _tell(session: WriteSession, claim: _Claim, name: str, source: str, progress: Progress) -> None:
         payload: dict[str, Any] = {"source": source, **vars(progress)}
         session.emit(Event(name, claim.workspace_id, claim.actor, payload))
+
+
+def _misspelt_audience(document: Prepared) -> str | None:
+    return unknown_audience(document.text.text) if document.text.kind == "markdown" else None

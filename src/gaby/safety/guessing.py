@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from gaby.safety.arguments import is_place
 from gaby.safety.schemas import Schema, properties_of, resolved
+from gaby.safety.tool_descriptions import (
+    DENIAL,
+    MODEL_INSTRUCTION,
+    SENTENCE_VERB,
+    description_doubt,
+    made_another_verb,
+    sentence_reads,
+)
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, ToolManifest
 from gaby_connectors.sdk.verbs import CHANGES, looks_destructive
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SENTENCE = re.compile(r"(?:^|[.!?;:\n]\s*)([A-Za-z]+)|\b(?:and|then|or)\s+([A-Za-z]+)", re.IGNORECASE)
 
 
 def words_of(name: str) -> list[str]:
@@ -34,6 +41,8 @@ _NOUNS_TOO = frozenset(
     )
 )
 """Verbs that are also the names of things: `get_order` reads, `order_lunch` does not."""
+_COMPOUND_NOUN = re.compile(r"(?<=[a-z])(?:_(?:pull|merge)_request|(?:Pull|Merge)Request)(?=s?(?:_|[A-Z]|$))")
+"""Things whose names are verbs, after another word: `get_pull_request_files` requests nothing."""
 _CONJUNCTIONS = frozenset(words_of("and or then else"))
 _EXECUTED = frozenset(words_of("sql script command cmd statement mutation shell graphql method payload body"))
 """Arguments that hold something to be carried out, so that their value decides what the tool does."""
@@ -51,17 +60,23 @@ def guess(name: str, schema: Schema, *, read_only_hint: bool | None) -> ToolMani
 
 
 def reading_doubts(
-    name: str, schema: Schema, *, read_only_hint: bool | None, description: str = "", lookups: Sequence[str] = ()
+    name: str,
+    schema: Schema,
+    *,
+    read_only_hint: bool | None,
+    description: str | None = None,
+    lookups: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Why a tool may do more than read. `lookups` are arguments that look like places and are only keys."""
+    """Why a tool may do more than read. `lookups` are arguments that look like places and are only keys. Without
+    `description` only the name and the schema are looked at; an empty one is a doubt."""
     if read_only_hint is False:
         yield "the server itself says that it does not only read"
-    if not _reads(name):
-        yield "its name does not begin with a verb of reading"
-    if (word := _changing_word(name)) is not None:
-        yield f"`{word}` in its name may change something"
-    if (word := _changing_sentence(description)) is not None:
-        yield f"its description says `{word}`"
+    yield from _name_doubts(name)
+    if description is not None:
+        if (word := _changing_sentence(description)) is not None:
+            yield f"its description says `{word}`"
+        if (doubt := description_doubt(description)) is not None:
+            yield doubt
     for argument, declared in properties_of(schema, schema).items():
         if argument in GABY_ARGUMENTS:
             yield f"it takes `{argument}`, as changes do"
@@ -73,18 +88,34 @@ def reading_doubts(
             yield f"`{argument}` can switch on a change"
 
 
+def _name_doubts(name: str) -> Iterator[str]:
+    if not name.isascii():
+        # Words with other letters are not seen below: `get_удалить`.
+        yield "its name has letters that no verb here has"
+    if not _reads(name):
+        yield "its name does not begin with a verb of reading"
+    if (word := _changing_word(name)) is not None:
+        yield f"`{word}` in its name may change something"
+    if (word := made_another_verb(_operation_words(name))) is not None:
+        yield f"`{word}` in its name makes it another verb than one of reading"
+
+
 def is_verb_of_change(word: str) -> bool:
     return word in CHANGES or looks_destructive(word)
 
 
 def _reads(name: str) -> bool:
-    """By the operation alone: in `conversations.list` that is what follows the last dot."""
-    words = words_of(re.split(r"[./]", name)[-1])
+    words = _operation_words(name)
     return bool(words) and (words[0] in _READS or words[-1] in _READ_NOUNS)
 
 
+def _operation_words(name: str) -> list[str]:
+    """In `conversations.list` the operation is what follows the last dot."""
+    return words_of(re.split(r"[./]", name)[-1])
+
+
 def _changing_word(name: str) -> str | None:
-    words = words_of(name)
+    words = words_of(_COMPOUND_NOUN.sub("_review", name))
     for at, word in enumerate(words):
         if word in _CONJUNCTIONS:
             # Whatever follows need not be a verb that is known here: `get_or_provision_user`.
@@ -98,8 +129,14 @@ def _changing_word(name: str) -> str | None:
 
 def _changing_sentence(description: str) -> str | None:
     """The first verb of a sentence, and what follows an `and`. Other words say what things are, not what is done."""
-    for found in _SENTENCE.finditer(description):
+    for found in SENTENCE_VERB.finditer(description):
         word = (found[1] or found[2]).casefold()
+        if found[1] is not None and word in {"return", "returns"} and sentence_reads(description[found.start(1) :]):
+            continue
+        if DENIAL.match(description, found.end()):
+            continue
+        if word == "use" and MODEL_INSTRUCTION.match(description, found.end()):
+            continue
         forms = {word, word.removesuffix("s"), word.removesuffix("es")}
         if found[2] is not None:
             forms = {form for form in forms if form not in _NOUNS_TOO}

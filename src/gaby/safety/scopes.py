@@ -75,6 +75,11 @@ def check_scope(rules: LaneRules, path: str) -> ScopeDecision:
     return ScopeDecision(allowed=False, rule="scope.not_allowed", pattern=None)
 
 
+def template_arguments(template: str) -> list[str]:
+    """The arguments that a path names."""
+    return _ARGUMENT.findall(template)
+
+
 def scope_path(template: str, arguments: Mapping[str, Any]) -> str:
     """The path that a call touches. Values are quoted, so none of them can add a segment or step out of its own."""
 

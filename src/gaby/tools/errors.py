@@ -1,6 +1,6 @@
 """What can go wrong on the way to a tool, in words that say what to do."""
 
-from gaby.kernel.errors import Conflict, Invalid, NotFound
+from gaby.kernel.errors import BadRequest, Conflict, Invalid, NotFound
 
 
 class ToolUnknown(NotFound):
@@ -29,6 +29,10 @@ class ManifestInvalid(Invalid):
 
 class TooMuchAutonomy(Conflict):
     """A connector without a complete manifest can only investigate. Give it a manifest first."""
+
+
+class ApprovalIdAmbiguous(BadRequest):
+    """Several approvals have ids that begin so. Give more characters; `gaby approvals list` shows enough of each."""
 
 
 class ApprovalClosed(Conflict):

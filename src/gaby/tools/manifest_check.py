@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from gaby.kernel.text import printable
 from gaby.mcp import ServerDefinitions, ToolDefinition
 from gaby.safety.schemas import properties_of
+from gaby.safety.scopes import template_arguments
 from gaby.tools.errors import ManifestInvalid
 from gaby.tools.manifest_lines import LocatedYaml, Place, load_located
 from gaby_connectors.sdk.manifest import ConnectorManifest, ToolManifest
@@ -113,6 +114,10 @@ def tool_misfits(manifest: ToolManifest, tool: ToolDefinition) -> Iterator[tuple
     if manifest.owner_argument is not None and manifest.owner_argument not in known:
         text = f"it has no argument {manifest.owner_argument}{suggestion(manifest.owner_argument, known)}"
         yield ("owner_argument",), text
+    for argument in template_arguments(manifest.path or ""):
+        if argument not in known:
+            # Filled with `-` in every call, no rule about it would ever fit.
+            yield ("path",), f"it has no argument {argument}{suggestion(argument, known)}"
     for each in declared_paths(manifest):
         if find_path(tool.output_schema, each.path) == "absent":
             yield (each.field, each.key), f"its results have no {each.path}"

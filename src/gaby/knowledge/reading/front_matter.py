@@ -2,6 +2,7 @@
 
 import json
 import re
+from difflib import get_close_matches
 
 # A block that does not end soon is a rule above a text, not a front matter.
 _LONGEST = 20_000
@@ -45,12 +46,26 @@ def front_matter_title(text: str) -> str | None:
 
 def front_matter_audience(text: str) -> str | None:
     """Who may be shown the page, as it says itself. Whatever else than the three known words stands there is staff."""
+    said = _said_audience(text)
+    if said is None:
+        return None
+    return said.lower() if said.lower() in _AUDIENCES else "staff"
+
+
+def unknown_audience(text: str) -> str | None:
+    """What is wrong with the audience that the page names, in a sentence for whoever keeps the page."""
+    said = _said_audience(text)
+    if said is None or said.lower() in _AUDIENCES:
+        return None
+    near = get_close_matches(said.lower(), sorted(_AUDIENCES), n=1, cutoff=0.6)
+    meant = f"did you mean {near[0]}?" if near else "write public, customers or staff."
+    return f"Its front matter says `audience: {said[:60]}`, which is unknown, so it is for staff only; {meant}"
+
+
+def _said_audience(text: str) -> str | None:
     end = front_matter_end(text)
     found = _AUDIENCE.search(text, 0, end) if end else None
-    if found is None:
-        return None
-    said = _unquoted(found[1].strip()).strip().lower()
-    return said if said in _AUDIENCES else "staff"
+    return None if found is None else _unquoted(found[1].strip()).strip()
 
 
 def _unquoted(value: str) -> str:
