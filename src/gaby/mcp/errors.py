@@ -6,7 +6,7 @@ from gaby.kernel.errors import Conflict, GabyError, Invalid, NotFound, Unavailab
 
 
 class ConnectorError(GabyError):
-    """A connector could not do its work. `gaby connector status` says which one and why."""
+    """A connector could not do its work. `gaby connector list` says which one and why."""
 
     status = 502
     hopeless: ClassVar[bool] = False
