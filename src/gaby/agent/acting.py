@@ -203,12 +203,15 @@ class Hands:
         if before is None:
             return await self._invoke(run, call)
         if before.outcome is Outcome.SUCCEEDED:
+            # What it brought is lost, so there is nothing in it that anybody could be told.
+            run.tools.entered.add(call.id)
             return Done(Verdict("allow", "recovered", _LOST), {"note": _LOST}, {"note": _LOST}, _LOST)
         if before.outcome is Outcome.FAILED:
             # It says that it was not done, so doing it now is the first time.
             return await self._invoke(run, call)
         if entry is not None and entry.facts.manifest.idempotent and before.outcome is None:
             return await self._invoke(run, call)
+        run.tools.entered.add(call.id)
         return Unknown(_UNKNOWN)
 
     async def _invoke(self, run: Investigating, call: PlannedCall, step_id: UUID | None = None) -> ToolOutcome:
