@@ -78,7 +78,9 @@ async def test_the_others_get_the_verdict_and_what_is_general_and_nothing_about_
     loop = bare.gaby.agent.loop
     run = await loop.resume(claimed)
     assert await loop.step(run)
-    found = "The shop is back since eleven. [doc:status#L1-L2]\nOrder 77 of Ada Quill is paid. [tool:company.get_order#1]"
+    found = (
+        "The shop is back since eleven. [doc:status#L1-L2]\nOrder 77 of Ada Quill is paid. [tool:company.get_order#1]"
+    )
     delta = Delta(verdict="auto_resolved", reasons=("It is over.",), cited=found, written_by="offline")
     packed = run.sealing.seal(pack(Done(verdict="auto_resolved"), delta))
     last = edge_of(bare.gaby, run.lease, run.edges + 1, "done")

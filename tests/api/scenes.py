@@ -197,7 +197,7 @@ def bodies(workspace_id: UUID, label: str) -> dict[str, dict[str, Any]]:
         "POST /api/knowledge/ask": {"question": f"{label} printer"},
         "POST /api/knowledge/candidates/{candidate_id}/decision": {"decision": "reject", "reason": f"{label} reason"},
         "POST /api/tickets": {"title": f"{label} ticket", "body": f"{label} text", "external_id": f"{label}-1"},
-        "POST /api/tickets/instructions": {"body": f"{label} instruction"},
+        "POST /api/instructions": {"body": f"{label} instruction"},
         "POST /api/tickets/{ticket_id}/messages": {"body": f"{label} message", "author": "agent"},
         "POST /api/desks": {"name": f"q{sha256(label.encode()).hexdigest()[:12]}", "kind": "inbox"},
         "PATCH /api/desks/{desk_id}": {"every_seconds": None},

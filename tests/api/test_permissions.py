@@ -42,7 +42,7 @@ NO_BODY = {
 NEEDS = {
     "GET /api/tickets": Permission.TICKETS_READ,
     "POST /api/tickets": Permission.TICKETS_WORK,
-    "POST /api/tickets/instructions": Permission.APPROVALS_DECIDE,
+    "POST /api/instructions": Permission.APPROVALS_DECIDE,
     "GET /api/tickets/{ticket_id}": Permission.TICKETS_READ,
     "GET /api/tickets/{ticket_id}/original": Permission.TICKETS_WORK,
     "POST /api/tickets/{ticket_id}/messages": Permission.TICKETS_WORK,

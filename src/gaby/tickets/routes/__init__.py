@@ -1,5 +1,5 @@
 """Tickets and desks over HTTP."""
 
-from gaby.tickets.routes import desks, tickets, webhooks
+from gaby.tickets.routes import desks, instructions, tickets, webhooks
 
-routers = (tickets.router, desks.router, webhooks.router)
+routers = (tickets.router, instructions.router, desks.router, webhooks.router)

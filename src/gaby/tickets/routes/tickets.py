@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response, status
 
-from gaby.kernel.http.access import CanDecideApprovals, CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession
+from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession
 from gaby.kernel.ids import TicketId
 from gaby.tickets.canonical import TicketStatus
-from gaby.tickets.routes.depends import InstructionToAdd, MessageToAdd, Service, TicketToAdd
+from gaby.tickets.routes.depends import MessageToAdd, Service, TicketToAdd
 from gaby.tickets.schemas import MessageIn, OriginalOut, TicketDetailOut, TicketOut
 
 router = APIRouter(prefix="/api/tickets", tags=["Tickets"])
@@ -33,15 +33,6 @@ async def add_ticket(
     taken = await service.add(session, actor, prepared)
     if not taken.new:
         response.status_code = status.HTTP_200_OK
-    return TicketOut.of(await service.intake.get(session, taken.ticket_id))
-
-
-@router.post("/instructions", status_code=status.HTTP_201_CREATED)
-async def add_instruction(
-    actor: CanDecideApprovals, prepared: InstructionToAdd, service: Service, session: WriteSession
-) -> TicketOut:
-    """Your own request to Gaby: what it names, you have chosen, and nobody is asked about that again."""
-    taken = await service.add_instruction(session, actor, prepared)
     return TicketOut.of(await service.intake.get(session, taken.ticket_id))
 
 
