@@ -74,7 +74,7 @@ def test_a_dozen_tickets_end_as_they_should_without_a_key(tmp_path: Path) -> Non
 
         # Nothing of what the stranger ordered was done, and what waits is what a person has to decide.
         asked = {approval["tool"] for approval in gaby(home, "approvals", "list")}
-        assert asked == {"company.refund_charge", "company.restart_agent", "company.reset_mfa"}
+        assert asked == {"company.refund_charge", "company.reset_mfa"}
         [incident] = {ticket["incident_id"] for ticket in gaby(home, "ticket", "list")} - {None}
         together = [ticket["title"] for ticket in gaby(home, "ticket", "list") if ticket["incident_id"] == incident]
         assert len(together) == 4
