@@ -113,13 +113,8 @@ class Judge:
         behind = "\n".join(part for part in (notes, internal) if part)
         inside = note(verdict, tellable, written_by, notes=behind, reasons=reasons)
         # Where a desk has no private notes, what is meant for colleagues is not written at all: they are escalated to.
-        body = (
-            ""
-            if verdict == "skipped"
-            else inside
-            if private
-            else message(verdict, cited, written_by, hidden=_closed_pages(run))
-        )
+        outside = message(verdict, cited, written_by, hidden=_closed_pages(run))
+        body = "" if verdict == "skipped" else inside if private else outside
         await self._keep_citations(run, body and f"{cited}\n{notes}")
         delta = Delta(verdict=verdict, reasons=tuple(reasons), reply=body, cited=cited, written_by=written_by)
         told = run.told(" ".join(reasons))

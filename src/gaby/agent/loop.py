@@ -15,7 +15,7 @@ from gaby.agent.edges import Edge, EdgeWriter, Lease, LeaseLost, Step
 from gaby.agent.escalations import Escalations
 from gaby.agent.finishing import Finisher
 from gaby.agent.judging import Judge
-from gaby.agent.ledger_entries import enter_memory
+from gaby.agent.ledger_entries import enter_calls, enter_memory
 from gaby.agent.loading import load
 from gaby.agent.memory import CallRecord, pack
 from gaby.agent.models import Investigation
@@ -123,6 +123,7 @@ class Loop:
             await self._relearn(tools, call)
             if call.outcome in {"done", "unknown"} and call.lane == "write":
                 await parts.tools.invoker.remember_change(tools, call.tool, call.arguments)
+        enter_calls(run)
         return run
 
     async def _relearn(self, tools: Run, call: CallRecord) -> None:

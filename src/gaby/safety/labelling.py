@@ -15,7 +15,7 @@ from gaby_connectors.sdk.manifest import Audience, ResultLabel, ToolManifest
 
 Path = tuple[str, ...]
 _DEEPEST = 40
-_FIELD_NAME = re.compile(r"[A-Za-z_][A-Za-z_]*[0-9]?")
+_FIELD_NAME = re.compile(r"[A-Za-z_]+[0-9]?")
 _MOST_VALUES = 50_000
 
 

@@ -18,6 +18,7 @@ _FORBIDS = re.compile(r"\b(?:not|never|without|except|nor|neither|avoid|ignore|s
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
 _EXCERPT = 60
+_NEARBY = 60
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,9 @@ def says_quantity(said: Words, value: str) -> bool:
 
 def _is_forbidden(text: str, start: int) -> bool:
     """`Do not touch r-3003`: looked for in the same sentence, a few words before the value."""
-    sentence = max(text.rfind(end, 0, start) for end in (". ", "! ", "? ", "; ", "\n"))
-    return _FORBIDS.search(text, max(0, start - 60, sentence + 1), start) is not None
+    nearby = max(0, start - _NEARBY)
+    sentence = max(text.rfind(end, nearby, start) for end in (". ", "! ", "? ", "; ", "\n"))
+    return _FORBIDS.search(text, max(nearby, sentence + 1), start) is not None
 
 
 def quote(source: str, text: str, value: str) -> Quote | None:

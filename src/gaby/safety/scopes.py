@@ -86,7 +86,7 @@ def scope_path(template: str, arguments: Mapping[str, Any]) -> str:
     def fill(match: re.Match[str]) -> str:
         value = arguments.get(match[1])
         # What is missing or no single value is a lone `-`, so the path keeps its number of segments.
-        return quote(str(value).strip(), safe="") if isinstance(value, str | int | float) and value != "" else "-"
+        return quote(str(value).strip(), safe="") or "-" if isinstance(value, str | int | float) else "-"
 
     return _ARGUMENT.sub(fill, template)
 

@@ -52,6 +52,10 @@ _TARGET_CHANGED = Verdict(
 )
 
 
+class _ApprovalUsed(FenceBroken):
+    """Nothing was done, and the approval counts as used by this very call."""
+
+
 @dataclass(frozen=True)
 class InvokerParts:
     database: Database
@@ -82,11 +86,11 @@ class Invoker:
             decided, approval = await self._decide_now(call, run)
             try:
                 outcome = await self._carry_out(decided, run, approval)
-            except FenceBroken:
+            except FenceBroken as error:
                 # Somebody changed the policy after the decision and before the intent; it is decided anew. Without an
                 # intent nothing was done, so an approval that this call has used by itself still counts.
                 self._parts.catalogue.forget(run.workspace_id)
-                call = replace(call, resumed=call.resumed or approval is not None)
+                call = replace(call, resumed=call.resumed or isinstance(error, _ApprovalUsed))
                 continue
             if isinstance(outcome, Failed | Unknown):
                 told = outcome.message if isinstance(outcome, Failed) else outcome.reason
@@ -178,15 +182,10 @@ class Invoker:
             payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "call_id": str(decided.call.id)}
             await self._parts.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
             return await self._done(decided, run, known, cached=True)
-        if approval is not None:
-            if approval.preview_digest is not None and approval.state != "used":
-                now = await self._preview(decided, run)
-                if now is None or now.digest != approval.preview_digest:
-                    return await self._deny(decided, run, _TARGET_CHANGED)
-            if not (decided.call.resumed and approval.state == "used"):
-                async with self._parts.database.write(run.workspace_id) as session:
-                    await self._parts.approvals.use(session, run.actor, approval.typed_id)
-        outcome = await self._perform(decided, run, rehearsal=False)
+        if approval is None:
+            outcome = await self._perform(decided, run, rehearsal=False)
+        else:
+            outcome = await self._perform_approved(decided, run, approval)
         if decided.entry.facts.lane == "write" and isinstance(outcome, Answered | Unknown):
             self._changed(decided, run)
         if not isinstance(outcome, Answered):
@@ -194,6 +193,22 @@ class Invoker:
         if key is not None and outcome.spilled is None:
             self._parts.cache.put(key, outcome)
         return await self._done(decided, run, outcome, cached=False)
+
+    async def _perform_approved(
+        self, decided: Decided, run: Run, approval: Approval
+    ) -> Answered | Failed | Unknown | Denied:
+        if approval.preview_digest is not None and approval.state != "used":
+            now = await self._preview(decided, run)
+            if now is None or now.digest != approval.preview_digest:
+                return await self._deny(decided, run, _TARGET_CHANGED)
+        if decided.call.resumed and approval.state == "used":
+            return await self._perform(decided, run, rehearsal=False)
+        async with self._parts.database.write(run.workspace_id) as session:
+            await self._parts.approvals.use(session, run.actor, approval.typed_id)
+        try:
+            return await self._perform(decided, run, rehearsal=False)
+        except FenceBroken as error:
+            raise _ApprovalUsed from error
 
     async def _perform(
         self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True
