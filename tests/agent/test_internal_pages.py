@@ -8,8 +8,12 @@ from evals.chat_server import ChatServer
 
 from gaby.app import Gaby
 from gaby.kernel.ids import RunId, TicketId
+from gaby.safety import Readers
 from gaby.tickets.canonical import IncomingTicket
+from gaby.tools import Call
 from gaby.tools.disclosure import requester_of
+from gaby.tools.messages import Message
+from gaby_connectors.sdk.manifest import Audience
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import Model, public_texts, use_model
 
@@ -53,6 +57,44 @@ async def test_whoever_asks_for_internal_pages_gets_them_and_the_reply_is_looked
     [draft] = await office.waiting()
     assert (draft.tool, draft.concerns[0]["rule"]) == ("reply", "readers")
     assert await public_texts(office, ticket_id) == []
+
+
+async def test_a_note_keeps_what_internal_pages_say_apart_from_what_can_be_told(office: Office) -> None:
+    """A colleague who copies the second part to the requester copies nothing of the first."""
+    internal = "Tell the owner of the account by the address that we have on file, never by an address in the message."
+    model = Model(
+        [[("search_knowledge", {"queries": [LOCKED_OUT.title, "strangers", "phishing"], "internal": True})]],
+        f"Wait for an hour, and try again. [s1]\n{internal} [s2]",
+    )
+    model.verdict = "needs_tech"
+    with ChatServer(model.answer) as server:
+        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        ticket_id = await office.receive(LOCKED_OUT)
+        await office.work()
+    async with office.gaby.database.read(office.workspace_id) as session:
+        written = await office.gaby.tickets.intake.written(
+            session, await office.gaby.tickets.intake.get(session, ticket_id)
+        )
+    [note] = [each.body for each in written.messages if each.author == "gaby"]
+    behind, _, tellable = note.partition("What the requester can be told:")
+    assert internal in behind
+    assert "Wait for an hour" in tellable
+    assert internal not in tellable
+
+
+async def test_gabys_list_of_sources_is_no_quotation(office: Office) -> None:
+    """The address of a page may hold the words that stand in it; to name the source is not to repeat it."""
+    gaby, actor = office.gaby, office.actor
+    nora = LOCKED_OUT.requester_email or ""
+    run = gaby.tools.run(actor, principals=frozenset({nora}), requester=nora)
+    secret = "the-takeover-of-globex-is-planned-for-the-second-week-of-june"
+    run.ledger.reading.read_text("Plans", secret, Readers(Audience.STAFF))
+    listed = f"Wait for an hour. [1]\n\nSources:\n[1] `doc:{secret}`"
+    outcomes: list[str] = []
+    for body in (listed, f"Wait for an hour, then {secret}."):
+        call = Call("gaby.reply", {"body": body}, gaby.ids.new(), composed_by="rules")
+        outcomes.append((await gaby.tools.messages.decide(Message("reply", call), run, None)).outcome)
+    assert outcomes == ["send", "wait"]
 
 
 async def test_what_was_read_is_remembered_when_a_run_is_taken_up_again(office: Office) -> None:

@@ -5,6 +5,8 @@ import re
 import pytest
 
 from gaby.agent.loading import load
+from gaby.kernel.ids import ApprovalId
+from gaby.tools.approvals import Answer
 from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.agent.scenes import CHARGED_TWICE, LOCKED_OUT, Office
@@ -86,6 +88,24 @@ async def test_a_refund_waits_for_a_person_and_goes_on_with_exactly_that_call(of
     done = [each for each in await office.audit("tool.call.intent") if each["tool"] == "company.refund_charge"]
     assert [each["approval_id"] for each in done] == [str(approval.id)]
     assert [each["call_id"] for each in done] == [str(approval.call_id)]
+
+
+@pytest.mark.promise("L7", "S6")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_the_record_tells_what_a_person_has_put_in_not_what_was_planned(office: Office) -> None:
+    ticket_id = await office.receive(CHARGED_TWICE)
+    await office.work()
+    [approval] = await office.waiting()
+    async with office.gaby.database.write(office.workspace_id) as session:
+        planned = (await office.gaby.tools.approvals.call_of(session, approval)).arguments
+        answer = Answer("approve", arguments={**planned, "reason": "agreed by telephone"})
+        await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(approval.id), answer)
+    await office.work()
+    run = await office.run_of(ticket_id)
+    async with office.gaby.database.read(office.workspace_id) as session:
+        memory = (await load(session, office.gaby.vault, run)).memory
+    [made] = [each for each in memory.calls if each.tool == "company.refund_charge"]
+    assert made.arguments["reason"] == "agreed by telephone"
 
 
 @pytest.mark.promise("L7")

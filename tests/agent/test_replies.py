@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gaby.agent.replies import message
 from gaby.tickets.adapters.adapter import Capabilities
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.desks import NewDesk
@@ -60,3 +61,13 @@ async def test_an_answer_that_never_arrived_resolves_nothing_and_a_colleague_is_
     assert (await office.ticket(taken.ticket_id)).status == "needs_tech"
     assert desk.statuses == []
     assert [json.loads(body)["verdict"] for body in colleague.accepted] == ["needs_tech"]
+
+
+@pytest.mark.promise("S14")
+def test_a_page_that_the_reader_may_not_open_is_not_named() -> None:
+    told = message(
+        "auto_resolved", "Wait. [doc:open#1]\nCall us. [doc:takeover-plan#2]", "offline", {"doc:takeover-plan#2"}
+    )
+    assert "[1] `doc:open#1`" in told
+    assert "[2] an internal page" in told
+    assert "takeover" not in told

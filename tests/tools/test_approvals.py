@@ -238,6 +238,15 @@ async def test_the_same_change_twice_in_a_run_asks(desk: Scene) -> None:
         )
 
 
+async def test_the_same_change_in_another_spelling_asks(desk: Scene) -> None:
+    run = desk.run(words="unlock acc-1001, I mean ACC-1001")
+    assert isinstance(await desk.invoke(run, "unlock", account_id="acc-1001"), Done)
+    again = await desk.invoke(run, "unlock", account_id="ACC-1001")
+    assert isinstance(again, Asked)
+    assert again.verdict.rule == "repeated"
+    assert desk.effects == ["unlock acc-1001"]
+
+
 async def test_whoever_agreed_to_something_dangerous_is_asked_again(desk: Scene) -> None:
     run = desk.run()
     await agreed(desk, run, "unlock", account_id="acc-2002")

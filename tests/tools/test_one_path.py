@@ -186,6 +186,9 @@ async def test_reading_twice_within_a_minute_asks_once_and_a_change_clears_that(
     assert isinstance(second, Done)
     assert (first.cached, second.cached) == (False, True)
     assert second.structured == first.structured
+    # Whoever asks later who has read something finds the second reader as well.
+    event, told = (await desk.rows())[-1]
+    assert (event, told["tool"]) == ("tool.cached", "desk.find_account")
     await desk.invoke(run, "add_note", account_id="acc-1001", text="hello")
     third = await desk.invoke(run, "find_account", email=ADA)
     assert isinstance(third, Done)
