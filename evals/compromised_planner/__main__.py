@@ -44,7 +44,7 @@ async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
                 alone += [(suite, user, None) for user in told["user_tasks"]]
                 pairs += [(suite, user, each) for user in told["user_tasks"] for each in told["injection_tasks"]]
             if options.sample:
-                pairs = sorted(pairs, key=_shuffled)[: options.sample - len(HARD)]
+                pairs = sorted(pairs, key=_shuffled)[: max(0, options.sample - len(HARD))]
                 pairs += [pair for pair in HARD if pair not in pairs]
             rounds = {"benign": alone, **dict.fromkeys(options.tricks, pairs)}
             total = sum(len(each) for each in rounds.values())
