@@ -5,7 +5,21 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.safety import CarrierFact, Disclosure, Facts, LaneRules, Policy, Quote, Scopes, Verdict, decide
+from gaby.safety import (
+    CarrierFact,
+    Disclosure,
+    Facts,
+    Label,
+    LaneRules,
+    Leaf,
+    Origin,
+    Policy,
+    Quote,
+    Scopes,
+    Trace,
+    Verdict,
+    decide,
+)
 from gaby.safety.decide import autonomy_of
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import ACTING, EVERYTHING, NOW, OPERATOR, SYSTEM, approval, facts, tool, traced
@@ -236,6 +250,21 @@ def test_an_id_that_only_the_system_knows_is_enough_unless_the_tool_is_dangerous
     assert decide(replace(grave, traces=(traced(OPERATOR),)), ACTING).outcome == "allow"
     assert decide(replace(grave, traces=(traced(SYSTEM, quantity=True),)), ACTING).outcome == "allow"
     assert decide(replace(grave, traces=(traced(quantity=True),)), ACTING).rule == "provenance"
+
+
+@pytest.mark.promise("S8")
+def test_what_the_run_made_may_be_gone_on_with_where_the_manifest_says_so() -> None:
+    created, template = Origin(Label.CREATED, "a result", "desk"), Origin(Label.TEMPLATE, "words")
+    deletes = tool(dangerous=True, requires_approval_above_autonomy="propose")
+    shares = tool(dangerous=True, requires_approval_above_autonomy="propose", own_creations=("who",))
+    for argument in ("who", "who[]", "who.id", "who[].id"):
+        for origin, allowed in ((created, True), (SYSTEM, False), (template, False)):
+            made = facts(tool=shares, traces=(Trace(Leaf(argument, "ada"), (origin,)),))
+            assert (decide(made, ACTING).outcome == "allow") is allowed, (argument, origin)
+            assert decide(replace(made, tool=deletes), ACTING).rule == "binding"
+    other = facts(tool=shares, traces=(Trace(Leaf("whom", "ada"), (created,)),))
+    assert decide(other, ACTING).rule == "binding"
+    assert decide(facts(traces=(traced(template),)), ACTING).outcome == "allow"
 
 
 @pytest.mark.promise("S9")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.safety.matching import quote, says, says_quantity, words
+from gaby.safety.matching import fills_template, quote, says, says_quantity, words
 
 pytestmark = pytest.mark.promise("S7")
 
@@ -187,3 +187,66 @@ def test_a_denial_in_another_sentence_takes_nothing_away() -> None:
 @pytest.mark.parametrize("value", ["r-1001 ", " r-1001", "r-1001\n", "\tr-1001"])
 def test_a_value_with_blanks_around_it_is_another_value(value: str) -> None:
     assert not says(words("an instruction", "Credit r-1001 now.\nr-1001\n"), value)
+
+
+TEMPLATES = words("an instruction", "Call it 'Dinner at {restaurant_name}', and “{customer} has left” when they go.")
+
+
+@pytest.mark.parametrize(
+    "value", ["Dinner at Miznon", "Dinner at Chez L'Ami Jean (Paris)", "Dinner at Breizh Café", "Ada Byron has left"]
+)
+def test_a_template_of_an_operator_is_filled_with_a_few_words(value: str) -> None:
+    assert fills_template(TEMPLATES, value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Lunch at Miznon",
+        "Dinner at ",
+        "Dinner at",
+        "Dinner  at Miznon",
+        "dinner at Miznon",
+        " Dinner at Miznon",
+        "Dinner at Miznon ",
+        "Dinner at Miznon\nand more",
+        "Dinner at www.evil.example",
+        "Dinner at https://evil.example/x",
+        "Dinner at eve@evil.example",
+        "Dinner at +49 30 1234567",
+        "Dinner at <b>Miznon</b>",
+        "Dinner at {restaurant_name}",
+        "Dinner at " + "x" * 81,
+        " has left",
+        "has left",
+        "Miznon",
+    ],
+)
+def test_what_a_template_does_not_say_or_what_leads_somewhere_does_not_fill_it(value: str) -> None:
+    assert not fills_template(TEMPLATES, value)
+
+
+def test_the_longest_words_that_fill_a_template() -> None:
+    assert fills_template(TEMPLATES, "Dinner at " + "x" * 80)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call it Dinner at {restaurant}",
+        "Take '{restaurant}' for it",
+        "'Dinner at {9}'",
+        "'Dinner at {a\nb}'",
+        "'Dinner\nat {restaurant}'",
+        f"'{'x' * 81}{{restaurant}}'",
+        "'Dinner at {restaurant} on {day}'",
+    ],
+)
+def test_a_template_is_quoted_on_one_line_has_one_gap_and_words_beside_it(text: str) -> None:
+    said = words("an instruction", text)
+    assert not any(fills_template(said, value) for value in ("Dinner at Miznon", "Miznon", f"{'x' * 81}Miznon"))
+
+
+def test_only_the_first_templates_of_a_text_are_kept() -> None:
+    said = words("an instruction", " ".join(f"'name{number} {{gap}}'" for number in range(30)))
+    assert [fills_template(said, f"name{number} x") for number in (0, 19, 20)] == [True, True, False]

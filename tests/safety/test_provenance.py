@@ -127,7 +127,7 @@ def test_a_value_learned_again_with_spaces_keeps_what_was_known_of_it() -> None:
 
 
 def test_labels_are_called_as_people_see_them() -> None:
-    assert list(Label) == ["operator", "created", "system", "principal", "external"]
+    assert list(Label) == ["operator", "created", "system", "template", "principal", "external"]
 
 
 @pytest.mark.parametrize("spelled", ["U-7", "ｕ-7", "u-\u200b7", "u\u20107", "dS03", "u -7"])
@@ -171,3 +171,24 @@ def test_a_trusted_name_that_contains_a_link_does_not_vouch_for_the_link() -> No
     assert not ledger.trusts_carrier("www.planted.example")
     assert ledger.trusts_carrier("www.real.example")
     assert not ledger.trusts_carrier("www.of-a-system.example")
+
+
+def test_a_template_is_filled_only_by_words_that_name_nothing() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("words", "Call it 'Account {name}'.")
+    assert labels(ledger.trace(Leaf("title", "Account Eve"), use("desk", "text"))) == [Label.TEMPLATE]
+    assert labels(ledger.trace(Leaf("account", "Account Eve"), use("desk", "account"))) == []
+    assert labels(ledger.trace(Leaf("title", "Account Eve"), use("desk", None))) == []
+    assert labels(ledger.trace(Leaf("title{}", "Account Eve"), use("desk", "text"))) == []
+    ledger.hear_operator("more words", "or 'Account Eve'")
+    assert ledger.trace(Leaf("title", "Account Eve"), use("desk", "text")).origins == (
+        Origin(Label.OPERATOR, "more words"),
+    )
+
+
+def test_what_a_template_is_filled_with_from_outside_is_quoted_if_it_does_not_fit() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("words", "Call it 'Account {name}'.")
+    ledger.read_external("the ticket", "Account www.evil.example")
+    [quote] = ledger.trace(Leaf("title", "Account www.evil.example"), use("desk", "text")).quotes
+    assert quote.source == "the ticket"

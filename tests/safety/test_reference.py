@@ -28,7 +28,7 @@ from tests.safety.facts import NOW, approval, facts, tool
 pytestmark = pytest.mark.promise("S13")
 
 SITUATIONS = 8_000
-LABELS = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM, Label.CREATED)
+LABELS = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM, Label.CREATED, Label.TEMPLATE)
 ALLOWING, SILENT, DENYING = LaneRules(allow=("**",)), LaneRules(), LaneRules(allow=("**",), deny=("unlock",))
 
 Choice = TypeVar("Choice")
@@ -60,6 +60,7 @@ def situation(number: int) -> tuple[Facts, Policy]:
             "forbidden_in_autonomy": draw.rarely((draw.pick(*Autonomy),), ()),
             "destinations": draw.pick((), ("to",)),
         }
+        manifest |= {"own_creations": draw.pick((), ("who",))} if manifest["dangerous"] else {}
     found = facts(
         tool=replace(tool(**manifest), unsafe=draw.rarely(True, False)),
         traces=tuple(_trace(draw) for _ in range(draw.pick(0, 1, 2))),
@@ -123,9 +124,9 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
     manifest = found.tool.manifest
     authority = {Label.OPERATOR, Label.PRINCIPAL}
     for trace in found.traces:
-        enough = (
-            authority if manifest.dangerous and not trace.leaf.quantity else authority | {Label.SYSTEM, Label.CREATED}
-        )
+        enough = authority | ({Label.CREATED} if manifest.own_creations else set[Label]())
+        if not manifest.dangerous or trace.leaf.quantity:
+            enough = {*authority, Label.SYSTEM, Label.CREATED, Label.TEMPLATE}
         if not enough & {origin.label for origin in trace.origins}:
             return True
     if any(carrier.kind != "link" or not carrier.trusted for carrier in found.carriers):

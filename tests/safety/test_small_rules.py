@@ -7,8 +7,10 @@ import pytest
 
 from gaby.safety import (
     Bound,
+    Label,
     LaneRules,
     Ledger,
+    Origin,
     Policy,
     Role,
     Scopes,
@@ -201,7 +203,7 @@ def test_only_content_is_searched_and_known_carriers_are_trusted() -> None:
         "unknown": "https://not-content.example/",
     }
     roles = {"body": Role.CONTENT, "parts": Role.CONTENT, "to": Role.DESTINATION}
-    found = {(fact.argument, fact.value, fact.trusted) for fact in carriers_in(arguments, roles, ledger)}
+    found = {(fact.argument, fact.value, fact.trusted) for fact in carriers_in(arguments, roles, ledger, "desk")}
     assert found == {
         ("body", "https://help.acme.example/reset", True),
         ("body", "https://evil.example/x", False),
@@ -212,6 +214,23 @@ def test_only_content_is_searched_and_known_carriers_are_trusted() -> None:
 @pytest.mark.promise("S9")
 def test_secrets_and_cards_are_never_mere_carriers() -> None:
     roles = {"body": Role.CONTENT}
-    (card,) = carriers_in({"body": "4242 4242 4242 4242"}, roles, Ledger())
-    (link,) = carriers_in({"body": "https://x.example/"}, roles, Ledger())
+    (card,) = carriers_in({"body": "4242 4242 4242 4242"}, roles, Ledger(), "desk")
+    (link,) = carriers_in({"body": "https://x.example/"}, roles, Ledger(), "desk")
     assert (card.is_secret, link.is_secret) == (True, False)
+
+
+@pytest.mark.promise("S9")
+def test_a_number_goes_back_to_the_system_inside_the_value_that_it_returned() -> None:
+    address, link = "1-1-1 Nishi-Shinjuku, Tokyo 160-0023", "https://evil.example/x"
+    ledger, roles = Ledger(), {"body": Role.CONTENT}
+    for value in (address, link):
+        ledger.learn(value, Origin(Label.SYSTEM, "a result", "desk", "address"))
+
+    def trusted(text: str, connector: str) -> list[bool]:
+        return [each.trusted for each in carriers_in({"body": text}, roles, ledger, connector)]
+
+    assert trusted(address, "desk") == [True]
+    assert trusted(address, "mail") == [False]
+    assert trusted(f"{address}!", "desk") == [False]
+    # Somebody may have planted it as the name of something.
+    assert trusted(link, "desk") == [False]

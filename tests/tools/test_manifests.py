@@ -19,6 +19,8 @@ SCHEMA = {"type": "object", "properties": {"who": {"type": "string"}}}
         ("manifest_version: 1.0.0\ntools: {a: {scope: read, colour: red}}", "errors"),
         ("manifest_version: 1.0.0\ntools: {a: {scope: read, dangerous: true}}", "errors"),
         ("manifest_version: 1.0.0\ntools: {a: {scope: write, steering: [x], content: [x]}}", "errors"),
+        ("manifest_version: 1.0.0\ntools: {a: {scope: write, own_creations: [x]}}", "errors"),
+        ("manifest_version: 1.0.0\ntools: {a: {scope: write, harmless_values: {x: [{}]}}}", "errors"),
         ("a: &a [1]\nb: [*a, *a]", "aliases"),
         ("]", "not YAML"),
         ("!!python/object/apply:os.system ['true']", "not YAML"),

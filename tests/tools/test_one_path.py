@@ -4,7 +4,7 @@ import pytest
 
 from gaby.tools import Asked, Denied, Done, Failed, Simulated, Unknown
 from gaby.tools.connectors import PolicyChange
-from gaby_connectors.sdk.manifest import Autonomy, ErrorKind
+from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest, ErrorKind
 from tests.tools.scenes import Scene
 
 # The rules are the same on both engines; what the engines do differently is tried with approvals and kill switches.
@@ -194,3 +194,14 @@ async def test_reading_twice_within_a_minute_asks_once_and_a_change_clears_that(
     assert isinstance(third, Done)
     assert not third.cached
     assert desk.effects.count(f"looked for {ADA}") == 2
+
+
+@pytest.mark.promise("S8", "M3")
+async def test_a_value_that_a_manifest_calls_harmless_chooses_nothing(scene: Scene) -> None:
+    declared = {"scope": "write", "steering": ["account_id"], "harmless_values": {"account_id": ["acc-1001", 1]}}
+    written = {"manifest_version": "1.0.0", "tools": {"delete_account": declared}}
+    await scene.connect(manifest=ConnectorManifest.model_validate(written))
+    run = scene.run(requester=ADA)
+    assert isinstance(await scene.invoke(run, "delete_account", account_id="acc-1001"), Done)
+    assert isinstance(await scene.invoke(run, "delete_account", account_id="acc-2002"), Asked)
+    assert isinstance(await scene.invoke(run, "delete_account", account_id="1"), Asked), "a text is no number"

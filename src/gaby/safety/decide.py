@@ -1,5 +1,6 @@
 """The decision: facts in, verdict out. Refusals first, then rehearsals, then whatever a person must be asked about."""
 
+import re
 from collections.abc import Iterator
 
 from gaby.safety.facts import ApprovalFact, Facts, Policy
@@ -8,9 +9,10 @@ from gaby.safety.scopes import check_scope
 from gaby.safety.verdicts import Concern, Verdict, allow, ask, deny, simulate
 from gaby_connectors.sdk.manifest import Autonomy
 
-_TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.CREATED, Label.SYSTEM)
+_TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.CREATED, Label.TEMPLATE, Label.SYSTEM)
 _AUTHORITY = (Label.OPERATOR, Label.PRINCIPAL)
 _SHOWN_SOURCES = 5
+_NESTED = re.compile(r"[.\[{]")
 
 
 def decide(facts: Facts, policy: Policy) -> Verdict:
@@ -165,8 +167,10 @@ def _provenance(facts: Facts, trace: Trace) -> Concern | None:
     identity_matters = facts.tool.manifest.dangerous and not trace.leaf.quantity
     if trace.has(*(_AUTHORITY if identity_matters else _TRUSTED)):
         return None
+    if trace.has(Label.CREATED) and _NESTED.split(trace.leaf.argument)[0] in facts.tool.manifest.own_creations:
+        return None
     value = trace.leaf.value[:200]
-    if trace.has(Label.SYSTEM, Label.CREATED):
+    if trace.has(Label.SYSTEM, Label.CREATED, Label.TEMPLATE):
         reason = f"`{value}` exists, but neither the requester nor an operator stands behind it."
         return Concern("binding", reason, trace.leaf.argument)
     place = f" It was seen in {trace.quotes[0].source}." if trace.quotes else " Nobody trusted ever named it."

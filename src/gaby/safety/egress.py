@@ -25,12 +25,14 @@ class CarrierFact:
         return self.kind in _NEVER_UNASKED
 
 
-def carriers_in(arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger) -> Iterator[CarrierFact]:
+def carriers_in(
+    arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger, connector: str
+) -> Iterator[CarrierFact]:
     for name, value in arguments.items():
         if roles.get(name) is not Role.CONTENT:
             continue
         for leaf in leaves(name, value):
-            yield from _carriers_of(leaf, ledger)
+            yield from _carriers_of(leaf, ledger, connector)
 
 
 def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger) -> Iterator[CarrierFact]:
@@ -45,8 +47,12 @@ def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], le
                         yield CarrierFact(leaf.argument, "link", carrier.value, ledger.trusts_carrier(carrier.value))
 
 
-def _carriers_of(leaf: Leaf, ledger: Ledger) -> Iterator[CarrierFact]:
+def _carriers_of(leaf: Leaf, ledger: Ledger, connector: str) -> Iterator[CarrierFact]:
     if leaf.literal or leaf.quantity:
         return
     for carrier in find_carriers(leaf.value):
-        yield CarrierFact(leaf.argument, carrier.kind, carrier.value, ledger.trusts_carrier(carrier.value))
+        # What a system returned goes back to it as it came: an address with its postal code. Not so a link, which
+        # somebody may have planted as the name of something.
+        returned = carrier.kind == "number" and ledger.vouches_whole(leaf.value, connector)
+        trusted = returned or ledger.trusts_carrier(carrier.value)
+        yield CarrierFact(leaf.argument, carrier.kind, carrier.value, trusted)

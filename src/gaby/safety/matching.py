@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from gaby.safety.arguments import canonical_number
+from gaby.safety.carriers import find_carriers
 from gaby.safety.verdicts import Quote
 
 _JOINS = frozenset("@.-+/:=%~#&?_\\'’!$*^{|}")
@@ -17,6 +19,10 @@ _DENIED = re.compile(r"\b(?:no|not|non|never|without|nor|neither|off|disable|dis
 _FORBIDS = re.compile(r"\b(?:not|never|without|except|nor|neither|avoid|ignore|skip)\b|n['’]t\b")
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
+_BESIDE_GAP = r"""([^"'`“”‘’«»{}\n]{0,80})"""
+_TEMPLATE = re.compile(rf"""["'`“‘«]{_BESIDE_GAP}\{{[A-Za-z][A-Za-z0-9_ ]{{0,39}}\}}{_BESIDE_GAP}["'`”’»]""")
+_FILLER = re.compile(r"[^\W_](?:[\w .,'’&()-]{0,78}[\w.)])?")
+_MOST_TEMPLATES = 20
 _EXCERPT = 60
 _NEARBY = 60
 
@@ -28,10 +34,13 @@ class Words:
     source: str
     folded: str
     quantities: frozenset[str]
+    templates: tuple[tuple[str, str], ...] = ()
+    """What stands before and behind the gap of each quoted template: `'Dinner at {restaurant}'`."""
 
 
 def words(source: str, text: str) -> Words:
-    return Words(source, same_case(text), frozenset(_numbers(text)))
+    found = islice(_TEMPLATE.finditer(text), _MOST_TEMPLATES)
+    return Words(source, same_case(text), frozenset(_numbers(text)), tuple((each[1], each[2]) for each in found))
 
 
 def same_case(text: str) -> str:
@@ -60,6 +69,16 @@ def says_literal(said: Words, argument: str, value: str) -> bool:
         return True
     bare = re.search(rf"(?<![\w.-]){spelled}(?![\w-])(?!\s{{0,3}}[:=])", said.folded) if value == "true" else None
     return bare is not None and _DENIED.search(said.folded, max(0, bare.start() - 40), bare.start()) is None
+
+
+def fills_template(said: Words, value: str) -> bool:
+    """Whether the value is a template of these words with a few harmless words in its gap, and nothing to follow."""
+    for before, after in said.templates:
+        filler = value[len(before) : len(value) - len(after)]
+        whole = value == f"{before}{filler}{after}" and (before + after).strip() != ""
+        if whole and _FILLER.fullmatch(filler) and not find_carriers(value):
+            return True
+    return False
 
 
 def says_quantity(said: Words, value: str) -> bool:

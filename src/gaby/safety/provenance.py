@@ -7,7 +7,7 @@ from itertools import islice
 
 from gaby.safety.arguments import Leaf
 from gaby.safety.carriers import find_carriers
-from gaby.safety.matching import Words, quote, says, says_literal, says_quantity, words
+from gaby.safety.matching import Words, fills_template, quote, says, says_literal, says_quantity, words
 from gaby.safety.readers import ReadingRecord
 from gaby.safety.verdicts import Quote
 
@@ -19,10 +19,16 @@ class Label(StrEnum):
     """Made by this very run. It may be gone on with; to destroy it somebody has to stand behind it."""
     SYSTEM = "system"
     """Minted by a connector's own backend, as its manifest declares."""
+    TEMPLATE = "template"
+    """Words for people, put together as an operator wrote: `'Dinner at {restaurant}'`."""
     PRINCIPAL = "principal"
     """The verified requester, and what is bound to them."""
     EXTERNAL = "external"
     """Everything else."""
+
+
+TEXT_KIND = "text"
+"""The kind of an argument that names nothing: a title, a subject."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,13 @@ class Ledger:
         known = self._values.get(leaf.value, ())
         mine = tuple(origin for origin in known if origin.counts_for(leaf, use))
         said = tuple(Origin(Label.OPERATOR, each.source) for each in self._operator if _says(each, leaf))
-        return (*said, *mine)
+        if said or mine or use.kind != TEXT_KIND or leaf.argument.endswith("{}"):
+            return (*said, *mine)
+        return tuple(Origin(Label.TEMPLATE, each.source) for each in self._operator if fills_template(each, leaf.value))
+
+    def vouches_whole(self, text: str, connector: str) -> bool:
+        """Whether the text is, from end to end, one value that this connector's own backend vouches for."""
+        return any(origin.connector == connector for origin in self._values.get(text, ()))
 
     def trace(self, leaf: Leaf, use: Use) -> Trace:
         """The origins of a value; if it has none, where outside it was seen, for the person who is asked."""

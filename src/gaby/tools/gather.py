@@ -51,14 +51,19 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
     writes = entry.facts.lane == "write"
     connector = entry.connector
     traces = tuple(_traces(entry, arguments, run)) if writes else ()
-    carriers = carriers_in if writes else links_in_lookups
+    tool, ledger = entry.facts, run.ledger
+    carriers = (
+        carriers_in(arguments, tool.roles, ledger, tool.connector)
+        if writes
+        else links_in_lookups(arguments, tool.roles, ledger)
+    )
     return Facts(
         tool=entry.facts,
         arguments=arguments,
         path=scope_path(entry.facts.manifest.path or entry.facts.name, arguments),
         now=around.now,
         traces=traces,
-        carriers=tuple(carriers(arguments, entry.facts.roles, run.ledger)),
+        carriers=tuple(carriers),
         disclosures=tuple(
             disclosures_of(entry.facts, arguments, run, traces, around.composed_by, around.cited) if writes else ()
         ),
@@ -143,21 +148,24 @@ def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterato
 
 def _leaves(entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[Role]) -> Iterator[tuple[Leaf, Use]]:
     """The values in arguments of these roles, each with the kind of thing that it names."""
-    schema = entry.facts.schema
+    schema, harmless = entry.facts.schema, entry.facts.manifest.harmless_values
     declared = properties_of(schema, schema)
     for name, value in arguments.items():
         # An argument that the schema does not know is refused anyway; until then nobody vouches for it.
-        if entry.facts.roles.get(name, Role.STEERING) in wanted and not _is_default(declared.get(name), value):
+        chooses = not (_is_default(declared.get(name), value) or _is_among(harmless.get(name, ()), value))
+        if chooses and entry.facts.roles.get(name, Role.STEERING) in wanted:
             for leaf in leaves(name, value, declared.get(name), schema):
                 yield leaf, _use(entry, name)
 
 
 def _is_default(declared: Mapping[str, Any] | None, value: Any) -> bool:
-    """Saying what the tool assumes anyway chooses nothing. `True` is not the default `1`."""
-    if declared is None or "default" not in declared:
-        return False
-    default = declared["default"]
-    return type(default) is type(value) and default == value
+    """Saying what the tool assumes anyway chooses nothing."""
+    return declared is not None and "default" in declared and _is_among((declared["default"],), value)
+
+
+def _is_among(values: Sequence[Any], value: Any) -> bool:
+    """`True` is not the same as `1`."""
+    return any(type(each) is type(value) and each == value for each in values)
 
 
 def _use(entry: ToolEntry, name: str) -> Use:

@@ -20,7 +20,10 @@ from gaby_connectors.sdk.result_paths import declared_paths, find_path
 LARGEST_MANIFEST = 256_000
 """Characters of a manifest file."""
 _MOST_ERRORS = 200
-_ARGUMENT_FIELDS = ("steering", "content", "plain", "destinations", "lookups", "argument_kinds")
+_ARGUMENT_FIELDS = (
+    *("steering", "content", "plain", "destinations", "lookups"),
+    *("argument_kinds", "own_creations", "harmless_values"),
+)
 
 
 @dataclass(frozen=True)

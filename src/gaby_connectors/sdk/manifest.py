@@ -106,13 +106,24 @@ class ToolManifest(BaseModel):
         "argument of a write that is listed neither here nor under `content` chooses what is changed. Free text "
         "is still searched for links and for what its readers may not know.",
     )
+    harmless_values: dict[ArgumentName, tuple[bool | int | str, ...]] = Field(
+        default_factory=dict,
+        description="Values of a steering argument that choose nothing, as a schema's default: `{permission: [read]}`.",
+    )
     results: dict[FieldPath, ResultLabel] = Field(default_factory=dict, description="Labels of result fields.")
     result_kinds: dict[FieldPath, KindName] = Field(
         default_factory=dict,
         description="What a vouched-for field names: `{'channels[]': 'channel'}`. It vouches for that kind alone.",
     )
     argument_kinds: dict[ArgumentName, KindName] = Field(
-        default_factory=dict, description="What an argument names: `{'channel': 'channel'}`."
+        default_factory=dict,
+        description="What an argument names: `{'channel': 'channel'}`. `text` for words that name "
+        "nothing, such as a title: those may also fill a template of an operator, `'Dinner at {restaurant}'`.",
+    )
+    own_creations: tuple[ArgumentName, ...] = Field(
+        default=(),
+        description="For a dangerous tool: arguments that may name what this very run has created, without a "
+        "question. For sharing or assigning what was just made, not for deleting it.",
     )
     owner: dict[FieldPath, ArgumentName] = Field(
         default_factory=dict,
@@ -148,6 +159,8 @@ class ToolManifest(BaseModel):
             raise ValueError(f"{', '.join(both)} cannot be a destination and a mere lookup")
         if taken := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
             raise ValueError(f"{', '.join(taken)} is filled by Gaby and has no role")
+        if self.own_creations and not self.dangerous:
+            raise ValueError("own_creations is for dangerous tools; the others may use what the run has created anyway")
         if self.scope == "read" and (
             self.dangerous or self.forbidden_in_autonomy or self.requires_approval_above_autonomy
         ):
@@ -169,7 +182,8 @@ class ToolManifest(BaseModel):
 
     def unknown_arguments(self, known: Iterable[str]) -> list[str]:
         """Arguments that the manifest speaks of and the tool does not have."""
-        named = {*self.steering, *self.content, *self.plain, *self.destinations, *self.lookups, *self.argument_kinds}
+        named = {*self.steering, *self.content, *self.plain, *self.destinations, *self.lookups}
+        named |= {*self.argument_kinds, *self.own_creations, *self.harmless_values}
         if self.owner_argument is not None:
             named.add(self.owner_argument)
         return sorted(named - set(known))
