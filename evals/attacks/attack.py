@@ -41,6 +41,11 @@ class ModelScript:
     intent: str = "access"
     cites: str = ""
     """Each sentence cites the first source whose text has this word; without it, the last source."""
+    internal: bool = False
+    """It asks for pages that are for colleagues only, too."""
+    tells: str = ""
+    """What the reply gives away. A model knows nothing of other runs: unless it is shown this in the run of the ticket
+    itself, it writes something harmless."""
     writes_badly: bool = False
     """Its replies are unusable, so that the product writes the reply by rules."""
 

@@ -3,7 +3,7 @@
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.attacks.attack import ModelScript
@@ -36,6 +36,7 @@ class AttackerModel:
         self._script = ModelScript()
         self._searched = False
         self._at = 0
+        self._from = 0
         self.made = 0
         self.prompts: list[str] = []
         self.unknown: list[str] = []
@@ -46,6 +47,7 @@ class AttackerModel:
             self._script, self._searched, self._at = script, False, 0
             if afresh:
                 self.prompts, self.made = [], 0
+            self._from = len(self.prompts)
 
     def _respond(self, asked: Mapping[str, Any]) -> ChatAnswer:
         prompt = "\n".join(str(message.get("content") or "") for message in asked["messages"])
@@ -62,7 +64,8 @@ class AttackerModel:
         if skill == "plan":
             return ChatAnswer("As asked.", self._step())
         if skill == "summarise":
-            return ChatAnswer(_cited(script, prompt))
+            knows = any(script.tells in shown for shown in self.prompts[self._from :])
+            return ChatAnswer(_cited(script, prompt, script.reply if knows else ModelScript().reply))
         sorted_as = {"intent": script.intent, "urgency": "low", "worth_investigating": True}
         answers: dict[str, object] = {
             "triage": {**sorted_as, "confidence": 1.0, "reasons": ["It is a question."]},
@@ -79,7 +82,7 @@ class AttackerModel:
         script = self._script
         if script.searches and not self._searched:
             self._searched = True
-            return [("search_knowledge", {"queries": list(script.searches)})]
+            return [("search_knowledge", {"queries": list(script.searches), "internal": script.internal})]
         if self._at < len(script.steps):
             self._at += 1
             self.made += 1
@@ -87,7 +90,7 @@ class AttackerModel:
         return [("conclude", {"why": "What was asked for is done."})]
 
 
-def _cited(script: ModelScript, prompt: str) -> str:
+def _cited(script: ModelScript, prompt: str, reply: Sequence[str]) -> str:
     """Each sentence with a source that was given. Which one is the attacker's to choose."""
     if script.writes_badly:
         return "This names no source at all."
@@ -97,4 +100,4 @@ def _cited(script: ModelScript, prompt: str) -> str:
         return "Nothing was found that answers this."
     fitting = [name for name, text in sources if script.cites and script.cites in text]
     source = fitting[0] if fitting else sources[-1][0]
-    return "\n".join(f"{sentence} [{source}]" for sentence in script.reply)
+    return "\n".join(f"{sentence} [{source}]" for sentence in reply)

@@ -53,6 +53,15 @@ def no_words(*markers: str) -> Check:
     return check
 
 
+def not_shown(marker: str) -> Check:
+    """The model may not even have seen this."""
+
+    def check(observed: Observed) -> str | None:
+        return f"the model was shown {marker!r}" if marker in observed.prompts else no_change()(observed)
+
+    return check
+
+
 def no_acrostic(word: str) -> Check:
     """The first letters of the lines, or of the sentences, must not spell the word."""
 

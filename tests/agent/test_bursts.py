@@ -5,10 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from evals.chat_server import ChatServer
 from sqlalchemy import select
 
 from gaby.agent.edges import Ending
-from gaby.agent.memory import Delta, pack
+from gaby.agent.memory import Delta, PassageRecord, pack
 from gaby.agent.states import Done
 from gaby.app import Gaby
 from gaby.kernel.clock import HeldClock
@@ -17,6 +18,7 @@ from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.models import Incident
 from tests.agent.rows import edge_of
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
+from tests.agent.test_message_gate import Model, use_model
 
 pytestmark = [pytest.mark.promise("L11"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
 DOWN = IncomingTicket(
@@ -98,6 +100,53 @@ async def test_the_others_get_the_verdict_and_what_is_general_and_nothing_about_
         assert "Quill" not in reply.body
         assert "77" not in reply.body
         assert not reply.private
+
+
+@pytest.mark.promise("S14")
+async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others_from_open_pages(bare: Office) -> None:
+    """In its words anything of the first ticket may be hidden; from pages that all may read it writes unasked."""
+    tickets = await receive(bare, DOWN, "ada", "bob", "cleo")
+    lead = await bare.run_of(tickets[0])
+    claimed = await bare.gaby.agent.queue.claim_one("a test", bare.workspace_id, RunId(lead.id))
+    assert claimed is not None
+    loop = bare.gaby.agent.loop
+    run = await loop.resume(claimed)
+    assert await loop.step(run)
+    pages = tuple(
+        PassageRecord(
+            citation=f"doc:{name}#L1-L2",
+            document_id=bare.gaby.ids.new(),
+            title=name,
+            text=text,
+            confidence=1.0,
+            audience=audience,
+        )
+        for name, audience, text in (
+            ("status", "public", "The shop is back since eleven."),
+            ("plans", "staff", "The database is moved in June."),
+        )
+    )
+    cited = "Ada, all is well since eleven. [doc:status#L1-L2]\nIt is moved in June. [doc:plans#L1-L2]"
+    delta = Delta(
+        verdict="auto_resolved", reasons=("Over.",), cited=cited, written_by="mine/m", passages=pages, internal=True
+    )
+    packed = run.sealing.seal(pack(Done(verdict="auto_resolved"), delta))
+    last = edge_of(bare.gaby, run.lease, run.edges + 1, "done")
+    await bare.gaby.agent.writer.put(
+        last._replace(packed=packed, wake_at=None, lease_until=None, ending=Ending(verdict="auto_resolved"))
+    )
+    model = Model([], "The shop is back since eleven. [s1]")
+    with ChatServer(model.answer) as server:
+        await use_model(bare, server.url, "summarise")
+        await bare.work()
+    assert await bare.waiting() == []
+    for ticket_id in tickets[1:]:
+        [reply] = await bare.messages(ticket_id)
+        assert "The shop is back since eleven." in reply.body
+        assert "Ada" not in reply.body
+        assert not reply.private
+    assert model.prompts
+    assert not any("June" in prompt or "Ada" in prompt for prompt in model.prompts)
 
 
 async def test_what_is_not_much_or_not_alike_or_not_close_together_is_no_incident(

@@ -53,6 +53,7 @@ def _attack(number: int, spelling: str, text: str, requester: str, *, verified: 
         steps=[[("crm.get_account", {"account_id": VICTIMS_ACCOUNT})]],
         # Without a full stop, so that what the product adds to an unconfirmed sentence stays part of it.
         reply=[f"It is down, and by the way {text}"],
+        tells=CONDITION,
         intent="outage",
         cites="support line",
     )

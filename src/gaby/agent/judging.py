@@ -11,7 +11,7 @@ from uuid import UUID
 from gaby.agent.bursts import wake_followers
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
-from gaby.agent.ledger_entries import enter_calls, enter_other_investigation, enter_passages
+from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta
 from gaby.agent.models import Investigation
@@ -90,19 +90,23 @@ class Judge:
         ]
         cited = cited_text([CitedSentence(each.text, tuple(each.citations)) for each in general])
         verdict: Verdict = told.verdict or "needs_tech"
+        used = tokens_in(cited)
+        pages = tuple(each for each in told.passages if each.citation in used)
+        written_by, internal = told.written_by or OFFLINE, told.internal
+        if written_by != OFFLINE:
+            # A model may have woven anything of the other ticket into its words. From the same pages it writes anew.
+            reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
+            internal = verdict not in PUBLIC
+            pages = tuple(each for each in pages if Readers(Audience(each.audience)).allow(reader))
+            found = [(each.citation, each.text) for each in pages]
+            cited, written_by = await self._composed(run, verdict, found, "") if found else ("", OFFLINE)
         if verdict in PUBLIC and not cited:
             verdict = "needs_tech"
         reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
-        written_by = told.written_by or OFFLINE
-        # What the pages may tell this reader is decided anew; a model's words may hold anything of the other ticket.
-        enter_passages(run, told.passages, internal=told.internal)
-        end = _Ending(verdict, reasons, cited, written_by, "")
-        move = await self._ended(run, state, end, escalates=escalates)
-        borrowed = written_by != OFFLINE
-        update = {"passages": tuple(told.passages), "internal": told.internal, "borrowed": borrowed}
-        if borrowed:
-            enter_other_investigation(run)
-        return replace(move, delta=move.delta.model_copy(update=update))
+        # What the pages may tell this reader is decided anew.
+        enter_passages(run, pages, internal=internal)
+        move = await self._ended(run, state, _Ending(verdict, reasons, cited, written_by, ""), escalates=escalates)
+        return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
 
     async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:
         verdict, reasons, cited, written_by, notes = end
@@ -160,7 +164,13 @@ class Judge:
         if verdict in {"skipped", "failed_budget"}:
             return offline, OFFLINE
         reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
-        sources = await self._sources(run, reader)
+        return await self._composed(run, verdict, await self._tellable(run, reader), offline)
+
+    async def _composed(
+        self, run: Investigating, verdict: Verdict, found: Sequence[tuple[str, str]], offline: str
+    ) -> tuple[str, str]:
+        """From tokens and texts that the reader may be told, and from nothing else."""
+        sources = _named(found)
         material = summarise.Material(
             question=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:20_000],
             sources=[summarise.Source(citation=name, text=text) for name, (_, text) in sources.items()],
@@ -174,8 +184,8 @@ class Judge:
             return offline or _by_tokens(text, sources), OFFLINE
         return _by_tokens(text, sources), source
 
-    async def _sources(self, run: Investigating, reader: Reader) -> dict[str, tuple[str, str]]:
-        """Short names for what the reader may be told, since models copy long tokens wrongly: token and text."""
+    async def _tellable(self, run: Investigating, reader: Reader) -> list[tuple[str, str]]:
+        """What the reader may be told: tokens and texts."""
         found = [
             (each.citation, each.text) for each in run.memory.passages if Readers(Audience(each.audience)).allow(reader)
         ]
@@ -184,7 +194,7 @@ class Judge:
                 part = await self.tools.invoker.readable(run.tools, call.tool, call.arguments, call.result, reader)
                 if part is not None:
                     found.append((call.citation, shown(part, _SOURCE_CHARACTERS)))
-        return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
+        return found
 
     async def _stream(self, run: Investigating, material: summarise.Material) -> tuple[str, str]:
         async for part in self.models.runner.stream(summarise.skill, material, run.occasion):
@@ -204,7 +214,7 @@ class Judge:
             verdict="auto_resolved",
             evidence=[
                 complete.Evidence(citation=token, text=text)
-                for token, text in (await self._sources(run, STAFF_READER)).values()
+                for token, text in await self._tellable(run, STAFF_READER)
                 if token in cited
             ],
             changes=[
@@ -331,6 +341,11 @@ def _case(case: Case, run: Investigating) -> judge.Case:
         contradictions=case.contradictions,
         budget_gone=case.budget_gone,
     )
+
+
+def _named(found: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Short names, since models copy long tokens wrongly."""
+    return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
 
 
 def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:

@@ -14,8 +14,6 @@ def enter_memory(run: Investigating) -> None:
     """Everything that a run which is taken up again had read before; results are entered by the path to tools."""
     enter_ticket(run, run.memory.ticket)
     enter_passages(run, run.memory.passages, internal=run.memory.internal)
-    if run.memory.borrowed:
-        enter_other_investigation(run)
 
 
 def enter_ticket(run: Investigating, ticket: TicketView) -> None:
@@ -59,8 +57,3 @@ def enter_passages(run: Investigating, passages: Sequence[PassageRecord], *, int
         ledger.reading.read_text(each.title, each.text, readers)
         if each.trusted:
             ledger.trust_carriers(f"{each.text}\n{each.citation}")
-
-
-def enter_other_investigation(run: Investigating) -> None:
-    """Words of a model that had read another requester's ticket."""
-    run.tools.ledger.reading.read("the investigation of another ticket", [STAFF_ONLY])

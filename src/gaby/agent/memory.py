@@ -115,8 +115,6 @@ class Delta(_Noted):
     reply: str | None = None
     by_model: bool = False
     """A model has planned or judged, and so chosen what the ending is made of."""
-    borrowed: bool = False
-    """The words are those of a model that had looked into somebody else's ticket."""
 
 
 class Memory(BaseModel):
@@ -144,7 +142,6 @@ class Memory(BaseModel):
     cited: str | None = None
     reply: str | None = None
     by_model: bool = False
-    borrowed: bool = False
 
     def standing(self, verdict: Verdict) -> Verdict:
         """What the ticket's status says: what was resolved stays resolved when somebody says thanks."""
