@@ -24,7 +24,7 @@ LOCK = ROOT / "requirements" / "fastmcp.lock"
 AT_ONCE = (1, 16)
 TIMES_SDK = 1.6
 TIMES_PROXY = 0.5
-DECIDE_MS = 0.5
+DECIDE_MS = 0.7
 NAMES = {
     "gaby": "Gaby, the whole path",
     "sdk": "bare MCP SDK",

@@ -54,15 +54,17 @@ def measure(rounds: int) -> dict[str, float]:
 
     assert decided(known[0]).rule == "egress.carrier", decided(known[0])
     assert decided(foreign[0]).concerns[0].rule == "provenance", decided(foreign[0])
-    deciding, redacting = _each(decided, known), _each(lambda call: shown_arguments(call, run), known)
-    from_outside = _each(decided, foreign)
-    size = len(str(known[0]))
+
+    def decided_and_redacted(arguments: dict[str, Any]) -> object:
+        """As each call is: the texts are searched once for both."""
+        return decided(arguments), shown_arguments(arguments, run)
+
     return {
-        "bytes": size,
-        "decide_ms": round(deciding, 3),
-        "decide_from_outside_ms": round(from_outside, 3),
-        "redact_ms": round(redacting, 3),
-        "decide_and_redact_ms": round(max(deciding, from_outside) + redacting, 3),
+        "bytes": len(str(known[0])),
+        "decide_ms": round(_each(decided, known), 3),
+        "decide_from_outside_ms": round(_each(decided, foreign), 3),
+        "redact_ms": round(_each(lambda call: shown_arguments(call, run), known), 3),
+        "decide_and_redact_ms": round(max(_each(decided_and_redacted, calls) for calls in (known, foreign)), 3),
     }
 
 
@@ -99,9 +101,10 @@ def _run() -> Run:
     for number in range(20):
         text = f"Ticket {number}: my order ord-{900_000 + number} is lost. {_MAIL.format(number)}" + _SENTENCE * 12
         run.ledger.read_external(f"ticket {number}", text)
-    vouched = Origin(Label.SYSTEM, "the result of orders.list_orders", "orders")
-    run.ledger.learn_all((f"ord-{number:06}" for number in range(200)), vouched)
-    run.ledger.learn_all((f"cus-{number:04}" for number in range(200)), vouched)
+    source = "the result of orders.list_orders"
+    orders, customers = (Origin(Label.SYSTEM, source, "orders", kind) for kind in ("order", "customer"))
+    run.ledger.learn_all((f"ord-{number:06}" for number in range(200)), orders)
+    run.ledger.learn_all((f"cus-{number:04}" for number in range(200)), customers)
     return run
 
 
