@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from evals.chat_server import ChatServer
@@ -14,6 +15,7 @@ from gaby.agent.states import Done
 from gaby.app import Gaby
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.ids import RunId, TicketId
+from gaby.knowledge.models import KnowledgeDocument, KnowledgeSource
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.models import Incident
 from tests.agent.rows import edge_of
@@ -102,6 +104,43 @@ async def test_the_others_get_the_verdict_and_what_is_general_and_nothing_about_
         assert not reply.private
 
 
+async def store_pages(office: Office, audiences: dict[UUID, str]) -> None:
+    """Pages as a sync would have left them, each with its readers as of now."""
+    gaby, workspace_id, source_id = office.gaby, office.workspace_id, office.gaby.ids.new()
+    now = gaby.clock.now()
+    async with gaby.database.write(workspace_id) as session:
+        source = KnowledgeSource(
+            workspace_id=workspace_id,
+            id=source_id,
+            name="book",
+            kind="folder",
+            location="/book",
+            options={},
+            created_at=now,
+        )
+        session.add(source)
+        await session.flush()
+        for number, (document_id, audience) in enumerate(audiences.items()):
+            page = KnowledgeDocument(
+                workspace_id=workspace_id,
+                id=document_id,
+                source_id=source_id,
+                uri=f"page-{number}",
+                title=f"Page {number}",
+                kind="markdown",
+                text="text",
+                content_hash="0" * 64,
+                fingerprint="0",
+                first_passage=number,
+                passages=1,
+                lines=1,
+                pages=1,
+                changed_at=now,
+                audience=audience,
+            )
+            session.add(page)
+
+
 @pytest.mark.promise("S14")
 async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others_from_open_pages(bare: Office) -> None:
     """In its words anything of the first ticket may be hidden; from pages that all may read it writes unasked."""
@@ -112,10 +151,12 @@ async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others
     loop = bare.gaby.agent.loop
     run = await loop.resume(claimed)
     assert await loop.step(run)
+    ids = {name: bare.gaby.ids.new() for name in ("status", "plans", "withdrawn")}
+    await store_pages(bare, {ids["status"]: "public", ids["plans"]: "staff", ids["withdrawn"]: "staff"})
     pages = tuple(
         PassageRecord(
             citation=f"doc:{name}#L1-L2",
-            document_id=bare.gaby.ids.new(),
+            document_id=ids[name],
             title=name,
             text=text,
             confidence=1.0,
@@ -124,9 +165,13 @@ async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others
         for name, audience, text in (
             ("status", "public", "The shop is back since eleven."),
             ("plans", "staff", "The database is moved in June."),
+            ("withdrawn", "public", "Call Jim in June."),
         )
     )
-    cited = "Ada, all is well since eleven. [doc:status#L1-L2]\nIt is moved in June. [doc:plans#L1-L2]"
+    cited = (
+        "Ada, all is well since eleven. [doc:status#L1-L2]\nIt is moved in June. [doc:plans#L1-L2]\n"
+        "Call Jim in June. [doc:withdrawn#L1-L2]"
+    )
     delta = Delta(
         verdict="auto_resolved", reasons=("Over.",), cited=cited, written_by="mine/m", passages=pages, internal=True
     )

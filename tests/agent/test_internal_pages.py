@@ -6,16 +6,21 @@ from typing import Any
 import pytest
 from evals.chat_server import ChatServer
 
+from gaby.agent.ledger_entries import enter_passages
+from gaby.agent.memory import PassageRecord
+from gaby.agent.message_gate import MessageGate
 from gaby.app import Gaby
-from gaby.kernel.ids import RunId, TicketId
+from gaby.kernel.ids import TicketId
 from gaby.safety import Readers
 from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.models import Posting
 from gaby.tools import Call
 from gaby.tools.disclosure import requester_of
 from gaby.tools.messages import Message
 from gaby_connectors.sdk.manifest import Audience
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import Model, public_texts, use_model
+from tests.agent.test_what_was_read import taken_up
 
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 pytestmark = [one_engine, pytest.mark.promise("S14", "S15")]
@@ -47,7 +52,7 @@ async def test_an_answer_from_public_pages_needs_nobody_though_others_were_found
     [sent] = await public_texts(office, ticket_id)
     assert "Wait for an hour" in sent
     assert await office.waiting() == []
-    assert any("are internal, and not shown" in prompt for prompt in model.prompts)
+    assert any("Pages for colleagues are not shown" in prompt for prompt in model.prompts)
     assert not any(STAFF_PAGE in prompt for prompt in model.prompts)
 
 
@@ -97,12 +102,42 @@ async def test_gabys_list_of_sources_is_no_quotation(office: Office) -> None:
     assert outcomes == ["send", "wait"]
 
 
+async def test_a_sentence_that_rests_on_an_internal_page_alone_waits_however_short_it_is(office: Office) -> None:
+    """By its source and not by its words: too few of them in a row are everybody's."""
+    run = await taken_up(office, await office.receive(LOCKED_OUT))
+    page = PassageRecord(
+        citation="doc:vault#L1",
+        document_id=office.gaby.ids.new(),
+        title="Vault",
+        text="The code is violet.",
+        confidence=1,
+    )
+    run.memory.passages.append(page)
+    enter_passages(run, [page], internal=True)
+    outcomes: list[str] = []
+    for cited in ("The code is violet. [doc:vault#L1]", "It is unlocked. [doc:vault#L1] [tool:company.get_user#1]"):
+        run.memory.cited, run.memory.written_by = cited, "offline"
+        posting = Posting(
+            workspace_id=office.workspace_id,
+            id=office.gaby.ids.new(),
+            run_id=run.run_id,
+            ticket_id=run.ticket.id,
+            kind="reply",
+            state="due",
+            marker=cited,
+            content=b"",
+            shown="",
+            created_at=office.gaby.clock.now(),
+            tries=0,
+        )
+        gated = await MessageGate(office.gaby.tools, run).decide(posting, {"body": "It is so.", "private": False})
+        outcomes.append(gated.outcome)
+    assert outcomes == ["wait", "send"]
+
+
 async def test_what_was_read_is_remembered_when_a_run_is_taken_up_again(office: Office) -> None:
     """The ledger is made anew from what is stored: a page that was shown before a crash still counts."""
     ticket_id, _ = await played(office, LOCKED_OUT, internal=True)
-    waits = await office.run_of(ticket_id)
-    claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(waits.id))
-    assert claimed is not None
-    run = await office.gaby.agent.loop.resume(claimed)
+    run = await taken_up(office, ticket_id)
     unreadable = run.tools.ledger.reading.unreadable(requester_of(run.tools))
     assert STAFF_PAGE in {each.source for each in unreadable}

@@ -15,6 +15,7 @@ from gaby.safety import (
     Origin,
     Policy,
     Quote,
+    Role,
     Scopes,
     Trace,
     Verdict,
@@ -262,6 +263,10 @@ def test_what_the_run_made_may_be_gone_on_with_where_the_manifest_says_so() -> N
             made = facts(tool=shares, traces=(Trace(Leaf(argument, "ada"), (origin,)),))
             assert (decide(made, ACTING).outcome == "allow") is allowed, (argument, origin)
             assert decide(replace(made, tool=deletes), ACTING).rule == "binding"
+    # A name may have a dot in it: `who.admin` is another argument than a field of `who`.
+    dotted = replace(shares, roles={**shares.roles, "who.admin": Role.STEERING})
+    asked = facts(tool=dotted, traces=(Trace(Leaf("who.admin", "ada"), (created,)),))
+    assert decide(asked, ACTING).rule == "binding"
     other = facts(tool=shares, traces=(Trace(Leaf("whom", "ada"), (created,)),))
     assert decide(other, ACTING).rule == "binding"
     assert decide(facts(traces=(traced(template),)), ACTING).outcome == "allow"
@@ -389,3 +394,8 @@ def test_no_approval_beats_a_refusal_and_a_rehearsal_stays_one() -> None:
     assert decide(approved, Policy(Autonomy.ACT, Scopes())).rule == "scope.not_allowed"
     wanted = replace(approved, rehearsal_wanted=True, tool=tool(supports_dry_run=True))
     assert decide(wanted, ACTING).outcome == "simulate"
+
+
+def test_what_chooses_nothing_needs_nobody_behind_it() -> None:
+    assumed = facts(traces=(Trace(Leaf("who", "everybody", chooses=False), ()),))
+    assert decide(assumed, ACTING).outcome == "allow"

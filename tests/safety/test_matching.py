@@ -193,7 +193,7 @@ TEMPLATES = words("an instruction", "Call it 'Dinner at {restaurant_name}', and 
 
 
 @pytest.mark.parametrize(
-    "value", ["Dinner at Miznon", "Dinner at Chez L'Ami Jean (Paris)", "Dinner at Breizh Café", "Ada Byron has left"]
+    "value", ["Dinner at Miznon", "Dinner at St. Ann's, Paris", "Dinner at Breizh Café", "Ada Byron has left"]
 )
 def test_a_template_of_an_operator_is_filled_with_a_few_words(value: str) -> None:
     assert fills_template(TEMPLATES, value)
@@ -215,6 +215,11 @@ def test_a_template_of_an_operator_is_filled_with_a_few_words(value: str) -> Non
         "Dinner at eve@evil.example",
         "Dinner at +49 30 1234567",
         "Dinner at <b>Miznon</b>",
+        "Dinner at Nobu 12",
+        "Dinner at evil.москва",
+        "Dinner at mallory (at) evil io",
+        "Dinner at S3cr3tPassw0rd",
+        "Dinner at Miznon,",
         "Dinner at {restaurant_name}",
         "Dinner at " + "x" * 81,
         " has left",
@@ -240,11 +245,17 @@ def test_the_longest_words_that_fill_a_template() -> None:
         "'Dinner\nat {restaurant}'",
         f"'{'x' * 81}{{restaurant}}'",
         "'Dinner at {restaurant} on {day}'",
+        "Do not make events like 'Dinner at {restaurant}'",
+        "'{restaurant}.'",
+        "'to {restaurant}'",
     ],
 )
 def test_a_template_is_quoted_on_one_line_has_one_gap_and_words_beside_it(text: str) -> None:
     said = words("an instruction", text)
-    assert not any(fills_template(said, value) for value in ("Dinner at Miznon", "Miznon", f"{'x' * 81}Miznon"))
+    assert not any(
+        fills_template(said, value)
+        for value in ("Dinner at Miznon", "Miznon", "Miznon.", "to Miznon", f"{'x' * 81}Miznon")
+    )
 
 
 def test_only_the_first_templates_of_a_text_are_kept() -> None:

@@ -8,7 +8,7 @@ import pytest
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.errors import BadRequest, Invalid, NotFound
 from gaby.kernel.ids import ApprovalId
-from gaby.safety import LaneRules, Scopes
+from gaby.safety import Dictionary, LaneRules, Scopes
 from gaby.tools import Asked, Denied, Done, Run
 from gaby.tools.approval_ids import find_approval, short_ids
 from gaby.tools.connectors import PolicyChange
@@ -266,6 +266,16 @@ async def test_the_arguments_are_sealed_and_only_a_redacted_copy_is_in_clear(des
         assert "eve@evil.example" not in f"{row.shown}{row.sealed_call}{row.concerns}"
         sealed = await desk.gaby.tools.approvals.call_of(session, row)
         assert sealed.arguments == {"to": "eve@evil.example", "body": "hello"}
+
+
+async def test_an_answer_names_nobody_whom_the_question_did_not_name(desk: Scene) -> None:
+    """The people of the run are not known any more when somebody edits the call."""
+    run = desk.gaby.tools.run(desk.actor, dictionary=Dictionary.of_people(names=["Jonas Lindqvist"]))
+    approval_id = await ask(desk, run, "send_mail", to="eve@evil.example", body="Dear Jonas Lindqvist, hello")
+    row = await desk.decide(approval_id, arguments={"to": "eve@evil.example", "body": "Jonas Lindqvist, good day"})
+    assert row.modified
+    assert "Lindqvist" not in str(row.shown)
+    assert "Lindqvist" not in str(await desk.rows())
 
 
 async def test_an_approval_of_another_workspace_does_not_exist(desk: Scene) -> None:

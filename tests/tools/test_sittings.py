@@ -73,3 +73,12 @@ async def test_a_program_has_no_sitting(desk: Scene) -> None:
     await desk.limit("desk", PolicyChange(autonomy=Autonomy.PROPOSE))
     await agree(desk, desk.actor, account_id="acc-1001", text="hello")
     assert isinstance(await note(desk), Asked)
+
+
+async def test_whoever_changes_the_policy_ends_what_was_agreed_under_the_old_one(desk: Scene) -> None:
+    await desk.limit("desk", PolicyChange(autonomy=Autonomy.PROPOSE))
+    _, actor = await sit_down(desk)
+    await agree(desk, actor, account_id="acc-1001", text="hello")
+    assert isinstance(await note(desk), Done)
+    await desk.limit("desk", PolicyChange(writes_per_minute=20))
+    assert isinstance(await note(desk), Asked)

@@ -81,9 +81,14 @@ class Bursts:
             if incident is None:
                 return Neighbours(similar)
             lead = await self._lead(session, incident)
-            if lead is None or lead.ticket_id == ticket.id:
+            if lead is None or lead.ticket_id == ticket.id or await self._knows_less(session, incident, ticket):
                 return Neighbours(similar, incident)
             return Neighbours(similar, incident, lead.typed_id, lead.state)
+
+    async def _knows_less(self, session: WriteSession, incident: Incident, ticket: Ticket) -> bool:
+        """What strangers were told settles nothing for somebody who is known: their ticket is looked into by itself."""
+        first = await session.get(Ticket, (session.workspace_id, incident.lead_ticket_id))
+        return ticket.requester_verified and (first is None or not first.requester_verified)
 
     async def _recent(self, session: ReadSession, ticket: Ticket) -> Sequence[Ticket]:
         since = self._clock.now() - WINDOW

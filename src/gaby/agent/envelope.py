@@ -71,6 +71,8 @@ class Filled:
     envelope: Envelope
     tokens: dict[str, int]
     """For each part, guessed from above."""
+    withheld: bool
+    """There are pages that the reader may not know."""
 
 
 def fill(
@@ -103,7 +105,7 @@ def fill(
         searched=bool(memory.queries),
         queries=memory.queries,
         passages=passages,
-        withheld=len(memory.passages) - len(readable),
+        internal=memory.internal or reader.kind == "staff",
         similar_tickets=similar,
         facts=list(facts[: bounds.facts]),
         calls=calls,
@@ -119,7 +121,7 @@ def fill(
         "results": sum(estimate(each.result) for each in calls),
         "tools": tools.tokens,
     }
-    return Filled(envelope, tokens)
+    return Filled(envelope, tokens, withheld=len(readable) < len(memory.passages))
 
 
 def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:

@@ -13,7 +13,7 @@ from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.loading import load
-from gaby.agent.memory import Delta
+from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
@@ -23,6 +23,7 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids
 from gaby.knowledge.answering import DISCLAIMER
+from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Again, Token
@@ -90,8 +91,7 @@ class Judge:
         ]
         cited = cited_text([CitedSentence(each.text, tuple(each.citations)) for each in general])
         verdict: Verdict = told.verdict or "needs_tech"
-        used = tokens_in(cited)
-        pages = tuple(each for each in told.passages if each.citation in used)
+        pages = await self._still_there(run, [each for each in told.passages if each.citation in tokens_in(cited)])
         written_by, internal = told.written_by or OFFLINE, told.internal
         if written_by != OFFLINE:
             # A model may have woven anything of the other ticket into its words. From the same pages it writes anew.
@@ -107,6 +107,11 @@ class Judge:
         enter_passages(run, pages, internal=internal)
         move = await self._ended(run, state, _Ending(verdict, reasons, cited, written_by, ""), escalates=escalates)
         return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
+
+    async def _still_there(self, run: Investigating, pages: Sequence[PassageRecord]) -> tuple[PassageRecord, ...]:
+        """With who may read them now: a page may have been withdrawn since the lead has read it."""
+        now = await audiences_of(self.database, run.workspace_id, {each.document_id for each in pages})
+        return tuple(each.model_copy(update={"audience": now[each.document_id]}) for each in pages)
 
     async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:
         verdict, reasons, cited, written_by, notes = end

@@ -27,7 +27,7 @@ def enter_ticket(run: Investigating, ticket: TicketView) -> None:
     ledger.reading.read_text("the ticket", seen, EVERYBODY)
     if ticket.others:
         ledger.reading.read("messages of others on the ticket", [STAFF_ONLY])
-    if run.ticket.operator is not None:
+    if run.instructed:
         ledger.hear_operator("the operator's instruction", f"{ticket.title}\n\n{ticket.body}")
     elif ticket.verified:
         # Their own links may be told back to them. They steer nothing.
@@ -41,6 +41,8 @@ def enter_calls(run: Investigating) -> None:
     such as what a colleague wrote when they refused; only Gaby's own reasons tell nothing."""
     tools = run.tools
     for call in run.memory.calls:
+        # The name of a tool stands in the list of sources, and may look like a host.
+        tools.ledger.trust_carriers(call.citation)
         own_words = call.outcome in {"denied", "asked"} and call.rule and not call.rule.startswith("approval.")
         if call.id not in tools.entered and not own_words:
             tools.ledger.reading.read(result_source(call.tool), [STAFF_ONLY])

@@ -48,7 +48,7 @@ from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
 from gaby.llm.books import BudgetSpent
 from gaby.safety import Dictionary, Placeholders
-from gaby.tickets.authority import Authority, authority_of
+from gaby.tickets.authority import Authority, authority_of, is_instruction
 from gaby.tickets.intake import Intake
 from gaby.tickets.models import Ticket
 from gaby.tools import Run, Tools
@@ -98,8 +98,9 @@ class Loop:
             loaded = await load(session, parts.vault, row)
             persona = await parts.personas.of(session)
             cap = (await parts.books.limits_in(session)).run
-            authority = authority_of(ticket, await parts.intake.messages(session, ticket.id))
-        tools = self._tool_run(lease, ticket, authority)
+            messages = await parts.intake.messages(session, ticket.id)
+            instructed = is_instruction(ticket, messages) and await _is_first(session, row)
+        tools = self._tool_run(lease, ticket, authority_of(ticket, messages), instructed=instructed)
         if loaded.memory.placeholders is not None:
             tools.placeholders = Placeholders.from_json(loaded.memory.placeholders)
         run = Investigating(
@@ -117,6 +118,7 @@ class Loop:
             tries=claimed.tries,
             halt=row.halt,
             known_placeholders=len(tools.placeholders),
+            instructed=instructed,
         )
         enter_memory(run)
         for call in loaded.memory.calls:
@@ -133,10 +135,10 @@ class Loop:
             invoker, vouches = self.parts.tools.invoker, call.outcome == "done"
             await invoker.relearn(tools, call.id, call.tool, call.arguments, told, vouches=vouches)
 
-    def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority) -> Run:
+    def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority, *, instructed: bool) -> Run:
         """On behalf of the verified requester, of nobody, or of the operator who wrote the ticket as an instruction."""
         verified = authority.requester if authority.verified else None
-        principals = None if ticket.operator is not None else frozenset({verified} if verified else ())
+        principals = None if instructed else frozenset({verified} if verified else ())
         run = self.parts.tools.run(
             Actor("agent", INVESTIGATOR, lease.workspace_id),
             run_id=lease.run_id,
@@ -145,7 +147,7 @@ class Loop:
             dictionary=Dictionary.of_people(names=(ticket.customer,), emails=(ticket.requester_email or "",)),
         )
         run.fence, run.ticket = lease.fence, ticket.external_id
-        if verified and ticket.operator is None:
+        if verified and not instructed:
             run.ledger.learn_principal(verified)
         return run
 
@@ -302,6 +304,17 @@ class Loop:
 
     def _worked(self, run: Investigating) -> float:
         return max(0.0, self.parts.clock.monotonic() - run.taken_up_at)
+
+
+async def _is_first(session: ReadSession, run: Investigation) -> bool:
+    """Whether nobody has looked into the ticket before. An instruction is carried out once."""
+    earlier = select(Investigation.id).where(
+        Investigation.workspace_id == session.workspace_id,
+        Investigation.ticket_id == run.ticket_id,
+        Investigation.id != run.id,
+        Investigation.created_at <= run.created_at,
+    )
+    return (await session.scalars(earlier.limit(1))).one_or_none() is None
 
 
 async def _with_ticket(session: ReadSession, lease: Lease) -> tuple[Investigation, Ticket]:

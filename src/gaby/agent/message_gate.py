@@ -8,6 +8,7 @@ from gaby.agent.moves import Investigating
 from gaby.agent.replies import tokens_in
 from gaby.kernel.ids import ApprovalId
 from gaby.llm.books import OFFLINE
+from gaby.mind import cited_sentences
 from gaby.tickets.models import Posting
 from gaby.tickets.postings import Gated
 from gaby.tools import Call, Tools
@@ -26,7 +27,7 @@ class MessageGate:
         kind = _kind(posting.kind, content)
         why = " ".join(self.run.memory.reasons)[:500]
         call = Call(f"gaby.{kind}", _arguments(kind, content), posting.id, why=why, composed_by=self._author())
-        message = Message(kind, call, cited_results(self.run.memory.cited or ""))
+        message = Message(kind, call, self._cited())
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
         ruling = await self.tools.messages.decide(message, self.run.tools, approval_id)
         asked = ruling.approval
@@ -45,9 +46,21 @@ class MessageGate:
         memory = self.run.memory
         return "model" if memory.by_model or memory.written_by not in {None, OFFLINE} else "rules"
 
+    def _cited(self) -> tuple[str, ...]:
+        """The sources that the text tells of: results that it names, and pages that a sentence rests on alone. Naming
+        a runbook beside what was found out by it tells nothing of the runbook."""
+        text = self.run.memory.cited or ""
+        alone = {
+            token
+            for sentence in cited_sentences(text)
+            if all(token.startswith("doc:") for token in sentence.citations)
+            for token in sentence.citations
+        }
+        pages = tuple(each.title for each in self.run.memory.passages if each.citation in alone)
+        return cited_results(text) + pages
+
 
 def cited_results(text: str) -> tuple[str, ...]:
-    """The tool results that a text names as its sources. Naming a page tells nothing of it; quoting it would."""
     tools = [token.removeprefix("tool:").rpartition("#")[0] for token in tokens_in(text) if token.startswith("tool:")]
     return tuple(map(result_source, tools))
 

@@ -42,6 +42,8 @@ class Investigating:
     fresh: bool = True
     """Nothing was done since it was taken up, so an action may have been cut off."""
     known_placeholders: int = 0
+    instructed: bool = False
+    """An operator's own instruction is carried out, with the operator's authority."""
     on_token: Callable[[str | None], None] | None = None
     """Hears the reply while it is written; None means that it begins anew."""
 

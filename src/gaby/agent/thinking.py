@@ -32,7 +32,7 @@ from gaby.mind.languages import read
 from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
 from gaby.skills import plan, triage
-from gaby.tickets.authority import authority_of
+from gaby.tickets.authority import authority_of, is_instruction
 from gaby.tickets.intake import Intake, WrittenMessage
 from gaby.tools import Tools
 from gaby.tools.disclosure import requester_of
@@ -70,7 +70,7 @@ class Thinking:
             delta = Delta(ticket=view, worth_investigating=False, before=ended)
             return Move(state.verdict_ready(told), (Step("desk", "Thanks", told),), delta)
         delta = Delta(ticket=view)
-        if run.ticket.operator is not None:
+        if run.instructed:
             # Whoever works here wants it done; it is no customer's trouble that others could have as well.
             step = Step("gaby", "Started", "An operator's instruction.")
             return Move(state.started(), (step,), delta, also=(_investigating(run),))
@@ -131,7 +131,7 @@ class Thinking:
             # Rules are shown all pages: they only write what they cite.
             delta = delta.model_copy(update={"internal": True})
             enter_passages(run, memory.passages, internal=True)
-            if step.kind != "retrieve" and filled.envelope.withheld:
+            if step.kind != "retrieve" and filled.withheld:
                 step = plan.Step(kind="retrieve", queries=memory.queries[-8:], why="Pages for colleagues were found.")
         if planned.source != OFFLINE:
             delta = delta.model_copy(update={"by_model": True})
@@ -207,6 +207,8 @@ class Thinking:
             run.ticket = await self.intake.get(session, run.ticket.id)
             written = await self.intake.written(session, run.ticket)
         authority = authority_of(run.ticket, written.messages)
+        if run.instructed and not is_instruction(run.ticket, written.messages):
+            run.instructed, run.tools.principals = False, frozenset()
         if not authority.verified and run.tools.principals:
             # Whoever wrote in between may have asked for something in the requester's name.
             run.tools.principals = frozenset()

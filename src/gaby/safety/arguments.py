@@ -89,6 +89,22 @@ def is_bounded(name: str, declared: Schema, root: Schema) -> bool:
     return bool(named) and _BOUNDED_TYPES.issuperset(named)
 
 
+def is_identifier(argument: str) -> bool:
+    """By its name: a number in it names something, and does not count or measure."""
+    return _ID_NAME.search(argument.removesuffix("[]")) is not None
+
+
+def takes_quantity(name: str, declared: Schema, root: Schema) -> bool:
+    """Whether a number may stand there that counts or measures."""
+    declared = resolved(declared, root)
+    kinds = declared.get("type")
+    named = [kinds] if isinstance(kinds, str) else cast("Sequence[Any]", kinds or ())
+    numeric = not {"number", "integer"}.isdisjoint(map(str, named))
+    return not is_identifier(name) and (
+        numeric or any(takes_quantity(name, option, root) for option in options_of(declared) or ())
+    )
+
+
 def is_place(name: str, declared: Schema, root: Schema) -> bool:
     """Whether an argument, or anything nested in it, takes a place to send data to."""
     return any(
@@ -113,6 +129,8 @@ class Leaf:
     """A number that counts or measures, not one that names something."""
     literal: bool = False
     """True, false or null: it says something only together with the name of its argument."""
+    chooses: bool = True
+    """False for what the tool assumes anyway, or what its manifest calls harmless. Whom it reaches still matters."""
 
 
 def leaves(argument: str, value: Any, declared: Schema | None = None, root: Schema | None = None) -> Iterator[Leaf]:
@@ -122,7 +140,7 @@ def leaves(argument: str, value: Any, declared: Schema | None = None, root: Sche
     elif isinstance(value, str):
         yield Leaf(argument, value)
     elif isinstance(value, int | float):
-        yield Leaf(argument, canonical_number(value), quantity=not _ID_NAME.search(argument.removesuffix("[]")))
+        yield Leaf(argument, canonical_number(value), quantity=not is_identifier(argument))
     elif isinstance(value, Mapping):
         yield from _leaves_of_mapping(argument, cast("Mapping[str, Any]", value), declared or {}, root or {})
     else:

@@ -1,6 +1,5 @@
 """The decision: facts in, verdict out. Refusals first, then rehearsals, then whatever a person must be asked about."""
 
-import re
 from collections.abc import Iterator
 
 from gaby.safety.facts import ApprovalFact, Facts, Policy
@@ -12,7 +11,6 @@ from gaby_connectors.sdk.manifest import Autonomy
 _TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.CREATED, Label.TEMPLATE, Label.SYSTEM)
 _AUTHORITY = (Label.OPERATOR, Label.PRINCIPAL)
 _SHOWN_SOURCES = 5
-_NESTED = re.compile(r"[.\[{]")
 
 
 def decide(facts: Facts, policy: Policy) -> Verdict:
@@ -163,11 +161,13 @@ def _disclosure(facts: Facts) -> Iterator[Concern]:
 
 
 def _provenance(facts: Facts, trace: Trace) -> Concern | None:
+    if not trace.leaf.chooses:
+        return None
     # A quantity names nobody, so that no one need stand behind it; but somebody trusted must have given it.
     identity_matters = facts.tool.manifest.dangerous and not trace.leaf.quantity
     if trace.has(*(_AUTHORITY if identity_matters else _TRUSTED)):
         return None
-    if trace.has(Label.CREATED) and _NESTED.split(trace.leaf.argument)[0] in facts.tool.manifest.own_creations:
+    if trace.has(Label.CREATED) and _top(facts, trace) in facts.tool.manifest.own_creations:
         return None
     value = trace.leaf.value[:200]
     if trace.has(Label.SYSTEM, Label.CREATED, Label.TEMPLATE):
@@ -175,6 +175,13 @@ def _provenance(facts: Facts, trace: Trace) -> Concern | None:
         return Concern("binding", reason, trace.leaf.argument)
     place = f" It was seen in {trace.quotes[0].source}." if trace.quotes else " Nobody trusted ever named it."
     return Concern("provenance", f"`{value}` comes from outside.{place}", trace.leaf.argument, trace.quotes)
+
+
+def _top(facts: Facts, trace: Trace) -> str:
+    """The argument that a value stands in. A name may have dots in it: the longest that fits counts."""
+    at = trace.leaf.argument
+    fitting = [name for name in facts.tool.roles if at == name or at.startswith((f"{name}.", f"{name}[", f"{name}{{"))]
+    return max(fitting, key=len, default="")
 
 
 def _egress(facts: Facts) -> Iterator[Concern]:

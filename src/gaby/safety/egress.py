@@ -10,6 +10,7 @@ from gaby.safety.provenance import Ledger
 
 _NEVER_UNASKED = frozenset({"secret", "card"})
 """Whoever typed them, they do not leave without a person's consent."""
+_POSTAL_CODE = 7
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ def _carriers_of(leaf: Leaf, ledger: Ledger, connector: str) -> Iterator[Carrier
     if leaf.literal or leaf.quantity:
         return
     for carrier in find_carriers(leaf.value):
-        # What a system returned goes back to it as it came: an address with its postal code. Not so a link, which
-        # somebody may have planted as the name of something.
-        returned = carrier.kind == "number" and ledger.vouches_whole(leaf.value, connector)
+        # What a system returned goes back to it as it came: an address with its postal code. Not so a link or an
+        # account number, which somebody may have planted as the name of something.
+        is_short = carrier.kind == "number" and len(carrier.value) <= _POSTAL_CODE
+        returned = is_short and ledger.vouches_whole(leaf.value, connector)
         trusted = returned or ledger.trusts_carrier(carrier.value)
         yield CarrierFact(leaf.argument, carrier.kind, carrier.value, trusted)

@@ -21,7 +21,9 @@ _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
 _BESIDE_GAP = r"""([^"'`“”‘’«»{}\n]{0,80})"""
 _TEMPLATE = re.compile(rf"""["'`“‘«]{_BESIDE_GAP}\{{[A-Za-z][A-Za-z0-9_ ]{{0,39}}\}}{_BESIDE_GAP}["'`”’»]""")
-_FILLER = re.compile(r"[^\W_](?:[\w .,'’&()-]{0,78}[\w.)])?")
+_FILLER = re.compile(r"[^\W\d_](?:(?:[^\W\d_]|[ ,'’&-]|\.(?= |$)){0,79}(?<![ ,'’&-]))?")
+"""A few words: no digits, no host, nothing in brackets."""
+_FRAME = re.compile(r"[^\W\d_]{3}")
 _MOST_TEMPLATES = 20
 _EXCERPT = 60
 _NEARBY = 60
@@ -35,12 +37,18 @@ class Words:
     folded: str
     quantities: frozenset[str]
     templates: tuple[tuple[str, str], ...] = ()
-    """What stands before and behind the gap of each quoted template: `'Dinner at {restaurant}'`."""
+    """What stands before and behind the gap of each quoted template: `'Dinner at {restaurant}'`. Words on at least one
+    side, and not one that is to be avoided."""
 
 
 def words(source: str, text: str) -> Words:
-    found = islice(_TEMPLATE.finditer(text), _MOST_TEMPLATES)
-    return Words(source, same_case(text), frozenset(_numbers(text)), tuple((each[1], each[2]) for each in found))
+    folded = same_case(text)
+    templates = [
+        (found[1], found[2])
+        for found in islice(_TEMPLATE.finditer(text), _MOST_TEMPLATES)
+        if (_FRAME.search(found[1]) or _FRAME.search(found[2])) and not _is_forbidden(folded, found.start())
+    ]
+    return Words(source, folded, frozenset(_numbers(text)), tuple(templates))
 
 
 def same_case(text: str) -> str:
@@ -75,8 +83,7 @@ def fills_template(said: Words, value: str) -> bool:
     """Whether the value is a template of these words with a few harmless words in its gap, and nothing to follow."""
     for before, after in said.templates:
         filler = value[len(before) : len(value) - len(after)]
-        whole = value == f"{before}{filler}{after}" and (before + after).strip() != ""
-        if whole and _FILLER.fullmatch(filler) and not find_carriers(value):
+        if value == f"{before}{filler}{after}" and _FILLER.fullmatch(filler) and not find_carriers(value):
             return True
     return False
 

@@ -126,6 +126,12 @@ class ReadingRecord:
             for source, all_readers in self._sources.items()
             if source in cited and not any(readers.allow(reader) for readers in all_readers)
         ]
+        known = {each.source for each in closed}
+        closed += [
+            Disclosure(source, reader.in_words)
+            for source in dict.fromkeys(name for name, _, readers in self._texts if not readers.allow(reader))
+            if source in cited and source not in known
+        ]
         folded = same_case(text)
         common = {
             word for _, page, readers in self._texts if readers.allow(reader) for word in _WORD.findall(same_case(page))

@@ -71,8 +71,8 @@ class Envelope(Given):
     queries: list[Outside] = Field(default_factory=list[str])
     """What the knowledge was asked for already."""
     passages: Annotated[list[Passage], Field(max_length=40)] = Field(default_factory=list[Passage])
-    withheld: Annotated[int, Field(ge=0)] = 0
-    """So many passages were found that the requester may not read."""
+    internal: bool = False
+    """Pages for colleagues are among the passages. How many there are is not told: that would answer guesses."""
     similar_tickets: Annotated[list[Outside], Field(max_length=10)] = Field(default_factory=list[str])
     facts: Annotated[list[Outside], Field(max_length=20)] = Field(default_factory=list[str])
     calls: Annotated[list[MadeCall], Field(max_length=200)] = Field(default_factory=list[MadeCall])

@@ -21,6 +21,11 @@ class Authority(NamedTuple):
 Message = TicketMessage | WrittenMessage
 
 
+def is_instruction(ticket: Ticket, messages: Sequence[Message]) -> bool:
+    """Whether an operator wrote it, and nobody else anything on it: whoever writes on an instruction gives none."""
+    return ticket.operator is not None and all(message.author == "gaby" for message in messages)
+
+
 def authority_of(ticket: Ticket, messages: Sequence[Message]) -> Authority:
     """The requester's authority, if the whole thread is verified to be from the requester.
 

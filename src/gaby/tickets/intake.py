@@ -15,7 +15,7 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import ReadSession, WriteSession
-from gaby.kernel.errors import NotFound
+from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids, TicketId
 from gaby.tickets.canonical import IncomingMessage, IncomingTicket, rank_of
@@ -103,6 +103,8 @@ class Intake:
         known = await self._known(session, desk, ready.external_id)
         if known is not None and known.fingerprint == ready.fingerprint:
             return Taken(known.typed_id, new=False)
+        if known is not None and known.operator is not None:
+            raise Conflict("This id belongs to an operator's instruction, which nobody writes anew.")
         if ready.unchanged:
             # It was the same when it was prepared, and somebody has changed it since.
             ready = await self.prepare(ready.ticket)

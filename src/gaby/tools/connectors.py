@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
@@ -20,7 +20,7 @@ from gaby.tools import builtin, epochs
 from gaby.tools.errors import ConnectorExists, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
 from gaby.tools.launches import Bundled, Way
 from gaby.tools.manifests import read_manifests
-from gaby.tools.models import Connector
+from gaby.tools.models import Connector, SessionNote
 from gaby.tools.tokens import Grant, check_place, open_secrets, seal_secrets
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
 
@@ -115,6 +115,10 @@ class Connectors:
             row.scopes = change.scopes.model_dump(mode="json")
         row.reads_per_minute = _or(change.reads_per_minute, row.reads_per_minute)
         row.writes_per_minute = _or(change.writes_per_minute, row.writes_per_minute)
+        # Whoever agreed for a while agreed under the policy that they knew.
+        of_connector = SessionNote.tool.startswith(f"{name}.", autoescape=True)
+        notes = delete(SessionNote).where(SessionNote.workspace_id == session.workspace_id, of_connector)
+        await session.execute(notes)
         detail = {"autonomy": row.autonomy, "scopes": row.scopes}
         await self._changed(session, actor, row, "limited", detail)
         return row

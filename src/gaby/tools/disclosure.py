@@ -56,12 +56,13 @@ def disclosures_of(
 
 
 def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:
-    """Whomever a destination names; without one, the requester, who may come to see what is written about them."""
+    """Whomever a destination names; of a tool without one, the requester, who may come to see what is written."""
     names = {name for name, role in tool.roles.items() if role is Role.DESTINATION}
-    places = [each for each in traces if any(_is_in(each, name) for name in names)]
-    if not places:
+    if not names:
         return [requester_of(run)]
-    return [_reader(run, each) for each in places]
+    places = [each for each in traces if not each.leaf.literal and any(_is_in(each, name) for name in names)]
+    # A place that is left out is where the tool sends by itself, and nobody here knows who reads that.
+    return [_reader(run, each) for each in places] or [Reader("stranger")]
 
 
 def _reader(run: Run, trace: Trace) -> Reader:

@@ -1,9 +1,10 @@
 """Gathers the facts of a call, so that the decision itself can be a pure function."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from gaby.safety import (
     ApprovalFact,
@@ -22,8 +23,9 @@ from gaby.safety import (
     links_in_lookups,
     scope_path,
 )
-from gaby.safety.arguments import canonical_number
+from gaby.safety.arguments import canonical_number, is_identifier, takes_quantity
 from gaby.safety.matching import same_case
+from gaby.safety.provenance import TEXT_KIND
 from gaby.safety.schemas import properties_of
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.disclosure import disclosures_of
@@ -31,6 +33,7 @@ from gaby.tools.runs import Author, Run
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS
 
 _SHOWN_ERRORS = 5
+_AMOUNT = re.compile(r"[^\w\s]?\s?[-+]?\d[\d.,' ]*\s?(?:[A-Za-z]{1,3}|[^\w\s])?")
 
 
 @dataclass(frozen=True)
@@ -80,32 +83,50 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
 
 
 def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
-    """What a change is, whatever is said with it: the same again is paying twice."""
-    declared = properties_of(entry.facts.schema, entry.facts.schema)
-    chosen = {
-        name: _one_spelling(value)
-        for name, value in arguments.items()
-        if entry.facts.roles.get(name) is not Role.CONTENT and not _is_default(declared.get(name), value)
-    }
-    return digest([entry.facts.full_name, chosen])
+    """What a change is, whatever is said with it, in whichever order and spelling: the same again is paying twice."""
+    chosen = {(leaf.argument, _one_spelling(leaf)) for leaf in _choices(entry, arguments)}
+    return digest([entry.facts.full_name, sorted(chosen)])
 
 
-def _one_spelling(value: Any) -> Any:
+def _choices(entry: ToolEntry, arguments: Mapping[str, Any]) -> list[Leaf]:
+    found = _leaves(entry, arguments, frozenset({Role.STEERING, Role.DESTINATION}))
+    return [leaf for leaf, _ in found if leaf.chooses]
+
+
+def _one_spelling(leaf: Leaf) -> str:
     """The same for all spellings that a system may take for one value: `5` and `5.0`, `R-1001` and `r-1001 `."""
-    if isinstance(value, str):
-        return same_case(value.strip())
-    if isinstance(value, Mapping):
-        return {name: _one_spelling(inner) for name, inner in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_one_spelling(inner) for inner in cast("list[Any]", value)]
-    return canonical_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    text = same_case(leaf.value.strip())
+    try:
+        return canonical_number(float(text))
+    except (ValueError, OverflowError):
+        return text
 
 
 def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
-    """Notes and mails may follow each other; amounts, and what has no words of its own, may not."""
-    speaks = Role.CONTENT in entry.facts.roles.values()
-    counts = any(leaf.quantity for name, value in arguments.items() for leaf in leaves(name, value))
-    return (not speaks or counts) and made_change(entry, arguments) in run.made
+    """The same change as before, or one thing named twice in one. Only notes and mails may follow each other: what
+    has words of its own, is not dangerous, and counts nothing."""
+    choices = _choices(entry, arguments)
+    listed = [(leaf.argument, _one_spelling(leaf)) for leaf in choices if leaf.argument.endswith("[]")]
+    if len(set(listed)) < len(listed) and not any(leaf.quantity for leaf in choices):
+        return True
+    speaks = Role.CONTENT in entry.facts.roles.values() and not entry.facts.manifest.dangerous
+    return not (speaks and not _counts(entry, choices)) and made_change(entry, arguments) in run.made
+
+
+def _counts(entry: ToolEntry, choices: Sequence[Leaf]) -> bool:
+    """Whether the tool takes an amount, be it as a text, or left out because there is a usual one."""
+    schema = entry.facts.schema
+    declared = properties_of(schema, schema)
+    for name in (name for name, role in entry.facts.roles.items() if role is Role.STEERING):
+        usual = leaves(name, declared[name]["default"]) if "default" in declared.get(name, {}) else ()
+        if takes_quantity(name, declared.get(name, {}), schema) or any(map(_is_amount, usual)):
+            return True
+    return any(leaf.quantity or _is_amount(leaf) for leaf in choices)
+
+
+def _is_amount(leaf: Leaf) -> bool:
+    """`"20.00"` in an argument that names nothing."""
+    return not (leaf.literal or is_identifier(leaf.argument)) and _AMOUNT.fullmatch(leaf.value.strip()) is not None
 
 
 def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: datetime) -> str:
@@ -128,7 +149,7 @@ def chosen_outside(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> 
     """Whether content from outside had a say in what a call looked up."""
     asked = frozenset(Role) - {Role.PLAIN}
     found = _leaves(entry, arguments, asked)
-    return any(not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in found)
+    return any(leaf.chooses and not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in found)
 
 
 def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
@@ -152,10 +173,10 @@ def _leaves(entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[Ro
     declared = properties_of(schema, schema)
     for name, value in arguments.items():
         # An argument that the schema does not know is refused anyway; until then nobody vouches for it.
-        chooses = not (_is_default(declared.get(name), value) or _is_among(harmless.get(name, ()), value))
-        if chooses and entry.facts.roles.get(name, Role.STEERING) in wanted:
+        if entry.facts.roles.get(name, Role.STEERING) in wanted:
+            chooses = not (_is_default(declared.get(name), value) or _is_among(harmless.get(name, ()), value))
             for leaf in leaves(name, value, declared.get(name), schema):
-                yield leaf, _use(entry, name)
+                yield replace(leaf, chooses=chooses), _use(entry, name)
 
 
 def _is_default(declared: Mapping[str, Any] | None, value: Any) -> bool:
@@ -169,8 +190,9 @@ def _is_among(values: Sequence[Any], value: Any) -> bool:
 
 
 def _use(entry: ToolEntry, name: str) -> Use:
-    kind = entry.facts.manifest.argument_kinds.get(name) or kind_of_argument(name)
-    return Use(entry.facts.connector, kind)
+    declared, derived = entry.facts.manifest.argument_kinds.get(name), kind_of_argument(name)
+    # That words name nothing is only a manifest's to say; `text_id` names something.
+    return Use(entry.facts.connector, declared or (None if derived == TEXT_KIND else derived))
 
 
 def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from gaby.tools.messages import Messages, message_entries
 from gaby.tools.models import Approval, Connector
 from gaby.tools.rates import Rates
 from gaby.tools.runs import Run
+from gaby.tools.showing import hidden_values
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,11 @@ class Tools:
         entry = await self._entry(actor.workspace_id, asked)
         if misfits := list(misfits_of(entry, answer.arguments)):
             raise Invalid("These arguments do not fit the tool: " + "; ".join(misfits))
-        run = self.run(actor, run_id=RunId(asked.run_id))
+        # Whom the question did not name, the answer does not name either.
+        sealed = await self.approvals.call_of(session, asked)
+        people = Dictionary()
+        people.learn_values(hidden_values(sealed.arguments, asked.shown))
+        run = self.run(actor, run_id=RunId(asked.run_id), dictionary=people)
         return await self.approvals.modify(session, actor, approval_id, entry, run, answer.arguments)
 
     async def _entry(self, workspace_id: WorkspaceId, asked: Approval) -> ToolEntry:

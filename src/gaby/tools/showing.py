@@ -1,8 +1,9 @@
 """What others than the tool may see: arguments and results with personal data taken out."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from gaby.mcp import Answered
 from gaby.safety import ALL_KINDS, SECRET_KINDS, Kind, canonical_json
@@ -11,6 +12,7 @@ from gaby.tools.runs import Run
 from gaby_connectors.sdk.manifest import ToolManifest
 
 _MOST_BYTES = 64_000
+_PLACEHOLDER = re.compile(r"\[[a-z_]+(?::[\w-]+)?\]")
 _FOR_THE_CALL = ALL_KINDS - SECRET_KINDS
 """A planner that was shown a placeholder for a secret has no business sending the secret anywhere."""
 
@@ -49,3 +51,24 @@ def shown_result(manifest: ToolManifest, answer: Answered, run: Run) -> Any:
 
 def _hints(manifest: ToolManifest) -> dict[str, Kind]:
     return dict.fromkeys(manifest.redact, "personal")
+
+
+def hidden_values(real: Any, shown: Any) -> Iterator[str]:
+    """What was taken out of a text that was shown: with it the next text can be shown in the same way."""
+    if isinstance(real, str) and isinstance(shown, str):
+        first, *pieces = _PLACEHOLDER.split(shown)
+        at = len(first)
+        for number, piece in enumerate(pieces, 1):
+            is_last = number == len(pieces)
+            end = len(real) - len(piece) if is_last else real.find(piece, at + 1)
+            if end < at:
+                return
+            yield real[at:end]
+            at = end + len(piece)
+    elif isinstance(real, Mapping) and isinstance(shown, Mapping):
+        there = cast("Mapping[str, Any]", shown)
+        for name, value in cast("Mapping[str, Any]", real).items():
+            yield from hidden_values(value, there.get(name))
+    elif isinstance(real, list) and isinstance(shown, list):
+        for one, other in zip(cast("list[Any]", real), cast("list[Any]", shown), strict=False):
+            yield from hidden_values(one, other)
