@@ -73,7 +73,7 @@ async def until_done(office: Office, ticket_id: TicketId) -> None:
 async def test_a_ticket_is_worked_on_elsewhere_whether_or_not_somebody_was_told(
     bare: Office, settings: Settings, clock: HeldClock
 ) -> None:
-    jobs = build_jobs(bare.gaby.database, bare.gaby.runner, ())
+    jobs = build_jobs(bare.gaby.database, bare.gaby.runner)
     with another_worker(settings, clock):
         async with jobs.open():
             told = await bare.receive(QUESTION)
@@ -90,7 +90,7 @@ async def test_a_ticket_is_worked_on_elsewhere_whether_or_not_somebody_was_told(
 
 @on_postgres
 async def test_however_often_it_is_said_one_worker_is_called(bare: Office, database_url: str) -> None:
-    jobs = build_jobs(bare.gaby.database, bare.gaby.runner, ())
+    jobs = build_jobs(bare.gaby.database, bare.gaby.runner)
     for _ in range(3):
         async with jobs.open():
             jobs.schedule()

@@ -31,6 +31,8 @@ class CheckOut(BaseModel):
 class Readiness(BaseModel):
     status: Literal["ok", "unavailable"]
     failing: list[str]
+    warnings: list[str]
+    """What needs somebody's attention though requests are served: `schedules` if nobody does them."""
 
 
 @router.get("/livez")
@@ -47,7 +49,8 @@ async def readyz(response: Response, parts: AllParts) -> Readiness:
     if failing:
         response.status_code = 503
         response.headers["Retry-After"] = "5"
-    return Readiness(status="unavailable" if failing else "ok", failing=failing)
+    warnings = [check.name for check in checks if check.health == "warn"]
+    return Readiness(status="unavailable" if failing else "ok", failing=failing, warnings=warnings)
 
 
 @router.get("/api/system/checks")

@@ -9,10 +9,12 @@ from pathlib import Path
 from gaby.app.opening import open_configured_database
 from gaby.audit import parse_witnesses, ping_witnesses
 from gaby.kernel.checks import Check, RunCheck
-from gaby.kernel.database import Database
+from gaby.kernel.clock import Clock, SystemClock
+from gaby.kernel.database import Across, Database
 from gaby.kernel.errors import GabyError
 from gaby.migrations import inspect_schema
 from gaby.settings import Settings
+from gaby.worker.schedules import look_at_schedules
 
 _LITTLE_DISK = 64 * 1024 * 1024
 _TIMEOUT = 5.0
@@ -73,6 +75,28 @@ def _write_probe(folder: Path) -> None:
         probe.unlink(missing_ok=True)
 
 
+def schedules_check(database: Database, clock: Clock) -> RunCheck:
+    """Whether somebody does what has to be done again and again: polls desks, ends approvals, checks the audit log."""
+
+    async def check() -> Check:
+        try:
+            async with database.read(Across("schedules serve every workspace")) as session:
+                found = await look_at_schedules(session, clock.now())
+        except GabyError as error:
+            return Check("schedules", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
+        late = [each for each in found if each.late]
+        if late:
+            longest = max(each.late for each in late)
+            names = ", ".join(each.name for each in late)
+            message = f"nobody does {names}, for up to {longest.total_seconds() / 60:.0f} min"
+            return Check("schedules", "warn", message, "Start `gaby serve`, or with several machines `gaby worker`.")
+        if broken := [f"{each.name} ({each.problem})" for each in found if each.problem]:
+            return Check("schedules", "warn", f"failed the last time: {', '.join(broken)}", "Look at the log.")
+        return Check("schedules", "ok", "each was done in time" if found else "none has begun yet")
+
+    return check
+
+
 def private_file_check(name: str, path: Path, *, in_settings: bool) -> RunCheck:
     async def check() -> Check:
         if in_settings:
@@ -108,6 +132,7 @@ async def diagnose(settings: Settings) -> list[Check]:
         schema_check(database),
         database_check(database),
         disk_check(settings.home if settings.home.is_dir() else settings.home.absolute().parent),
+        schedules_check(database, SystemClock()),
         private_file_check("master key", settings.master_key_path, in_settings=settings.crypto.master_key is not None),
         private_file_check(
             "signing key", settings.signing_key_path, in_settings=settings.audit.signing_key is not None

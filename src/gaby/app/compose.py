@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING
 
 import httpx2
 from fastapi import FastAPI
@@ -50,7 +49,7 @@ from gaby.identity import Identity, build_identity
 from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.crypto import MasterKeys, Vault
-from gaby.kernel.database import Database
+from gaby.kernel.database import Across, Database
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids, Random, WorkspaceId
 from gaby.kernel.metrics import Metrics
@@ -66,11 +65,9 @@ from gaby.tools.tokens import Tokens
 from gaby.usage.books import KeptBooks
 from gaby.usage.budgets import Budgets
 from gaby.usage.service import UsageService
-from gaby.worker.runner import Runner
+from gaby.worker.runner import Runner, worker_name
+from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
 from gaby_connectors.sdk.outside_addresses import OutsideAddresses
-
-if TYPE_CHECKING:
-    from gaby.worker.jobs import Schedule
 
 _SOON = timedelta(seconds=10)
 _POLL = timedelta(seconds=5)
@@ -127,54 +124,48 @@ class Gaby:
             if background:
                 await self.checkpointer.start()
                 mode = self.settings.worker.mode
-                for work in self._background(alone=mode != "procrastinate"):
+                for work in self._background():
                     await stack.enter_async_context(work)
+                if mode != "procrastinate":
+                    await stack.enter_async_context(self._leading())
                 if mode == "embedded":
                     await stack.enter_async_context(self._investigating())
                 elif mode == "procrastinate":
                     await stack.enter_async_context(self._telling())
             yield
 
-    def _background(self, *, alone: bool) -> list[AbstractAsyncContextManager[None]]:
-        """What this process does for itself; alone, also what one process does for the whole installation."""
+    def _background(self) -> list[AbstractAsyncContextManager[None]]:
+        """What each server does for itself."""
         look = self.settings.connectors.check_every
-        works = [
+        return [
             repeating("connector checks", self._check_connectors, first=look, every=look),
             repeating("queue depth", self._count_queue, first=_SOON, every=_SOON),
             repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
         ]
-        walk = self.settings.audit.verify_every
-        if alone:
-            works += [
-                repeating("audit walk", self.walk_audit_log, first=min(walk, _FIRST_WALK), every=walk),
-                repeating("approvals", self.tools.expire_approvals, first=_MINUTE, every=_MINUTE),
-                repeating("books", self.usage.books.sweep, first=_MINUTE, every=_MINUTE),
-                repeating("re-indexing", self.models.reindex, first=_SOON, every=_SOON),
-                repeating("knowledge", self.knowledge.work, first=_SOON, every=_SOON),
-                repeating("desks", self.tickets.receiver.poll_due, first=_SOON, every=_POLL),
-                repeating("knowledge checks", self.knowledge.look, first=_FIRST_WALK, every=_SWEEP),
-                repeating("learning", self.agent.learning.weigh_due, first=_FIRST_WALK, every=_FIRST_WALK),
-            ]
-        return list(works)
 
-    def schedules(self) -> "tuple[Schedule, ...]":
-        """The same for workers on several machines: each is done by one of them."""
-        return (
-            ("audit walk", "17 3 * * *", self.walk_audit_log),
-            ("approvals", "* * * * *", self.tools.expire_approvals),
-            ("books", "* * * * *", self.usage.books.sweep),
-            ("re-indexing", "* * * * * */10", self.models.reindex),
-            ("knowledge", "* * * * * */10", self.knowledge.work),
-            ("desks", "* * * * * */5", self.tickets.receiver.poll_due),
-            ("knowledge checks", "41 * * * *", self.knowledge.look),
-            ("learning", "*/10 * * * *", self.agent.learning.weigh_due),
-        )
+    def schedules(self) -> list[Schedule]:
+        """What one process does for the whole installation, be it a server or one of many workers."""
+        walk = self.settings.audit.verify_every
+        return [
+            Schedule("audit walk", walk, self.walk_audit_log, first=min(walk, _FIRST_WALK)),
+            Schedule("approvals", _MINUTE, self.tools.expire_approvals, first=_MINUTE),
+            Schedule("books", _MINUTE, self.usage.books.sweep, first=_MINUTE),
+            Schedule("re-indexing", _SOON, self.models.reindex, first=_SOON),
+            Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
+            Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
+            Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_WALK),
+            Schedule("learning", _FIRST_WALK, self.agent.learning.weigh_due, first=_FIRST_WALK),
+        ]
+
+    def _leading(self, *more: Schedule) -> AbstractAsyncContextManager[None]:
+        return Schedules(self.database, self.clock, worker_name(), [*self.schedules(), *more]).running()
 
     @asynccontextmanager
     async def work_for_others(self) -> AsyncGenerator[None]:
         """A worker: investigations and schedules of the whole installation, shared with all other workers."""
-        jobs = build_jobs(self.database, self.runner, self.schedules())
-        async with self.running(background=False), jobs.open():
+        jobs = build_jobs(self.database, self.runner)
+        dead = Schedule("dead jobs", _MINUTE, jobs.forget_dead, first=_MINUTE)
+        async with self.running(background=False), jobs.open(), self._leading(dead):
             self._tellers.append(jobs.schedule)
             task = asyncio.create_task(jobs.work(self.runner.slots), name="worker")
             try:
@@ -187,7 +178,7 @@ class Gaby:
 
     @asynccontextmanager
     async def _telling(self) -> AsyncGenerator[None]:
-        jobs = build_jobs(self.database, self.runner, ())
+        jobs = build_jobs(self.database, self.runner)
         async with jobs.open():
             self._tellers.append(jobs.schedule)
             try:
@@ -221,6 +212,10 @@ class Gaby:
         for workspace_id in self._crowded:
             depth = self.metrics.ticket_queue_depth.labels(workspace=str(workspace_id))
             depth.set(waiting.get(workspace_id, 0))
+        async with self.database.read(Across("schedules serve every workspace")) as session:
+            schedules = await look_at_schedules(session, self.clock.now())
+        for each in schedules:
+            self.metrics.schedule_late_seconds.labels(schedule=each.name).set(each.late.total_seconds())
 
     async def _sweep_results(self) -> None:
         await self.spill.sweep(self.settings.connectors.keep_results)
@@ -246,6 +241,7 @@ class Gaby:
             checks.database_check(self.database),
             checks.schema_check(self.database),
             checks.disk_check(self.settings.home),
+            checks.schedules_check(self.database, self.clock),
             checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
             *([self.witnesses.check] if self.settings.audit.witnesses else []),
             checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),

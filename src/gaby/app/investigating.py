@@ -29,7 +29,7 @@ from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 if TYPE_CHECKING:
     from gaby.agent.loop import Loop
-    from gaby.worker.jobs import Jobs, Schedule
+    from gaby.worker.jobs import Jobs
 
 _SLOTS = {"sqlite": 8, "postgresql": 16}
 
@@ -143,11 +143,11 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
     )
 
 
-def build_jobs(database: Database, runner: Runner, schedules: "tuple[Schedule, ...]") -> "Jobs":
+def build_jobs(database: Database, runner: Runner) -> "Jobs":
     from gaby.worker.jobs import Jobs, prepare
 
     prepare(database)
-    return Jobs(database, runner, schedules)
+    return Jobs(database, runner)
 
 
 def build_runner(agent: Agent, ground: Ground, settings: Settings) -> Runner:

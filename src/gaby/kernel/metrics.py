@@ -34,6 +34,9 @@ class Metrics:
         )
         self.verdicts = self._counter("investigations_verdict", "Investigations by verdict.", "workspace", "verdict")
         self.ticket_queue_depth = self._gauge("ticket_queue_depth", "Tickets waiting for Gaby.", "workspace")
+        self.schedule_late_seconds = self._gauge(
+            "schedule_late_seconds", "How long nobody has done a schedule that is due; 0 when all is well.", "schedule"
+        )
         self.retrieval_hit_rate = self._gauge(
             "retrieval_hit_rate", "Share of retrieved citations that the summary used, from 0 to 1.", "workspace"
         )

@@ -12,6 +12,7 @@ import gaby.llm.models
 import gaby.tickets.models
 import gaby.tools.models
 import gaby.usage.models
+import gaby.worker.models
 from gaby.kernel.database import Base
 from gaby.migrations.inspect import VERSION_TABLE
 
@@ -26,6 +27,7 @@ ROOMS = (
     gaby.tickets.models,
     gaby.tools.models,
     gaby.usage.models,
+    gaby.worker.models,
 )
 
 

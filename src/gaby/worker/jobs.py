@@ -6,31 +6,29 @@ repeats nothing, and one workspace's thousand tickets do not stand before anothe
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import procrastinate
 import psycopg
 from procrastinate.exceptions import AlreadyEnqueued, ProcrastinateException
+from procrastinate.jobs import Status
 from procrastinate.schema import SchemaManager
 from psycopg import sql
 
 from gaby.kernel.database import Database
 from gaby.kernel.database.faults import UpgradeForbidden
 from gaby.kernel.database.postgres import CONNECT_ARGS, PostgresEngine
-from gaby.kernel.errors import Misconfigured
+from gaby.kernel.errors import GabyError, Misconfigured
 from gaby.kernel.log import get_log
 from gaby.worker.runner import Runner
 
 SCHEMA = "gaby_queue"
 _MOST_CALLED = 32
 _PAUSE = 1.0
+_LOOK_EVERY = 2.0
 _LOCK = 0x47414259_51554555
 _log = get_log(__name__)
-
-Schedule = tuple[str, str, Callable[[], Awaitable[object]]]
-"""A name, when (cron, with seconds as the sixth part), and what: done by one worker of all."""
 
 
 def postgres_of(database: Database) -> PostgresEngine:
@@ -69,10 +67,9 @@ def prepare(database: Database) -> None:
 class Jobs:
     """The same `schedule` as the embedded runner, heard by every worker."""
 
-    def __init__(self, database: Database, runner: Runner, schedules: tuple[Schedule, ...] = ()) -> None:
+    def __init__(self, database: Database, runner: Runner) -> None:
         self._database = database
         self._runner = runner
-        self._schedules = schedules
         self._app: procrastinate.App | None = None
         self._telling: set[asyncio.Task[None]] = set()
 
@@ -99,13 +96,26 @@ class Jobs:
         """Until cancelled; then what is under way finishes its present move."""
         if self._app is None:
             raise RuntimeError("open the jobs first")
+        looking = asyncio.create_task(self._look_for_work(self._app), name="look for work")
         try:
             while True:
                 await self._serve(self._app, slots)
                 _log.warning("jobs.interrupted", again_in=_PAUSE)
                 await asyncio.sleep(_PAUSE)
         finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
             await self._runner.stop()
+
+    async def forget_dead(self) -> int:
+        """Delete what workers held that are gone. It says nothing that whoever looks for work would not find."""
+        if self._app is None:
+            return 0
+        manager = self._app.job_manager
+        dead = list(await manager.get_stalled_jobs(queue="gaby"))
+        for job in dead:
+            await manager.finish_job(job, status=Status.FAILED, delete_job=True)
+        return len(dead)
 
     async def _serve(self, app: procrastinate.App, slots: int) -> None:
         """As long as the database answers. Procrastinate's worker ends when it does not, and so may begin again."""
@@ -143,25 +153,18 @@ class Jobs:
         )
         app = procrastinate.App(connector=connector)
         app.task(name="investigate", queue="gaby", pass_context=False)(self._investigate)
-        self._add(app, "look for work", "* * * * * */2", self._look)
-        for name, cron, work in self._schedules:
-            self._add(app, name, cron, work)
         return app
-
-    def _add(self, app: procrastinate.App, name: str, cron: str, work: Callable[[], Awaitable[object]]) -> None:
-        async def scheduled(timestamp: int) -> None:
-            _log.debug("jobs.scheduled", job=name, timestamp=timestamp)
-            await work()
-
-        task: Any = app.task(name=name, queue="gaby", queueing_lock=name, lock=name)(scheduled)
-        app.periodic(cron=cron)(task)
 
     async def _investigate(self) -> None:
         while await self._runner.work_one():
             pass
 
-    async def _look(self) -> None:
+    async def _look_for_work(self, app: procrastinate.App) -> None:
         """What nobody was told of: a ticket from the command line, a lease that ended, an answer that came."""
-        due = await self._runner.due(_MOST_CALLED)
-        if due and self._app is not None:
-            await self._defer(self._app, due)
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            try:
+                if due := await self._runner.due(_MOST_CALLED):
+                    await self._defer(app, due)
+            except (GabyError, ProcrastinateException, psycopg.Error, OSError) as error:
+                _log.warning("jobs.not_looked", error=repr(error))
