@@ -31,19 +31,21 @@ TESTS: dict[str, tuple[str, ...]] = {
     "decide": ("decide", "reference"),
     "egress": ("small_rules", "decide"),
     "facts": ("small_rules", "decide"),
-    "guessing": ("small_rules",),
+    "guessing": ("small_rules", "tool_descriptions"),
     "labelling": ("labelling",),
     "matching": ("matching", "provenance"),
     "kinds": ("kinds", "labelling"),
     "provenance": ("provenance", "labelling"),
     "readers": ("readers", "labelling"),
-    "schemas": ("arguments",),
+    "schemas": ("schemas", "arguments"),
     "scopes": ("scopes",),
     "verdicts": ("decide", "small_rules"),
 }
 """Each module with the test files that speak of it, the likeliest to notice first."""
 EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("guessing", "'_review'", "'/other*'"): "Any word that is no verb of change does, and `other` is one.",
     ("labelling", "''", "'/other*'"): "Only the values of a result are learned; how its leaves are called is not used.",
+    ("labelling", "'personal'", "'/other*'"): "Only whether a place is personal is asked, not as what.",
     ("labelling", "label is ResultLabel.SYSTEM", "True"): "External beats it and created is asked for before it.",
     ("provenance", "self._unread.clear()", "(nothing)"): "It saves time: texts read again yield the same carriers.",
     ("provenance", "self._unread_values.clear()", "(nothing)"): "It saves time, as above.",
