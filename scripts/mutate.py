@@ -49,6 +49,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("labelling", "label is ResultLabel.SYSTEM", "True"): "External beats it and created is asked for before it.",
     ("provenance", "self._unread.clear()", "(nothing)"): "It saves time: texts read again yield the same carriers.",
     ("provenance", "self._unread_values.clear()", "(nothing)"): "It saves time, as above.",
+    ("readers", "not each[2].allow(reader)", "True"): "What an open page says is known, so that it tells nothing.",
+    ("readers", "return []", "(nothing)"): "It saves time: without closed pages nothing is found.",
 }
 """Module, what stood there and what was put there instead, and why no test can tell them apart."""
 CPU_SECONDS = 8

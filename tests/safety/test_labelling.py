@@ -384,7 +384,8 @@ def test_what_the_manifest_names_tells_nothing_while_it_is_empty(manifest: dict[
 )
 def test_a_key_that_the_manifest_does_not_name_is_a_value(path: str) -> None:
     context: dict[str, Any] = {"principals": [ADA], "results": {path: "system"}}
-    for inside in ({}, [], {"id": "r-1"}, True):
+    contents: tuple[Any, ...] = ({}, [], {"id": "r-1"}, True)
+    for inside in contents:
         result = {"rows": {"VICTIM-99": inside}}
         told = learned(result, **context).reading.told_by("There is a VICTIM-99.", MINE)
         assert [each.value for each in told] == ["VICTIM-99"]
@@ -421,7 +422,8 @@ def test_a_key_that_is_no_name_of_a_field_is_a_value(name: str, is_value: bool) 
 
 @pytest.mark.promise("S14")
 def test_an_object_has_the_readers_of_what_is_inside_it() -> None:
-    incident, context = {"incident": {"title": "Mail is slow"}}, {"readers": {"*.title": "public"}}
+    incident = {"incident": {"title": "Mail is slow"}}
+    context: dict[str, Any] = {"readers": {"*.title": "public"}}
     assert not closed_to(STRANGER, incident, **context)
     assert readable_part(incident, context_of(**context), STRANGER) == incident
 
