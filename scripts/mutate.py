@@ -107,7 +107,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _TWINS = {"any": "all", "all": "any", "min": "max", "max": "min"}
 _TIDYING = frozenset({"strip", "casefold", "replace", "removeprefix", "removesuffix"})
 _GENERIC = frozenset({"Literal", "Annotated", "Mapping", "dict", "list", "set", "tuple"})
-_LISTS = {"re.compile": re.compile(r"(?<=[(:|])\w+\||\|\w+(?=\))"), "_words": re.compile(r"\w+ ?")}
+_LISTS = {"re.compile": re.compile(r"(?<=[(:|])\w+\||\|\w+(?=\))"), "words_of": re.compile(r"\w+ ?")}
 """Calls that take a list of words in one text, and how one of the words is found."""
 _WIDE = 100
 _REMOVABLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Return, ast.Delete)

@@ -68,7 +68,7 @@ def test_a_tool_without_a_manifest_is_a_read_only_if_everything_says_so(
 
 LOOKING = """
     check count describe diff download fetch find get inspect list lookup ping query read search show stat status
-    summarize tail tree view whoami
+    summarize tail tree view whoami healthcheck
 """
 CHANGING = """
     " abort accept activate add append apply approve archive assign attach ban block book buy cancel change charge
@@ -170,6 +170,54 @@ def test_a_server_that_says_that_its_tool_changes_something_is_believed() -> Non
     found = [*reading_doubts("get_order", {}, read_only_hint=False)]
     assert found == ["the server itself says that it does not only read"]
     assert [*reading_doubts("get_order", {}, read_only_hint=True)] == []
+
+
+LOOKING_NOUNS = "count info lookup search stats status whoami"
+NOUNS_TOO = """
+    book call change charge commit credit debit format hold issue link load lock log order patch pin post process queue
+    refund release reply request return run scale schedule set share split store tag trade transfer update use
+"""
+EXECUTED = "sql script command cmd statement mutation shell graphql method payload body"
+FILTERS = "exclude has include is only show"
+
+
+@pytest.mark.promise("S3")
+@pytest.mark.parametrize("name", [*LOOKING.split(), *[f"thing_{noun}" for noun in LOOKING_NOUNS.split()]])
+def test_a_name_reads_if_it_begins_with_a_verb_of_reading_or_ends_with_what_is_read(name: str) -> None:
+    assert [*reading_doubts(name, {}, read_only_hint=None)] == []
+    assert [*reading_doubts(f"frobnicate_{name}s_thing", {}, read_only_hint=None)] == [NOT_A_READ]
+
+
+@pytest.mark.promise("S3")
+@pytest.mark.parametrize("noun", NOUNS_TOO.split())
+def test_a_verb_that_is_also_a_noun_names_a_thing_after_a_verb_of_reading(noun: str) -> None:
+    assert [*reading_doubts(f"get_{noun}_items", {}, read_only_hint=None)] == []
+    assert [*reading_doubts(f"get_all_{noun}_items", {}, read_only_hint=None)] == [
+        f"`{noun}` in its name may change something"
+    ]
+
+
+@pytest.mark.promise("S3", "S16")
+@pytest.mark.parametrize("conjunction", ["and", "or", "then", "else"])
+def test_whatever_follows_a_conjunction_in_a_name_may_be_a_change(conjunction: str) -> None:
+    assert [*reading_doubts(f"get_user_{conjunction}_frobnicate", {}, read_only_hint=None)] == [
+        f"`{conjunction}` in its name may change something"
+    ]
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("word", EXECUTED.split())
+def test_an_argument_that_holds_a_command_raises_a_doubt(word: str) -> None:
+    for argument in (word, f"raw_{word}"):
+        found = reading_doubts("get_thing", {"properties": {argument: {"type": "string"}}}, read_only_hint=None)
+        assert [*found] == [f"`{argument}` can say what is carried out"]
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("word", FILTERS.split())
+def test_an_argument_that_says_which_rows_are_wanted_switches_nothing(word: str) -> None:
+    schema = {"properties": {f"{word}_archive": {"type": "boolean"}}}
+    assert [*reading_doubts("get_thing", schema, read_only_hint=None)] == []
 
 
 DESTRUCTIVE = """
