@@ -379,6 +379,14 @@ def test_what_the_manifest_names_tells_nothing_while_it_is_empty(manifest: dict[
 
 
 @pytest.mark.promise("S14")
+@pytest.mark.parametrize("result", [{}, []])
+@pytest.mark.parametrize("results", [{}, {"*": "system"}])
+def test_an_empty_result_tells_nothing_whatever_the_manifest_says(result: Any, results: dict[str, str]) -> None:
+    assert not closed_to(MINE, result, principals=[ADA], results=results)
+    assert readable_part(result, context_of(principals=[ADA], results=results), MINE) == result
+
+
+@pytest.mark.promise("S14")
 @pytest.mark.parametrize(
     "path", ["rows", "found.id", "found[].id", "rows.*", "rows.*.id", "rows[].id", "*.*.id", "other.VICTIM-99.id"]
 )
