@@ -31,22 +31,26 @@ TESTS: dict[str, tuple[str, ...]] = {
     "decide": ("decide", "reference"),
     "egress": ("small_rules", "decide"),
     "facts": ("small_rules", "decide"),
-    "guessing": ("small_rules",),
+    "guessing": ("small_rules", "tool_descriptions"),
     "labelling": ("labelling",),
     "matching": ("matching", "provenance"),
     "kinds": ("kinds", "labelling"),
     "provenance": ("provenance", "labelling"),
     "readers": ("readers", "labelling"),
-    "schemas": ("arguments",),
+    "schemas": ("schemas", "arguments"),
     "scopes": ("scopes",),
     "verdicts": ("decide", "small_rules"),
 }
 """Each module with the test files that speak of it, the likeliest to notice first."""
 EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("guessing", "'_review'", "'/other*'"): "Any word that is no verb of change does, and `other` is one.",
     ("labelling", "''", "'/other*'"): "Only the values of a result are learned; how its leaves are called is not used.",
+    ("labelling", "'personal'", "'/other*'"): "Only whether a place is personal is asked, not as what.",
     ("labelling", "label is ResultLabel.SYSTEM", "True"): "External beats it and created is asked for before it.",
     ("provenance", "self._unread.clear()", "(nothing)"): "It saves time: texts read again yield the same carriers.",
     ("provenance", "self._unread_values.clear()", "(nothing)"): "It saves time, as above.",
+    ("readers", "not each[2].allow(reader)", "True"): "What an open page says is known, so that it tells nothing.",
+    ("readers", "return []", "(nothing)"): "It saves time: without closed pages nothing is found.",
 }
 """Module, what stood there and what was put there instead, and why no test can tell them apart."""
 CPU_SECONDS = 8
@@ -103,7 +107,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _TWINS = {"any": "all", "all": "any", "min": "max", "max": "min"}
 _TIDYING = frozenset({"strip", "casefold", "replace", "removeprefix", "removesuffix"})
 _GENERIC = frozenset({"Literal", "Annotated", "Mapping", "dict", "list", "set", "tuple"})
-_LISTS = {"re.compile": re.compile(r"(?<=[(:|])\w+\||\|\w+(?=\))"), "_words": re.compile(r"\w+ ?")}
+_LISTS = {"re.compile": re.compile(r"(?<=[(:|])\w+\||\|\w+(?=\))"), "words_of": re.compile(r"\w+ ?")}
 """Calls that take a list of words in one text, and how one of the words is found."""
 _WIDE = 100
 _REMOVABLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Return, ast.Delete)

@@ -7,7 +7,12 @@ from gaby.safety.arguments import canonical_number, is_bounded, is_place
 from gaby_connectors.sdk.manifest import ToolManifest
 
 TEXT = {"type": "string"}
-PLACES = ("uri", "uri-reference", "iri", "hostname", "idn-hostname", "ipv4", "ipv6", "email", "idn-email")
+PLACES = "uri uri-reference iri iri-reference hostname idn-hostname ipv4 ipv6 email idn-email"
+PLACE_NAMES = """
+    url urls uri uris link links href host hosts hostname domain endpoint webhook callback server proxy redirect site
+    target targets destination destinations dest sink address addresses addr recipient recipients to cc bcc forward
+    notify email emails mailbox phone sms fax channel channels iban
+"""
 
 
 def looks_outward(whole: dict[str, object]) -> bool:
@@ -44,6 +49,12 @@ def test_the_manifest_is_believed_even_about_what_looks_harmless() -> None:
     assert found == {"count": Role.STEERING, "url": Role.LOOKUP}
 
 
+def test_what_the_manifest_calls_steering_is_steering_whatever_the_schema_shows() -> None:
+    manifest = ToolManifest(scope="read", steering=("count", "url"))
+    found = roles(manifest, schema(count={"type": "integer"}, url=TEXT))
+    assert found == {"count": Role.STEERING, "url": Role.STEERING}
+
+
 def test_roles_are_called_as_people_see_them() -> None:
     assert list(Role) == ["steering", "destination", "content", "lookup", "plain"]
 
@@ -72,6 +83,7 @@ def test_roles_are_called_as_people_see_them() -> None:
         ("many", {"type": "array", "items": {"type": "number"}}, Role.PLAIN),
         ("many", {"type": "array", "items": TEXT}, Role.STEERING),
         ("many", {"type": "array"}, Role.STEERING),
+        ("many", {"type": "array", "items": True}, Role.STEERING),
         ("deep", {"type": "object"}, Role.STEERING),
         ("maybe", {"type": ["number", "null"]}, Role.PLAIN),
         ("maybe", {"type": ["string", "null"]}, Role.STEERING),
@@ -83,7 +95,7 @@ def test_roles_are_called_as_people_see_them() -> None:
         ("callback_url", TEXT, Role.DESTINATION),
         ("to", TEXT, Role.DESTINATION),
         ("recipients", {"type": "array", "items": TEXT}, Role.DESTINATION),
-        *[("page", {"type": "string", "format": kind}, Role.DESTINATION) for kind in PLACES],
+        *[("page", {"type": "string", "format": kind}, Role.DESTINATION) for kind in PLACES.split()],
         ("people", {"type": "array", "items": {"type": "string", "format": "email"}}, Role.DESTINATION),
         ("kind", {"$ref": "#/$defs/Kind"}, Role.PLAIN),
         ("kind", {"$ref": "#/$defs/Nowhere"}, Role.STEERING),
@@ -140,6 +152,28 @@ def test_the_name_of_a_field_is_a_value_unless_the_schema_lists_it() -> None:
     assert Leaf("arg.root", "true", literal=True) in found
 
 
+@pytest.mark.promise("S7")
+@pytest.mark.parametrize(
+    ("declared", "value", "chosen"),
+    [
+        ({"$ref": "#/$defs/Row"}, {"known": 1, "other": 1}, ["other"]),
+        ({"type": "array", "items": {"$ref": "#/$defs/Row"}}, [{"known": 1, "other": 1}], ["other"]),
+        ({"$ref": "#/$defs/Rows"}, [{"known": 1}, {"other": 1}], ["other"]),
+        ({"properties": {"rows": {"$ref": "#/$defs/Rows"}}}, {"rows": [{"known": 1, "other": 1}]}, ["other"]),
+        ({"type": "array", "items": True}, [{"known": 1}], ["known"]),
+        ({"type": "array"}, [{"known": 1}], ["known"]),
+        (None, [{"known": 1}], ["known"]),
+    ],
+)
+def test_listed_fields_are_found_behind_references_and_in_lists(
+    declared: dict[str, object] | None, value: object, chosen: list[str]
+) -> None:
+    row = {"properties": {"known": {"type": "integer"}}}
+    root = {"$defs": {"Row": row, "Rows": {"type": "array", "items": {"$ref": "#/$defs/Row"}}}}
+    found = leaves("arg", value, declared, root)
+    assert [leaf.value for leaf in found if leaf.argument.endswith("{}")] == chosen
+
+
 def test_arguments_that_gaby_fills_have_no_role() -> None:
     assert roles(ToolManifest(scope="write"), schema(idempotency_key=TEXT, dry_run={"type": "boolean"})) == {}
 
@@ -162,14 +196,12 @@ def test_a_tool_that_lets_its_caller_choose_where_data_goes_is_a_write() -> None
 
 
 @pytest.mark.promise("S9")
-def test_whatever_is_named_like_a_place_is_a_destination() -> None:
-    places = """url urls uri link href host hostname domain endpoint webhook callback server
-        recipient recipients to cc bcc email emails phone channel iban"""
-    for name in places.split():
-        assert looks_outward(schema(**{name: TEXT})), name
-        assert looks_outward(schema(**{f"reply-{name.upper()}": TEXT})), name
-        assert not looks_outward(schema(**{f"{name}less": TEXT})), name
-        assert not looks_outward(schema(**{f"x{name}": TEXT})), name
+@pytest.mark.parametrize("name", PLACE_NAMES.split())
+def test_whatever_is_named_like_a_place_is_a_destination(name: str) -> None:
+    for spelled in (name, f"reply-{name.upper()}", f"reply_{name}", f"reply.{name}", f"reply{name.capitalize()}"):
+        assert looks_outward(schema(**{spelled: TEXT})), spelled
+    for other in (f"{name}less", f"x{name}"):
+        assert not looks_outward(schema(**{other: TEXT})), other
 
 
 def test_whatever_is_named_like_an_id_names_something_even_as_a_number() -> None:
@@ -195,12 +227,13 @@ def test_an_id_is_never_bounded_unless_it_is_a_choice() -> None:
 
 
 def test_every_text_and_number_inside_an_argument_is_a_leaf() -> None:
-    value = {"a": "x", "b": [1, 2.5, True, None, {"c": "y"}], "d": ""}
+    value = {"a": "x", "b": [1, 2.5, True, False, None, {"c": "y"}], "d": ""}
     assert [leaf for leaf in leaves("arg", value) if not leaf.argument.endswith("{}")] == [
         Leaf("arg.a", "x"),
         Leaf("arg.b[]", "1", quantity=True),
         Leaf("arg.b[]", "2.5", quantity=True),
         Leaf("arg.b[]", "true", literal=True),
+        Leaf("arg.b[]", "false", literal=True),
         Leaf("arg.b[]", "null", literal=True),
         Leaf("arg.b[].c", "y"),
         Leaf("arg.d", ""),
@@ -209,6 +242,7 @@ def test_every_text_and_number_inside_an_argument_is_a_leaf() -> None:
 
 def test_a_number_that_names_something_is_no_quantity() -> None:
     assert not Leaf("amount", "seven").quantity
+    assert not Leaf("answer", "true").literal
     assert list(leaves("user_id", 7)) == [Leaf("user_id", "7", quantity=False)]
     assert list(leaves("user_ids", [7])) == [Leaf("user_ids[]", "7", quantity=False)]
     assert list(leaves("amount", 7)) == [Leaf("amount", "7", quantity=True)]

@@ -304,6 +304,22 @@ def test_telling_somebody_what_is_not_theirs_asks_and_says_what_to_whom() -> Non
     assert [concern.rule for concern in verdict.concerns] == ["readers", "readers"]
     assert verdict.concerns[0].reason.endswith("page 3, page 4 and 2 more.")
     assert "bob" in verdict.concerns[1].reason
+    five = decide(facts(disclosures=many[:5]), ACTING)
+    assert five.reason == "It may tell eve what is not for them: page 0, page 1, page 2, page 3, page 4."
+    long = decide(facts(disclosures=(Disclosure("page 2", "eve", "x" * 81),)), ACTING)
+    assert long.reason == f"It may tell eve what is not for them: page 2 (`{'x' * 80}`)."
+
+
+def test_a_change_that_was_made_already_asks() -> None:
+    verdict = decide(facts(repeated=True), ACTING)
+    assert (verdict.outcome, verdict.rule) == ("ask", "repeated")
+    assert verdict.reason == "unlock was done with the same arguments in this run already."
+
+
+def test_a_read_is_never_rehearsed() -> None:
+    reading = facts(tool=replace(tool(scope="read", supports_dry_run=True), unsafe=True))
+    verdict = decide(reading, ACTING)
+    assert (verdict.outcome, verdict.rule, verdict.rehearse) == ("ask", "manifest.missing", False)
 
 
 @pytest.mark.promise("S9")

@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from gaby.safety import Label, Leaf, Ledger, Reader, ResultContext, Use, learn_result, readable_part
+from gaby.safety import (
+    Label,
+    Leaf,
+    Ledger,
+    Reader,
+    ResultContext,
+    Use,
+    learn_result,
+    readable_part,
+    values_to_redact,
+)
 from gaby_connectors.sdk.manifest import ToolManifest
 
 pytestmark = pytest.mark.promise("S7")
@@ -38,6 +48,13 @@ def learned(result: Any, **context: Any) -> Ledger:
     ledger = Ledger()
     learn_result(ledger, result, context_of(**context))
     return ledger
+
+
+def nested(levels: int, value: Any = "bottom") -> Any:
+    """The value inside so many lists."""
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 def label(ledger: Ledger, value: str, *kinds: str | None) -> Label | None:
@@ -172,15 +189,21 @@ def test_numbers_are_values_too_and_true_or_nothing_are_not() -> None:
 
 
 def test_values_forty_levels_down_are_the_last_to_be_seen() -> None:
-    def nested(levels: int) -> Ledger:
-        found: Any = "bottom"
-        for _ in range(levels):
-            found = [found]
+    def found(levels: int) -> Label | None:
         path = ".".join(["*"] * levels)
-        return learned(found, results={path: "system"}, result_kinds={path: "thing"})
+        return label(learned(nested(levels), results={path: "system"}, result_kinds={path: "thing"}), "bottom")
 
-    assert label(nested(40), "bottom") is Label.SYSTEM
-    assert label(nested(41), "bottom") is None
+    assert found(40) is Label.SYSTEM
+    assert found(41) is None
+
+
+@pytest.mark.promise("S14")
+def test_values_more_than_forty_levels_down_are_for_the_staff() -> None:
+    everybody = context_of(audience="public")
+    assert readable_part(nested(40), everybody, STRANGER) == nested(40)
+    assert readable_part(nested(41), everybody, STRANGER) is None
+    assert not closed_to(STRANGER, nested(40), audience="public")
+    assert closed_to(STRANGER, nested(41), audience="public")
 
 
 def test_the_fifty_thousandth_value_is_the_last_to_be_seen() -> None:
@@ -265,6 +288,38 @@ def test_whoever_is_named_by_the_argument_owns_all_of_the_result() -> None:
 
 
 @pytest.mark.promise("S14")
+def test_a_result_is_nobodys_unless_an_argument_names_its_owner_and_somebody_was_verified() -> None:
+    logins, results = {"logins": [{"at": "today"}]}, {"logins[].at": "system"}
+    for nobody in (None, ()):
+        assert label(learned(logins, principals=nobody, owned=True, results=results), "today", "at") is Label.SYSTEM
+        assert readable_part("yours", context_of(principals=nobody, owned=True), MINE) is None
+    assert readable_part("yours", context_of(principals={ADA}), MINE) is None
+    silent = ResultContext("desk", "a result", ToolManifest(scope="read"), frozenset({ADA}), chosen_outside=False)
+    assert readable_part("yours", silent, MINE) is None
+    assert readable_part(logins, silent, MINE) is None
+
+
+@pytest.mark.promise("S14")
+def test_a_rule_may_open_a_field_of_an_owned_row_to_others() -> None:
+    context = context_of(principals={ADA}, owner={"accounts[]": "owner"}, readers={"accounts[].name": "public"})
+    assert readable_part(ACCOUNTS, context, STRANGER) == {"accounts": [{"name": "Ada"}, {"name": "Bob"}]}
+
+
+@pytest.mark.promise("S14")
+def test_a_list_at_the_top_is_told_in_part() -> None:
+    rows, context = [{"title": "Mail", "internal": "db-7"}], context_of(readers={"[].title": "public"})
+    assert readable_part(rows, context, STRANGER) == [{"title": "Mail"}]
+    assert readable_part(rows, context_of(), STRANGER) is None
+
+
+@pytest.mark.promise("S14")
+def test_a_field_whose_own_name_has_a_dot_can_name_the_owner() -> None:
+    rows = {"things": [{"id": "r-1", "customer.email": ADA, "customer": {"email": BOB}}]}
+    found = learned(rows, principals={ADA}, results={"things[].id": "system"}, owner={"things[]": "customer.email"})
+    assert label(found, "r-1") is Label.PRINCIPAL
+
+
+@pytest.mark.promise("S14")
 def test_an_owner_may_stand_deeper_in_the_row() -> None:
     rows = {"things": [{"id": "r-1", "customer": {"email": ADA}}]}
     context: dict[str, Any] = {
@@ -306,12 +361,114 @@ def test_a_key_without_a_value_is_told_as_little_as_a_value(result: Any) -> None
     assert "VICTIM" not in str(readable_part(result, context, reader))
 
 
-def test_a_list_that_the_manifest_names_tells_nothing_while_it_is_empty() -> None:
-    context = context_of(principals=[ADA], results={"rows[].id": "system"})
-    ledger = Ledger()
-    learn_result(ledger, {"rows": []}, context)
-    assert ledger.reading.unreadable(Reader("verified", ADA)) == []
-    assert readable_part({"rows": []}, context, Reader("verified", ADA)) == {"rows": []}
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"results": {"rows[].id": "system"}},
+        {"results": {"rows": "system"}},
+        {"owner": {"rows[]": "email"}},
+        {"readers": {"rows[].id": "staff"}},
+        {"result_kinds": {"rows[].id": "thing"}},
+    ],
+)
+@pytest.mark.parametrize("result", [{"rows": []}, {"rows": {}}, {}])
+def test_what_the_manifest_names_tells_nothing_while_it_is_empty(manifest: dict[str, Any], result: Any) -> None:
+    assert not closed_to(MINE, result, principals=[ADA], **manifest)
+    assert readable_part(result, context_of(principals=[ADA], **manifest), MINE) == result
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize("result", [{}, []])
+@pytest.mark.parametrize("results", [{}, {"*": "system"}])
+def test_an_empty_result_tells_nothing_whatever_the_manifest_says(result: Any, results: dict[str, str]) -> None:
+    assert not closed_to(MINE, result, principals=[ADA], results=results)
+    assert readable_part(result, context_of(principals=[ADA], results=results), MINE) == result
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize(
+    "path", ["rows", "found.id", "found[].id", "rows.*", "rows.*.id", "rows[].id", "*.*.id", "other.VICTIM-99.id"]
+)
+def test_a_key_that_the_manifest_does_not_name_is_a_value(path: str) -> None:
+    context: dict[str, Any] = {"principals": [ADA], "results": {path: "system"}}
+    contents: tuple[Any, ...] = ({}, [], {"id": "r-1"}, True)
+    for inside in contents:
+        result = {"rows": {"VICTIM-99": inside}}
+        told = learned(result, **context).reading.told_by("There is a VICTIM-99.", MINE)
+        assert [each.value for each in told] == ["VICTIM-99"]
+        assert closed_to(MINE, result, **context)
+        assert readable_part(result, context_of(**context), MINE) is None
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize("path", ["rows.ROW-99", "rows.ROW-99.id", "*.ROW-99.id"])
+def test_a_key_that_the_manifest_names_is_no_value(path: str) -> None:
+    reading = learned({"rows": {"ROW-99": {"id": "r-1"}}}, results={path: "system"}).reading
+    assert [each.value for each in reading.told_by("There is a ROW-99 with r-1.", MINE)] == ["r-1"]
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize(
+    ("name", "is_value"),
+    [
+        ("note", False),
+        ("last_note", False),
+        ("lastNote", False),
+        ("note2", False),
+        ("note22", True),
+        ("note-2", True),
+        ("2022", True),
+        ("ada@acme.example", True),
+        ("Ada Byron", True),
+    ],
+)
+def test_a_key_that_is_no_name_of_a_field_is_a_value(name: str, is_value: bool) -> None:
+    reading = learned({"rows": {name: {"id": "r-1"}}}).reading
+    assert [each.value for each in reading.told_by(f"There is: {name}", MINE)] == ([name] if is_value else [])
+
+
+@pytest.mark.promise("S14")
+def test_an_object_has_the_readers_of_what_is_inside_it() -> None:
+    incident = {"incident": {"title": "Mail is slow"}}
+    context: dict[str, Any] = {"readers": {"*.title": "public"}}
+    assert not closed_to(STRANGER, incident, **context)
+    assert readable_part(incident, context_of(**context), STRANGER) == incident
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize("result", [{"found": []}, {"found": {}}])
+def test_that_nothing_was_found_is_told_to_whoever_could_be_told_what_was_found(result: Any) -> None:
+    assert readable_part(result, context_of(audience="public"), STRANGER) == result
+    assert readable_part(result, context_of(audience="customers"), STRANGER) is None
+
+
+CONTACT = {"rows": [{"id": "r-1", "contact": {"name": "Ada", "age": 36, "known": True, "since": None}}, {"id": "r-2"}]}
+
+
+@pytest.mark.promise("S5")
+@pytest.mark.parametrize(
+    ("redact", "values"),
+    [
+        ((), []),
+        (("contact",), ["Ada", "36"]),
+        (("rows[].contact",), ["Ada", "36"]),
+        (("contact.name",), ["Ada"]),
+        (("other.name",), []),
+        (("rows[].id",), ["r-1", "r-2"]),
+        (("rows.1.id",), ["r-2"]),
+        (("id", "contact.age"), ["r-1", "36", "r-2"]),
+    ],
+)
+def test_what_stands_at_or_below_a_personal_place_is_redacted(redact: tuple[str, ...], values: list[str]) -> None:
+    assert values_to_redact(CONTACT, ToolManifest(scope="read", redact=redact)) == values
+
+
+@pytest.mark.promise("S5")
+def test_personal_values_forty_levels_down_are_the_last_to_be_seen() -> None:
+    manifest = ToolManifest(scope="read", redact=("name",))
+    assert values_to_redact({"name": nested(39)}, manifest) == ["bottom"]
+    assert values_to_redact({"name": nested(40)}, manifest) == []
 
 
 def test_what_a_rehearsal_says_would_exist_is_read_and_not_believed() -> None:

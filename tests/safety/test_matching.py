@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.safety.matching import fills_template, quote, says, says_quantity, words
+from gaby.safety.matching import fills_template, quote, same_case, says, says_literal, says_quantity, words
 
 pytestmark = pytest.mark.promise("S7")
 
@@ -35,6 +35,8 @@ pytestmark = pytest.mark.promise("S7")
         ("ticket      7", "7"),
         ("first, second,third", "second"),
         ("straße 5", "STRAßE 5"),
+        ("anne’s inbox", "anne"),
+        ("see a;;;; here", ";;;"),
     ],
 )
 def test_words_name_a_whole_value(text: str, value: str) -> None:
@@ -73,6 +75,10 @@ def test_words_name_a_whole_value(text: str, value: str) -> None:
         ("10.00", "10"),
         ("123 people", "123"),
         ("is it ok", "ok"),
+        ("anne'marie", "anne"),
+        ("anne'sophie", "anne"),
+        ("o's-300", "s-300"),
+        ("call it ''", ""),
         ("something", ""),
         ("something", "   "),
         ("something", "thing"),
@@ -165,6 +171,9 @@ def test_a_quote_of_a_short_text_is_the_whole_text_on_one_line() -> None:
         assert found.excerpt == " ".join(text.split())
 
 
+FORBIDDING = ["not", "never", "without", "except", "nor", "neither", "avoid", "ignore", "skip", "don't", "don’t"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -173,15 +182,72 @@ def test_a_quote_of_a_short_text_is_the_whole_text_on_one_line() -> None:
         "All rows except r-3003",
         "Don't credit r-3003",
         "Leave it without R-3003, please.",
+        *[f"{word} r-3003" for word in FORBIDDING],
+        *[f"Please {word.upper()} all of r-3003" for word in FORBIDDING],
     ],
 )
 def test_what_is_to_be_left_alone_is_not_named_for_a_change(text: str) -> None:
     assert not says(words("an instruction", text), "r-3003")
 
 
-def test_a_denial_in_another_sentence_takes_nothing_away() -> None:
-    said = words("an instruction", "It is not urgent. Credit r-1001; it was not their fault.")
+@pytest.mark.parametrize("end", [". ", "! ", "? ", "; ", "\n"])
+def test_a_denial_in_another_sentence_takes_nothing_away(end: str) -> None:
+    said = words("an instruction", f"It is not{end}Credit r-1001{end}It was not their fault.")
     assert says(said, "r-1001")
+    assert not says(words("an instruction", f"Hello{end}Do not credit r-1001"), "r-1001")
+
+
+def test_a_denial_is_looked_for_sixty_characters_before_the_value() -> None:
+    assert not says(words("an instruction", f"not {'x' * 55} r-1001"), "r-1001")
+    assert says(words("an instruction", f"not {'x' * 56} r-1001"), "r-1001")
+
+
+@pytest.mark.parametrize(
+    ("text", "argument", "value"),
+    [
+        ("grant_admin: true", "grant_admin", "true"),
+        ("Set GRANT_ADMIN = True", "grant_admin", "true"),
+        ("`grant_admin` is 'false'", "grant_admin", "false"),
+        ("set grant admin to true", "grant_admin", "true"),
+        ("set grant-admin to null", "grant_admin", "null"),
+        ("grant_admin: true", "options.grant_admin", "true"),
+        ("grant_admin: true", "options[].grant_admin", "true"),
+        ("flags: true", "flags[]", "true"),
+        ("flags: false", "options.flags[]", "false"),
+        ("Please grant_admin.", "grant_admin", "true"),
+        ("They get grant admin", "grant_admin", "true"),
+        (f"stop {'x' * 35} grant_admin", "grant_admin", "true"),
+    ],
+)
+def test_true_false_and_null_are_named_with_their_argument(text: str, argument: str, value: str) -> None:
+    assert says_literal(words("an instruction", text), argument, value)
+
+
+DENYING = "no not non never without nor neither off disable disabled remove stop don't"
+
+
+@pytest.mark.parametrize(
+    ("text", "argument", "value"),
+    [
+        ("true", "grant_admin", "true"),
+        ("grant_admin: false", "grant_admin", "true"),
+        ("Please grant_admin.", "grant_admin", "false"),
+        ("Please grant_admin.", "grant_admin", "null"),
+        ("Please grantadmins.", "grant_admin", "true"),
+        ("grant_admin: truest", "grant_admin", "true"),
+        ("options: true", "options.grant_admin", "true"),
+        (f"stop {'x' * 34} grant_admin", "grant_admin", "true"),
+        *[(f"{word} grant_admin", "grant_admin", "true") for word in DENYING.split()],
+        *[(f"Please {word.upper()} such grant_admin", "grant_admin", "true") for word in DENYING.split()],
+    ],
+)
+def test_a_literal_that_is_denied_or_set_otherwise_is_not_named(text: str, argument: str, value: str) -> None:
+    assert not says_literal(words("an instruction", text), argument, value)
+
+
+def test_half_of_a_pair_of_code_units_as_json_may_hold_it_is_a_character_like_any_other() -> None:
+    assert same_case("A\ud800") == "a\ud800"
+    assert says(words("an instruction", "Credit R-\ud8001 now"), "r-\ud8001")
 
 
 @pytest.mark.parametrize("value", ["r-1001 ", " r-1001", "r-1001\n", "\tr-1001"])
@@ -240,6 +306,7 @@ def test_the_longest_words_that_fill_a_template() -> None:
     [
         "Call it Dinner at {restaurant}",
         "Take '{restaurant}' for it",
+        "Take ' {restaurant} ' for it",
         "'Dinner at {9}'",
         "'Dinner at {a\nb}'",
         "'Dinner\nat {restaurant}'",
@@ -254,7 +321,7 @@ def test_a_template_is_quoted_on_one_line_has_one_gap_and_words_beside_it(text: 
     said = words("an instruction", text)
     assert not any(
         fills_template(said, value)
-        for value in ("Dinner at Miznon", "Miznon", "Miznon.", "to Miznon", f"{'x' * 81}Miznon")
+        for value in ("Dinner at Miznon", "Miznon", " Miznon ", "Miznon.", "to Miznon", f"{'x' * 81}Miznon")
     )
 
 

@@ -84,6 +84,7 @@ def test_true_and_false_are_named_only_with_their_argument() -> None:
     assert labels(ledger.trace(false, use("desk"))) == [Label.OPERATOR]
     assert labels(ledger.trace(Leaf("grant_admin", "true", literal=True), use("desk"))) == []
     assert labels(ledger.trace(Leaf("everything", "true", literal=True), use("desk"))) == []
+    ledger.read_external("the ticket", "everything: true")
     assert ledger.trace(Leaf("everything", "true", literal=True), use("desk")).quotes == ()
 
 
@@ -167,10 +168,45 @@ def test_a_trusted_name_that_contains_a_link_does_not_vouch_for_the_link() -> No
     ledger.learn("www.planted.example", Origin(Label.SYSTEM, "channels", "chat", "channel"))
     ledger.learn(" www.real.example ", Origin(Label.OPERATOR, "the configuration"))
     ledger.learn("www.of-a-system.example", SYSTEM)
+    ledger.learn_principal("Ada, see www.of-a-name.example")
     assert not ledger.trusts_carrier("www.evil.example")
     assert not ledger.trusts_carrier("www.planted.example")
     assert ledger.trusts_carrier("www.real.example")
     assert not ledger.trusts_carrier("www.of-a-system.example")
+    assert not ledger.trusts_carrier("www.of-a-name.example")
+
+
+@pytest.mark.promise("S9")
+def test_a_text_of_the_company_vouches_for_its_links_and_steers_nothing() -> None:
+    ledger = Ledger()
+    ledger.trust_carriers("Help is at https://help.acme.example/reset for u-7.")
+    assert ledger.trusts_carrier("https://help.acme.example/reset")
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("directory"))) == []
+
+
+@pytest.mark.promise("S9")
+def test_a_text_is_vouched_for_as_a_whole_by_the_connector_that_returned_it() -> None:
+    ledger = Ledger()
+    ledger.learn("Elm Street 7", SYSTEM)
+    ledger.learn("Elm Street 7", Origin(Label.SYSTEM, "billing", "billing", "address"))
+    ledger.learn_principal("ada@acme.example")
+    assert ledger.vouches_whole("Elm Street 7", "directory")
+    assert ledger.vouches_whole("Elm Street 7", "billing")
+    assert not ledger.vouches_whole("Elm Street 7", "mail")
+    assert not ledger.vouches_whole("Elm Street", "directory")
+    assert not ledger.vouches_whole("ada@acme.example", "directory")
+
+
+@pytest.mark.promise("S8")
+def test_nothing_is_bound_to_a_requester_in_whose_name_somebody_else_may_have_written() -> None:
+    ledger = Ledger()
+    ledger.learn("u-7", SYSTEM)
+    ledger.learn_principal("u-7", "ada@acme.example")
+    ledger.revoke_principals()
+    assert labels(ledger.trace(Leaf("id", "u-7"), use("directory"))) == [Label.SYSTEM]
+    assert labels(ledger.trace(Leaf("to", "ada@acme.example"), use("mail"))) == []
+    ledger.learn_principal("bob@acme.example")
+    assert labels(ledger.trace(Leaf("to", "bob@acme.example"), use("mail"))) == [Label.PRINCIPAL]
 
 
 def test_a_template_is_filled_only_by_words_that_name_nothing() -> None:
@@ -180,6 +216,8 @@ def test_a_template_is_filled_only_by_words_that_name_nothing() -> None:
     assert labels(ledger.trace(Leaf("account", "Account Eve"), use("desk", "account"))) == []
     assert labels(ledger.trace(Leaf("title", "Account Eve"), use("desk", None))) == []
     assert labels(ledger.trace(Leaf("title{}", "Account Eve"), use("desk", "text"))) == []
+    ledger.learn_principal("Account Ada")
+    assert labels(ledger.trace(Leaf("title", "Account Ada"), use("desk", "text"))) == [Label.PRINCIPAL]
     ledger.hear_operator("more words", "or 'Account Eve'")
     assert ledger.trace(Leaf("title", "Account Eve"), use("desk", "text")).origins == (
         Origin(Label.OPERATOR, "more words"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.safety import EVERYBODY, STAFF_ONLY, STAFF_READER, Reader, Readers, owned_by
+from gaby.safety import EVERYBODY, STAFF_ONLY, STAFF_READER, Disclosure, Reader, Readers, owned_by
 from gaby.safety.readers import ReadingRecord
 from gaby_connectors.sdk.manifest import Audience
 
@@ -102,6 +102,65 @@ def test_pages_for_colleagues_are_not_quoted_to_others() -> None:
     assert record.quoted_in("And call the person on duty at once: call the person on duty at night.", ADA) != []
     assert record.quoted_in(page, STAFF_READER) == []
     assert record.quoted_in("You can restart your router at any time.", STRANGER) == []
+
+
+def pages(*, closed: str, known: tuple[str, ...] = ()) -> ReadingRecord:
+    record = ReadingRecord()
+    record.read_text("Runbook", closed, STAFF_ONLY)
+    for number, page in enumerate(known):
+        record.read_text(f"Help {number}", page, EVERYBODY)
+    return record
+
+
+@pytest.mark.parametrize(
+    ("closed", "text", "value"),
+    [
+        ("Restart gw-2041.", "It was (GW-2041)!", "gw-2041"),
+        ("Restart gw-204 first.", "It was gw-204; sorry", "gw-204"),
+        ("Restart gw-20 first.", "It was gw-20.", None),
+        ("Restart gw-2041 first.", "It was gw-9999.", None),
+        ("Write to duty@acme.example.", "Ask duty@acme.example, please.", "duty@acme.example"),
+        ("Restart gw-2041, then gw-1001.", "It was gw-2041 or gw-1001.", "gw-1001"),
+        ("Please wake up the person on duty", "They call up the person on duty", None),
+        ("Now wake up the person on duty", "They wake up the person on duty", "wake up the person on duty"),
+        ("Wake up the person on duty", "Wake up the person on duty", "wake up the person on duty"),
+        ("the person on duty", "the person on duty", None),
+        ("Restart gw-2041 and wake up the person", "gw-2041 and wake up the person", "gw-2041"),
+    ],
+)
+def test_a_page_is_quoted_by_six_words_in_a_row_or_by_a_value(closed: str, text: str, value: str | None) -> None:
+    told = pages(closed=closed).quoted_in(text, ADA)
+    assert told == ([] if value is None else [Disclosure("Runbook", "ada@acme.example", value)])
+
+
+@pytest.mark.parametrize("text", ["It was gw-2041.", "Wake up the person on duty at gw-2041."])
+def test_what_an_open_page_says_as_well_is_no_quotation(text: str) -> None:
+    closed = "Wake up the person on duty. It was gw-2041."
+    assert pages(closed=closed).quoted_in(text, ADA) != []
+    known = ("Wake up the person on duty at gw-2041", "Nothing else is known")
+    assert pages(closed=closed, known=known).quoted_in(text, ADA) == []
+    assert pages(closed=closed, known=known[::-1]).quoted_in(text, ADA) == []
+
+
+def test_a_page_that_was_read_twice_is_quoted_once() -> None:
+    record = pages(closed="Restart gw-2041.")
+    record.read_text("Runbook", "Restart gw-2041.", STAFF_ONLY)
+    assert len(record.quoted_in("gw-2041", ADA)) == 1
+
+
+def test_of_a_source_as_a_whole_no_single_value_is_told() -> None:
+    record = ReadingRecord()
+    record.read("crm", [STAFF_ONLY])
+    assert record.unreadable(ADA) == [Disclosure("crm", "ada@acme.example", "")]
+
+
+def test_a_value_is_told_wherever_it_stands_alone() -> None:
+    record = ReadingRecord()
+    record.read_value("crm", "ab-ab", STAFF_ONLY)
+    for text in ("ab-ab", "xab-ab, ab-ab", "xab-ab-ab", "(ab-ab)"):
+        assert [each.value for each in record.told_by(text, ADA)] == ["ab-ab"], text
+    for text in ("xab-ab", "ab-abx", "ab"):
+        assert record.told_by(text, ADA) == [], text
 
 
 _READERS = st.sampled_from([EVERYBODY, STAFF_ONLY, Readers(Audience.CUSTOMERS), owned_by("ada@acme.example")])

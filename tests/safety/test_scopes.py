@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gaby.safety import LaneRules, MalformedScope, Scopes, check_scope, scope_path
-from gaby.safety.scopes import checked_pattern
+from gaby.safety.scopes import checked_pattern, template_arguments
 
 pytestmark = pytest.mark.promise("S2")
 
@@ -108,6 +108,11 @@ def test_a_new_connector_may_read_everything_and_write_nothing() -> None:
 )
 def test_a_path_is_filled_with_quoted_values(arguments: dict[str, object], path: str) -> None:
     assert scope_path("users/{id}/unlock", arguments) == path
+
+
+def test_a_path_names_the_arguments_that_fill_it() -> None:
+    assert template_arguments("users/{user_id}/mail/{address.local}") == ["user_id", "address.local"]
+    assert template_arguments("find_user") == []
 
 
 def test_a_path_without_places_is_taken_as_it_is() -> None:

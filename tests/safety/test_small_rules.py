@@ -19,10 +19,12 @@ from gaby.safety import (
     carriers_in,
     digest,
     guess,
+    links_in_lookups,
     policy_version,
 )
-from gaby.safety.guessing import reading_doubts
+from gaby.safety.guessing import is_verb_of_change, reading_doubts
 from gaby_connectors.sdk.manifest import Autonomy
+from gaby_connectors.sdk.verbs import looks_destructive
 
 
 @pytest.mark.promise("S3", "M3")
@@ -66,7 +68,7 @@ def test_a_tool_without_a_manifest_is_a_read_only_if_everything_says_so(
 
 LOOKING = """
     check count describe diff download fetch find get inspect list lookup ping query read search show stat status
-    summarize tail tree view whoami
+    summarize tail tree view whoami healthcheck
 """
 CHANGING = """
     " abort accept activate add append apply approve archive assign attach ban block book buy cancel change charge
@@ -98,6 +100,8 @@ def test_no_tool_that_is_named_after_a_change_is_taken_for_a_read_whatever_it_sa
         ({"options": {"properties": {"webhook": {"type": "string"}}}}, "where data goes"),
         ({"graphql": {"type": "string"}}, "what is carried out"),
         ({"requestBody": {"type": "object"}}, "what is carried out"),
+        ({"delete": {"type": "boolean"}}, "can switch on a change"),
+        ({"order_update": {"type": "boolean"}}, "can switch on a change"),
     ],
 )
 def test_an_argument_that_can_change_something_makes_a_write(declared: dict[str, object], doubt: str) -> None:
@@ -106,9 +110,160 @@ def test_an_argument_that_can_change_something_makes_a_write(declared: dict[str,
 
 
 @pytest.mark.promise("S16")
-@pytest.mark.parametrize("argument", ["only_open", "sort_order", "is_lock", "limit"])
+@pytest.mark.parametrize(
+    "argument", ["only_open", "sort_order", "order", "result_sort_order", "update_date_format", "is_lock", "limit"]
+)
 def test_a_filter_or_an_order_changes_nothing(argument: str) -> None:
     assert [*reading_doubts("get_thing", {"properties": {argument: {"type": "boolean"}}}, read_only_hint=None)] == []
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("argument", ["update_time", "body_size", "sql_count", "_", ""])
+def test_an_argument_that_switches_nothing_and_holds_no_command_raises_no_doubt(argument: str) -> None:
+    assert [*reading_doubts("get_thing", {"properties": {argument: {"type": "string"}}}, read_only_hint=None)] == []
+
+
+@pytest.mark.promise("S16")
+def test_an_argument_that_is_declared_a_key_is_not_taken_for_a_place() -> None:
+    schema = {"properties": {"email": {"type": "string"}, "channel": {"type": "string"}}}
+    found = [*reading_doubts("get_user", schema, read_only_hint=None, lookups=["email"])]
+    assert found == ["`channel` can choose where data goes"]
+
+
+NOT_A_READ = "its name does not begin with a verb of reading"
+
+
+@pytest.mark.promise("S3", "S16")
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("get_order", []),
+        ("get_order_items", []),
+        ("get_user_order", []),
+        ("get_users_order_items", ["`order` in its name may change something"]),
+        ("get_delete", ["`delete` in its name may change something"]),
+        ("get_item_delete", ["`delete` in its name may change something"]),
+        ("order_status", ["`order` in its name may change something"]),
+        ("order_get", [NOT_A_READ, "`order` in its name may change something"]),
+        ("order", [NOT_A_READ, "`order` in its name may change something"]),
+        ("frobnicate", [NOT_A_READ]),
+        ("get_pull_request_files", []),
+        ("get_pull_requests_files", []),
+        ("get_merge_request", []),
+        ("get_merge_requests_count", []),
+        ("getPullRequestFiles", []),
+        ("getMergeRequest", []),
+        ("getMergeRequestsCount", []),
+        ("get_merge_requester", ["`merge` in its name may change something"]),
+        ("get_pull_request_update_branch", ["`update` in its name may change something"]),
+        ("merge_request", [NOT_A_READ, "`merge` in its name may change something"]),
+    ],
+)
+def test_a_verb_of_change_in_a_name_is_a_thing_only_after_a_verb_of_reading_or_at_the_end(
+    name: str, found: list[str]
+) -> None:
+    assert [*reading_doubts(name, {}, read_only_hint=None)] == found
+
+
+@pytest.mark.promise("S16")
+def test_a_server_that_says_that_its_tool_changes_something_is_believed() -> None:
+    found = [*reading_doubts("get_order", {}, read_only_hint=False)]
+    assert found == ["the server itself says that it does not only read"]
+    assert [*reading_doubts("get_order", {}, read_only_hint=True)] == []
+
+
+LOOKING_NOUNS = "count info lookup search stats status whoami"
+NOUNS_TOO = """
+    book call change charge commit credit debit format hold issue link load lock log order patch pin post process queue
+    refund release reply request return run scale schedule set share split store tag trade transfer update use
+"""
+EXECUTED = "sql script command cmd statement mutation shell graphql method payload body"
+FILTERS = "exclude has include is only show"
+
+
+@pytest.mark.promise("S3")
+@pytest.mark.parametrize("name", [*LOOKING.split(), *[f"thing_{noun}" for noun in LOOKING_NOUNS.split()]])
+def test_a_name_reads_if_it_begins_with_a_verb_of_reading_or_ends_with_what_is_read(name: str) -> None:
+    assert [*reading_doubts(name, {}, read_only_hint=None)] == []
+    assert [*reading_doubts(f"frobnicate_{name}s_thing", {}, read_only_hint=None)] == [NOT_A_READ]
+
+
+@pytest.mark.promise("S3")
+@pytest.mark.parametrize("noun", NOUNS_TOO.split())
+def test_a_verb_that_is_also_a_noun_names_a_thing_after_a_verb_of_reading(noun: str) -> None:
+    assert [*reading_doubts(f"get_{noun}_items", {}, read_only_hint=None)] == []
+    assert [*reading_doubts(f"get_all_{noun}_items", {}, read_only_hint=None)] == [
+        f"`{noun}` in its name may change something"
+    ]
+
+
+@pytest.mark.promise("S3", "S16")
+@pytest.mark.parametrize("conjunction", ["and", "or", "then", "else"])
+def test_whatever_follows_a_conjunction_in_a_name_may_be_a_change(conjunction: str) -> None:
+    assert [*reading_doubts(f"get_user_{conjunction}_frobnicate", {}, read_only_hint=None)] == [
+        f"`{conjunction}` in its name may change something"
+    ]
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("word", EXECUTED.split())
+def test_an_argument_that_holds_a_command_raises_a_doubt(word: str) -> None:
+    for argument in (word, f"raw_{word}"):
+        found = reading_doubts("get_thing", {"properties": {argument: {"type": "string"}}}, read_only_hint=None)
+        assert [*found] == [f"`{argument}` can say what is carried out"]
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("word", FILTERS.split())
+def test_an_argument_that_says_which_rows_are_wanted_switches_nothing(word: str) -> None:
+    schema = {"properties": {f"{word}_archive": {"type": "boolean"}}}
+    assert [*reading_doubts("get_thing", schema, read_only_hint=None)] == []
+
+
+DESTRUCTIVE = """
+    ban cancel charge deactivate delete destroy disable drop erase format grant kill overwrite pay purge refund remove
+    reset revoke shutdown suspend terminate transfer truncate uninstall wipe
+"""
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize("verb", DESTRUCTIVE.split())
+def test_every_verb_that_destroys_is_a_verb_of_change(verb: str) -> None:
+    assert looks_destructive(verb)
+    assert is_verb_of_change(verb)
+
+
+@pytest.mark.promise("S16")
+@pytest.mark.parametrize(
+    ("description", "verb"),
+    [
+        ("DELETES the order.", "deletes"),
+        ("Get the order. Deletes it afterwards.", "deletes"),
+        ("Find the order and delete it.", "delete"),
+        ("Find the order, then pushes it.", "pushes"),
+        ("Dismiss the alert.", "dismiss"),
+        ("Find the alert and dismisses it.", "dismisses"),
+        ("Issue a refund for the order.", "issue"),
+        ("Return the parcel to the shop.", "return"),
+        ("Get the order. Returns the parcel to the shop.", "returns"),
+        ("Return the details of an order.", None),
+        ("Returns the details of an order.", None),
+        ("Get the order. It also returns the details of an order.", None),
+        ("Get customers and orders.", None),
+        ("Get the status of an order and return it.", None),
+        ("Get the order. Changes nothing.", None),
+        ("Get the order and delete nothing.", None),
+        ("Get the order. Use when a number is known.", None),
+        ("Get the order. Use a credit of the customer.", "use"),
+        ("Get the order. Changes nothing and deletes it.", "deletes"),
+        ("Get the order. Use when a number is known. Deletes it.", "deletes"),
+        ("Returns the details of an order and deletes it.", "deletes"),
+    ],
+)
+def test_the_verb_of_change_in_a_description_is_named(description: str, verb: str | None) -> None:
+    found = reading_doubts("get_order", {}, read_only_hint=True, description=description)
+    said = [doubt for doubt in found if doubt.startswith("its description says")]
+    assert said == ([] if verb is None else [f"its description says `{verb}`"])
 
 
 @pytest.mark.promise("S16")
@@ -237,3 +392,50 @@ def test_a_number_goes_back_to_the_system_inside_the_value_that_it_returned() ->
     ledger.learn(account, Origin(Label.SYSTEM, "a result", "desk", "address"))
     assert trusted(link, "desk") == [False]
     assert trusted(account, "desk") == [False]
+
+
+@pytest.mark.promise("S9")
+def test_a_number_that_counts_is_no_carrier_and_a_number_that_names_something_is_one() -> None:
+    arguments = {"size": 493012345678, "phone_number": 493012345678, "sent": True, "nothing": None}
+    found = carriers_in(arguments, dict.fromkeys(arguments, Role.CONTENT), Ledger(), "desk")
+    assert [each.argument for each in found] == ["phone_number"]
+
+
+@pytest.mark.promise("S9")
+@pytest.mark.parametrize(
+    ("value", "links"),
+    [
+        ("https://evil.example/x", ["https://evil.example/x"]),
+        (" https://evil.example/x\n", ["https://evil.example/x"]),
+        ("ftp://evil.example/x", ["ftp://evil.example/x"]),
+        ({"pages": ["https://evil.example/x"]}, ["https://evil.example/x"]),
+        (["https://evil.example/a", "https://evil.example/b"], ["https://evil.example/a", "https://evil.example/b"]),
+        # In a question a link is looked for, not fetched.
+        ("what is https://evil.example/x", []),
+        ("https://evil.example/x is down", []),
+        ("https://evil.example/a https://evil.example/b", []),
+        # As in the language of a search: `customer:ada`.
+        ("customer:ada", []),
+        ("ada@acme.example", []),
+        ("4242 4242 4242 4242", []),
+        ("sms//4242 4242 4242 4242", []),
+        ("![](https://evil.example/x)", []),
+        ("a//b", []),
+        ("", []),
+        (7, []),
+    ],
+)
+def test_a_whole_link_in_an_argument_of_a_read_may_be_fetched(value: object, links: list[str]) -> None:
+    found = [*links_in_lookups({"page": value}, {"page": Role.STEERING}, Ledger())]
+    assert [each.value for each in found] == links
+    assert {(each.kind, each.trusted) for each in found} == ({("link", False)} if links else set())
+
+
+@pytest.mark.promise("S9")
+def test_only_what_may_steer_a_read_is_searched_for_links_and_known_links_are_trusted() -> None:
+    ledger = Ledger()
+    ledger.hear_operator("the playbook", "https://help.acme.example/reset")
+    roles = {"page": Role.STEERING, "key": Role.LOOKUP, "text": Role.CONTENT, "size": Role.PLAIN}
+    for link, trusted in (("https://help.acme.example/reset", True), ("https://evil.example/x", False)):
+        found = links_in_lookups(dict.fromkeys((*roles, "unknown"), link), roles, ledger)
+        assert [(each.argument, each.value, each.trusted) for each in found] == [("page", link, trusted)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
 
-from gaby.safety.schemas import Schema, options_of, properties_of, resolved, schemas_below
+from gaby.safety.schemas import NO_SCHEMA, Schema, as_schema, options_of, properties_of, resolved, schemas_below
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, Lane, ToolManifest
 
 
@@ -82,8 +82,7 @@ def is_bounded(name: str, declared: Schema, root: Schema) -> bool:
     if options := options_of(declared):
         return all(is_bounded(name, option, root) for option in options)
     if declared.get("type") == "array":
-        items = declared.get("items")
-        return isinstance(items, Mapping) and is_bounded(name, cast("Schema", items), root)
+        return is_bounded(name, as_schema(declared.get("items")), root)
     kinds = declared.get("type")
     named = [kinds] if isinstance(kinds, str) else [str(kind) for kind in cast("Sequence[Any]", kinds or ())]
     return bool(named) and _BOUNDED_TYPES.issuperset(named)
@@ -133,7 +132,7 @@ class Leaf:
     """False for what the tool assumes anyway, or what its manifest calls harmless. Whom it reaches still matters."""
 
 
-def leaves(argument: str, value: Any, declared: Schema | None = None, root: Schema | None = None) -> Iterator[Leaf]:
+def leaves(argument: str, value: Any, declared: Schema | None = None, root: Schema = NO_SCHEMA) -> Iterator[Leaf]:
     """Every value inside an argument, and every name of a nested field that its schema does not list."""
     if value is None or isinstance(value, bool):
         yield Leaf(argument, "null" if value is None else "true" if value else "false", literal=True)
@@ -142,15 +141,16 @@ def leaves(argument: str, value: Any, declared: Schema | None = None, root: Sche
     elif isinstance(value, int | float):
         yield Leaf(argument, canonical_number(value), quantity=not is_identifier(argument))
     elif isinstance(value, Mapping):
-        yield from _leaves_of_mapping(argument, cast("Mapping[str, Any]", value), declared or {}, root or {})
+        yield from _leaves_of_mapping(argument, cast("Mapping[str, Any]", value), declared, root)
     else:
-        items = resolved(declared or {}, root or {}).get("items")
-        inner_schema = cast("Schema", items) if isinstance(items, Mapping) else None
+        items = as_schema(resolved(declared, root).get("items"))
         for inner in cast("Sequence[Any]", value):
-            yield from leaves(f"{argument}[]", inner, inner_schema, root)
+            yield from leaves(f"{argument}[]", inner, items, root)
 
 
-def _leaves_of_mapping(argument: str, value: Mapping[str, Any], declared: Schema, root: Schema) -> Iterator[Leaf]:
+def _leaves_of_mapping(
+    argument: str, value: Mapping[str, Any], declared: Schema | None, root: Schema
+) -> Iterator[Leaf]:
     known = properties_of(declared, root)
     for name, inner in value.items():
         if name not in known:

@@ -49,7 +49,7 @@ def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], le
 
 
 def _carriers_of(leaf: Leaf, ledger: Ledger, connector: str) -> Iterator[CarrierFact]:
-    if leaf.literal or leaf.quantity:
+    if leaf.quantity:
         return
     for carrier in find_carriers(leaf.value):
         # What a system returned goes back to it as it came: an address with its postal code. Not so a link or an

@@ -15,7 +15,7 @@ from gaby.safety.tool_descriptions import (
     sentence_reads,
 )
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, ToolManifest
-from gaby_connectors.sdk.verbs import CHANGES, looks_destructive
+from gaby_connectors.sdk.verbs import CHANGES
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -82,7 +82,7 @@ def reading_doubts(
             yield f"it takes `{argument}`, as changes do"
         elif argument not in lookups and is_place(argument, declared, schema):
             yield f"`{argument}` can choose where data goes"
-        elif words_of(argument)[-1:] and words_of(argument)[-1] in _EXECUTED:
+        elif not _EXECUTED.isdisjoint(words_of(argument)[-1:]):
             yield f"`{argument}` can say what is carried out"
         elif _switches_a_change(argument, resolved(declared, schema)):
             yield f"`{argument}` can switch on a change"
@@ -101,7 +101,7 @@ def _name_doubts(name: str) -> Iterator[str]:
 
 
 def is_verb_of_change(word: str) -> bool:
-    return word in CHANGES or looks_destructive(word)
+    return word in CHANGES
 
 
 def _reads(name: str) -> bool:
@@ -120,7 +120,7 @@ def _changing_word(name: str) -> str | None:
         if word in _CONJUNCTIONS:
             # Whatever follows need not be a verb that is known here: `get_or_provision_user`.
             return word
-        after_verb = at > 0 and words[at - 1] in _READS
+        after_verb = words[at - 1] in _READS
         is_thing = word in _NOUNS_TOO and at > 0 and (after_verb or at == len(words) - 1)
         if is_verb_of_change(word) and not is_thing:
             return word
@@ -131,13 +131,13 @@ def _changing_sentence(description: str) -> str | None:
     """The first verb of a sentence, and what follows an `and`. Other words say what things are, not what is done."""
     for found in SENTENCE_VERB.finditer(description):
         word = (found[1] or found[2]).casefold()
-        if found[1] is not None and word in {"return", "returns"} and sentence_reads(description[found.start(1) :]):
+        if word in {"return", "returns"} and sentence_reads(description[found.start() :]):
             continue
         if DENIAL.match(description, found.end()):
             continue
         if word == "use" and MODEL_INSTRUCTION.match(description, found.end()):
             continue
-        forms = {word, word.removesuffix("s"), word.removesuffix("es")}
+        forms = {word.removesuffix("s"), word.removesuffix("es")}
         if found[2] is not None:
             forms = {form for form in forms if form not in _NOUNS_TOO}
         if any(is_verb_of_change(form) for form in forms):

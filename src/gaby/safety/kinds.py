@@ -6,9 +6,7 @@ from collections.abc import Sequence
 _WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 _IDENTIFIERS = frozenset({"id", "ids", "uuid", "guid", "key", "ref", "reference", "number", "no", "nr"})
 _TOO_GENERAL = frozenset({"name", "title", "code", "type", "status", "value", "label", "slug", "login", "handle"})
-_NO_KIND = frozenset(
-    {"result", "results", "data", "items", "item", "rows", "row", "records", "record", "value", "values"}
-)
+_NO_KIND = frozenset({"result", "data", "item", "row", "record"})
 
 
 def kind_of_argument(name: str) -> str | None:
@@ -18,12 +16,12 @@ def kind_of_argument(name: str) -> str | None:
 
 def kind_of_field(path: Sequence[str]) -> str | None:
     """Of a field in a result: `users[].id` and `users[].user_id` name a user, `users[].name` a user's name."""
-    names = [step for step in path if step not in {"[]", "*"}]
+    names = [step for step in path if step != "[]"]
     if not names:
         return None
     words = _words(names[-1])
     above = _singular(_words(names[-2])) if len(names) > 1 else []
-    if len(names) > 1 and (set(words) <= _IDENTIFIERS or (len(words) == 1 and words[0] in _TOO_GENERAL)):
+    if _IDENTIFIERS.issuperset(words) or (len(words) == 1 and words[0] in _TOO_GENERAL):
         words = [*above, *words]
     elif path[-1] == "[]":
         words = _singular(words)
@@ -46,7 +44,7 @@ def _singular(words: list[str]) -> list[str]:
         return words
     last = words[-1]
     for ending, one in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
-        if last.endswith(ending) and len(last) > len(ending):
+        if last.endswith(ending):
             return [*words[:-1], last.removesuffix(ending) + one]
-    plural = last.endswith("s") and not last.endswith(("ss", "us", "is")) and len(last) > 2
+    plural = not last.endswith(("ss", "us", "is")) and len(last) > 2
     return [*words[:-1], last.removesuffix("s") if plural else last]

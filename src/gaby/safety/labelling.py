@@ -172,10 +172,9 @@ class _Rules:
 
     def readers(self, path: Sequence[str], owners: frozenset[str] | None) -> Readers:
         """The longest rule that leads to the value. A row with an owner is for its owner unless a rule says more."""
-        said = next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), None)
-        if owners is not None:
-            return Readers(said or Audience.STAFF, owners)
-        return Readers(said or self.audience)
+        unsaid = self.audience if owners is None else Audience.STAFF
+        said = next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), unsaid)
+        return Readers(said, owners or frozenset())
 
 
 def _walk(value: Any, path: Path, rules: _Rules, context: ResultContext, at: _Inherited) -> Iterator[LabelledValue]:
@@ -223,7 +222,7 @@ def _of_owner(owner: Any, context: ResultContext, at: _Inherited) -> _Inherited:
 def _field(row: Mapping[str, Any], owner: str) -> Any:
     """`email`, or `customer.email` inside of the row."""
     found: Any = row.get(owner)
-    if found is None and "." in owner:
+    if found is None:
         found = row
         for step in owner.split("."):
             found = cast("Mapping[str, Any]", found).get(step) if isinstance(found, Mapping) else None

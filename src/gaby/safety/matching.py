@@ -61,7 +61,7 @@ def says(said: Words, value: str) -> bool:
     """Whether the words name this value as a whole, and not as something to keep away from. Upper and lower case are
     the same; nothing else is."""
     wanted = same_case(value)
-    found = _occurrences(said.folded, wanted) if wanted and wanted == wanted.strip() else ()
+    found = occurrences(said.folded, wanted) if wanted and wanted == wanted.strip() else ()
     return any(
         _stands_alone(said.folded, start, start + len(wanted)) and not _is_forbidden(said.folded, start)
         for start in found
@@ -97,7 +97,7 @@ def _is_forbidden(text: str, start: int) -> bool:
     """`Do not touch r-3003`: looked for in the same sentence, a few words before the value."""
     nearby = max(0, start - _NEARBY)
     sentence = max(text.rfind(end, nearby, start) for end in (". ", "! ", "? ", "; ", "\n"))
-    return _FORBIDS.search(text, max(nearby, sentence + 1), start) is not None
+    return _FORBIDS.search(text, max(nearby, sentence), start) is not None
 
 
 def quote(source: str, text: str, value: str) -> Quote | None:
@@ -111,7 +111,8 @@ def quote(source: str, text: str, value: str) -> Quote | None:
     return Quote(source, f"{'…' if before else ''}{excerpt}{'…' if after < len(text) else ''}")
 
 
-def _occurrences(text: str, value: str) -> Iterator[int]:
+def occurrences(text: str, value: str) -> Iterator[int]:
+    """Where the value stands in the text. One place may reach into the next."""
     start = text.find(value)
     while start >= 0:
         yield start
@@ -137,7 +138,7 @@ def _joined(text: str, at: int, step: int) -> bool:
     beyond = at + step
     if not 0 <= beyond < len(text):
         return False
-    if text[at] in "'’" and step > 0 and _POSSESSIVE.match(text, at):
+    if step == 1 and _POSSESSIVE.match(text, at):
         return False
     if text[at] == ",":
         return text[beyond].isdigit() and text[at - step].isdigit()

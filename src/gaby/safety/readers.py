@@ -3,10 +3,11 @@
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from gaby.safety.addresses import canonical_identity
-from gaby.safety.matching import same_case
+from gaby.safety.matching import occurrences, same_case
 from gaby_connectors.sdk.manifest import Audience
 
 
@@ -97,14 +98,13 @@ class ReadingRecord:
         if not closed:
             return []
         known = " ".join(page for _, page, readers in self._texts if readers.allow(reader))
-        said, known_words = set(_runs(text)), set(_runs(known))
+        runs = set(_runs(text)) - set(_runs(known))
         values = _telling_words(text) - _telling_words(known)
         found: list[Disclosure] = []
         for source, page, _ in closed:
-            value = next(iter(sorted(values & _telling_words(page))), None)
-            run = next((each for each in _runs(page) if each in said and each not in known_words), None)
-            if value is not None or run is not None:
-                found.append(Disclosure(source, reader.in_words, value or " ".join(run or ())))
+            repeated = chain(sorted(values & _telling_words(page)), (run for run in _runs(page) if run in runs))
+            if (value := next(repeated, None)) is not None:
+                found.append(Disclosure(source, reader.in_words, value))
         return found
 
     def unreadable(self, reader: Reader) -> list[Disclosure]:
@@ -144,10 +144,10 @@ class ReadingRecord:
         return closed + values
 
 
-def _runs(text: str) -> list[tuple[str, ...]]:
+def _runs(text: str) -> list[str]:
     """Every few words in a row, without punctuation and case."""
     words = _WORD.findall(same_case(text))
-    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
+    return [" ".join(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]
 
 
 def _telling_words(text: str) -> set[str]:
@@ -163,13 +163,8 @@ def _tells(text: str, value: str, common: Collection[str]) -> bool:
     """Whether the value stands in the text as a whole. A word that the reader has before them anyway tells nothing."""
     if value in common:
         return False
-    start = text.find(value)
-    while start >= 0:
-        end = start + len(value)
-        if not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()):
-            return True
-        start = text.find(value, start + 1)
-    return False
+    places = ((start, start + len(value)) for start in occurrences(text, value))
+    return any(not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()) for start, end in places)
 
 
 _WORD = re.compile(r"[^\W_]+")

@@ -1,9 +1,11 @@
 """JSON schemas of tools: what is declared where, also behind references and alternatives. A reference may loop."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 Schema = Mapping[str, Any]
+NO_SCHEMA: Schema = MappingProxyType({})
 _DEEPEST = 12
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _INSIDE = ("items", "additionalProperties", "contains", "not", "if", "then", "else", "unevaluatedProperties")
@@ -70,10 +72,9 @@ def _seen_before(declared: object, seen: set[str]) -> bool:
     place = as_schema(declared).get("$ref")
     if not isinstance(place, str):
         return False
-    if place in seen:
-        return True
+    known = place in seen
     seen.add(place)
-    return False
+    return known
 
 
 def _at(place: str, root: Schema) -> Schema | None:
