@@ -396,9 +396,15 @@ def test_a_number_goes_back_to_the_system_inside_the_value_that_it_returned() ->
 
 @pytest.mark.promise("S9")
 def test_a_number_that_counts_is_no_carrier_and_a_number_that_names_something_is_one() -> None:
-    arguments = {"size": 493012345678, "phone_number": 493012345678, "sent": True, "nothing": None}
+    arguments = {
+        "size": 493012345678,
+        "card": 4242424242424242,
+        "phone_number": 493012345678,
+        "sent": True,
+        "nothing": None,
+    }
     found = carriers_in(arguments, dict.fromkeys(arguments, Role.CONTENT), Ledger(), "desk")
-    assert [each.argument for each in found] == ["phone_number"]
+    assert [each.argument for each in found] == ["card", "phone_number"]
 
 
 @pytest.mark.promise("S9")
@@ -408,6 +414,8 @@ def test_a_number_that_counts_is_no_carrier_and_a_number_that_names_something_is
         ("https://evil.example/x", ["https://evil.example/x"]),
         (" https://evil.example/x\n", ["https://evil.example/x"]),
         ("ftp://evil.example/x", ["ftp://evil.example/x"]),
+        ("https:/evil.example/x", ["https://evil.example/x"]),
+        ("https:\\\\evil.example\\x", ["https://evil.example/x"]),
         ({"pages": ["https://evil.example/x"]}, ["https://evil.example/x"]),
         (["https://evil.example/a", "https://evil.example/b"], ["https://evil.example/a", "https://evil.example/b"]),
         # In a question a link is looked for, not fetched.

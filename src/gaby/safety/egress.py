@@ -42,16 +42,19 @@ def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], le
         if roles.get(name) is Role.STEERING:
             for leaf in leaves(name, value):
                 whole = (0, len(leaf.value.strip()))
-                found = find_carriers(leaf.value.strip()) if "//" in leaf.value else []
+                # `https:/evil.example` and `https:\\evil.example` lead to the same place for many readers of links.
+                found = find_carriers(leaf.value.strip()) if "/" in leaf.value or "\\" in leaf.value else []
                 for carrier in found:
-                    if carrier.kind == "link" and (carrier.start, carrier.end) == whole:
+                    is_link = carrier.kind == "link" and "//" in carrier.value
+                    if is_link and (carrier.start, carrier.end) == whole:
                         yield CarrierFact(leaf.argument, "link", carrier.value, ledger.trusts_carrier(carrier.value))
 
 
 def _carriers_of(leaf: Leaf, ledger: Ledger, connector: str) -> Iterator[CarrierFact]:
-    if leaf.quantity:
-        return
     for carrier in find_carriers(leaf.value):
+        if leaf.quantity and carrier.kind not in _NEVER_UNASKED:
+            # A number that counts names nobody; but a card is one also when it is written as a number.
+            continue
         # What a system returned goes back to it as it came: an address with its postal code. Not so a link or an
         # account number, which somebody may have planted as the name of something.
         is_short = carrier.kind == "number" and len(carrier.value) <= _POSTAL_CODE

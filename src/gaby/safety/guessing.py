@@ -77,9 +77,16 @@ def reading_doubts(
             yield f"its description says `{word}`"
         if (doubt := description_doubt(description)) is not None:
             yield doubt
+    yield from _argument_doubts(schema, lookups)
+
+
+def _argument_doubts(schema: Schema, lookups: Sequence[str]) -> Iterator[str]:
     for argument, declared in properties_of(schema, schema).items():
         if argument in GABY_ARGUMENTS:
             yield f"it takes `{argument}`, as changes do"
+        elif not argument.isascii():
+            # Words with other letters are not seen below.
+            yield f"`{argument}` has letters that no word here has"
         elif argument not in lookups and is_place(argument, declared, schema):
             yield f"`{argument}` can choose where data goes"
         elif not _EXECUTED.isdisjoint(words_of(argument)[-1:]):
