@@ -102,6 +102,7 @@ def test_no_tool_that_is_named_after_a_change_is_taken_for_a_read_whatever_it_sa
         ({"requestBody": {"type": "object"}}, "what is carried out"),
         ({"delete": {"type": "boolean"}}, "can switch on a change"),
         ({"order_update": {"type": "boolean"}}, "can switch on a change"),
+        ({"удалить": {"type": "boolean"}}, "letters that no word here has"),
     ],
 )
 def test_an_argument_that_can_change_something_makes_a_write(declared: dict[str, object], doubt: str) -> None:
