@@ -17,8 +17,9 @@ from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import RunId, TicketId
 from gaby.tickets.canonical import IncomingTicket, Priority
 from gaby.tickets.escalation import parse_target
+from gaby.tools import Call, Done
 from tests.agent.rows import Line
-from tests.agent.scenes import Office, open_office
+from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.support.receiver import receiving
 
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -144,6 +145,39 @@ async def test_a_run_that_never_gets_any_further_is_given_up_and_says_so(bare: O
     assert (run.state, run.verdict) == ("done", "failed")
     assert "never got any further" in (run.reason or "")
     assert [json.loads(body)["verdict"] for body in receiver.accepted] == ["failed"]
+
+
+async def until_it_changes_something(office: Office, ticket_id: TicketId) -> tuple[Loop, Investigating]:
+    """To where the next move makes the change."""
+    loop, run = await taken_up(office, ticket_id)
+    while not (isinstance(run.state, Acting) and run.state.calls[0].tool == "company.unlock_user"):
+        assert await loop.step(run)
+    return loop, run
+
+
+@pytest.mark.promise("L6", "T6")
+@pytest.mark.parametrize("known", ["by the record", "by the log alone"])
+async def test_a_run_that_breaks_tells_what_it_has_changed(gaby: Gaby, tmp_path: Path, known: str) -> None:
+    """Otherwise a colleague would do it again."""
+    office = await open_office(gaby, tmp_path)
+    ticket_id = await office.receive(LOCKED_OUT)
+    loop, run = await until_it_changes_something(office, ticket_id)
+    assert isinstance(run.state, Acting)
+    if known == "by the record":
+        assert await loop.step(run)
+    else:
+        # The effect is there, and the process dies before the edge is written.
+        [planned] = run.state.calls
+        call = Call(planned.tool, planned.arguments, planned.id)
+        assert isinstance(await gaby.tools.invoker.invoke(call, run.tools), Done)
+    await loop.fail(run, ValueError("a bug of ours"), "the trace")
+    await office.work()
+    assert (await office.run_of(ticket_id)).verdict == "failed"
+    async with gaby.database.read(office.workspace_id) as session:
+        ticket = await gaby.tickets.intake.get(session, ticket_id)
+        written = await gaby.tickets.intake.written(session, ticket)
+    [note] = [each.body for each in written.messages if each.author == "gaby"]
+    assert "`company.unlock_user` was done." in note
 
 
 @pytest.mark.promise("T5")

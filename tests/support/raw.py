@@ -7,6 +7,8 @@ from gaby.kernel.database import Across, Base
 from gaby.kernel.database.sqlite import SqliteEngine
 
 _LOOKING = Across("a test looks at everything")
+MOVING = frozenset({"leaders", "schedules"})
+"""Whoever leads the schedules writes here all the time."""
 
 
 async def all_rows(gaby: Gaby) -> dict[str, list[str]]:
@@ -15,6 +17,7 @@ async def all_rows(gaby: Gaby) -> dict[str, list[str]]:
         return {
             table.name: sorted(repr(tuple(row)) for row in await session.execute(select(table)))
             for table in Base.metadata.sorted_tables
+            if table.name not in MOVING
         }
 
 
@@ -32,4 +35,5 @@ async def row_counts(gaby: Gaby) -> dict[str, int]:
         return {
             table.name: (await session.execute(select(func.count()).select_from(table))).scalar_one()
             for table in Base.metadata.sorted_tables
+            if table.name not in MOVING
         }

@@ -19,13 +19,14 @@ _PAGE = 500
 class Recalled(NamedTuple):
     """A call that was about to be made, and how it ended; None when the log does not say."""
 
+    tool: str
     outcome: Outcome | None
     detail: dict[str, Any]
 
 
 async def recall_calls(session: ReadSession, run_id: UUID, since: datetime) -> dict[UUID, Recalled]:
     """By the ids of the calls. Reads the log from its end back to `since`."""
-    intents: dict[str, UUID] = {}
+    intents: dict[str, tuple[UUID, str]] = {}
     outcomes: dict[str, dict[str, Any]] = {}
     below: int | None = None
     oldest = timestamp(since)
@@ -36,10 +37,11 @@ async def recall_calls(session: ReadSession, run_id: UUID, since: datetime) -> d
             if row.event == _OUTCOME:
                 outcomes[str(payload.get("intent"))] = payload
             elif row.event == _INTENT and payload.get("run_id") == str(run_id):
-                intents[str(row.id)] = UUID(payload["call_id"])
+                intents[str(row.id)] = UUID(payload["call_id"]), str(payload["tool"])
         if len(rows) < _PAGE or rows[-1].ts < oldest:
             # The newest comes first here, and of several tries the newest tells how it stands.
-            return {call: _recalled(outcomes.get(intent)) for intent, call in reversed(intents.items())}
+            told = reversed(intents.items())
+            return {call: _recalled(tool, outcomes.get(intent)) for intent, (call, tool) in told}
         below = rows[-1].seq
 
 
@@ -50,7 +52,7 @@ async def _page(session: ReadSession, below: int | None) -> list[AuditRowRecord]
     return list((await session.scalars(query.order_by(AuditRowRecord.seq.desc()).limit(_PAGE))).all())
 
 
-def _recalled(told: dict[str, Any] | None) -> Recalled:
+def _recalled(tool: str, told: dict[str, Any] | None) -> Recalled:
     if told is None:
-        return Recalled(None, {})
-    return Recalled(Outcome(told["outcome"]), dict(told.get("detail") or {}))
+        return Recalled(tool, None, {})
+    return Recalled(tool, Outcome(told["outcome"]), dict(told.get("detail") or {}))
