@@ -18,6 +18,7 @@ from gaby.worker.schedules import look_at_schedules
 
 _LITTLE_DISK = 64 * 1024 * 1024
 _TIMEOUT = 5.0
+_LOOK_EVERY = 5.0
 
 
 def database_check(database: Database) -> RunCheck:
@@ -76,9 +77,19 @@ def _write_probe(folder: Path) -> None:
 
 
 def schedules_check(database: Database, clock: Clock) -> RunCheck:
-    """Whether somebody does what has to be done again and again: polls desks, ends approvals, checks the audit log."""
+    """Whether somebody does what has to be done again and again: polls desks, ends approvals, checks the audit log.
+
+    Looked at every few seconds only: load balancers ask all the time, and it changes in minutes.
+    """
+    known: list[tuple[float, Check]] = []
 
     async def check() -> Check:
+        now = clock.monotonic()
+        if not known or now - known[-1][0] >= _LOOK_EVERY:
+            known[:] = [(now, await look())]
+        return known[-1][1]
+
+    async def look() -> Check:
         try:
             async with database.read(Across("schedules serve every workspace")) as session:
                 found = await look_at_schedules(session, clock.now())
