@@ -76,21 +76,11 @@ async def test_the_others_get_the_verdict_and_what_is_general_and_nothing_about_
     bare: Office,
 ) -> None:
     tickets = await receive(bare, DOWN, "ada", "bob", "cleo")
-    lead = await bare.run_of(tickets[0])
-    claimed = await bare.gaby.agent.queue.claim_one("a test", bare.workspace_id, RunId(lead.id))
-    assert claimed is not None
-    loop = bare.gaby.agent.loop
-    run = await loop.resume(claimed)
-    assert await loop.step(run)
     found = (
         "The shop is back since eleven. [doc:status#L1-L2]\nOrder 77 of Ada Quill is paid. [tool:company.get_order#1]"
     )
     delta = Delta(verdict="auto_resolved", reasons=("It is over.",), cited=found, written_by="offline")
-    packed = run.sealing.seal(pack(Done(verdict="auto_resolved"), delta))
-    last = edge_of(bare.gaby, run.lease, run.edges + 1, "done")
-    await bare.gaby.agent.writer.put(
-        last._replace(packed=packed, wake_at=None, lease_until=None, ending=Ending(verdict="auto_resolved"))
-    )
+    await end(bare, tickets[0], delta)
     tickets += await receive(bare, DOWN, "dora")
     await bare.work()
 
@@ -102,6 +92,21 @@ async def test_the_others_get_the_verdict_and_what_is_general_and_nothing_about_
         assert "Quill" not in reply.body
         assert "77" not in reply.body
         assert not reply.private
+
+
+async def end(office: Office, ticket_id: TicketId, delta: Delta) -> None:
+    """Its run ends after one step, with this as its result."""
+    lead = await office.run_of(ticket_id)
+    claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(lead.id))
+    assert claimed is not None
+    loop = office.gaby.agent.loop
+    run = await loop.resume(claimed)
+    assert await loop.step(run)
+    packed = run.sealing.seal(pack(Done(verdict="auto_resolved"), delta))
+    last = edge_of(office.gaby, run.lease, run.edges + 1, "done")
+    await office.gaby.agent.writer.put(
+        last._replace(packed=packed, wake_at=None, lease_until=None, ending=Ending(verdict="auto_resolved"))
+    )
 
 
 async def store_pages(office: Office, audiences: dict[UUID, str]) -> None:
@@ -145,12 +150,6 @@ async def store_pages(office: Office, audiences: dict[UUID, str]) -> None:
 async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others_from_open_pages(bare: Office) -> None:
     """In its words anything of the first ticket may be hidden; from pages that all may read it writes unasked."""
     tickets = await receive(bare, DOWN, "ada", "bob", "cleo")
-    lead = await bare.run_of(tickets[0])
-    claimed = await bare.gaby.agent.queue.claim_one("a test", bare.workspace_id, RunId(lead.id))
-    assert claimed is not None
-    loop = bare.gaby.agent.loop
-    run = await loop.resume(claimed)
-    assert await loop.step(run)
     ids = {name: bare.gaby.ids.new() for name in ("status", "plans", "withdrawn")}
     await store_pages(bare, {ids["status"]: "public", ids["plans"]: "staff", ids["withdrawn"]: "staff"})
     pages = tuple(
@@ -175,11 +174,7 @@ async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others
     delta = Delta(
         verdict="auto_resolved", reasons=("Over.",), cited=cited, written_by="mine/m", passages=pages, internal=True
     )
-    packed = run.sealing.seal(pack(Done(verdict="auto_resolved"), delta))
-    last = edge_of(bare.gaby, run.lease, run.edges + 1, "done")
-    await bare.gaby.agent.writer.put(
-        last._replace(packed=packed, wake_at=None, lease_until=None, ending=Ending(verdict="auto_resolved"))
-    )
+    await end(bare, tickets[0], delta)
     model = Model([], "The shop is back since eleven. [s1]")
     with ChatServer(model.answer) as server:
         await use_model(bare, server.url, "summarise")
@@ -192,6 +187,18 @@ async def test_what_a_model_wrote_about_the_first_is_written_anew_for_the_others
         assert not reply.private
     assert model.prompts
     assert not any("June" in prompt or "Ada" in prompt for prompt in model.prompts)
+
+
+async def test_what_strangers_were_told_settles_nothing_for_somebody_who_is_known(bare: Office) -> None:
+    """Otherwise three invented tickets would close the next real one."""
+    await receive(bare, DOWN, "ada", "bob", "cleo")
+    await bare.work()
+    known = replace(DOWN, external_id="D-9", requester_email="dora@dora.example", requester_verified=True)
+    ticket_id = await bare.receive(known)
+    await bare.work()
+    assert (await bare.ticket(ticket_id)).incident_id is not None
+    actions = {step.action for step in await bare.steps((await bare.run_of(ticket_id)).id)}
+    assert "Has seen enough" in actions, "it was looked into by itself"
 
 
 async def test_what_is_not_much_or_not_alike_or_not_close_together_is_no_incident(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from evals.chat_server import ChatServer
 
-from gaby.agent.ledger_entries import enter_passages
-from gaby.agent.memory import PassageRecord
+from gaby.agent.ledger_entries import enter_calls, enter_passages
+from gaby.agent.memory import CallRecord, PassageRecord
 from gaby.agent.message_gate import MessageGate
 from gaby.app import Gaby
 from gaby.kernel.ids import TicketId
@@ -141,3 +141,20 @@ async def test_what_was_read_is_remembered_when_a_run_is_taken_up_again(office: 
     run = await taken_up(office, ticket_id)
     unreadable = run.tools.ledger.reading.unreadable(requester_of(run.tools))
     assert STAFF_PAGE in {each.source for each in unreadable}
+
+
+async def test_a_tool_in_the_list_of_sources_is_no_link_to_a_host(office: Office) -> None:
+    """`lab.pay` could be a host; that a reply names a call that was made leads nobody anywhere."""
+    run = await taken_up(office, await office.receive(LOCKED_OUT))
+    gaby, body = office.gaby, "It is done. [1]\n\nSources:\n[1] `tool:lab.pay#1`"
+    run.memory.calls.append(
+        CallRecord(id=gaby.ids.new(), number=1, tool="lab.pay", arguments={}, lane="write", outcome="done")
+    )
+    run.tools.entered.add(run.memory.calls[0].id)
+    outcomes: list[str] = []
+    for entered in (False, True):
+        if entered:
+            enter_calls(run)
+        call = Call("gaby.reply", {"body": body}, gaby.ids.new(), composed_by="rules")
+        outcomes.append((await gaby.tools.messages.decide(Message("reply", call), run.tools, None)).outcome)
+    assert outcomes == ["wait", "send"]

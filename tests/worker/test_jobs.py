@@ -105,6 +105,25 @@ async def test_however_often_it_is_said_one_worker_is_called(bare: Office, datab
     assert await asyncio.to_thread(called) == 1
 
 
+@on_postgres
+@pytest.mark.promise("Q6")
+async def test_what_a_dead_worker_held_is_deleted_and_what_waits_is_kept(bare: Office, database_url: str) -> None:
+    jobs = build_jobs(bare.gaby.database, bare.gaby.runner)
+
+    def run(statement: str) -> int:
+        place = "-c search_path=gaby_queue"
+        with psycopg.connect(database_url.replace("+psycopg", ""), options=place) as connection:
+            return connection.execute(statement.encode()).rowcount
+
+    async with jobs.open():
+        jobs.schedule()
+    async with jobs.open():
+        assert await jobs.forget_dead() == 0, "nobody has begun it"
+        await asyncio.to_thread(run, "UPDATE gaby_queue.procrastinate_jobs SET status = 'doing', worker_id = NULL")
+        assert await jobs.forget_dead() == 1
+    assert await asyncio.to_thread(run, "DELETE FROM gaby_queue.procrastinate_jobs") == 0
+
+
 @on_sqlite
 async def test_on_sqlite_it_says_what_to_set(settings: Settings, clock: HeldClock) -> None:
     mode = settings.worker.model_copy(update={"mode": "procrastinate"})

@@ -132,6 +132,11 @@ class Leaf:
     """False for what the tool assumes anyway, or what its manifest calls harmless. Whom it reaches still matters."""
 
 
+def stands_in(place: str, argument: str) -> bool:
+    """Whether a value that stands at `place` is, or is inside, this argument."""
+    return place == argument or place.startswith((f"{argument}.", f"{argument}[", f"{argument}{{"))
+
+
 def leaves(argument: str, value: Any, declared: Schema | None = None, root: Schema = NO_SCHEMA) -> Iterator[Leaf]:
     """Every value inside an argument, and every name of a nested field that its schema does not list."""
     if value is None or isinstance(value, bool):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gaby.safety.arguments import stands_in
 from gaby.safety.facts import ApprovalFact, Facts, Policy
 from gaby.safety.provenance import Label, Trace
 from gaby.safety.scopes import check_scope
@@ -179,8 +180,7 @@ def _provenance(facts: Facts, trace: Trace) -> Concern | None:
 
 def _top(facts: Facts, trace: Trace) -> str:
     """The argument that a value stands in. A name may have dots in it: the longest that fits counts."""
-    at = trace.leaf.argument
-    fitting = [name for name in facts.tool.roles if at == name or at.startswith((f"{name}.", f"{name}[", f"{name}{{"))]
+    fitting = [name for name in facts.tool.roles if stands_in(trace.leaf.argument, name)]
     return max(fitting, key=len, default="")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gaby.safety import Disclosure, Label, Reader, Role, ToolFacts, Trace, canonical_identity, leaves
+from gaby.safety.arguments import stands_in
 from gaby.tools.runs import Author, Run
 from gaby_connectors.sdk.manifest import Audience
 
@@ -60,7 +61,9 @@ def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]
     names = {name for name, role in tool.roles.items() if role is Role.DESTINATION}
     if not names:
         return [requester_of(run)]
-    places = [each for each in traces if not each.leaf.literal and any(_is_in(each, name) for name in names)]
+    places = [
+        each for each in traces if not each.leaf.literal and any(stands_in(each.leaf.argument, name) for name in names)
+    ]
     # A place that is left out is where the tool sends by itself, and nobody here knows who reads that.
     return [_reader(run, each) for each in places] or [Reader("stranger")]
 
@@ -72,8 +75,3 @@ def _reader(run: Run, trace: Trace) -> Reader:
     if canonical_identity(trace.leaf.value) in (run.principals or ()):
         return Reader("verified", trace.leaf.value)
     return Reader("stranger", trace.leaf.value)
-
-
-def _is_in(trace: Trace, argument: str) -> bool:
-    found = trace.leaf.argument
-    return found == argument or found.startswith((f"{argument}.", f"{argument}[", f"{argument}{{"))

@@ -95,11 +95,11 @@ class Schedules:
 
     async def _run(self) -> None:
         while True:
-            try:
-                leads = await self.contend()
-            except GabyError as error:
+            # Whatever goes wrong, the next beat comes: a process that stopped contending would be missed by nobody.
+            [leads] = await asyncio.gather(self.contend(), return_exceptions=True)
+            if isinstance(leads, BaseException):
                 # Without the database nobody leads; whoever led before stops when the time is over.
-                _log.warning("schedules.unavailable", error=error.message)
+                _log.warning("schedules.unavailable", exc_info=None if isinstance(leads, GabyError) else leads)
                 leads = self.leads
             if leads and not self._tasks:
                 self._start()
@@ -194,7 +194,10 @@ class Schedules:
             await asyncio.sleep(pause.total_seconds())
             if self.leads:
                 await self._do(schedule)
-            pause = schedule.every
+                pause = schedule.every
+            else:
+                # A slow database: once it is known again who leads, what is due is not put off for a whole period.
+                pause = min(schedule.every, timedelta(seconds=self._beat))
 
     async def _do(self, schedule: Schedule) -> None:
         """A failure is told, and the next time comes anyway, whatever went wrong."""

@@ -9,7 +9,7 @@ _DESTRUCTIVE = frozenset(
         "transfer", "truncate", "uninstall", "wipe",
     }
 )  # fmt: skip
-CHANGES = frozenset(
+CHANGES = _DESTRUCTIVE | frozenset(
     {
         "abort", "accept", "activate", "add", "adjust", "allocate", "allow", "anonymize", "append", "apply",
         "approve", "archive", "assign", "attach", "authorize", "ban", "block", "book", "buy", "call", "cancel",

@@ -181,7 +181,7 @@ async def test_an_address_where_nobody_is_is_a_provider_that_is_down() -> None:
 
 @HOW
 async def test_a_provider_that_says_nothing_times_out(desk: Desk, how: str) -> None:
-    error = await failure(desk, how, hang(), seconds=0.2)
+    error = await failure(desk, how, hang(), seconds=1.0)
     assert type(error) is ModelTimedOut
     desk.models.wait_for_hang_ups(1)
     assert not desk.models.billed

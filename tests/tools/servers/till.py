@@ -60,7 +60,7 @@ async def pay(
     memo: str = "",
     speed: Literal["slow", "fast"] = "slow",
     currency: str = "EUR",
-    tags: Annotated[list[str], Field(description="For the books.")] = [],  # noqa: B006
+    tags: Annotated[tuple[str, ...], Field(description="For the books.")] = (),
 ) -> Made:
     """Pay an amount to people."""
     till.note(f"pay {to} {amount}")
