@@ -10,6 +10,7 @@ import pytest
 from gaby.agent.loop import Loop
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating
+from gaby.agent.queue import Queue
 from gaby.agent.states import Acting, Judging, Observing, Planning, Retrieving, SafetyCheck, State
 from gaby.app import Gaby
 from gaby.kernel.clock import HeldClock
@@ -129,21 +130,29 @@ async def test_a_run_that_waits_is_halted_without_waiting(bare: Office) -> None:
     check_halted(await bare.run_of(ticket_id))
 
 
+async def die(queue: Queue, clock: HeldClock, *, alone: bool = False) -> None:
+    """A worker claims what is due, and dies of it."""
+    [claimed] = await queue.claim("a worker that dies")
+    assert claimed.is_suspect == alone
+    if alone:
+        await queue.begin_alone(claimed.lease)
+    assert await queue.release_dead() == 0
+    clock.advance(queue.lease)
+    assert await queue.release_dead() == 1
+
+
 @pytest.mark.promise("L6", "Q6")
-async def test_a_run_that_never_gets_any_further_is_given_up_and_says_so(bare: Office, clock: HeldClock) -> None:
-    """As when each worker that takes it up is killed by it."""
+async def test_a_run_that_ends_every_process_in_which_it_is_alone_is_given_up(bare: Office, clock: HeldClock) -> None:
     ticket_id = await bare.receive(SLOW)
-    queue = bare.gaby.agent.queue
-    for _ in range(5):
-        assert len(await queue.claim("a worker that dies")) == 1
-        clock.advance(queue.lease + timedelta(seconds=1))
+    for alone in (False, False, False, True, True, True):
+        await die(bare.gaby.agent.queue, clock, alone=alone)
     with receiving() as receiver:
         await escalate_to(bare, receiver.url)
         await bare.work()
 
     run = await bare.run_of(ticket_id)
     assert (run.state, run.verdict) == ("done", "failed")
-    assert "never got any further" in (run.reason or "")
+    assert "It ended its process 3 times" in (run.reason or "")
     assert [json.loads(body)["verdict"] for body in receiver.accepted] == ["failed"]
 
 

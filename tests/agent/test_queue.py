@@ -77,6 +77,7 @@ async def test_a_worker_that_was_asleep_for_too_long_can_write_and_do_nothing_an
 ) -> None:
     await line.stand()
     [sleeper] = await queue.claim("sleeper")
+    assert await queue.release_dead() == 0
     clock.advance(LEASE + timedelta(seconds=1))
     [other] = await queue.claim("other")
     assert (other.lease.run_id, other.tries) == (sleeper.lease.run_id, 2)
@@ -99,6 +100,7 @@ async def test_a_worker_that_was_asleep_for_too_long_can_write_and_do_nothing_an
 async def test_a_lease_is_made_longer_and_given_back(line: Line, queue: Queue, clock: HeldClock) -> None:
     [run] = await line.stand()
     [claimed] = await queue.claim("a")
+    assert await queue.release_dead() == 0
     clock.advance(LEASE / 2)
     assert await queue.renew(claimed.lease)
     clock.advance(LEASE / 2)
@@ -191,6 +193,7 @@ async def test_whoever_dies_leaves_a_run_that_the_next_one_finds(line: Line, que
     for tries in range(1, 4):
         [claimed] = await queue.claim(f"worker {tries}")
         assert (claimed.lease.run_id, claimed.tries) == (run, tries)
+        assert await queue.release_dead() == 0
         assert await queue.claim("too early") == []
         clock.advance(LEASE)
 

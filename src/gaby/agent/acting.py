@@ -222,7 +222,7 @@ class Hands:
 
     async def _recall(self, run: Investigating) -> dict[UUID, Recalled]:
         async with self._database.read(run.workspace_id) as session:
-            return await recall_calls(session, run.run_id, run.created_at)
+            return await recall_calls(session, run.run_id)
 
     async def _answers(self, run: Investigating) -> dict[UUID, Approval]:
         async with self._database.read(run.workspace_id) as session:

@@ -90,6 +90,7 @@ class Written(NamedTuple):
 
 _MOVE = (
     "UPDATE investigations SET state = ?, edges = ?, wake_at = ?, lease_until = ?, claims_without_progress = 0, "
+    "failures = 0, "
     "verdict = COALESCE(?, verdict), reason = COALESCE(?, reason), summary = COALESCE(?, summary), "
     "finished_at = COALESCE(?, finished_at) "
     "WHERE workspace_id = ? AND id = ? AND lease_token = ? AND edges = ? RETURNING halt"

@@ -21,8 +21,8 @@ from gaby.tools import Tools
 
 _AGAIN = (
     "INSERT INTO investigations (workspace_id, id, ticket_id, state, rank, created_at, wake_at, lease_token, edges, "
-    "claims_without_progress) SELECT ?, ?, ?, 'created', ?, ?, ?, 0, 0, 0 FROM tickets t WHERE t.workspace_id = ? "
-    "AND t.id = ? AND t.closed_at IS NULL AND (SELECT COUNT(*) FROM ticket_messages m WHERE "
+    "claims_without_progress, failures) SELECT ?, ?, ?, 'created', ?, ?, ?, 0, 0, 0, 0 FROM tickets t "
+    "WHERE t.workspace_id = ? AND t.id = ? AND t.closed_at IS NULL AND (SELECT COUNT(*) FROM ticket_messages m WHERE "
     "m.workspace_id = t.workspace_id AND m.ticket_id = t.id AND m.author = 'requester' AND NOT m.automatic) > ?"
 )
 
@@ -76,8 +76,9 @@ class Finisher:
             audit={"verdict": "needs_tech", "reason": told[:500]},
         )
 
-    def halted(self, run: Investigating, reason: str) -> Move:
-        told = run.told(reason)
+    async def halted(self, run: Investigating, reason: str) -> Move:
+        changes = await self.judge.begun_changes(run)
+        told = run.told(f"{reason}\n{changes}".strip())
         return Move(
             run.state.halted(told),
             (Step("gaby", "Halted", told, "problem"),),

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from gaby.agent.bursts import wake_followers
+from gaby.agent.changes import begun_changes
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.loading import load
-from gaby.agent.memory import CallOutcome, Delta, PassageRecord
+from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
 from gaby.agent.states import Judging
-from gaby.audit import Outcome, recall_calls
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
@@ -42,12 +42,6 @@ from gaby_connectors.sdk.manifest import Audience
 _SOURCE_CHARACTERS = 6000
 _EVERYTHING = {"passages": 40, "results": 200, "result_characters": 100_000}
 _ESCALATED: frozenset[Verdict] = frozenset({"needs_tech", "needs_l2", "needs_client", "failed", "failed_budget"})
-_OUTCOMES: dict[Outcome | None, CallOutcome] = {Outcome.SUCCEEDED: "done", Outcome.FAILED: "failed"}
-_IN_WORDS: dict[CallOutcome, str] = {
-    "done": "was done.",
-    "failed": "failed; nothing was changed.",
-    "unknown": "may have happened: look before you do it again.",
-}
 _POSTING = (
     "INSERT INTO postings (workspace_id, id, run_id, ticket_id, kind, state, marker, content, shown, created_at, "
     "tries) VALUES (?, ?, ?, ?, ?, 'due', ?, ?, ?, ?, 0)"
@@ -70,7 +64,7 @@ class Judge:
         if state.follows is not None:
             return await self._as_the_lead(run, state, state.follows, escalates=escalates)
         if state.broken is not None:
-            end = _Ending("failed", [state.broken], "", OFFLINE, await self._begun_changes(run))
+            end = _Ending("failed", [state.broken], "", OFFLINE, await self.begun_changes(run))
             return await self._ended(run, state, end, escalates=escalates)
         enter_calls(run)
         situation = await self._situation(run, state)
@@ -83,7 +77,7 @@ class Judge:
                 verdict, reasons = "needs_tech", [*reasons, why]
         notes = cited_text(conclusion.notes)
         if verdict == "failed_budget":
-            notes = "\n\n".join(part for part in (await self._begun_changes(run), notes) if part)
+            notes = "\n\n".join(part for part in (await self.begun_changes(run), notes) if part)
         end = _Ending(verdict, reasons, cited, written_by, notes)
         move = await self._ended(run, state, end, escalates=escalates)
         return move if judged_by == OFFLINE else replace(move, delta=move.delta.model_copy(update={"by_model": True}))
@@ -117,18 +111,10 @@ class Judge:
         move = await self._ended(run, state, _Ending(verdict, reasons, cited, written_by, ""), escalates=escalates)
         return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
 
-    async def _begun_changes(self, run: Investigating) -> str:
-        """Each with its outcome, by the record and by the log, so that nobody does again what was done."""
-        changes = {call.id: (call.tool, call.outcome) for call in run.memory.calls if call.lane == "write"}
-        tools = (await self.tools.catalogue.snapshot(run.workspace_id)).tools
+    async def begun_changes(self, run: Investigating) -> str:
         async with self.database.read(run.workspace_id) as session:
-            begun = await recall_calls(session, run.run_id, run.created_at)
-        for call_id, each in begun.items():
-            is_write = each.tool not in tools or tools[each.tool].facts.lane == "write"
-            if call_id not in changes and is_write:
-                changes[call_id] = each.tool, _OUTCOMES.get(each.outcome, "unknown")
-        lines = [f"- `{tool}` {_IN_WORDS[outcome]}" for tool, outcome in changes.values() if outcome in _IN_WORDS]
-        return "\n".join(("What Gaby began to change:", *lines)) if lines else ""
+            # Before its first edge a run has called nothing.
+            return await begun_changes(session, run.run_id, run.memory.calls) if run.edges else ""
 
     async def _still_there(self, run: Investigating, pages: Sequence[PassageRecord]) -> tuple[PassageRecord, ...]:
         """With who may read them now: a page may have been withdrawn since the lead has read it."""

@@ -21,7 +21,7 @@ from gaby.agent.memory import CallRecord, pack
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.persona import Personas
-from gaby.agent.queue import MOST_TRIES, Claimed, Queue
+from gaby.agent.queue import MOST_FAILURES, Claimed, Queue
 from gaby.agent.states import (
     Acting,
     Created,
@@ -115,7 +115,7 @@ class Loop:
             ticket=ticket,
             created_at=row.created_at,
             taken_up_at=parts.clock.monotonic(),
-            tries=claimed.tries,
+            failures=claimed.failures,
             halt=row.halt,
             known_placeholders=len(tools.placeholders),
             instructed=instructed,
@@ -170,13 +170,14 @@ class Loop:
         except FenceBroken:
             raise LeaseLost from None
         except BudgetSpent as error:
-            move = self._out_of_budget(run, error.message)
+            move = await self._out_of_budget(run, error.message)
         if move is None:
             # Nothing has changed, so nothing is written.
             await self.parts.queue.give_back(run.lease)
             return False
         if isinstance(move.state, Halted) and move.ending.finished_at is None:
-            move = replace(self.parts.finisher.halted(run, move.state.reason), steps=move.steps)
+            halted = await self.parts.finisher.halted(run, move.state.reason)
+            move = replace(halted, steps=(*move.steps, *halted.steps))
         await failpoint_async(f"loop.thought.{run.state.name}")
         await self._write(run, move)
         await failpoint_async(f"loop.after.{run.state.name}")
@@ -185,13 +186,13 @@ class Loop:
     async def _next(self, run: Investigating) -> Move | None:
         state = run.state
         if run.halt is not None:
-            return self.parts.finisher.halted(run, run.halt)
-        if run.tries > MOST_TRIES:
-            return self._broken(run, f"It was taken up {run.tries - 1} times and never got any further.")
+            return await self.parts.finisher.halted(run, run.halt)
+        if run.failures >= MOST_FAILURES:
+            return await self._broken(run, f"It ended its process {run.failures} times, and never got any further.")
         if not isinstance(state, Created | Judging | WritingBack | Done | Halted | WaitingApproval):
             used = budget.spent(run.memory, run.persona, run.cap, working_for=self._worked(run))
             if used is not None:
-                return self._out_of_budget(run, used)
+                return await self._out_of_budget(run, used)
         return await self._move(run, state)
 
     async def _move(self, run: Investigating, state: State) -> Move | None:
@@ -235,25 +236,25 @@ class Loop:
         if isinstance(run.state, Done | Halted):
             return
         _log.error("run.failed", run=str(run.run_id), state=run.state.name, exc_info=error)
-        move = self._broken(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
+        move = await self._broken(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
         await self._write(run, replace(move, audit={**move.audit, "trace": run.told(trace)}))
 
     async def put_down(self, run: Investigating) -> None:
         """Others may go on with it at once."""
         await self.parts.queue.give_back(run.lease)
 
-    def _broken(self, run: Investigating, what: str) -> Move:
+    async def _broken(self, run: Investigating, what: str) -> Move:
         """Somebody is told, as of any other end. Where not even that is possible, it stops at once."""
         state = run.state
         if isinstance(state, Judging | WritingBack | Done | Halted):
-            return self.parts.finisher.halted(run, what)
+            return await self.parts.finisher.halted(run, what)
         step = Step("gaby", "Broken", what, "problem")
         return Move(state.broken(what), (step,), rest_until=self.parts.clock.now())
 
-    def _out_of_budget(self, run: Investigating, what: str) -> Move:
+    async def _out_of_budget(self, run: Investigating, what: str) -> Move:
         state = run.state
         if isinstance(state, Judging | WritingBack | Done | Halted):
-            return self.parts.finisher.halted(run, what)
+            return await self.parts.finisher.halted(run, what)
         return Move(state.out_of_budget(what), (Step("gaby", "Out of budget", what, "problem"),))
 
     async def _write(self, run: Investigating, move: Move) -> None:
@@ -286,7 +287,7 @@ class Loop:
         parts.audit.appended((draft,))
         run.memory.add(delta)
         run.state, run.edges, run.halt = move.state, n, written.halt
-        run.fresh, run.tries = False, 1
+        run.fresh, run.failures = False, 0
         run.known_placeholders = len(run.tools.placeholders)
         run.taken_up_at = parts.clock.monotonic()
         self._count(run, ended=ended)

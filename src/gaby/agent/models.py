@@ -11,6 +11,7 @@ from gaby.kernel.database import Base, WorkspaceOwned
 from gaby.kernel.ids import RunId
 
 _OPEN = text("wake_at IS NOT NULL")
+_HELD = text("lease_until IS NOT NULL")
 _UNWEIGHED = text("weigh_at IS NOT NULL")
 
 
@@ -39,6 +40,7 @@ class Investigation(Base, WorkspaceOwned):
             postgresql_where=_OPEN,
         ),
         Index("ix_investigations_wake", "wake_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("ix_investigations_held", "lease_until", sqlite_where=_HELD, postgresql_where=_HELD),
         Index("ix_investigations_weigh", "weigh_at", sqlite_where=_UNWEIGHED, postgresql_where=_UNWEIGHED),
         CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
         Index(None, "workspace_id", "created_at"),
@@ -51,12 +53,15 @@ class Investigation(Base, WorkspaceOwned):
     created_at: Mapped[datetime]
     wake_at: Mapped[datetime | None]
     lease_until: Mapped[datetime | None] = mapped_column(default=None)
+    """Changes as long as somebody holds it. When it was last renewed is for people; nobody compares it with a clock."""
     lease_token: Mapped[int] = mapped_column(default=0)
     """Counts the claims. A worker that lost its lease holds an old number and can write nothing any more."""
     lease_owner: Mapped[str | None] = mapped_column(String(100), default=None)
     edges: Mapped[int] = mapped_column(default=0)
     claims_without_progress: Mapped[int] = mapped_column(default=0)
     """How often in a row somebody took it up and died before the next edge."""
+    failures: Mapped[int] = mapped_column(default=0, server_default="0")
+    """How often in a row it failed by itself: with an error, or by ending a process in which nothing else ran."""
     started_at: Mapped[datetime | None] = mapped_column(default=None)
     finished_at: Mapped[datetime | None] = mapped_column(default=None)
     verdict: Mapped[str | None] = mapped_column(String(20), default=None)

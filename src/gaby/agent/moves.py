@@ -37,7 +37,8 @@ class Investigating:
     created_at: datetime
     taken_up_at: float
     """When this worker began the present move, by a clock that nobody sets."""
-    tries: int = 1
+    failures: int = 0
+    """How often in a row it failed by itself."""
     halt: str | None = None
     fresh: bool = True
     """Nothing was done since it was taken up, so an action may have been cut off."""

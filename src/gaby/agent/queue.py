@@ -2,18 +2,25 @@
 
 The fairest next one is of the workspace that has the fewest under way; of several such, of the one whose turn it is.
 Within a workspace the most urgent comes first, then the oldest.
+
+A lease ends when others have seen it unchanged for long enough, each by a clock that nobody sets: whatever happens to
+the time of day, and however the clocks of several machines differ, a worker that lives keeps what it holds.
+
+A run whose workers died is not to blame for it, but it may be: after some deaths it is begun alone, by a process that
+has lived for a while. Only what then ends that process too, or fails with an error of its own, counts as a failure.
 """
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Row, exists, func, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
+from gaby.agent.changes import begun_changes
 from gaby.agent.edges import Lease
 from gaby.agent.models import Investigation
 from gaby.identity.models import Workspace
@@ -22,10 +29,14 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Across, Database, ReadSession, WriteSession
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, RunId, WorkspaceId
+from gaby.kernel.log import get_log
 from gaby.tickets.models import Ticket
 
-MOST_TRIES = 5
-"""How often a run may be taken up in a row without getting any further."""
+MOST_DEATHS = 3
+"""So many workers of a run may die in a row before it is begun alone."""
+MOST_FAILURES = 3
+"""How often in a row a run may fail by itself."""
+_LOOKS_IN_A_LEASE = 6
 _AVERAGE_OF = 50
 _USUAL_SECONDS = 20.0
 """Of an investigation, until some have ended."""
@@ -36,6 +47,22 @@ class Claimed(NamedTuple):
     ticket_id: UUID
     tries: int
     """How often in a row it was claimed without getting any further, this time included."""
+    failures: int = 0
+    """How often in a row it failed by itself."""
+
+    @property
+    def is_suspect(self) -> bool:
+        """Perhaps it is what its workers die of."""
+        return self.tries > MOST_DEATHS
+
+
+class _Held(NamedTuple):
+    """A lease as it was seen."""
+
+    token: int
+    until: datetime | None
+    seen_at: float
+    """By a clock that nobody sets."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +78,20 @@ class Depth:
 
 
 _Run = Investigation
+_log = get_log(__name__)
 
 
-def _free(now: datetime) -> ColumnElement[bool]:
-    """Nobody holds it, or whoever did has not been heard of for too long."""
-    return _Run.lease_until.is_(None) | (_Run.lease_until <= now)
+def _due(now: datetime, *, suspects: bool = True) -> tuple[ColumnElement[bool], ...]:
+    """What nobody holds and whose time has come."""
+    due = (_Run.wake_at.is_not(None), _Run.wake_at <= now, _Run.lease_until.is_(None))
+    return due if suspects else (*due, _Run.claims_without_progress < MOST_DEATHS)
 
 
-def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID, int, UUID, int, int]:
+def _mine(lease: Lease) -> tuple[ColumnElement[bool], ...]:
+    return (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
+
+
+def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID, int, UUID, int, int, int]:
     return (
         update(_Run)
         .values(
@@ -68,12 +101,12 @@ def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID,
             claims_without_progress=_Run.claims_without_progress + 1,
             started_at=func.coalesce(_Run.started_at, now),
         )
-        .returning(_Run.id, _Run.lease_token, _Run.ticket_id, _Run.claims_without_progress, _Run.rank)
+        .returning(_Run.id, _Run.lease_token, _Run.ticket_id, _Run.claims_without_progress, _Run.failures, _Run.rank)
     )
 
 
-def _claimed(place: WorkspaceId, row: Row[UUID, int, UUID, int, int]) -> Claimed:
-    return Claimed(Lease(place, RunId(row[0]), row[1]), row[2], row[3])
+def _claimed(place: WorkspaceId, row: Row[UUID, int, UUID, int, int, int]) -> Claimed:
+    return Claimed(Lease(place, RunId(row[0]), row[1]), row[2], row[3], row[4])
 
 
 class Queue:
@@ -83,23 +116,49 @@ class Queue:
         self.lease = lease
         self._last: WorkspaceId = SYSTEM
         """Whose turn it was. Every process goes round by itself."""
+        self._held: dict[UUID, _Held] = {}
+        self._looked_at = float("-inf")
 
-    async def claim(self, owner: str, most: int = 1) -> list[Claimed]:
+    async def claim(self, owner: str, most: int = 1, *, suspects: bool = True) -> list[Claimed]:
         """Up to so many that are due, each now this owner's alone."""
+        if self._clock.monotonic() - self._looked_at >= self.lease.total_seconds() / _LOOKS_IN_A_LEASE:
+            await self.release_dead()
         now = self._clock.now()
-        if self._database.dialect == "sqlite" and not await self._anything(now):
+        if self._database.dialect == "sqlite" and not await self._anything(now, suspects=suspects):
             return []
         async with self._database.write(Across("the queue serves every workspace")) as session:
             busy = await _busy(session, now)
             claimed: list[Claimed] = []
             while busy and len(claimed) < most:
                 for place, share in self._shares(busy, most - len(claimed)).items():
-                    found = await self._take(session, place, owner, now, share)
+                    found = await self._take(session, place, owner, share, suspects=suspects)
                     claimed += found
                     busy[place] += len(found)
                     if len(found) < share:
                         del busy[place]
         return claimed
+
+    async def release_dead(self) -> int:
+        """Free what workers held that have not been heard of for the time of a lease."""
+        now = self._clock.monotonic()
+        query = select(_Run.workspace_id, _Run.id, _Run.lease_token, _Run.lease_until)
+        async with self._database.read(Across("workers of every workspace may have died")) as session:
+            rows = (await session.execute(query.where(_Run.lease_until.is_not(None)))).all()
+        held: dict[UUID, _Held] = {}
+        dead: list[Lease] = []
+        for place, run_id, token, until in rows:
+            known = self._held.get(run_id)
+            seen = known if known is not None and known[:2] == (token, until) else _Held(token, until, now)
+            held[run_id] = seen
+            if now - seen.seen_at >= self.lease.total_seconds():
+                dead.append(Lease(WorkspaceId(place), RunId(run_id), token))
+        self._held, self._looked_at = held, now
+        for lease in dead:
+            unchanged = (*_mine(lease), _Run.lease_until == held[lease.run_id].until)
+            async with self._database.write(lease.workspace_id) as session:
+                await session.execute(update(_Run).where(*unchanged).values(lease_until=None))
+            _log.warning("lease.ended", run=str(lease.run_id))
+        return len(dead)
 
     def _shares(self, busy: Mapping[WorkspaceId, int], most: int) -> Mapping[WorkspaceId, int]:
         """How many each may take, as if they were served one after the other."""
@@ -114,29 +173,48 @@ class Queue:
     async def claim_one(self, owner: str, workspace_id: WorkspaceId, run_id: RunId) -> Claimed | None:
         """This one, unless somebody else has it. It need not be due."""
         now = self._clock.now()
-        mine = (_Run.workspace_id == workspace_id, _Run.id == run_id, _Run.wake_at.is_not(None), _free(now))
+        mine = (_Run.workspace_id == workspace_id, _Run.id == run_id, _Run.wake_at.is_not(None))
         async with self._database.write(workspace_id) as session:
-            row = (await session.execute(_taken(owner, now, self.lease).where(*mine))).one_or_none()
+            taken = _taken(owner, now, self.lease).where(*mine, _Run.lease_until.is_(None))
+            row = (await session.execute(taken)).one_or_none()
         return None if row is None else _claimed(workspace_id, row)
 
     async def renew(self, lease: Lease) -> bool:
         """Whether it is still ours, and then for longer."""
-        mine = (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
-        longer = update(_Run).where(*mine, _Run.wake_at.is_not(None)).values(lease_until=self._clock.now() + self.lease)
+        longer = update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None))
         async with self._database.write(lease.workspace_id) as session:
-            return (await session.execute(longer.returning(_Run.id))).first() is not None
+            row = await session.execute(
+                longer.values(lease_until=self._clock.now() + self.lease).returning(_Run.id),
+            )
+            return row.first() is not None
 
-    async def give_back(self, lease: Lease) -> None:
-        """Others may have it at its time, which may have come already."""
-        mine = (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
+    async def give_back(self, lease: Lease, *, after: timedelta | None = None, failures: int = 0) -> None:
+        """Others may have it at its time, which may have come already, or after a while."""
+        back: dict[str, Any] = {"lease_until": None, "claims_without_progress": 0, "failures": failures}
+        if after is not None:
+            back["wake_at"] = self._clock.now() + after
         async with self._database.write(lease.workspace_id) as session:
-            await session.execute(update(_Run).where(*mine).values(lease_until=None, claims_without_progress=0))
+            await session.execute(update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None)).values(back))
+
+    async def begin_alone(self, lease: Lease) -> None:
+        """Counted before it begins: a process that dies of it can count nothing any more."""
+        async with self._database.write(lease.workspace_id) as session:
+            await session.execute(update(_Run).where(*_mine(lease)).values(failures=_Run.failures + 1))
+
+    async def wake_resting(self) -> int:
+        """Look at everything again that waits for its time. Nothing is done too early: whoever looks sees that."""
+        now = self._clock.now()
+        late = update(_Run).where(_Run.wake_at.is_not(None), _Run.wake_at > now).values(wake_at=now)
+        async with self._database.write(Across("the queue serves every workspace")) as session:
+            return len((await session.execute(late.returning(_Run.id))).all())
 
     async def abandon(self, lease: Lease, reason: str) -> None:
         """End a run that cannot even be taken up: nobody would ever get any further with it."""
         now = self._clock.now()
-        mine = (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
-        ended = update(_Run).where(*mine, _Run.wake_at.is_not(None))
+        ended = update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None))
+        async with self._database.read(lease.workspace_id) as reading:
+            changes = await begun_changes(reading, lease.run_id)
+        reason = f"{reason}\n{changes}".strip()
         async with self._database.write(lease.workspace_id) as session:
             row = await session.execute(
                 ended.values(
@@ -160,7 +238,7 @@ class Queue:
     async def due(self, most: int) -> int:
         """How many are due that nobody holds, counted up to so many."""
         now = self._clock.now()
-        query = select(_Run.id).where(_Run.wake_at <= now, _free(now)).limit(most)
+        query = select(_Run.id).where(*_due(now)).limit(most)
         async with self._database.read(Across("the queue serves every workspace")) as session:
             return len((await session.scalars(query)).all())
 
@@ -176,7 +254,7 @@ class Queue:
         now = self._clock.now()
         here = () if workspace_id is None else (_Run.workspace_id == workspace_id,)
         waiting = select(func.count()).where(*here, _Run.state == "created", _Run.wake_at <= now)
-        running = select(func.count()).where(*here, _Run.lease_until > now, _Run.wake_at.is_not(None))
+        running = select(func.count()).where(*here, _Run.lease_until.is_not(None))
         ended = (
             select(_Run.started_at, _Run.finished_at)
             .where(*here, _Run.finished_at.is_not(None), _Run.started_at.is_not(None))
@@ -190,29 +268,30 @@ class Queue:
             seconds_each=sum(spans) / len(spans) if spans else _USUAL_SECONDS,
         )
 
-    async def _anything(self, now: datetime) -> bool:
+    async def _anything(self, now: datetime, *, suspects: bool) -> bool:
         """Looking costs readers nothing; only who finds something asks for the right to write."""
-        query = select(_Run.id).where(_Run.wake_at <= now, _free(now)).limit(1)
+        query = select(_Run.id).where(*_due(now, suspects=suspects)).limit(1)
         async with self._database.read(Across("the queue serves every workspace")) as session:
             return (await session.scalars(query)).first() is not None
 
     async def _take(
-        self, session: WriteSession, place: WorkspaceId, owner: str, now: datetime, most: int
+        self, session: WriteSession, place: WorkspaceId, owner: str, most: int, *, suspects: bool
     ) -> list[Claimed]:
         """The first of a workspace, at one stroke."""
-        due = (_Run.workspace_id == place, _Run.wake_at <= now, _free(now))
+        now = self._clock.now()
+        due = (_Run.workspace_id == place, *_due(now, suspects=suspects))
         first = select(_Run.id).where(*due).order_by(_Run.rank, _Run.created_at).limit(most)
         # Several may claim at once on Postgres; SQLite has one writer, and knows no such words.
         chosen = first.with_for_update(skip_locked=True).cte("chosen")
         taken = _taken(owner, now, self.lease).where(_Run.workspace_id == place, _Run.id.in_(select(chosen.c.id)))
-        rows = sorted((await session.execute(taken)).all(), key=lambda row: (row[4], row[0]))
+        rows = sorted((await session.execute(taken)).all(), key=lambda row: (row[5], row[0]))
         return [_claimed(place, row) for row in rows]
 
 
 async def _busy(session: ReadSession, now: datetime) -> dict[WorkspaceId, int]:
     """The workspaces in which something is due, with how much is under way in each."""
-    due = exists().where(_Run.workspace_id == Workspace.id, _Run.wake_at <= now, _free(now))
+    due = exists().where(_Run.workspace_id == Workspace.id, *_due(now))
     places = (await session.scalars(select(Workspace.id).where(due))).all()
-    held = select(_Run.workspace_id, func.count()).where(_Run.lease_until > now, _Run.wake_at.is_not(None))
+    held = select(_Run.workspace_id, func.count()).where(_Run.lease_until.is_not(None))
     counts = {row[0]: row[1] for row in (await session.execute(held.group_by(_Run.workspace_id))).all()}
     return {WorkspaceId(place): counts.get(place, 0) for place in places}

@@ -16,6 +16,7 @@ from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import Personas
 from gaby.agent.queue import Queue
 from gaby.agent.starting import Starter
+from gaby.audit import AuditLog
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
@@ -53,6 +54,7 @@ class Agent:
     database: Database
     clock: Clock
     vault: Vault
+    audit: AuditLog
     queue: Queue
     writer: EdgeWriter
     starter: Starter
@@ -122,7 +124,7 @@ class Agent:
         """Take up at once what would have waited for its time."""
         run = await self._open(session, run_id)
         run.wake_at = self.clock.now()
-        run.claims_without_progress = 0
+        run.claims_without_progress = run.failures = 0
         self._tell(session, actor, run, "resume_asked")
         return run
 

@@ -58,6 +58,7 @@ from gaby.llm.service import Models
 from gaby.mcp import HostLimits, McpHost, SpillFolder
 from gaby.safety import parse_profile
 from gaby.settings import Settings
+from gaby.tickets.postings import try_at_once
 from gaby.tickets.service import Tickets
 from gaby.tools import Ground, Tools, ToolSettings, build_tools
 from gaby.tools.device_code import Wire
@@ -158,7 +159,17 @@ class Gaby:
         ]
 
     def _leading(self, *more: Schedule) -> AbstractAsyncContextManager[None]:
-        return Schedules(self.database, self.clock, worker_name(), [*self.schedules(), *more]).running()
+        schedules = [*self.schedules(), *more]
+        return Schedules(
+            self.database, self.clock, worker_name(), schedules, on_set_back=self._clock_was_set_back
+        ).running()
+
+    async def _clock_was_set_back(self) -> None:
+        """What rests until a time of day is looked at now, and rests again if it must."""
+        async with self.database.write(Across("the clock is the same for every workspace")) as session:
+            await try_at_once(session, self.clock.now())
+        await self.agent.queue.wake_resting()
+        self.runner.schedule()
 
     @asynccontextmanager
     async def work_for_others(self) -> AsyncGenerator[None]:
@@ -167,7 +178,7 @@ class Gaby:
         dead = Schedule("dead jobs", _MINUTE, jobs.forget_dead, first=_MINUTE)
         async with self.running(background=False), jobs.open(), self._leading(dead):
             self._tellers.append(jobs.schedule)
-            task = asyncio.create_task(jobs.work(self.runner.slots), name="worker")
+            task = asyncio.create_task(jobs.work(), name="worker")
             try:
                 yield
             finally:

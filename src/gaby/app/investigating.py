@@ -131,6 +131,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
         database=database,
         clock=clock,
         vault=ground.vault,
+        audit=ground.audit,
         queue=queue,
         writer=writer,
         starter=starter,
@@ -151,4 +152,10 @@ def build_jobs(database: Database, runner: Runner) -> "Jobs":
 
 
 def build_runner(agent: Agent, ground: Ground, settings: Settings) -> Runner:
-    return Runner(agent, ground.clock, slots=agent.slots, poll_every=settings.worker.poll_every)
+    return Runner(
+        agent,
+        ground.clock,
+        slots=agent.slots,
+        poll_every=settings.worker.poll_every,
+        longest_call=settings.connectors.call_deadline.total_seconds(),
+    )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import UUID
 
 import orjson
 from prometheus_client import Counter
@@ -45,6 +46,8 @@ class AuditLog:
         self._writer = AuditWriter(db, appender)
         self._listeners: list[OnRows] = []
         self._counters: dict[WorkspaceId, Counter] = {}
+        self._changing: dict[AuditRowId, str] = {}
+        """Intents whose effects are under way in this process, with their runs."""
 
     def on_rows(self, listener: OnRows) -> None:
         self._listeners.append(listener)
@@ -72,6 +75,7 @@ class AuditLog:
         *,
         workspace_id: WorkspaceId | None = None,
         fence: Fence | None = None,
+        changes: bool = True,
     ) -> AsyncGenerator[Intent]:
         """The body runs only when the intent is on disk; afterwards the outcome is written.
 
@@ -79,11 +83,15 @@ class AuditLog:
 
         Say `intent.succeeded(...)` or `intent.failed(...)`. An exception means failed; saying nothing, or being
         cancelled, means unknown.
+
+        `changes` is False for what only reads, and may be cut off when the process ends.
         """
         workspace = actor.workspace_id if workspace_id is None else workspace_id
         draft = await self._draft(workspace, actor, f"{event}.intent", payload)
         row = await self._write(draft._replace(opens=True, fence=fence))
         intent = make_intent(row.id, workspace, event)
+        if changes:
+            self._changing[intent.id] = str(payload.get("run_id", ""))
         try:
             yield intent
         except Exception as error:
@@ -94,7 +102,14 @@ class AuditLog:
             # Cancelled or shutting down: shielded, so that the outcome is still written.
             await asyncio.shield(self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN)))
             raise
-        await self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN))
+        else:
+            await self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN))
+        finally:
+            self._changing.pop(intent.id, None)
+
+    def changes_under_way(self, run_id: UUID) -> bool:
+        """Whether something is being changed for this run, in this process, at this moment."""
+        return str(run_id) in self._changing.values()
 
     async def resolve(
         self, actor: Actor, pending: PendingIntent, outcome: Outcome, detail: Mapping[str, Any] | None = None

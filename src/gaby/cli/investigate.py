@@ -1,12 +1,15 @@
 """`gaby investigate`: look into one ticket, here and now."""
 
+import asyncio
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gaby.agent.queue import Claimed
 from gaby.agent.schemas import RunDetailOut, StepOut
 from gaby.app import Gaby
 from gaby.cli.opening import run
@@ -16,9 +19,10 @@ from gaby.cli.ticket import find_ticket
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
-from gaby.kernel.errors import BadRequest, Conflict
+from gaby.kernel.errors import BadRequest, Conflict, GabyError
 from gaby.kernel.ids import RunId
 from gaby.tickets.schemas import TicketIn
+from gaby.worker.runner import keep_lease
 
 
 def investigate(
@@ -94,7 +98,24 @@ async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: SafeConsol
     claimed = await gaby.agent.queue.claim_one("command line", actor.workspace_id, run_id)
     if claimed is None:
         raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")
-    loop = gaby.agent.loop
+    # Beside a model that takes its time, as a worker does; one that dies is found out by those who look.
+    working = asyncio.create_task(_moves(gaby, actor, claimed, console))
+    keeping = asyncio.create_task(keep_lease(gaby.agent.queue, claimed, working))
+    try:
+        await asyncio.wait({working})
+    finally:
+        working.cancel()
+        keeping.cancel()
+        await asyncio.gather(working, keeping, return_exceptions=True)
+        with suppress(GabyError):
+            await gaby.agent.queue.give_back(claimed.lease, failures=claimed.failures)
+    if working.cancelled():
+        raise Conflict("Another worker has taken it over. `gaby watch` shows what it does.")
+    working.result()
+
+
+async def _moves(gaby: Gaby, actor: Actor, claimed: Claimed, console: SafeConsole) -> None:
+    loop, run_id = gaby.agent.loop, claimed.lease.run_id
     taken = await loop.resume(claimed)
     taken.on_token = lambda text: console.print("\n(anew)" if text is None else text, end="", markup=False, style="dim")
     while True:

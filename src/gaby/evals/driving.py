@@ -17,7 +17,6 @@ from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.mind import shown
 from gaby.tools.approvals import Answer
 from gaby.tools.models import Approval
-from gaby.worker.runner import carry_on
 
 Driver = Callable[[Scene, Fixture, TicketId], Awaitable[Played]]
 _ROUNDS = 20
@@ -47,7 +46,7 @@ async def gabys_loop(scene: Scene, fixture: Fixture, ticket_id: TicketId) -> Pla
         claimed = await scene.gaby.agent.queue.claim_one("evaluation", scene.actor.workspace_id, run.typed_id)
         if claimed is None:
             raise Conflict(f"Somebody else carries {fixture.name} on.")
-        await carry_on(scene.gaby.agent.loop, claimed, _never_stopping)
+        await scene.gaby.runner.carry_on(claimed)
         if not await answer_approvals(scene, fixture.operator):
             run = await _latest(scene, ticket_id)
             break
@@ -55,10 +54,6 @@ async def gabys_loop(scene: Scene, fixture: Fixture, ticket_id: TicketId) -> Pla
     seconds = time.perf_counter() - begin
     told = await _recall(scene, ticket_id, run)
     return recount(scene, told._replace(seconds=seconds))
-
-
-def _never_stopping() -> bool:
-    return False
 
 
 async def _latest(scene: Scene, ticket_id: TicketId) -> Investigation | None:

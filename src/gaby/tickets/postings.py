@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, cast
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from gaby.audit import AuditLog, Fence, FenceBroken
 from gaby.kernel.actors import Actor
@@ -350,6 +350,12 @@ class _Sending:
 
 def _is_for_requester(posting: Posting, sealing: Sealing) -> bool:
     return posting.kind == "reply" and not json.loads(sealing.open(posting.content))["private"]
+
+
+async def try_at_once(session: WriteSession, now: datetime) -> None:
+    """Whatever waits for its next try is due. What waits for a person does so as before."""
+    waits = (Posting.state.in_(("due", "sending")), Posting.again_at > now, Posting.approval_id.is_(None))
+    await session.execute(update(Posting).where(*waits).values(again_at=now))
 
 
 async def postings_of(session: ReadSession, run_id: UUID) -> Sequence[Posting]:

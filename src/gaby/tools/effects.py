@@ -47,7 +47,8 @@ class Effects:
         try:
             size = len(canonical_json(decided.arguments))
             payload = await run_text_work(size, _payload, decided, run)
-            async with self._audit.effect(run.actor, event, payload, fence=fence) as intent:
+            changes = decided.entry.facts.lane == "write" and not rehearsal
+            async with self._audit.effect(run.actor, event, payload, fence=fence, changes=changes) as intent:
                 return await self._call(decided, run, intent, rehearsal=rehearsal)
         except ConnectorError as error:
             return failure_of(error)
@@ -77,6 +78,7 @@ def _payload(decided: Decided, run: Run) -> dict[str, Any]:
         "call_id": str(call.id),
         "run_id": str(run.id),
         "tool": facts.full_name,
+        "lane": facts.lane,
         "definition": facts.fingerprint,
         "policy": decided.entry.connector.version,
         "rule": decided.verdict.rule,

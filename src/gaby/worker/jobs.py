@@ -1,8 +1,8 @@
 """Procrastinate: how workers on any number of machines hear of work, over the Postgres that they share anyway.
 
-The queue is the table of investigations, and a job carries none of them: it says that there is something to do. Whoever
-gets it claims the fairest next one, and goes on until nothing is due. So a job that is lost, or comes twice, loses and
-repeats nothing, and one workspace's thousand tickets do not stand before another's one.
+The queue is the table of investigations, and a job carries none of them: it says that there is something to do, and
+whoever gets it looks at once. Every worker looks every few seconds anyway. So a job that is lost, or comes twice, loses
+and repeats nothing, and one workspace's thousand tickets do not stand before another's one.
 """
 
 import asyncio
@@ -19,14 +19,13 @@ from psycopg import sql
 from gaby.kernel.database import Database
 from gaby.kernel.database.faults import UpgradeForbidden
 from gaby.kernel.database.postgres import CONNECT_ARGS, PostgresEngine
-from gaby.kernel.errors import GabyError, Misconfigured
+from gaby.kernel.errors import Misconfigured
 from gaby.kernel.log import get_log
 from gaby.worker.runner import Runner
 
 SCHEMA = "gaby_queue"
-_MOST_CALLED = 32
 _PAUSE = 1.0
-_LOOK_EVERY = 2.0
+_POLL = 2.0
 _LOCK = 0x47414259_51554555
 _log = get_log(__name__)
 
@@ -92,20 +91,19 @@ class Jobs:
                 self._app = None
                 await asyncio.gather(*self._telling, return_exceptions=True)
 
-    async def work(self, slots: int) -> None:
+    async def work(self) -> None:
         """Until cancelled; then what is under way finishes its present move."""
         if self._app is None:
             raise RuntimeError("open the jobs first")
-        looking = asyncio.create_task(self._look_for_work(self._app), name="look for work")
+        working = asyncio.create_task(self._runner.work(), name="runner")
         try:
             while True:
-                await self._serve(self._app, slots)
+                await self._listen(self._app)
                 _log.warning("jobs.interrupted", again_in=_PAUSE)
                 await asyncio.sleep(_PAUSE)
         finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
             await self._runner.stop()
+            await working
 
     async def forget_dead(self) -> int:
         """Delete what workers held that are gone. It says nothing that whoever looks for work would not find."""
@@ -117,32 +115,26 @@ class Jobs:
             await manager.finish_job(job, status=Status.FAILED, delete_job=True)
         return len(dead)
 
-    async def _serve(self, app: procrastinate.App, slots: int) -> None:
+    async def _listen(self, app: procrastinate.App) -> None:
         """As long as the database answers. Procrastinate's worker ends when it does not, and so may begin again."""
         try:
             await app.run_worker_async(
                 queues=["gaby"],
-                concurrency=slots,
-                fetch_job_polling_interval=2.0,
+                concurrency=1,
+                fetch_job_polling_interval=_POLL,
                 install_signal_handlers=False,
-                shutdown_graceful_timeout=10.0,
                 delete_jobs="always",
             )
         except (ProcrastinateException, psycopg.Error, OSError, RuntimeError) as error:
             _log.warning("jobs.failed", error=repr(error))
 
     async def _tell(self, app: procrastinate.App) -> None:
+        """One worker is to look. As long as none has come, none is called again."""
         try:
-            await self._defer(app, 1)
+            with suppress(AlreadyEnqueued):
+                await app.configure_task("look", queue="gaby", queueing_lock="look").defer_async()
         except (ProcrastinateException, OSError) as error:
             _log.warning("jobs.not_told", error=repr(error))
-
-    async def _defer(self, app: procrastinate.App, count: int) -> None:
-        """So many workers are to come. Those who were called and have not come yet are not called again."""
-        for number in range(count):
-            with suppress(AlreadyEnqueued):
-                job = app.configure_task("investigate", queue="gaby", queueing_lock=f"investigate-{number}")
-                await job.defer_async()
 
     def _make(self) -> procrastinate.App:
         engine = postgres_of(self._database)
@@ -152,19 +144,8 @@ class Jobs:
             conninfo=url, kwargs={**CONNECT_ARGS, "options": options}, max_size=4
         )
         app = procrastinate.App(connector=connector)
-        app.task(name="investigate", queue="gaby", pass_context=False)(self._investigate)
+        app.task(name="look", queue="gaby", pass_context=False)(self._look)
         return app
 
-    async def _investigate(self) -> None:
-        while await self._runner.work_one():
-            pass
-
-    async def _look_for_work(self, app: procrastinate.App) -> None:
-        """What nobody was told of: a ticket from the command line, a lease that ended, an answer that came."""
-        while True:
-            await asyncio.sleep(_LOOK_EVERY)
-            try:
-                if due := await self._runner.due(_MOST_CALLED):
-                    await self._defer(app, due)
-            except (GabyError, ProcrastinateException, psycopg.Error, OSError) as error:
-                _log.warning("jobs.not_looked", error=repr(error))
+    async def _look(self) -> None:
+        self._runner.schedule()

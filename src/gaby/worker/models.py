@@ -18,7 +18,7 @@ class Leader(Base):
     beat: Mapped[int] = mapped_column(BigInteger)
     """Counted up by the holder as long as it lives."""
     seen_at: Mapped[datetime]
-    """When it last was. Only for people: who leads is decided by the count."""
+    """When it last was, by the wall clock: one that is earlier now was set back. Who leads is decided by the count."""
 
 
 class ScheduleRecord(Base):

@@ -1,4 +1,7 @@
-"""The embedded runner: investigations side by side in the server's own event loop."""
+"""The runner: investigations side by side in one process, be it a server or a worker.
+
+A run that was interrupted from outside is taken up again and again. Only what fails by itself is given up.
+"""
 
 import asyncio
 import os
@@ -11,11 +14,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gaby.agent.edges import LeaseLost
-from gaby.agent.queue import MOST_TRIES, Claimed, Queue
+from gaby.agent.queue import MOST_FAILURES, Claimed, Queue
 from gaby.agent.service import Agent
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError, Unavailable
 from gaby.kernel.log import get_log
+from gaby.worker.turns import Turns
 
 if TYPE_CHECKING:
     from gaby.agent.loop import Loop
@@ -25,6 +29,11 @@ _log = get_log(__name__)
 Stopping = Callable[[], bool]
 _PAUSE = 1.0
 """After the database did not answer."""
+_AGAIN = timedelta(seconds=10)
+"""After something that a run needs did not answer, or after an error of its own."""
+_LONGEST_MOVE = 1800.0
+"""Whatever a move waits for has a time limit of its own. A move that takes longer than all of them waits for ever."""
+_MARGIN = 5.0
 
 
 def worker_name() -> str:
@@ -33,15 +42,20 @@ def worker_name() -> str:
 
 
 class Runner:
-    def __init__(self, agent: Agent, clock: Clock, *, slots: int, poll_every: timedelta) -> None:
+    def __init__(
+        self, agent: Agent, clock: Clock, *, slots: int, poll_every: timedelta, longest_call: float = 60.0
+    ) -> None:
         self._agent = agent
         self._clock = clock
         self.slots = slots
         self._poll_every = poll_every.total_seconds()
+        self._longest_call = longest_call
         self._wake = asyncio.Event()
         self._stopping = False
         self._name = worker_name()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._turns = Turns()
+        self._started_at = clock.monotonic()
+        self._tasks: dict[asyncio.Task[None], Claimed] = {}
 
     @property
     def busy(self) -> int:
@@ -57,8 +71,8 @@ class Runner:
             self._wake.clear()
             claimed = await self._claim()
             for each in claimed:
-                task = asyncio.create_task(self._carry_on(each), name=f"run {each.lease.run_id}")
-                self._tasks.add(task)
+                task = asyncio.create_task(self._look_after(each), name=f"run {each.lease.run_id}")
+                self._tasks[task] = each
                 task.add_done_callback(self._ended)
             if not claimed or self.busy >= self.slots:
                 with suppress(TimeoutError):
@@ -71,87 +85,146 @@ class Runner:
         self._wake.set()
 
     async def stop(self, patience: float = 10.0) -> None:
-        """Let each finish its present move, then leave the rest to others."""
+        """Let each finish its present move, then leave the rest to others. What changes something is waited for as long
+        as a call may take: cut off in the middle, nobody could say whether it was done."""
         self.finish()
-        if self._tasks:
-            _, late = await asyncio.wait(set(self._tasks), timeout=patience)
-            for task in late:
+        late = await self._left(patience, lambda _: True)
+        for task in late:
+            if not self._changes(self._tasks[task]):
                 task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        late = await self._left(self._longest_call + _MARGIN, self._changes)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def due(self, most: int) -> int:
-        """How many are due that nobody holds, at most so many."""
-        return await self._agent.queue.due(most)
+    def _changes(self, claimed: Claimed) -> bool:
+        return self._agent.audit.changes_under_way(claimed.lease.run_id)
+
+    async def _left(self, patience: float, matters: Callable[[Claimed], bool]) -> set[asyncio.Task[None]]:
+        """Which are still under way when the time is over, or when only such are left that do not matter."""
+        until = self._clock.monotonic() + patience
+        while waiting := {task for task, each in self._tasks.items() if matters(each)}:
+            if (left := until - self._clock.monotonic()) <= 0:
+                break
+            await asyncio.wait(waiting, timeout=min(left, 0.2), return_when=asyncio.FIRST_COMPLETED)
+        return set(self._tasks)
 
     async def work_one(self) -> bool:
         """Carry on whatever is due most, here and now. False when nothing is, or when it is time to stop."""
         if self._stopping:
             return False
-        claimed = await self._agent.queue.claim(self._name)
+        claimed = await self._agent.queue.claim(self._name, suspects=self._is_quiet())
         for each in claimed:
-            await self._carry_on(each)
+            await self._look_after(each)
         return bool(claimed)
+
+    def _is_quiet(self) -> bool:
+        """Whether this process has lived for a while. In one that is killed again and again, a death proves nothing."""
+        return self._clock.monotonic() - self._started_at >= self._agent.queue.lease.total_seconds() / 2
 
     async def _claim(self) -> list[Claimed]:
         free = self.slots - self.busy
         if free <= 0:
             return []
         try:
-            return await self._agent.queue.claim(self._name, free)
+            return await self._agent.queue.claim(self._name, free, suspects=self._is_quiet())
         except GabyError as error:
             _log.warning("queue.unavailable", error=error.message)
             await asyncio.sleep(_PAUSE)
             return []
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         self._wake.set()
 
-    async def _carry_on(self, claimed: Claimed) -> None:
-        work = asyncio.create_task(carry_on(self._agent.loop, claimed, lambda: self._stopping))
-        keep = asyncio.create_task(_keep_lease(self._agent.queue, claimed, work))
+    async def _look_after(self, claimed: Claimed) -> None:
+        """Carry it on as long as it is ours. However that ends, it is told."""
+        work = asyncio.create_task(self.carry_on(claimed))
+        keep = asyncio.create_task(keep_lease(self._agent.queue, claimed, work))
         try:
             await asyncio.wait({work})
         except asyncio.CancelledError:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
+            await self._give_back(claimed)
             raise
         finally:
             keep.cancel()
             await asyncio.gather(keep, return_exceptions=True)
         report(claimed, work)
-        if claimed.tries > MOST_TRIES and not work.cancelled() and work.exception() is not None:
-            told = f"It was taken up {claimed.tries} times and never got any further."
-            await self._agent.queue.abandon(claimed.lease, told)
+        error = None if work.cancelled() else work.exception()
+        if isinstance(error, Unavailable):
+            await self._give_back(claimed, _AGAIN)
+        elif error is not None and not isinstance(error, LeaseLost):
+            await self._failed(claimed)
 
-
-async def carry_on(loop: "Loop", claimed: Claimed, stopping: Stopping) -> None:
-    """One run, as far as it goes."""
-    run = await loop.resume(claimed)
-    moving = asyncio.create_task(_moves(loop, run, stopping))
-    try:
-        await asyncio.wait({moving})
-    except asyncio.CancelledError:
-        moving.cancel()
-        await asyncio.gather(moving, return_exceptions=True)
-        raise
-    error = moving.exception() if not moving.cancelled() else None
-    if error is None:
-        return
-    if isinstance(error, LeaseLost | Unavailable | asyncio.CancelledError):
-        raise error
-    # A bug of ours, or something that no try will mend. It ends here, told with all that is known, and a person looks.
-    await loop.fail(run, error, "".join(traceback.format_exception(error))[-8000:])
-
-
-async def _moves(loop: "Loop", run: "Investigating", stopping: Stopping) -> None:
-    while await loop.step(run):
-        if stopping():
-            await loop.put_down(run)
+    async def carry_on(self, claimed: Claimed) -> None:
+        """One run, as far as it goes."""
+        loop, queue = self._agent.loop, self._agent.queue
+        if claimed.failures >= 2 * MOST_FAILURES:
+            # Not even its end could be written.
+            await queue.abandon(claimed.lease, f"It failed {claimed.failures} times, and never got any further.")
             return
+        if claimed.is_suspect:
+            async with self._turns.alone():
+                await queue.begin_alone(claimed.lease)
+                run, goes_on = await self._take_up(loop, claimed)
+        else:
+            async with self._turns.beside():
+                run, goes_on = await self._take_up(loop, claimed)
+        while goes_on:
+            if self._stopping:
+                await loop.put_down(run)
+                return
+            async with self._turns.beside():
+                goes_on = await self._move(loop, run)
+
+    async def _take_up(self, loop: "Loop", claimed: Claimed) -> "tuple[Investigating, bool]":
+        run = await loop.resume(claimed)
+        return run, await self._move(loop, run)
+
+    async def _move(self, loop: "Loop", run: "Investigating") -> bool:
+        """One move, in a task of its own, since a bug may do anything. Whether it can go on at once."""
+        moving = asyncio.create_task(loop.step(run))
+        try:
+            done, _ = await asyncio.wait({moving}, timeout=_LONGEST_MOVE)
+        except asyncio.CancelledError:
+            moving.cancel()
+            await asyncio.gather(moving, return_exceptions=True)
+            raise
+        if not done:
+            moving.cancel()
+            await asyncio.gather(moving, return_exceptions=True)
+            error: BaseException | None = TimeoutError("A move took too long.")
+        elif moving.cancelled():
+            raise asyncio.CancelledError
+        else:
+            error = moving.exception()
+        if error is None:
+            return moving.result()
+        if isinstance(error, LeaseLost | Unavailable):
+            raise error
+        # A bug of ours, or something that no try will mend. It ends here, told with all that is known, and a person
+        # looks.
+        await loop.fail(run, error, "".join(traceback.format_exception(error))[-8000:])
+        return False
+
+    async def _failed(self, claimed: Claimed) -> None:
+        """It could not even be taken up, or its end could not be written, by an error of its own."""
+        queue, failures = self._agent.queue, claimed.failures + 1
+        with suppress(GabyError):
+            if failures < MOST_FAILURES:
+                await queue.give_back(claimed.lease, after=_AGAIN, failures=failures)
+            else:
+                await queue.abandon(claimed.lease, f"It failed {failures} times, and never got any further.")
+
+    async def _give_back(self, claimed: Claimed, after: timedelta | None = None) -> None:
+        """It was no fault of the run. Where not even that can be written, the lease ends by itself."""
+        with suppress(GabyError):
+            await self._agent.queue.give_back(claimed.lease, after=after, failures=claimed.failures)
 
 
-async def _keep_lease(queue: Queue, claimed: Claimed, work: asyncio.Task[None]) -> None:
+async def keep_lease(queue: Queue, claimed: Claimed, work: asyncio.Task[None]) -> None:
     """A slow model must not cost us the run. When it is lost all the same, we stop."""
     while True:
         await asyncio.sleep(queue.lease.total_seconds() / 3)
@@ -174,7 +247,7 @@ def report(claimed: Claimed, work: asyncio.Task[None]) -> None:
     if isinstance(error, LeaseLost):
         _log.warning("run.lease_lost", run=run)
     elif isinstance(error, GabyError):
-        # It is due again as soon as its lease ends.
+        # It is due again in a while.
         _log.warning("run.interrupted", run=run, error=error.message)
     elif error is not None:
         _log.error("run.broken", run=run, exc_info=error)

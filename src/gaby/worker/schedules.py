@@ -25,7 +25,10 @@ _ALL = Across("schedules serve every workspace")
 _GRACE = timedelta(minutes=2)
 """How late a schedule may be before somebody is told: a leader may have to be followed by another."""
 _LONGEST = timedelta(hours=6)
+_SAME_TIME = timedelta(seconds=5)
+"""Clocks of several machines differ by so much without anybody having set them."""
 _log = get_log(__name__)
+OnSetBack = Callable[[], Awaitable[object]]
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Schedules:
         *,
         beat: timedelta = timedelta(seconds=5),
         silence: timedelta = timedelta(seconds=15),
+        on_set_back: OnSetBack | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -71,6 +75,7 @@ class Schedules:
         self._schedules = schedules
         self._beat = beat.total_seconds()
         self._silence = silence.total_seconds()
+        self._on_set_back = on_set_back
         self._seen: tuple[str | None, int] | None = None
         self._seen_at = 0.0
         self._leads_until = float("-inf")
@@ -114,7 +119,7 @@ class Schedules:
         now = self._clock.monotonic()
         async with self._database.read(_ALL) as session:
             row = await session.get_one(Leader, _ROLE)
-            found = (row.holder, row.beat)
+            found, seen_at = (row.holder, row.beat), row.seen_at
         if found != self._seen:
             self._seen, self._seen_at = found, now
         holder, beat = found
@@ -131,6 +136,10 @@ class Schedules:
                 _log.info("schedules.lead", after=holder)
             self._seen, self._seen_at = (self._holder, beat + 1), now
             self._leads_until = now + self._silence
+            if seen_at > self._clock.now() + _SAME_TIME and self._on_set_back is not None:
+                # What waits for a time of day would wait until that time comes a second time.
+                _log.warning("clock.set_back", to=str(self._clock.now()), after=str(seen_at))
+                await self._on_set_back()
         return won
 
     async def _take(self, session: WriteSession, holder: str | None, beat: int) -> bool:

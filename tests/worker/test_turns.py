@@ -1,0 +1,38 @@
+"""Turns: side by side, unless one of them has to be alone."""
+
+import asyncio
+
+import pytest
+
+from gaby.worker.turns import Turns
+
+
+@pytest.mark.promise("Q6")
+async def test_whoever_wants_to_be_alone_waits_for_the_others_and_they_for_him() -> None:
+    turns, seen = Turns(), list[str]()
+
+    async def beside(name: str, wait: asyncio.Event) -> None:
+        async with turns.beside():
+            seen.append(f"{name} begins")
+            await wait.wait()
+        seen.append(f"{name} ends")
+
+    async def alone() -> None:
+        async with turns.alone():
+            seen.append("alone")
+
+    gate = asyncio.Event()
+    first = asyncio.create_task(beside("one", gate))
+    await asyncio.sleep(0)
+    waits = [asyncio.create_task(alone()), asyncio.create_task(alone())]
+    await asyncio.sleep(0)
+    given_up = asyncio.create_task(alone())
+    await asyncio.sleep(0)
+    later = asyncio.create_task(beside("two", gate))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.sleep(0)
+    assert seen == ["one begins"]
+    gate.set()
+    await asyncio.gather(first, *waits, later)
+    assert seen == ["one begins", "one ends", "alone", "alone", "two begins", "two ends"]
