@@ -65,6 +65,17 @@ def test_wrong_words_about_tickets_are_answered_with_what_to_do(acme: Shell) -> 
 
 
 @pytest.mark.promise("T2")
+def test_a_desk_whose_settings_are_lists_is_added(acme: Shell) -> None:
+    given = ["--set", "token=secret", "--set", "priorities=now:critical, later: low", "--every", "never"]
+    repositories = ["--set", "repositories=acme/shop, acme/site", "--set", "repositories=acme/desk"]
+    added = acme("desk", "add", "issues", "github", *given, *repositories, "--json")
+    assert added.code == 0, added.err
+    config = json.loads(added.out)["config"]
+    assert config["repositories"] == ["acme/shop", "acme/site", "acme/desk"]
+    assert config["priorities"] == {"now": "critical", "later": "low"}
+
+
+@pytest.mark.promise("T2")
 def test_a_desk_is_added_checked_polled_and_its_letters_are_read(acme: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "drop"
     folder.mkdir()
@@ -93,6 +104,7 @@ def test_wrong_words_about_desks_are_answered_with_what_to_do(acme: Shell, tmp_p
     assert "NAME=VALUE" in acme("desk", "add", "drop", "inbox", "--set", "folder").err
     assert "colour" in acme("desk", "add", "drop", "inbox", "--set", "colour=red").err
     assert "small letters" in acme("desk", "add", "My Desk", "inbox").err
+    assert "twice" in acme("desk", "add", "drop", "inbox", "--set", "folder=a", "--set", "folder=b").err
     assert acme("desk", "add", "drop", "inbox", "--set", f"folder={tmp_path / 'nowhere'}").code == 0
     assert acme("desk", "add", "drop", "inbox").code == 5
     gone = acme("desk", "poll", "drop")

@@ -85,6 +85,24 @@ def test_calls_come_before_a_search_and_a_search_before_the_end() -> None:
     assert read(text="I am done.") == plan.Step(kind="conclude", why="I am done.")
 
 
+@pytest.mark.promise("G8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        '{"name": "directory.find_user", "argu',
+        '```json\n{"name": "conclude"}\n```',
+        '[{"tool": ',
+        "<tool_call>",
+    ],
+)
+def test_a_call_that_was_only_written_down_is_no_end(text: str) -> None:
+    """Broken off in its middle, it was once taken for a conclusion."""
+    with pytest.raises(Unacceptable):
+        read(text=text)
+
+
 def test_what_stays_the_same_stands_first_in_the_prompt() -> None:
     """So that each step of a run reads all but its end from the vendor's cache."""
 

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from gaby.agent.edges import EdgeWriter
 from gaby.agent.escalations import Escalations
 from gaby.agent.learning import Learning
+from gaby.agent.liveness import Liveness
 from gaby.agent.loading import Taken, edges_of, sealing_of
 from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import Personas
@@ -57,6 +58,7 @@ class Agent:
     audit: AuditLog
     queue: Queue
     writer: EdgeWriter
+    liveness: Liveness
     starter: Starter
     personas: Personas
     escalations: Escalations

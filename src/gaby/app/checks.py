@@ -2,16 +2,20 @@
 
 import asyncio
 import os
+import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from gaby.agent.liveness import IN_WORDS, Liveness
+from gaby.agent.starting import Starter
 from gaby.app.opening import open_configured_database
-from gaby.audit import parse_witnesses, ping_witnesses
+from gaby.audit import Appender, AuditLog, parse_witnesses, ping_witnesses
 from gaby.kernel.checks import Check, RunCheck
 from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.database import Across, Database
 from gaby.kernel.errors import GabyError
+from gaby.kernel.ids import Ids
 from gaby.migrations import inspect_schema
 from gaby.settings import Settings
 from gaby.worker.schedules import look_at_schedules
@@ -77,17 +81,7 @@ def _write_probe(folder: Path) -> None:
 
 
 def schedules_check(database: Database, clock: Clock) -> RunCheck:
-    """Whether somebody does what has to be done again and again: polls desks, ends approvals, checks the audit log.
-
-    Looked at every few seconds only: load balancers ask all the time, and it changes in minutes.
-    """
-    known: list[tuple[float, Check]] = []
-
-    async def check() -> Check:
-        now = clock.monotonic()
-        if not known or now - known[-1][0] >= _LOOK_EVERY:
-            known[:] = [(now, await look())]
-        return known[-1][1]
+    """Whether somebody does what has to be done again and again: polls desks, ends approvals, checks the audit log."""
 
     async def look() -> Check:
         try:
@@ -104,6 +98,34 @@ def schedules_check(database: Database, clock: Clock) -> RunCheck:
         if broken := [f"{each.name} ({each.problem})" for each in found if each.problem]:
             return Check("schedules", "warn", f"failed the last time: {', '.join(broken)}", "Look at the log.")
         return Check("schedules", "ok", "each was done in time" if found else "none has begun yet")
+
+    return _now_and_then(look, clock)
+
+
+def liveness_check(liveness: Liveness) -> RunCheck:
+    """Whether somebody moves every ticket that was accepted."""
+
+    async def look() -> Check:
+        try:
+            found = await liveness.broken()
+        except GabyError as error:
+            return Check("tickets", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
+        if wrong := [f"{count} {IN_WORDS[rule]}" for rule, count in found.items() if count]:
+            return Check("tickets", "warn", "; ".join(wrong), "Start `gaby serve` or `gaby worker`, and see the log.")
+        return Check("tickets", "ok", "somebody moves each of them")
+
+    return _now_and_then(look, liveness.clock)
+
+
+def _now_and_then(look: RunCheck, clock: Clock) -> RunCheck:
+    """Looked at every few seconds only: load balancers ask all the time, and it changes in minutes."""
+    known: list[tuple[float, Check]] = []
+
+    async def check() -> Check:
+        now = clock.monotonic()
+        if not known or now - known[-1][0] >= _LOOK_EVERY:
+            known[:] = [(now, await look())]
+        return known[-1][1]
 
     return check
 
@@ -136,14 +158,27 @@ def from_report(name: str, trouble: Callable[[], str | None], fix: str) -> RunCh
     return check
 
 
+def _liveness(database: Database, clock: Clock, settings: Settings) -> Liveness:
+    ids = Ids(clock, secrets.token_bytes)
+    return Liveness(
+        database=database,
+        clock=clock,
+        audit=AuditLog(database, Appender(clock, ids)),
+        starter=Starter(clock, ids),
+        lease=settings.worker.lease,
+        longest_call=settings.connectors.call_deadline,
+    )
+
+
 async def diagnose(settings: Settings) -> list[Check]:
     """All checks of an installation that is not running here. Nothing is created or started."""
-    database = open_configured_database(settings)
+    database, clock = open_configured_database(settings), SystemClock()
     runs = [
         schema_check(database),
         database_check(database),
         disk_check(settings.home if settings.home.is_dir() else settings.home.absolute().parent),
-        schedules_check(database, SystemClock()),
+        schedules_check(database, clock),
+        liveness_check(_liveness(database, clock, settings)),
         private_file_check("master key", settings.master_key_path, in_settings=settings.crypto.master_key is not None),
         private_file_check(
             "signing key", settings.signing_key_path, in_settings=settings.audit.signing_key is not None

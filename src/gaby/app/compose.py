@@ -155,6 +155,7 @@ class Gaby:
             Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
             Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_WALK),
+            Schedule("liveness", _MINUTE, self.agent.liveness.repair, first=_MINUTE),
             Schedule("learning", _FIRST_WALK, self.agent.learning.weigh_due, first=_FIRST_WALK),
         ]
 
@@ -168,6 +169,7 @@ class Gaby:
         """What rests until a time of day is looked at now, and rests again if it must."""
         async with self.database.write(Across("the clock is the same for every workspace")) as session:
             await try_at_once(session, self.clock.now())
+        await self.tickets.receiver.poll_all()
         await self.agent.queue.wake_resting()
         self.runner.schedule()
 
@@ -227,6 +229,8 @@ class Gaby:
             schedules = await look_at_schedules(session, self.clock.now())
         for each in schedules:
             self.metrics.schedule_late_seconds.labels(schedule=each.name).set(each.late.total_seconds())
+        for rule, count in (await self.agent.liveness.broken()).items():
+            self.metrics.liveness_broken.labels(rule=rule).set(count)
 
     async def _sweep_results(self) -> None:
         await self.spill.sweep(self.settings.connectors.keep_results)
@@ -253,6 +257,7 @@ class Gaby:
             checks.schema_check(self.database),
             checks.disk_check(self.settings.home),
             checks.schedules_check(self.database, self.clock),
+            checks.liveness_check(self.agent.liveness),
             checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
             *([self.witnesses.check] if self.settings.audit.witnesses else []),
             checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),

@@ -8,6 +8,7 @@ import httpx2
 from gaby.agent.edges import EdgeWriter
 from gaby.agent.escalations import Escalations
 from gaby.agent.learning import Learning
+from gaby.agent.liveness import Liveness
 from gaby.agent.persona import Persona, Personas
 from gaby.agent.queue import Queue
 from gaby.agent.service import Agent
@@ -134,6 +135,14 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
         audit=ground.audit,
         queue=queue,
         writer=writer,
+        liveness=Liveness(
+            database=database,
+            clock=clock,
+            audit=ground.audit,
+            starter=starter,
+            lease=settings.worker.lease,
+            longest_call=settings.connectors.call_deadline,
+        ),
         starter=starter,
         personas=personas,
         escalations=escalations,

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin
 
 import typer
 from pydantic import SecretStr
@@ -67,7 +67,12 @@ def add(
     name: Annotated[str, typer.Argument(help="What to call it.")],
     kind: Annotated[str, typer.Argument(help="As `gaby desk kinds` lists them.")],
     setting: Annotated[
-        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE; may be repeated. NAME=- asks for it.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            "-s",
+            help="NAME=VALUE; may be repeated. NAME=- asks for it. A list is written with commas, or one by one.",
+        ),
     ] = None,
     every: Annotated[str, typer.Option(help="How often to look for tickets: 30s, 5m; never for webhooks only.")] = "1m",
     vouched_by: Annotated[
@@ -83,7 +88,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Connect a help desk."""
-    values = dict(_setting(each) for each in setting or [])
+    values = _values(kind, setting or [])
     interval = None if every == "never" else parse_duration(every)
     voucher = _voucher(kind, vouched_by)
 
@@ -286,6 +291,24 @@ def _voucher(kind: str, given: VoucherChoice | None) -> Voucher | None:
         raise typer.BadParameter(f"choose one of: {', '.join(possible)}")
 
     return typer.prompt("vouched by", default=possible[0], value_proc=chosen, err=True)
+
+
+def _values(kind: str, settings: list[str]) -> dict[str, Any]:
+    """Texts of the command line, in the shapes that the kind's settings have."""
+    fields = kind_of(kind).config.model_fields
+    values: dict[str, Any] = {}
+    for name, text in map(_setting, settings):
+        shape = get_origin(fields[name].annotation) if name in fields else None
+        if shape is list:
+            values.setdefault(name, []).extend(part.strip() for part in text.split(",") if part.strip())
+        elif name in values:
+            raise BadRequest(f"{name} is given twice.")
+        elif shape is dict:
+            pairs = [part.partition(":") for part in text.split(",") if part.strip()]
+            values[name] = {key.strip(): value.strip() for key, _, value in pairs}
+        else:
+            values[name] = text
+    return values
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -2,13 +2,19 @@
 
 import asyncio
 import signal
+import time
+from itertools import chain, repeat
 
 from gaby.app import Gaby, build
 from gaby.cli.opening import read_settings
 from gaby.cli.printing import echo
 from gaby.kernel import log, tracing
 from gaby.kernel.database.faults import SchemaOutdated
+from gaby.kernel.errors import Unavailable
 from gaby.migrations import inspect_schema
+from gaby.settings import Settings
+
+_PAUSES = chain((1.0, 2.0, 4.0, 8.0), repeat(15.0))
 
 
 def worker() -> None:
@@ -17,13 +23,25 @@ def worker() -> None:
     log.configure(level=settings.log.level, style=settings.log.format)
     tracing.configure(settings.telemetry.endpoint)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        for pause in _PAUSES:
+            try:
+                asyncio.run(_work(_built(settings)))
+            except Unavailable as error:
+                # Machines are often started together, the database's the last.
+                echo(f"{error.message} The next try is in {pause:g} s.", err=True)
+                time.sleep(pause)
+            else:
+                return
+    finally:
+        tracing.shutdown()
+
+
+def _built(settings: Settings) -> Gaby:
     gaby = build(settings)
     if inspect_schema(gaby.database) != "current":
         raise SchemaOutdated
-    try:
-        asyncio.run(_work(gaby))
-    finally:
-        tracing.shutdown()
+    return gaby
 
 
 async def _work(gaby: Gaby) -> None:

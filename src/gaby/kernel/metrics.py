@@ -34,6 +34,9 @@ class Metrics:
         )
         self.verdicts = self._counter("investigations_verdict", "Investigations by verdict.", "workspace", "verdict")
         self.ticket_queue_depth = self._gauge("ticket_queue_depth", "Tickets waiting for Gaby.", "workspace")
+        self.liveness_broken = self._gauge(
+            "liveness_broken", "What nobody moves though somebody should, by rule; zero when all is well.", "rule"
+        )
         self.schedule_late_seconds = self._gauge(
             "schedule_late_seconds", "How long nobody has done a schedule that is due; 0 when all is well.", "schedule"
         )

@@ -1,5 +1,6 @@
 """Planning: what to do next in an investigation, as a search, as calls to tools, or as its end."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,7 @@ MOST_CALLS = 8
 SEARCH = "search_knowledge"
 CONCLUDE = "conclude"
 _WHY = 500
+_LIKE_A_CALL = re.compile(r"\s*(?:```(?:json)?\s*)?[\[{<]")
 _SEARCHED: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -139,7 +141,10 @@ def specs(given: Envelope) -> tuple[ToolSpec, ...]:
 
 
 def read(_given: Envelope, answer: Answer) -> Step:
-    """Calls to the company's tools come first: a search or an end beside them can wait. No call at all is an end."""
+    """Calls to the company's tools come first: a search or an end beside them can wait. Words alone are an end."""
+    if not answer.uses and (not answer.text.strip() or _LIKE_A_CALL.match(answer.text)):
+        # A call that was written instead of made, perhaps broken off in its middle, or nothing at all.
+        raise Unacceptable(f"You called no tool. Call one, or {CONCLUDE}.")
     why = " ".join(answer.text.split())[:_WHY]
     calls = [
         Call(tool=use.name, arguments=dict(use.arguments), why=why)

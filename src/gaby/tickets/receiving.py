@@ -139,6 +139,12 @@ class Receiver:
         await self._forget_old_deliveries()
         return count
 
+    async def poll_all(self) -> None:
+        """Every desk that is polled at all is due."""
+        now = self._clock.now()
+        async with self._database.write(Across("desks of all workspaces are polled")) as session:
+            await session.execute(update(Desk).where(Desk.due_at > now).values(due_at=now))
+
     async def letters(self, session: ReadSession, desk: Desk) -> list[DeadLetter]:
         mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
         return list((await session.scalars(select(DeadLetter).where(*mine).order_by(DeadLetter.last_at.desc()))).all())

@@ -7,7 +7,7 @@ and repeats nothing, and one workspace's thousand tickets do not stand before an
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import procrastinate
 import psycopg
@@ -17,7 +17,7 @@ from procrastinate.schema import SchemaManager
 from psycopg import sql
 
 from gaby.kernel.database import Database
-from gaby.kernel.database.faults import UpgradeForbidden
+from gaby.kernel.database.faults import DatabaseUnavailable, UpgradeForbidden
 from gaby.kernel.database.postgres import CONNECT_ARGS, PostgresEngine
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.log import get_log
@@ -61,6 +61,8 @@ def prepare(database: Database) -> None:
                 connection.execute(sql.SQL(grant).format(**names))
     except psycopg.errors.InsufficientPrivilege as error:
         raise UpgradeForbidden from error
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable from error
 
 
 class Jobs:
@@ -83,7 +85,11 @@ class Jobs:
     async def open(self) -> AsyncGenerator[None]:
         """Connected, to tell workers of work."""
         app = self._make()
-        async with app.open_async():
+        async with AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(app.open_async())
+            except (ProcrastinateException, psycopg.Error, OSError) as error:
+                raise DatabaseUnavailable from error
             self._app = app
             try:
                 yield

@@ -229,6 +229,8 @@ async def test_a_broken_tool_call_never_leaves_as_one(desk: Desk, how: str, what
 @HOW
 async def test_one_broken_call_spoils_all_of_them(desk: Desk, how: str) -> None:
     broken = calls(Call("directory__find_user", '{"email": "a"}'), Call("directory__find_user", '{"em'))
+    assert type(await failure(desk, how, broken)) is AnswerCutOff
+    broken = calls(Call("directory__find_user", '{"email": "a"}'), Call("directory__find_user", "email=a"))
     assert type(await failure(desk, how, broken)) is AnswerUnreadable
 
 
@@ -259,6 +261,12 @@ async def test_an_answer_that_is_cut_in_its_middle_is_cut_off(desk: Desk) -> Non
     for abrupt in (False, True):
         error = await failure(desk, "chat", Reply("A longer text.", cut_after=0, abrupt=abrupt))
         assert type(error) is AnswerCutOff
+
+
+async def test_a_document_that_ends_too_early_is_cut_off_though_its_connection_says_nothing(desk: Desk) -> None:
+    """As behind a proxy that does not tell lengths. Another try may bring the whole."""
+    assert type(await failure(desk, "chat", Body(b'{"id": "1", "content": [{"type": "te'))) is AnswerCutOff
+    assert type(await failure(desk, "chat", Body(b'{"id": "1", "content": [}'))) is AnswerUnreadable
 
 
 STRANGE: dict[str, dict[str, object]] = {

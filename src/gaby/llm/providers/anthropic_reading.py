@@ -8,7 +8,7 @@ import orjson
 from gaby.llm.errors import AnswerCutOff, AnswerUnreadable
 from gaby.llm.messages import Answer, Stop, Usage
 from gaby.llm.providers.failures import Refused
-from gaby.llm.providers.gathering import Gathering, loaded, mapping, sequence, tokens, word
+from gaby.llm.providers.gathering import Gathering, document, loaded, mapping, sequence, tokens, word
 from gaby.llm.providers.sse import Event
 
 _STOPS: Mapping[str, Stop] = {
@@ -43,7 +43,7 @@ _PARTS = frozenset(
 
 
 def read_message(body: bytes, gathering: Gathering) -> Answer:
-    found = mapping(loaded(body))
+    found = document(body)
     gathering.billed = usage_of(found["usage"]) if "usage" in found else None
     if found.get("type") != "message" or not isinstance(found.get("content"), list):
         raise AnswerUnreadable(usage=gathering.billed)

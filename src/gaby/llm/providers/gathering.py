@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from gaby.kernel.text import printable
-from gaby.llm.errors import AnswerUnreadable
+from gaby.llm.errors import AnswerCutOff, AnswerUnreadable
 from gaby.llm.messages import Answer, Stop, ToolUse, Usage
 
 MOST_CHARACTERS = 400_000
@@ -89,7 +89,10 @@ class Gathering:
         return tuple(self._use(call) for _, call in sorted(self.calls.items()))
 
     def _use(self, call: Pending) -> ToolUse:
-        arguments = loaded("".join(call.arguments)) if call.whole else None
+        text = "".join(call.arguments)
+        arguments = loaded(text) if call.whole else None
+        if arguments is None and is_cut_off(text):
+            raise AnswerCutOff(usage=self.billed)
         if not isinstance(arguments, dict):
             raise self.unreadable("The arguments of a tool call are not a whole JSON object.")
         return ToolUse(call.id, self.names.get(call.name, call.name), cast("dict[str, Any]", arguments))
@@ -109,6 +112,20 @@ def loaded(text: str | bytes) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
+
+
+def document(body: bytes) -> Mapping[str, Any]:
+    """The JSON object that a whole answer is; an empty one when it is something else."""
+    found = loaded(body)
+    if found is None and is_cut_off(body.decode(errors="replace")):
+        raise AnswerCutOff
+    return mapping(found)
+
+
+def is_cut_off(text: str) -> bool:
+    """An object that began and did not end: another try may bring the rest."""
+    stripped = text.strip()
+    return stripped.startswith("{") and not stripped.endswith("}")
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ import orjson
 from gaby.llm.errors import AnswerCutOff, AnswerUnreadable
 from gaby.llm.messages import Answer, Stop, Usage
 from gaby.llm.providers.failures import Refused
-from gaby.llm.providers.gathering import Gathering, loaded, mapping, sequence, tokens, word
+from gaby.llm.providers.gathering import Gathering, document, loaded, mapping, sequence, tokens, word
 from gaby.llm.providers.sse import Event
 
 _END = "[DONE]"
@@ -26,7 +26,7 @@ _STOPS: Mapping[str, Stop] = {
 
 
 def read_completion(body: bytes, gathering: Gathering) -> Answer:
-    return completion(mapping(loaded(body)), gathering)
+    return completion(document(body), gathering)
 
 
 def completion(found: Mapping[str, Any], gathering: Gathering) -> Answer:
