@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +11,7 @@ from gaby.agent.detector import notice
 from gaby.agent.edges import Statement, Step
 from gaby.agent.memory import CallOutcome, CallRecord, Delta
 from gaby.agent.moves import Investigating, Move
+from gaby.agent.retry_later import WAITED_TOO_LONG, may_wait, outage_in, wait_seconds, wait_step, waited_too_long
 from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
 from gaby.audit import Outcome, Recalled, recall_calls
 from gaby.kernel.clock import Clock
@@ -16,15 +19,37 @@ from gaby.kernel.database import Database
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import ApprovalId
 from gaby.safety import Verdict
-from gaby.tools import Asked, Call, Denied, Done, Failed, Simulated, ToolOutcome, Tools, Unknown
+from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Tools, Unknown
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ToolUnknown
 from gaby.tools.models import Approval
 
 _AT_ONCE = 4
+_APPROVED_FOR = timedelta(minutes=10)
+"""How long after a rest an approval holds at least, since the run may not be taken up at once."""
 _KEPT_CHARACTERS = 200_000
 _LOST = "It was done before Gaby was interrupted; what it answered was not kept."
 _UNKNOWN = "Gaby was interrupted in the middle of it, and nobody can say whether it happened."
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What came of the calls of one step."""
+
+    run: Investigating
+    outcomes: dict[UUID, ToolOutcome]
+    later: dict[UUID, RetryLater]
+    missed: set[UUID]
+    """Those that would have to wait for longer than the run may."""
+
+    def note(self, call: PlannedCall, outcome: ToolOutcome) -> None:
+        if not isinstance(outcome, RetryLater):
+            self.outcomes[call.id] = outcome
+        elif may_wait(self.run.memory, self.run.persona, outcome):
+            self.later[call.id] = outcome
+        else:
+            self.missed.add(call.id)
+            self.outcomes[call.id] = waited_too_long(self.run.memory, outcome)
 
 
 class Hands:
@@ -41,7 +66,7 @@ class Hands:
         stopped = next((verdict for _, verdict in verdicts if verdict.rule.startswith("kill_switch")), None)
         if stopped is not None:
             return Move(state.halted(stopped.reason), (Step("safety", "Stopped", stopped.reason, "problem"),))
-        allowed = [call for call, verdict in verdicts if verdict.outcome in {"allow", "simulate"}]
+        allowed = [call for call, verdict in verdicts if verdict.outcome in {"allow", "simulate", "wait"}]
         asked = [call for call, verdict in verdicts if verdict.outcome == "ask"]
         refused = [(call, verdict) for call, verdict in verdicts if verdict.outcome == "deny"]
         delta = Delta(calls=await self._denied(run, refused))
@@ -53,7 +78,9 @@ class Hands:
             return await self._ask(run, state, asked, steps, delta, beside=allowed)
         if allowed:
             told = ", ".join(dict.fromkeys(call.tool for call in allowed))
-            return Move(state.allowed(tuple(allowed)), (*steps, Step("safety", "Allowed", told)), delta)
+            # After a rest the timeline has told so already.
+            said = () if state.waited_for else (Step("safety", "Allowed", told),)
+            return Move(state.allowed(tuple(allowed)), (*steps, *said), delta)
         # Whoever plans the same again and again without ever being allowed to act goes round in circles as well.
         noticed = notice([*run.memory.calls, *delta.calls], run.memory.nudges, run.memory.withdrawn)
         delta = delta.model_copy(update={"nudges": noticed.nudges, "withdrawn": noticed.withdraw})
@@ -105,6 +132,12 @@ class Hands:
         return call.model_copy(update={"arguments": sealed.arguments})
 
     async def act(self, run: Investigating, state: Acting) -> Move:
+        if state.rests_until is not None:
+            if self._clock.now() < state.rests_until:
+                # Taken up before its time.
+                return Move(state.still_resting(), (), rest_until=state.rests_until)
+            # An edge of its own: whoever finds a run that rests knows, without the log, that nothing was tried since.
+            return Move(state.rested(), ())
         entries = await self._entries(run)
         known = await self._recall(run) if run.fresh else {}
         reads = [call for call in state.calls if _lane(entries, call) == "read"]
@@ -115,20 +148,59 @@ class Hands:
             async with limit:
                 return await self._invoke(run, call)
 
-        outcomes: dict[UUID, ToolOutcome] = dict(
-            zip([call.id for call in reads], await asyncio.gather(*map(read, reads)), strict=True)
-        )
+        tried = _Tried(run, dict[UUID, ToolOutcome](), dict[UUID, RetryLater](), set[UUID]())
+        for call, outcome in zip(reads, await asyncio.gather(*map(read, reads)), strict=True):
+            tried.note(call, outcome)
         for call in writes:
-            await failpoint_async("act.before_write")
-            outcomes[call.id] = await self._write(run, call, entries.get(call.tool), known.get(call.id))
-            await failpoint_async("act.after_write")
-        first = len(run.memory.calls) + 1
+            # What was planned after a call that has to wait may rest on it, so it waits as well.
+            if not tried.later:
+                await failpoint_async("act.before_write")
+                tried.note(call, await self._write(run, call, entries.get(call.tool), known.get(call.id)))
+                await failpoint_async("act.after_write")
+        first, outcomes = len(run.memory.calls) + 1, tried.outcomes
+        made = [call for call in state.calls if call.id in outcomes]
         records = tuple(
-            _record(call, number, outcomes[call.id], entries.get(call.tool))
-            for number, call in enumerate(state.calls, first)
+            _record(
+                call, number, outcomes[call.id], entries.get(call.tool), WAITED_TOO_LONG * (call.id in tried.missed)
+            )
+            for number, call in enumerate(made, first)
         )
         steps = tuple(_step(run, record, outcomes[record.id]) for record in records)
-        return Move(state.acted(), steps, Delta(calls=records))
+        delta = Delta(calls=records)
+        if not tried.later:
+            return Move(state.acted(), steps, delta)
+        left = tuple(call for call in state.calls if call.id not in outcomes)
+        return await self._put_off(run, state, left, tuple(tried.later.values()), steps, delta)
+
+    async def _put_off(
+        self,
+        run: Investigating,
+        state: Acting,
+        left: tuple[PlannedCall, ...],
+        later: Sequence[RetryLater],
+        steps: tuple[Step, ...],
+        delta: Delta,
+    ) -> Move:
+        """What was made is recorded; the rest is made when the limits have passed, and holds no worker until then."""
+        seconds = wait_seconds(later)
+        until = self._clock.now() + timedelta(seconds=seconds)
+        await self._keep_approvals(run, left, until + _APPROVED_FOR)
+        await failpoint_async("act.put_off")
+        waits_for = ", ".join(dict.fromkeys(f"{each.connector}: {each.rule}" for each in later))
+        step = wait_step(later, until)
+        said = () if waits_for == state.waited_for else (step._replace(detail=run.told(step.detail)),)
+        outage = float(seconds) if outage_in(later) else 0.0
+        delta = delta.model_copy(update={"waited": float(seconds), "outage": outage})
+        return Move(state.put_off(left, waits_for, until), (*steps, *said), delta, rest_until=until)
+
+    async def _keep_approvals(self, run: Investigating, calls: Sequence[PlannedCall], until: datetime) -> None:
+        """What a person has agreed to in time does not expire because Gaby itself has to wait."""
+        entries = await self._entries(run)
+        for call in calls:
+            if call.approval_id is not None and (entry := entries.get(call.tool)) is not None:
+                async with self._database.write(run.workspace_id) as session:
+                    approval_id = ApprovalId(call.approval_id)
+                    await self._tools.approvals.prolong(session, entry, run.tools, approval_id, until)
 
     async def _reads(self, run: Investigating, calls: Sequence[PlannedCall]) -> bool:
         """What is only looked at is looked at first: it may change what is asked for."""
@@ -159,6 +231,9 @@ class Hands:
             outcome = await self._invoke(run, call, step_id=calls[0].id)
             if isinstance(outcome, Asked):
                 pending.append(call.model_copy(update={"approval_id": outcome.approval_id}))
+            elif isinstance(outcome, RetryLater):
+                # It needs no consent any more, and waits with those that never did.
+                beside = (*beside, call)
             else:
                 # The policy changed between the two looks.
                 entries = await self._entries(run)
@@ -252,7 +327,9 @@ def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
     return "write" if entry is None else entry.facts.lane
 
 
-def _record(call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None) -> CallRecord:
+def _record(
+    call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None, rule: str = ""
+) -> CallRecord:
     name, result, reason = _told(outcome)
     return CallRecord(
         id=call.id,
@@ -263,7 +340,7 @@ def _record(call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEnt
         outcome=name,
         result=result,
         reason=reason,
-        rule=outcome.verdict.rule if isinstance(outcome, Denied) else "",
+        rule=outcome.verdict.rule if isinstance(outcome, Denied) else rule,
         why=call.why,
     )
 
@@ -279,7 +356,7 @@ def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
             return "asked", None, verdict.reason
         case Denied(verdict=verdict):
             return "denied", None, verdict.reason
-        case Failed(message=message):
+        case Failed(message=message) | RetryLater(message=message):
             return "failed", None, message
         case Unknown(reason=reason):
             return "unknown", None, reason

@@ -17,6 +17,7 @@ from gaby.agent.memory import CallOutcome, Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
+from gaby.agent.retry_later import with_missed_calls
 from gaby.agent.states import Judging
 from gaby.audit import Outcome, recall_calls
 from gaby.kernel.clock import Clock
@@ -76,6 +77,7 @@ class Judge:
         situation = await self._situation(run, state)
         conclusion = await asyncio.to_thread(conclude, situation, self.models.runner.embed)
         verdict, reasons, judged_by = await self._verdict(run, state, conclusion)
+        verdict, reasons = with_missed_calls(verdict, reasons, run.memory.calls, danger=conclusion.case.security)
         cited, written_by = await self._written(run, conclusion, verdict)
         if verdict == "auto_resolved":
             done, why = await self._is_complete(run, conclusion, cited)

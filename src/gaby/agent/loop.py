@@ -146,7 +146,7 @@ class Loop:
             requester=ticket.requester_email or "",
             dictionary=Dictionary.of_people(names=(ticket.customer,), emails=(ticket.requester_email or "",)),
         )
-        run.fence, run.ticket = lease.fence, ticket.external_id
+        run.fence, run.ticket, run.comes_back = lease.fence, ticket.external_id, True
         if verified and not instructed:
             run.ledger.learn_principal(verified)
         return run

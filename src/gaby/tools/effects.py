@@ -14,13 +14,15 @@ from gaby.mcp.calls import call as call_connector
 from gaby.safety import Trace, Verdict, canonical_json
 from gaby.tools import epochs
 from gaby.tools.catalogue import Snapshot, ToolEntry
-from gaby.tools.runs import Call, Failed, Run, Unknown
+from gaby.tools.runs import Call, Failed, RetryLater, Run, Unknown
 from gaby.tools.showing import shown_arguments
 from gaby_connectors.sdk.manifest import ErrorKind, ToolErrorDetail
 
 _ATTEMPTS = 3
 _FIRST_PAUSE = 0.1
 _SHOWN_RESULT = 2000
+_USUAL_WAIT = 30.0
+"""Seconds, where a system that gets too many requests does not say how long to wait."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Effects:
         self._audit = audit
         self._host = host
 
-    async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | Unknown:
+    async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | RetryLater | Unknown:
         """Raises `FenceBroken` when the policy changed since the decision; then nothing was done."""
         event = "tool.rehearsal" if rehearsal else "tool.call"
         fence = epochs.fence(run.workspace_id, decided.snapshot.epoch, run.fence)
@@ -48,9 +50,10 @@ class Effects:
             size = len(canonical_json(decided.arguments))
             payload = await run_text_work(size, _payload, decided, run)
             async with self._audit.effect(run.actor, event, payload, fence=fence) as intent:
-                return await self._call(decided, run, intent, rehearsal=rehearsal)
+                outcome = await self._call(decided, run, intent, rehearsal=rehearsal)
         except ConnectorError as error:
             return failure_of(error)
+        return _passing(outcome, decided, rehearsal=rehearsal) or outcome
 
     async def _call(
         self, decided: Decided, run: Run, intent: Intent, *, rehearsal: bool
@@ -108,9 +111,30 @@ def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed | Un
     return Failed(detail.kind, told, detail.retry_after)
 
 
-def failure_of(error: ConnectorError) -> Failed:
+def _passing(outcome: Answered | Failed | Unknown, decided: Decided, *, rehearsal: bool) -> RetryLater | None:
+    """Whether the system asks to be called later, and it is certain that it has done nothing."""
+    if not isinstance(outcome, Failed):
+        return None
+    facts = decided.entry.facts
+    if outcome.kind is ErrorKind.RATE_LIMITED:
+        # A request that was turned away for its rate was not carried out, so this holds for changes too.
+        seconds = _USUAL_WAIT if outcome.retry_after is None else outcome.retry_after
+        return RetryLater(
+            "connector.rate_limited", f"{facts.connector} gets too many requests.", seconds, facts.connector
+        )
+    harmless = rehearsal or facts.lane == "read"
+    if harmless and outcome.kind is ErrorKind.TRANSIENT and outcome.retry_after is not None:
+        reason = f"{facts.connector} asks to be called later."
+        return RetryLater("connector.busy", reason, outcome.retry_after, facts.connector)
+    return None
+
+
+def failure_of(error: ConnectorError) -> Failed | RetryLater:
+    """Of an error that says that nothing was done."""
     if isinstance(error, ConnectorAuthExpired):
         return Failed(ErrorKind.AUTH_EXPIRED, error.message)
+    if isinstance(error, ConnectorUnavailable) and error.retry_after is not None:
+        return RetryLater("connector.unavailable", error.message, error.retry_after, error.connector)
     kind = ErrorKind.TRANSIENT if isinstance(error, ConnectorUnavailable) else ErrorKind.PERMANENT
     return Failed(kind, error.message)
 
