@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gaby.agent.memory import PassageRecord, TicketView
 from gaby.agent.moves import Investigating
+from gaby.agent.retry_later import WAITED_TOO_LONG
 from gaby.safety import EVERYBODY, STAFF_ONLY, Readers
 from gaby.tools.disclosure import requester_of
 from gaby.tools.runs import result_source
