@@ -10,13 +10,13 @@ from math import ceil
 from gaby.agent.edges import Step
 from gaby.agent.memory import CallRecord, Memory
 from gaby.agent.persona import Persona
-from gaby.tickets.canonical import Verdict
 from gaby.tools import Failed, RetryLater
 from gaby_connectors.sdk.manifest import ErrorKind
 
 WAITED_TOO_LONG = "waited_too_long"
 """The rule of a call that was never made, since its run may wait no longer."""
 _OWN_LIMIT = "rate_limit"
+_TOO_MANY = {_OWN_LIMIT, "connector.rate_limited"}
 
 
 def wait_seconds(later: Sequence[RetryLater]) -> int:
@@ -38,13 +38,10 @@ def outage_in(later: Sequence[RetryLater]) -> bool:
 
 
 def waited_too_long(memory: Memory, later: RetryLater) -> Failed:
-    waited, more = _span(memory.waited), _span(later.seconds)
-    if later.rule == _OWN_LIMIT:
-        what = f"Too many calls for {later.connector}: waited {waited}, and it would take {more} more."
-        return Failed(ErrorKind.RATE_LIMITED, f"{what} It was not done.")
-    what = "gets too many calls" if later.rule == "connector.rate_limited" else "cannot be used"
-    told = f"{later.connector} {what}: waited {waited}, and it would take {more} more. It was not done."
-    return Failed(ErrorKind.TRANSIENT, told)
+    what = "Too many calls for" if later.rule in _TOO_MANY else "No use of"
+    waited = f"waited {_span(memory.waited)}, and " if memory.waited else ""
+    told = f"{what} {later.connector}: {waited}it would take {_span(later.seconds)} more. It was not done."
+    return Failed(ErrorKind.RATE_LIMITED if later.rule in _TOO_MANY else ErrorKind.TRANSIENT, told)
 
 
 def wait_step(later: Sequence[RetryLater], until: datetime) -> Step:
@@ -56,15 +53,9 @@ def wait_step(later: Sequence[RetryLater], until: datetime) -> Step:
     return Step("gaby", f"Waits for {names}", f"{reasons} Goes on at {shown:%H:%M} UTC.", "info")
 
 
-def with_missed_calls(
-    verdict: Verdict, reasons: list[str], calls: Sequence[CallRecord], *, danger: bool
-) -> tuple[Verdict, list[str]]:
-    """The verdict where calls were never made because of the wait: a person can make them, and is told so."""
-    missed = list(dict.fromkeys(call.reason for call in calls if call.rule == WAITED_TOO_LONG))
-    if not missed or verdict in {"auto_resolved", "skipped"}:
-        return verdict, reasons
-    unclear = verdict in {"failed", "needs_l2"} and not danger
-    return "needs_tech" if unclear else verdict, [*reasons, *missed]
+def missed_calls(calls: Sequence[CallRecord]) -> list[str]:
+    """Why calls were not made that would have had to wait for too long, each reason once."""
+    return list(dict.fromkeys(call.reason for call in calls if call.rule == WAITED_TOO_LONG))
 
 
 def _span(seconds: float) -> str:
