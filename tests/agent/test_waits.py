@@ -49,9 +49,8 @@ class Payer:
         found = _PAY.search(prompt)
         assert found is not None, prompt
         account = found[1]
-        pay = ("till.pay", {"account_id": account})
-        usual = [[("till.look", {}), pay]] if self.looks else [[pay]]
-        left = self.plans.setdefault(account, usual)
+        look: list[tuple[str, dict[str, Any]]] = [("till.look", {})] if self.looks else []
+        left = self.plans.setdefault(account, [[*look, ("till.pay", {"account_id": account})]])
         return ChatAnswer("", left.pop(0) if left else [("conclude", {"why": "Done."})])
 
 
@@ -240,7 +239,7 @@ async def test_when_the_wait_is_over_it_is_told_plainly(till: Till, kind: str) -
         till.turn_away("rate_limited", 99, "60")
         await till.instruct(1)
         words = "Too many calls for till: waited 60 seconds, and it would take 60 seconds more. It was not done."
-    till.payer.answer = until_failed(till.payer)  # type: ignore[method-assign]
+    till.payer.answer = until_failed(till.payer)
     await till.work()
     runs = await till.runs()
     [late] = [run for run in runs if run.verdict != "auto_resolved"]

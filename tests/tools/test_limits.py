@@ -23,6 +23,7 @@ async def test_more_than_the_limit_per_minute_is_told_when_to_try_again(desk: Sc
     for text in ("one", "two"):
         assert isinstance(await desk.invoke(run, "add_note", account_id="acc-1001", text=text), Done)
     third = await desk.invoke(run, "add_note", account_id="acc-1001", text="three")
+    assert isinstance(third, RetryLater)
     assert third == RetryLater("rate_limit", "2 changes a minute are allowed for desk.", 60.0, "desk")
     assert third.message == ("2 changes a minute are allowed for desk. Nothing was done; try again in 60 seconds.")
     explained = await desk.gaby.tools.invoker.explain(desk.call("add_note", account_id="acc-1001", text="x"), run)

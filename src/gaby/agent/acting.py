@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
+from gaby.agent.call_records import TriedCalls, record_of, step_of
 from gaby.agent.detector import notice
 from gaby.agent.edges import Statement, Step
-from gaby.agent.memory import CallOutcome, CallRecord, Delta
+from gaby.agent.memory import CallRecord, Delta
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.retry_later import WAITED_TOO_LONG, may_wait, outage_in, wait_seconds, wait_step, waited_too_long
+from gaby.agent.retry_later import WAITED_TOO_LONG, outage_in, wait_seconds, wait_step
 from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
 from gaby.audit import Outcome, Recalled, recall_calls
 from gaby.kernel.clock import Clock
@@ -19,7 +18,7 @@ from gaby.kernel.database import Database
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import ApprovalId
 from gaby.safety import Verdict
-from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Tools, Unknown
+from gaby.tools import Asked, Call, Denied, Done, RetryLater, ToolOutcome, Tools, Unknown
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ToolUnknown
 from gaby.tools.models import Approval
@@ -27,29 +26,8 @@ from gaby.tools.models import Approval
 _AT_ONCE = 4
 _APPROVED_FOR = timedelta(minutes=10)
 """How long after a rest an approval holds at least, since the run may not be taken up at once."""
-_KEPT_CHARACTERS = 200_000
 _LOST = "It was done before Gaby was interrupted; what it answered was not kept."
 _UNKNOWN = "Gaby was interrupted in the middle of it, and nobody can say whether it happened."
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """What came of the calls of one step."""
-
-    run: Investigating
-    outcomes: dict[UUID, ToolOutcome]
-    later: dict[UUID, RetryLater]
-    missed: set[UUID]
-    """Those that would have to wait for longer than the run may."""
-
-    def note(self, call: PlannedCall, outcome: ToolOutcome) -> None:
-        if not isinstance(outcome, RetryLater):
-            self.outcomes[call.id] = outcome
-        elif may_wait(self.run.memory, self.run.persona, outcome):
-            self.later[call.id] = outcome
-        else:
-            self.missed.add(call.id)
-            self.outcomes[call.id] = waited_too_long(self.run.memory, outcome)
 
 
 class Hands:
@@ -148,7 +126,7 @@ class Hands:
             async with limit:
                 return await self._invoke(run, call)
 
-        tried = _Tried(run, dict[UUID, ToolOutcome](), dict[UUID, RetryLater](), set[UUID]())
+        tried = TriedCalls(run, dict[UUID, ToolOutcome](), dict[UUID, RetryLater](), set[UUID]())
         for call, outcome in zip(reads, await asyncio.gather(*map(read, reads)), strict=True):
             tried.note(call, outcome)
         for call in writes:
@@ -160,12 +138,12 @@ class Hands:
         first, outcomes = len(run.memory.calls) + 1, tried.outcomes
         made = [call for call in state.calls if call.id in outcomes]
         records = tuple(
-            _record(
+            record_of(
                 call, number, outcomes[call.id], entries.get(call.tool), WAITED_TOO_LONG * (call.id in tried.missed)
             )
             for number, call in enumerate(made, first)
         )
-        steps = tuple(_step(run, record, outcomes[record.id]) for record in records)
+        steps = tuple(step_of(run, record, outcomes[record.id]) for record in records)
         delta = Delta(calls=records)
         if not tried.later:
             return Move(state.acted(), steps, delta)
@@ -238,7 +216,7 @@ class Hands:
                 # The policy changed between the two looks.
                 entries = await self._entries(run)
                 number = len(run.memory.calls) + len(done) + 1
-                done.append(_record(call, number, outcome, entries.get(call.tool)))
+                done.append(record_of(call, number, outcome, entries.get(call.tool)))
         delta = Delta(calls=tuple(done))
         if not pending:
             decided_anew = (*steps, Step("safety", "Decided anew"))
@@ -267,7 +245,7 @@ class Hands:
         entries = await self._entries(run)
         first = len(run.memory.calls) + 1
         return tuple(
-            _record(call, number, Denied(verdict), entries.get(call.tool))
+            record_of(call, number, Denied(verdict), entries.get(call.tool))
             for number, (call, verdict) in enumerate(refused, first)
         )
 
@@ -325,58 +303,6 @@ def _call(call: PlannedCall, *, resumed: bool = False, step_id: UUID | None = No
 def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
     entry = entries.get(call.tool)
     return "write" if entry is None else entry.facts.lane
-
-
-def _record(
-    call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None, rule: str = ""
-) -> CallRecord:
-    name, result, reason = _told(outcome)
-    return CallRecord(
-        id=call.id,
-        number=number,
-        tool=call.tool,
-        arguments=call.arguments,
-        lane="write" if entry is None else entry.facts.lane,
-        outcome=name,
-        result=result,
-        reason=reason,
-        rule=outcome.verdict.rule if isinstance(outcome, Denied) else rule,
-        why=call.why,
-    )
-
-
-def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
-    match outcome:
-        case Done(structured=structured, text=text, shown=shown, spilled=spilled):
-            whole = shown if spilled is not None else structured if structured is not None else text
-            return "done", _bounded(whole, text), ""
-        case Simulated(structured=structured, shown=shown, verdict=verdict):
-            return "simulated", structured if structured is not None else shown, verdict.reason
-        case Asked(verdict=verdict):
-            return "asked", None, verdict.reason
-        case Denied(verdict=verdict):
-            return "denied", None, verdict.reason
-        case Failed(message=message) | RetryLater(message=message):
-            return "failed", None, message
-        case Unknown(reason=reason):
-            return "unknown", None, reason
-
-
-def _bounded(result: Any, text: str) -> Any:
-    return result if len(text) <= _KEPT_CHARACTERS else text[:_KEPT_CHARACTERS]
-
-
-def _step(run: Investigating, record: CallRecord, outcome: ToolOutcome) -> Step:
-    system, _, tool = record.tool.partition(".")
-    arguments = ", ".join(f"{name}={value}" for name, value in record.arguments.items())
-    if isinstance(outcome, Done):
-        kind = "read" if record.lane == "read" else "write"
-        detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
-        return Step(system, tool, run.told(detail), kind)
-    word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(
-        record.outcome, record.outcome
-    )
-    return Step(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")
 
 
 def _state(answers: dict[UUID, Approval], call: PlannedCall) -> str | None:

@@ -6,15 +6,16 @@ from uuid import UUID
 from gaby.kernel.actors import system_actor
 from gaby.kernel.database import Database
 from gaby.kernel.metrics import Metrics
-from gaby.mcp import ConnectorError, McpHost
+from gaby.mcp import ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost
 from gaby.safety import Verdict, rate_reason
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.effects import Decided, failure_of
+from gaby.tools.decided import Decided
 from gaby.tools.launches import Launcher
 from gaby.tools.rates import RateKey, Rates
 from gaby.tools.runs import Failed, RetryLater, Run
 from gaby.tools.tokens import Grant
+from gaby_connectors.sdk.manifest import ErrorKind
 
 CHANGED = Verdict("deny", "definition.changed", "The connector's tools are not those that were accepted.")
 
@@ -86,3 +87,13 @@ def _key(entry: ToolEntry, run: Run) -> RateKey:
 
 def _most(entry: ToolEntry) -> int:
     return max(1, entry.connector.policy.per_minute(entry.facts.lane))
+
+
+def failure_of(error: ConnectorError) -> Failed | RetryLater:
+    """Of an error that says that nothing was done."""
+    if isinstance(error, ConnectorAuthExpired):
+        return Failed(ErrorKind.AUTH_EXPIRED, error.message)
+    if isinstance(error, ConnectorUnavailable) and error.retry_after is not None:
+        return RetryLater("connector.unavailable", error.message, error.retry_after, error.connector)
+    kind = ErrorKind.TRANSIENT if isinstance(error, ConnectorUnavailable) else ErrorKind.PERMANENT
+    return Failed(kind, error.message)

@@ -2,19 +2,18 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gaby.audit import AuditLog, Intent
 from gaby.kernel.ids import ApprovalId
 from gaby.kernel.text_work import run_text_work
-from gaby.mcp import Answered, ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost, OutcomeUnknown
+from gaby.mcp import Answered, ConnectorError, McpHost, OutcomeUnknown
 from gaby.mcp.calls import call as call_connector
-from gaby.safety import Trace, Verdict, canonical_json
+from gaby.safety import canonical_json
 from gaby.tools import epochs
-from gaby.tools.catalogue import Snapshot, ToolEntry
-from gaby.tools.runs import Call, Failed, RetryLater, Run, Unknown
+from gaby.tools.admission import failure_of
+from gaby.tools.decided import Decided
+from gaby.tools.runs import Failed, RetryLater, Run, Unknown
 from gaby.tools.showing import shown_arguments
 from gaby_connectors.sdk.manifest import ErrorKind, ToolErrorDetail
 
@@ -23,18 +22,6 @@ _FIRST_PAUSE = 0.1
 _SHOWN_RESULT = 2000
 _USUAL_WAIT = 30.0
 """Seconds, where a system that gets too many requests does not say how long to wait."""
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A call that may be carried out, and what was known when that was decided."""
-
-    snapshot: Snapshot
-    entry: ToolEntry
-    call: Call
-    arguments: Mapping[str, Any]
-    verdict: Verdict
-    traces: tuple[Trace, ...] = ()
 
 
 class Effects:
@@ -127,16 +114,6 @@ def _passing(outcome: Answered | Failed | Unknown, decided: Decided, *, rehearsa
         reason = f"{facts.connector} asks to be called later."
         return RetryLater("connector.busy", reason, outcome.retry_after, facts.connector)
     return None
-
-
-def failure_of(error: ConnectorError) -> Failed | RetryLater:
-    """Of an error that says that nothing was done."""
-    if isinstance(error, ConnectorAuthExpired):
-        return Failed(ErrorKind.AUTH_EXPIRED, error.message)
-    if isinstance(error, ConnectorUnavailable) and error.retry_after is not None:
-        return RetryLater("connector.unavailable", error.message, error.retry_after, error.connector)
-    kind = ErrorKind.TRANSIENT if isinstance(error, ConnectorUnavailable) else ErrorKind.PERMANENT
-    return Failed(kind, error.message)
 
 
 def _may_pass(answer: Answered) -> bool:

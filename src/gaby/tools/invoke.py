@@ -16,28 +16,25 @@ from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
 from gaby.mcp import Answered, ConnectorError, McpHost
 from gaby.safety import (
-    STAFF_ONLY,
     Concern,
     Reader,
-    ResultContext,
     Verdict,
     ask,
     canonical_json,
     decide,
     digest,
-    learn_result,
     readable_part,
-    readers_of_text,
-    values_to_redact,
 )
-from gaby.tools.admission import Admission, Admitted, NotReady
+from gaby.tools.admission import Admission, Admitted, NotReady, failure_of
 from gaby.tools.approvals import Approvals, Preview, as_fact, shown_question
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.effects import Decided, Effects, failure_of
-from gaby.tools.gather import Circumstances, chosen_outside, gather, made_change, names_requester
+from gaby.tools.decided import Decided
+from gaby.tools.effects import Effects
+from gaby.tools.gather import Circumstances, gather, made_change
 from gaby.tools.launches import Launcher
+from gaby.tools.learn_results import learn_outcome, result_context
 from gaby.tools.models import Approval
 from gaby.tools.rates import Rates
 from gaby.tools.runs import (
@@ -51,7 +48,6 @@ from gaby.tools.runs import (
     Simulated,
     ToolOutcome,
     Unknown,
-    result_source,
 )
 from gaby.tools.showing import real_arguments, shown_result
 from gaby.tools.tokens import Grant
@@ -111,7 +107,7 @@ class Invoker:
                 continue
             if isinstance(outcome, Failed | Unknown):
                 told = outcome.message if isinstance(outcome, Failed) else outcome.reason
-                _learn(decided.entry, decided.arguments, run, None, told, vouches=False)
+                learn_outcome(decided.entry, decided.arguments, run, None, told, vouches=False)
             if isinstance(outcome, RetryLater):
                 await self._put_off(outcome, run, approval)
                 return outcome
@@ -204,7 +200,7 @@ class Invoker:
         outcome = await self._perform(decided, run, rehearsal=True)
         if not isinstance(outcome, Answered):
             return outcome
-        _learn(decided.entry, decided.arguments, run, outcome.structured, outcome.text, vouches=False)
+        learn_outcome(decided.entry, decided.arguments, run, outcome.structured, outcome.text, vouches=False)
         return Simulated(decided.verdict, await _shown(decided, outcome, run), outcome.structured)
 
     async def _act(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
@@ -335,7 +331,7 @@ class Invoker:
         if (entry := snapshot.tools.get(tool)) is not None:
             text = result if isinstance(result, str) else json.dumps(result)
             real = real_arguments(arguments, run)
-            _learn(entry, real, run, None if isinstance(result, str) else result, text, vouches=vouches)
+            learn_outcome(entry, real, run, None if isinstance(result, str) else result, text, vouches=vouches)
             run.entered.add(call_id)
 
     async def remember_change(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -350,10 +346,10 @@ class Invoker:
         entry = snapshot.tools.get(tool)
         if entry is None or entry.facts.unsafe:
             return result if reader.kind == "staff" else None
-        return readable_part(result, _context(entry, real_arguments(arguments, run), run), reader)
+        return readable_part(result, result_context(entry, real_arguments(arguments, run), run), reader)
 
     async def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
-        _learn(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
+        learn_outcome(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
         shown = await _shown(decided, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
 
@@ -364,34 +360,6 @@ async def _shown(decided: Decided, answer: Answered, run: Run) -> Any:
 
 def _size(arguments: Mapping[str, Any]) -> int:
     return len(canonical_json(arguments))
-
-
-def _learn(
-    entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str, *, vouches: bool
-) -> None:
-    source = result_source(entry.facts.full_name)
-    run.learn_personal(values_to_redact(structured, entry.facts.manifest))
-    run.ledger.read_external(source, text)
-    # A tool without a manifest vouches for nothing, and what it says is for the staff.
-    if entry.facts.unsafe:
-        run.ledger.reading.read(source, [STAFF_ONLY])
-        return
-    context = _context(entry, arguments, run)
-    if structured is None:
-        run.ledger.reading.read(source, [readers_of_text(context)])
-    else:
-        learn_result(run.ledger, structured, context, vouches=vouches)
-
-
-def _context(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> ResultContext:
-    return ResultContext(
-        connector=entry.facts.connector,
-        source=result_source(entry.facts.full_name),
-        manifest=entry.facts.manifest,
-        principals=run.principals,
-        chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, arguments, run),
-        owned=names_requester(entry, arguments, run),
-    )
 
 
 def _host_actor(run: Run) -> Actor:

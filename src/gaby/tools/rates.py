@@ -1,6 +1,6 @@
 """How often each connector was used within the last minute, and who waits for its limit, in this process.
 
-Several processes count on their own: with `n` workers a connector may be used up to `n` times its limit.
+Each process counts for itself: with several workers a connector may be used so many times its limit.
 """
 
 from collections import defaultdict, deque
