@@ -32,7 +32,7 @@ from gaby.evals.scene import Scene
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.skills import plan, triage
-from gaby.tools import Asked, Call, Denied, Done, Failed, Simulated, ToolOutcome, Unknown
+from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
 
 _ANYTHING = SchemaValidator(schema=core_schema.any_schema())
 """The invoker checks the arguments, so that a misfit is recorded like every other denial."""
@@ -302,7 +302,7 @@ def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
             return "asked", None, verdict.reason
         case Denied(verdict=verdict):
             return "denied", None, verdict.reason
-        case Failed(message=message):
+        case Failed(message=message) | RetryLater(message=message):
             return "failed", None, message
         case Unknown(reason=reason):
             return "unknown", None, reason

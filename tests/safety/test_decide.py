@@ -46,7 +46,7 @@ def test_a_change_whose_every_steering_value_is_vouched_for_is_allowed() -> None
         (facts(tool=replace(tool(), unsafe=True)), ACTING, "manifest.missing"),
         (facts(), Policy(Autonomy.ACT, Scopes.reading()), "scope.not_allowed"),
         (facts(tool=tool(forbidden_in_autonomy=("act",))), ACTING, "autonomy.forbidden"),
-        (facts(calls_last_minute=30), ACTING, "rate_limit"),
+        (facts(), at(Autonomy.ACT, writes_per_minute=0), "rate_limit"),
         (facts(rehearsal_wanted=True), ACTING, "rehearsal.impossible"),
         (facts(), at(Autonomy.INVESTIGATE), "autonomy.investigate"),
     ],
@@ -68,9 +68,7 @@ def test_refusals_say_what_is_wrong_and_what_to_do() -> None:
     assert decide(facts(tool=tool(forbidden_in_autonomy=("act",))), ACTING).reason == (
         "unlock is forbidden while desk is set to act."
     )
-    assert decide(facts(calls_last_minute=99), at(Autonomy.ACT, writes_per_minute=7)).reason == (
-        "desk was used 7 times within a minute. Wait a little."
-    )
+    assert decide(facts(), at(Autonomy.ACT, writes_per_minute=0)).reason == "0 changes a minute are allowed for desk."
     assert decide(facts(rehearsal_wanted=True), ACTING).reason == "unlock cannot be rehearsed."
     assert decide(facts(), at(Autonomy.INVESTIGATE)).reason == "desk only investigates, so nothing is changed."
 
@@ -89,6 +87,7 @@ def test_refusals_come_in_the_order_in_which_one_wants_to_hear_them() -> None:
         {"tool": tool(forbidden_in_autonomy=("act",))},
         {},
         {"tool": tool()},
+        {},
         {"calls_last_minute": 0},
     ):
         rules.append(decide(everything, policy).rule)
@@ -96,6 +95,8 @@ def test_refusals_come_in_the_order_in_which_one_wants_to_hear_them() -> None:
         if rules[-1] == "autonomy.off":
             policy = replace(policy, autonomy=Autonomy.ACT)
         if rules[-1] == "scope.not_allowed":
+            policy = at(Autonomy.ACT, writes_per_minute=0)
+        if rules[-1] == "rate_limit":
             policy = ACTING
     assert rules == [
         "kill_switch",
@@ -106,8 +107,32 @@ def test_refusals_come_in_the_order_in_which_one_wants_to_hear_them() -> None:
         "scope.not_allowed",
         "autonomy.forbidden",
         "rate_limit",
+        "rate_limit",
     ]
     assert decide(everything, policy).outcome == "allow"
+
+
+@pytest.mark.promise("S2", "S13")
+def test_what_would_be_done_waits_for_the_rate_limit_and_is_told_for_how_long() -> None:
+    often = facts(calls_last_minute=7, room_in=12.5)
+    policy = at(Autonomy.ACT, writes_per_minute=7)
+    reason = "7 changes a minute are allowed for desk."
+    assert decide(often, policy) == Verdict("wait", "rate_limit", reason, retry_after=12.5)
+    assert decide(replace(often, calls_last_minute=6), policy).outcome == "allow"
+    reading = replace(often, tool=tool(scope="read"))
+    waits = decide(reading, at(Autonomy.ACT, reads_per_minute=7))
+    assert (waits.outcome, waits.reason) == ("wait", "7 reads a minute are allowed for desk.")
+    rehearsed = replace(often, tool=tool(supports_dry_run=True), rehearsal_wanted=True)
+    assert decide(rehearsed, policy).outcome == "wait"
+
+
+@pytest.mark.promise("S2", "S13")
+def test_a_refusal_or_a_question_does_not_wait_for_the_rate_limit() -> None:
+    often = facts(calls_last_minute=999, room_in=60.0)
+    assert decide(replace(often, killed="grace"), ACTING).rule == "kill_switch"
+    assert decide(replace(often, rehearsal_wanted=True), ACTING).rule == "rehearsal.impossible"
+    assert decide(often, at(Autonomy.INVESTIGATE)).rule == "autonomy.investigate"
+    assert decide(replace(often, repeated=True), ACTING).outcome == "ask"
 
 
 @pytest.mark.promise("S2")

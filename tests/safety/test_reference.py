@@ -106,7 +106,6 @@ def may_run(found: Facts, policy: Policy) -> bool:
     """Nothing at all happens if this says no."""
     rules = policy.scopes.write if found.tool.lane == "write" else policy.scopes.read
     level = Autonomy.INVESTIGATE if found.tool.unsafe and policy.autonomy.rank > 1 else policy.autonomy
-    most = 30 if found.tool.lane == "write" else 300
     return not (
         found.killed
         or policy.autonomy is Autonomy.OFF
@@ -116,7 +115,6 @@ def may_run(found: Facts, policy: Policy) -> bool:
         or not rules.allow
         or rules.deny
         or level in found.tool.manifest.forbidden_in_autonomy
-        or found.calls_last_minute >= most
     )
 
 
@@ -139,6 +137,13 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
 
 
 def expected(found: Facts, policy: Policy) -> str:
+    often = found.calls_last_minute >= (30 if found.tool.lane == "write" else 300)
+    said = said_at_leisure(found, policy)
+    return "wait" if often and said in {"allow", "simulate"} else said
+
+
+def said_at_leisure(found: Facts, policy: Policy) -> str:
+    """However often the connector was used."""
     if not may_run(found, policy):
         return "deny"
     reads = found.tool.lane == "read"
@@ -167,6 +172,7 @@ def test_every_decision_agrees_with_the_second_opinion() -> None:
         assert bool(verdict.concerns) == (verdict.outcome == "ask")
         seen[verdict.outcome] += 1
     assert all(seen[outcome] > SITUATIONS // 50 for outcome in ("allow", "ask", "simulate", "deny")), seen
+    assert seen["wait"] > SITUATIONS // 200, seen
 
 
 def test_content_never_raises_authority() -> None:
@@ -176,6 +182,6 @@ def test_content_never_raises_authority() -> None:
         before = decide(found, policy).outcome
         stripped = tuple(replace(trace, origins=()) for trace in found.traces)
         after = decide(replace(found, traces=stripped), policy).outcome
-        assert (before, after) in {(before, before), ("allow", "ask")}, number
+        assert (before, after) in {(before, before), ("allow", "ask"), ("wait", "ask")}, number
         changed += before != after
     assert changed

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from gaby.kernel.clock import HeldClock
-from gaby.tools import Call, Denied, Done, Failed
+from gaby.tools import Call, Done, Failed, RetryLater
 from gaby.tools.connectors import NewConnector, PolicyChange
 from gaby.tools.launches import Command
 from gaby_connectors.sdk.manifest import ConnectorManifest, ToolManifest
@@ -17,14 +17,18 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.mark.promise("S2")
-async def test_more_than_the_limit_per_minute_is_denied_until_the_minute_is_over(desk: Scene, clock: HeldClock) -> None:
+async def test_more_than_the_limit_per_minute_is_told_when_to_try_again(desk: Scene, clock: HeldClock) -> None:
     await desk.limit("desk", PolicyChange(writes_per_minute=2))
     run = desk.run(words="acc-1001")
     for text in ("one", "two"):
         assert isinstance(await desk.invoke(run, "add_note", account_id="acc-1001", text=text), Done)
     third = await desk.invoke(run, "add_note", account_id="acc-1001", text="three")
-    assert isinstance(third, Denied)
-    assert third.verdict.rule == "rate_limit"
+    assert isinstance(third, RetryLater)
+    assert third == RetryLater("rate_limit", "2 changes a minute are allowed for desk.", 60.0, "desk")
+    assert third.message == ("2 changes a minute are allowed for desk. Nothing was done; try again in 60 seconds.")
+    explained = await desk.gaby.tools.invoker.explain(desk.call("add_note", account_id="acc-1001", text="x"), run)
+    assert (explained.outcome, explained.retry_after) == ("wait", 60.0)
+    assert "tool.denied" not in await desk.audited()
     assert isinstance(await desk.invoke(run, "list_accounts"), Done)
     clock.advance(timedelta(minutes=1))
     assert isinstance(await desk.invoke(run, "add_note", account_id="acc-1001", text="three"), Done)

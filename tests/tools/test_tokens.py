@@ -19,7 +19,7 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import HeldClock
 from gaby.kernel.errors import Forbidden, GabyError, Invalid
 from gaby.mcp import ServerKey
-from gaby.tools import Call, Done, Failed, ToolOutcome
+from gaby.tools import Call, Done, Failed, RetryLater, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange
 from gaby.tools.device_code import Wire
 from gaby.tools.launches import Command, Remote
@@ -212,11 +212,11 @@ async def test_trouble_on_the_way_to_the_sign_in_server_is_no_expiry(crm: Crm) -
     assert isinstance(await crm.call(), Done)
     crm.person.clock.advance(timedelta(minutes=5))
     outcome = await crm.call()
-    assert isinstance(outcome, Failed)
-    assert outcome.kind is ErrorKind.TRANSIENT
+    assert isinstance(outcome, RetryLater)
+    assert outcome.rule == "connector.unavailable"
     crm.oauth.instead.clear()
     again = await crm.call()
-    assert isinstance(again, Failed)
+    assert isinstance(again, RetryLater)
     assert crm.oauth.refreshes == 0
     crm.person.clock.advance(timedelta(seconds=10))
     assert isinstance(await crm.call(), Done)

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from gaby.agent.call_records import TriedCalls, record_of, step_of
 from gaby.agent.detector import notice
 from gaby.agent.edges import Statement, Step
-from gaby.agent.memory import CallOutcome, CallRecord, Delta
+from gaby.agent.memory import CallRecord, Delta
 from gaby.agent.moves import Investigating, Move
+from gaby.agent.retry_later import WAITED_TOO_LONG, outage_in, wait_seconds, wait_step
 from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
 from gaby.audit import Outcome, Recalled, recall_calls
 from gaby.kernel.clock import Clock
@@ -16,13 +18,14 @@ from gaby.kernel.database import Database
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import ApprovalId
 from gaby.safety import Verdict
-from gaby.tools import Asked, Call, Denied, Done, Failed, Simulated, ToolOutcome, Tools, Unknown
+from gaby.tools import Asked, Call, Denied, Done, RetryLater, ToolOutcome, Tools, Unknown
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ToolUnknown
 from gaby.tools.models import Approval
 
 _AT_ONCE = 4
-_KEPT_CHARACTERS = 200_000
+_APPROVED_FOR = timedelta(minutes=10)
+"""How long after a rest an approval holds at least, since the run may not be taken up at once."""
 _LOST = "It was done before Gaby was interrupted; what it answered was not kept."
 _UNKNOWN = "Gaby was interrupted in the middle of it, and nobody can say whether it happened."
 
@@ -41,7 +44,7 @@ class Hands:
         stopped = next((verdict for _, verdict in verdicts if verdict.rule.startswith("kill_switch")), None)
         if stopped is not None:
             return Move(state.halted(stopped.reason), (Step("safety", "Stopped", stopped.reason, "problem"),))
-        allowed = [call for call, verdict in verdicts if verdict.outcome in {"allow", "simulate"}]
+        allowed = [call for call, verdict in verdicts if verdict.outcome in {"allow", "simulate", "wait"}]
         asked = [call for call, verdict in verdicts if verdict.outcome == "ask"]
         refused = [(call, verdict) for call, verdict in verdicts if verdict.outcome == "deny"]
         delta = Delta(calls=await self._denied(run, refused))
@@ -53,7 +56,9 @@ class Hands:
             return await self._ask(run, state, asked, steps, delta, beside=allowed)
         if allowed:
             told = ", ".join(dict.fromkeys(call.tool for call in allowed))
-            return Move(state.allowed(tuple(allowed)), (*steps, Step("safety", "Allowed", told)), delta)
+            # After a rest the timeline has told so already.
+            said = () if state.waited_for else (Step("safety", "Allowed", told),)
+            return Move(state.allowed(tuple(allowed)), (*steps, *said), delta)
         # Whoever plans the same again and again without ever being allowed to act goes round in circles as well.
         noticed = notice([*run.memory.calls, *delta.calls], run.memory.nudges, run.memory.withdrawn)
         delta = delta.model_copy(update={"nudges": noticed.nudges, "withdrawn": noticed.withdraw})
@@ -105,6 +110,12 @@ class Hands:
         return call.model_copy(update={"arguments": sealed.arguments})
 
     async def act(self, run: Investigating, state: Acting) -> Move:
+        if state.rests_until is not None:
+            if self._clock.now() < state.rests_until:
+                # Taken up before its time.
+                return Move(state.still_resting(), (), rest_until=state.rests_until)
+            # An edge of its own: whoever finds a run that rests knows, without the log, that nothing was tried since.
+            return Move(state.rested(), ())
         entries = await self._entries(run)
         known = await self._recall(run) if run.fresh else {}
         reads = [call for call in state.calls if _lane(entries, call) == "read"]
@@ -115,20 +126,59 @@ class Hands:
             async with limit:
                 return await self._invoke(run, call)
 
-        outcomes: dict[UUID, ToolOutcome] = dict(
-            zip([call.id for call in reads], await asyncio.gather(*map(read, reads)), strict=True)
-        )
+        tried = TriedCalls(run, dict[UUID, ToolOutcome](), dict[UUID, RetryLater](), set[UUID]())
+        for call, outcome in zip(reads, await asyncio.gather(*map(read, reads)), strict=True):
+            tried.note(call, outcome)
         for call in writes:
-            await failpoint_async("act.before_write")
-            outcomes[call.id] = await self._write(run, call, entries.get(call.tool), known.get(call.id))
-            await failpoint_async("act.after_write")
-        first = len(run.memory.calls) + 1
+            # What was planned after a call that has to wait may rest on it, so it waits as well.
+            if not tried.later:
+                await failpoint_async("act.before_write")
+                tried.note(call, await self._write(run, call, entries.get(call.tool), known.get(call.id)))
+                await failpoint_async("act.after_write")
+        first, outcomes = len(run.memory.calls) + 1, tried.outcomes
+        made = [call for call in state.calls if call.id in outcomes]
         records = tuple(
-            _record(call, number, outcomes[call.id], entries.get(call.tool))
-            for number, call in enumerate(state.calls, first)
+            record_of(
+                call, number, outcomes[call.id], entries.get(call.tool), WAITED_TOO_LONG * (call.id in tried.missed)
+            )
+            for number, call in enumerate(made, first)
         )
-        steps = tuple(_step(run, record, outcomes[record.id]) for record in records)
-        return Move(state.acted(), steps, Delta(calls=records))
+        steps = tuple(step_of(run, record, outcomes[record.id]) for record in records)
+        delta = Delta(calls=records)
+        if not tried.later:
+            return Move(state.acted(), steps, delta)
+        left = tuple(call for call in state.calls if call.id not in outcomes)
+        return await self._put_off(run, state, left, tuple(tried.later.values()), steps, delta)
+
+    async def _put_off(
+        self,
+        run: Investigating,
+        state: Acting,
+        left: tuple[PlannedCall, ...],
+        later: Sequence[RetryLater],
+        steps: tuple[Step, ...],
+        delta: Delta,
+    ) -> Move:
+        """What was made is recorded; the rest is made when the limits have passed, and holds no worker until then."""
+        seconds = wait_seconds(later)
+        until = self._clock.now() + timedelta(seconds=seconds)
+        await self._keep_approvals(run, left, until + _APPROVED_FOR)
+        await failpoint_async("act.put_off")
+        waits_for = ", ".join(dict.fromkeys(f"{each.connector}: {each.rule}" for each in later))
+        step = wait_step(later, until)
+        said = () if waits_for == state.waited_for else (step._replace(detail=run.told(step.detail)),)
+        outage = float(seconds) if outage_in(later) else 0.0
+        delta = delta.model_copy(update={"waited": float(seconds), "outage": outage})
+        return Move(state.put_off(left, waits_for, until), (*steps, *said), delta, rest_until=until)
+
+    async def _keep_approvals(self, run: Investigating, calls: Sequence[PlannedCall], until: datetime) -> None:
+        """What a person has agreed to in time does not expire because Gaby itself has to wait."""
+        entries = await self._entries(run)
+        for call in calls:
+            if call.approval_id is not None and (entry := entries.get(call.tool)) is not None:
+                async with self._database.write(run.workspace_id) as session:
+                    approval_id = ApprovalId(call.approval_id)
+                    await self._tools.approvals.prolong(session, entry, run.tools, approval_id, until)
 
     async def _reads(self, run: Investigating, calls: Sequence[PlannedCall]) -> bool:
         """What is only looked at is looked at first: it may change what is asked for."""
@@ -159,11 +209,14 @@ class Hands:
             outcome = await self._invoke(run, call, step_id=calls[0].id)
             if isinstance(outcome, Asked):
                 pending.append(call.model_copy(update={"approval_id": outcome.approval_id}))
+            elif isinstance(outcome, RetryLater):
+                # It needs no consent any more, and waits with those that never did.
+                beside = (*beside, call)
             else:
                 # The policy changed between the two looks.
                 entries = await self._entries(run)
                 number = len(run.memory.calls) + len(done) + 1
-                done.append(_record(call, number, outcome, entries.get(call.tool)))
+                done.append(record_of(call, number, outcome, entries.get(call.tool)))
         delta = Delta(calls=tuple(done))
         if not pending:
             decided_anew = (*steps, Step("safety", "Decided anew"))
@@ -192,7 +245,7 @@ class Hands:
         entries = await self._entries(run)
         first = len(run.memory.calls) + 1
         return tuple(
-            _record(call, number, Denied(verdict), entries.get(call.tool))
+            record_of(call, number, Denied(verdict), entries.get(call.tool))
             for number, (call, verdict) in enumerate(refused, first)
         )
 
@@ -250,56 +303,6 @@ def _call(call: PlannedCall, *, resumed: bool = False, step_id: UUID | None = No
 def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
     entry = entries.get(call.tool)
     return "write" if entry is None else entry.facts.lane
-
-
-def _record(call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None) -> CallRecord:
-    name, result, reason = _told(outcome)
-    return CallRecord(
-        id=call.id,
-        number=number,
-        tool=call.tool,
-        arguments=call.arguments,
-        lane="write" if entry is None else entry.facts.lane,
-        outcome=name,
-        result=result,
-        reason=reason,
-        rule=outcome.verdict.rule if isinstance(outcome, Denied) else "",
-        why=call.why,
-    )
-
-
-def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
-    match outcome:
-        case Done(structured=structured, text=text, shown=shown, spilled=spilled):
-            whole = shown if spilled is not None else structured if structured is not None else text
-            return "done", _bounded(whole, text), ""
-        case Simulated(structured=structured, shown=shown, verdict=verdict):
-            return "simulated", structured if structured is not None else shown, verdict.reason
-        case Asked(verdict=verdict):
-            return "asked", None, verdict.reason
-        case Denied(verdict=verdict):
-            return "denied", None, verdict.reason
-        case Failed(message=message):
-            return "failed", None, message
-        case Unknown(reason=reason):
-            return "unknown", None, reason
-
-
-def _bounded(result: Any, text: str) -> Any:
-    return result if len(text) <= _KEPT_CHARACTERS else text[:_KEPT_CHARACTERS]
-
-
-def _step(run: Investigating, record: CallRecord, outcome: ToolOutcome) -> Step:
-    system, _, tool = record.tool.partition(".")
-    arguments = ", ".join(f"{name}={value}" for name, value in record.arguments.items())
-    if isinstance(outcome, Done):
-        kind = "read" if record.lane == "read" else "write"
-        detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
-        return Step(system, tool, run.told(detail), kind)
-    word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(
-        record.outcome, record.outcome
-    )
-    return Step(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")
 
 
 def _state(answers: dict[UUID, Approval], call: PlannedCall) -> str | None:

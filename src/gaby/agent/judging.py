@@ -18,6 +18,7 @@ from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
+from gaby.agent.retry_later import missed_calls
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
@@ -70,11 +71,17 @@ class Judge:
         situation = await self._situation(run, state)
         conclusion = await asyncio.to_thread(conclude, situation, self.models.runner.embed)
         verdict, reasons, judged_by = await self._verdict(run, state, conclusion)
+        missed = missed_calls(run.memory.calls)
+        if missed and verdict in {"failed", "needs_l2"} and not conclusion.case.security:
+            # What is missing is known, and a colleague can do it.
+            verdict = "needs_tech"
         cited, written_by = await self._written(run, conclusion, verdict)
         if verdict == "auto_resolved":
             done, why = await self._is_complete(run, conclusion, cited)
             if not done:
                 verdict, reasons = "needs_tech", [*reasons, why]
+        if verdict not in {"auto_resolved", "skipped"}:
+            reasons = [*reasons, *missed]
         notes = cited_text(conclusion.notes)
         if verdict == "failed_budget":
             notes = "\n\n".join(part for part in (await self.begun_changes(run), notes) if part)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gaby.agent.memory import PassageRecord, TicketView
 from gaby.agent.moves import Investigating
+from gaby.agent.retry_later import WAITED_TOO_LONG
 from gaby.safety import EVERYBODY, STAFF_ONLY, Readers
 from gaby.tools.disclosure import requester_of
 from gaby.tools.runs import result_source
@@ -43,7 +44,8 @@ def enter_calls(run: Investigating) -> None:
     for call in run.memory.calls:
         # The name of a tool stands in the list of sources, and may look like a host.
         tools.ledger.trust_carriers(call.citation)
-        own_words = call.outcome in {"denied", "asked"} and call.rule and not call.rule.startswith("approval.")
+        decided = call.outcome in {"denied", "asked"} or call.rule == WAITED_TOO_LONG
+        own_words = decided and call.rule and not call.rule.startswith("approval.")
         if call.id not in tools.entered and not own_words:
             tools.ledger.reading.read(result_source(call.tool), [STAFF_ONLY])
             tools.entered.add(call.id)

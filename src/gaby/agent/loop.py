@@ -22,6 +22,7 @@ from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.persona import Personas
 from gaby.agent.queue import MOST_FAILURES, Claimed, Queue
+from gaby.agent.retry_later import WAITED_TOO_LONG
 from gaby.agent.states import (
     Acting,
     Created,
@@ -131,7 +132,7 @@ class Loop:
     async def _relearn(self, tools: Run, call: CallRecord) -> None:
         """What it brought, in its words or in those of an error."""
         told = call.reason if call.result is None else call.result
-        if call.outcome in {"done", "simulated", "failed", "unknown"}:
+        if call.outcome in {"done", "simulated", "failed", "unknown"} and call.rule != WAITED_TOO_LONG:
             invoker, vouches = self.parts.tools.invoker, call.outcome == "done"
             await invoker.relearn(tools, call.id, call.tool, call.arguments, told, vouches=vouches)
 
@@ -146,7 +147,7 @@ class Loop:
             requester=ticket.requester_email or "",
             dictionary=Dictionary.of_people(names=(ticket.customer,), emails=(ticket.requester_email or "",)),
         )
-        run.fence, run.ticket = lease.fence, ticket.external_id
+        run.fence, run.ticket, run.comes_back = lease.fence, ticket.external_id, True
         if verified and not instructed:
             run.ledger.learn_principal(verified)
         return run

@@ -20,7 +20,7 @@ _PACKED_FROM = 200
 """Smaller ones only grow when they are compressed."""
 
 
-_ADDED_UP = {"iterations", "plans", "seconds", "tokens", "nano_usd"}
+_ADDED_UP = {"iterations", "plans", "seconds", "waited", "outage", "tokens", "nano_usd"}
 
 
 class _Noted(BaseModel):
@@ -55,7 +55,7 @@ class CallRecord(_Noted):
     result: Any = None
     reason: str = ""
     rule: str = ""
-    """By which it was refused."""
+    """By which it was refused, or not made."""
     why: str = ""
 
     @property
@@ -102,6 +102,10 @@ class Delta(_Noted):
     plans: int = 0
     seconds: float = 0.0
     """How much longer it was worked on."""
+    waited: float = 0.0
+    """How many more seconds it rests because of limits that pass."""
+    outage: float = 0.0
+    """Of these, because a connector or its system could not be used."""
     tokens: int = 0
     nano_usd: int = 0
     envelope: dict[str, int] | None = None
@@ -132,6 +136,8 @@ class Memory(BaseModel):
     iterations: int = 0
     plans: int = 0
     seconds: float = 0.0
+    waited: float = 0.0
+    outage: float = 0.0
     tokens: int = 0
     nano_usd: int = 0
     envelope: dict[str, int] | None = None

@@ -32,6 +32,12 @@ class Persona(BaseModel):
     seconds: Annotated[
         int, Field(ge=10, le=86_400, description="Seconds of work before it gives up; waiting for people is free.")
     ] = 900
+    wait_seconds: Annotated[
+        int, Field(ge=0, le=86_400, description="Seconds that it waits in all for limits that pass, such as rates.")
+    ] = 7200
+    outage_seconds: Annotated[
+        int, Field(ge=0, le=86_400, description="Of these, seconds that it waits for connectors that cannot be used.")
+    ] = 600
     triage: Annotated[bool, Field(description="Put aside tickets that need no investigation.")] = True
     time_entries: Annotated[bool, Field(description="Log the time spent, where the desk can.")] = True
     bounds: Bounds = Bounds()

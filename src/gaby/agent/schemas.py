@@ -110,6 +110,8 @@ class PersonaIn(BaseModel):
 
     iterations: Annotated[int | None, Field(strict=True, ge=1, le=100)] = None
     seconds: Annotated[int | None, Field(strict=True, ge=10, le=86_400)] = None
+    wait_seconds: Annotated[int | None, Field(strict=True, ge=0, le=86_400)] = None
+    outage_seconds: Annotated[int | None, Field(strict=True, ge=0, le=86_400)] = None
     triage: Annotated[bool | None, Field(strict=True)] = None
     time_entries: Annotated[bool | None, Field(strict=True)] = None
     bounds: BoundsIn | None = None
@@ -130,6 +132,8 @@ class PersonaIn(BaseModel):
 class PersonaOut(BaseModel):
     iterations: int
     seconds: int
+    wait_seconds: int
+    outage_seconds: int
     triage: bool
     time_entries: bool
     bounds: Bounds

@@ -82,9 +82,11 @@ class Retrieving(_Working):
 class SafetyCheck(_Working):
     name: Literal["safety_check"] = "safety_check"
     calls: tuple[PlannedCall, ...]
+    waited_for: str = ""
+    """The limit that these calls had to wait for, if any."""
 
     def allowed(self, calls: tuple[PlannedCall, ...]) -> "Acting":
-        return Acting(calls=calls)
+        return Acting(calls=calls, waited_for=self.waited_for)
 
     def ask(self, calls: tuple[PlannedCall, ...], until: datetime) -> "WaitingApproval":
         return WaitingApproval(calls=calls, until=until)
@@ -111,11 +113,28 @@ class WaitingApproval(_Working):
 
 
 class Acting(_Working):
+    """Calls are made; those that meet a limit that passes rest until it has passed."""
+
     name: Literal["acting"] = "acting"
     calls: tuple[PlannedCall, ...]
+    waited_for: str = ""
+    """The limit that these calls wait for or had to wait for, if any."""
+    rests_until: datetime | None = None
+    """None of the calls was tried since this was written."""
 
     def acted(self) -> "Observing":
         return Observing()
+
+    def put_off(self, calls: tuple[PlannedCall, ...], waits_for: str, until: datetime) -> "Acting":
+        """Only these are left to be made."""
+        return Acting(calls=calls, waited_for=waits_for, rests_until=until)
+
+    def still_resting(self) -> "Acting":
+        return self
+
+    def rested(self) -> SafetyCheck:
+        """Whatever was decided before the rest is decided anew."""
+        return SafetyCheck(calls=self.calls, waited_for=self.waited_for)
 
 
 class Observing(_Working):

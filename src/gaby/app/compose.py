@@ -403,10 +403,19 @@ def _host_limits(settings: Settings) -> HostLimits:
         call_deadline=patience.call_deadline.total_seconds(),
         idle_stop=patience.idle_stop.total_seconds(),
         ping_every=patience.check_every.total_seconds(),
+        cool_down=patience.put_aside.total_seconds(),
     )
 
 
 def _tool_settings(settings: Settings) -> ToolSettings:
     safety = settings.safety
     folder = settings.home / "connectors"
-    return ToolSettings(parse_profile(safety.profile), safety.approval_ttl, safety.sitting, folder, safety.inside or "")
+    return ToolSettings(
+        profile=parse_profile(safety.profile),
+        approval_ttl=safety.approval_ttl,
+        sitting=safety.sitting,
+        folder=folder,
+        inside=safety.inside or "",
+        reads_per_minute=settings.connectors.reads_per_minute,
+        writes_per_minute=settings.connectors.writes_per_minute,
+    )

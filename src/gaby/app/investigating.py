@@ -65,6 +65,8 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
     usual = Persona(
         iterations=settings.agent.iterations,
         seconds=int(settings.agent.max_time.total_seconds()),
+        wait_seconds=int(settings.agent.max_wait.total_seconds()),
+        outage_seconds=int(settings.agent.max_outage.total_seconds()),
         triage=settings.agent.triage,
     )
     personas = Personas(clock, usual)

@@ -39,12 +39,19 @@ def show(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 def change(
     iterations: Annotated[int | None, typer.Option(min=1, max=100, help="Rounds of planning.")] = None,
     seconds: Annotated[int | None, typer.Option(min=10, max=86_400, help="Seconds of work.")] = None,
+    wait_seconds: Annotated[
+        int | None, typer.Option(min=0, max=86_400, help="Seconds of waiting for limits that pass.")
+    ] = None,
+    outage_seconds: Annotated[
+        int | None, typer.Option(min=0, max=86_400, help="Of these, for connectors that cannot be used.")
+    ] = None,
     triage: Annotated[bool | None, typer.Option(help="Put aside what needs no investigation.")] = None,
     passages: Annotated[int | None, typer.Option(min=0, max=40, help="Passages the planner is shown.")] = None,
     workspace: InWorkspace = None,
 ) -> None:
     """Change how Gaby investigates in this workspace."""
-    given = {"iterations": iterations, "seconds": seconds, "triage": triage}
+    waits = {"wait_seconds": wait_seconds, "outage_seconds": outage_seconds}
+    given = {"iterations": iterations, "seconds": seconds, "triage": triage, **waits}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if passages is not None:
         changes["bounds"] = {"passages": passages}

@@ -149,9 +149,15 @@ def limit(
     deny_read: Annotated[list[str] | None, typer.Option(help="Paths it may not read; replaces the list.")] = None,
     allow_write: Annotated[list[str] | None, typer.Option(help="Paths it may change; replaces the list.")] = None,
     deny_write: Annotated[list[str] | None, typer.Option(help="Paths it may not change; replaces the list.")] = None,
+    reads_per_minute: Annotated[
+        int | None, typer.Option(min=0, max=100_000, help="How often it may be read from in a minute.")
+    ] = None,
+    writes_per_minute: Annotated[
+        int | None, typer.Option(min=0, max=100_000, help="How many changes it may make in a minute.")
+    ] = None,
     workspace: InWorkspace = None,
 ) -> None:
-    """Say what a connector may do: its autonomy, and which paths it may read and change."""
+    """Say what a connector may do: its autonomy, which paths it may read and change, and how often."""
 
     async def work(gaby: Gaby) -> Connector:
         actor = await operator_in(gaby, workspace)
@@ -161,7 +167,8 @@ def limit(
             scopes = Scopes(
                 read=_lane(now.read, allow_read, deny_read), write=_lane(now.write, allow_write, deny_write)
             )
-            return await gaby.tools.connectors.limit(session, actor, name, PolicyChange(autonomy, scopes))
+            change = PolicyChange(autonomy, scopes, reads_per_minute, writes_per_minute)
+            return await gaby.tools.connectors.limit(session, actor, name, change)
 
     row = run(work)
     echo(f"{name} is set to {row.autonomy}.", err=True)

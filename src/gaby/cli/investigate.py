@@ -95,6 +95,17 @@ def _read(what: str) -> TicketIn | str:
 
 
 async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: SafeConsole) -> None:
+    """To its end, or until a person has to answer. It is waited for limits that pass."""
+    while True:
+        await _until_it_rests(gaby, actor, run_id, console)
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.agent.get(session, run_id)
+        if row.wake_at is None or row.state != "acting":
+            return
+        await asyncio.sleep(max(0.0, (row.wake_at - gaby.clock.now()).total_seconds()))
+
+
+async def _until_it_rests(gaby: Gaby, actor: Actor, run_id: RunId, console: SafeConsole) -> None:
     claimed = await gaby.agent.queue.claim_one("command line", actor.workspace_id, run_id)
     if claimed is None:
         raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")

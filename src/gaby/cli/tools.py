@@ -14,7 +14,7 @@ from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
 from gaby.safety import Label, Origin, Verdict, leaves
-from gaby.tools import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome
+from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome
 from gaby.tools.approval_ids import find_approval
 from gaby.tools.schemas import ToolOut, VerdictOut
 
@@ -140,12 +140,14 @@ def _print_outcome(outcome: ToolOutcome, *, as_json: bool) -> None:
                 echo(f"It waits: `gaby approvals decide {approval_id} approve`", err=True)
             case Denied(verdict=verdict):
                 _print_verdict(verdict)
+            case RetryLater(message=message):
+                secho(one_line(message), fg="yellow", err=True)
             case Failed(kind=failure, message=message):
                 secho(f"{failure}: {one_line(message)}", fg="red", err=True)
             case _:
                 secho(f"Unknown: {outcome.reason}", fg="red", err=True)
     if not isinstance(outcome, Done | Simulated | Asked):
-        raise typer.Exit(3 if isinstance(outcome, Denied) else 1)
+        raise typer.Exit(3 if isinstance(outcome, Denied) else 6 if isinstance(outcome, RetryLater) else 1)
 
 
 def _plain(outcome: ToolOutcome) -> dict[str, Any]:
@@ -156,7 +158,7 @@ def _plain(outcome: ToolOutcome) -> dict[str, Any]:
 
 
 def _print_verdict(verdict: Verdict) -> None:
-    colour = {"allow": "green", "ask": "yellow", "simulate": "blue", "deny": "red"}[verdict.outcome]
+    colour = {"allow": "green", "ask": "yellow", "simulate": "blue", "wait": "yellow", "deny": "red"}[verdict.outcome]
     secho(f"{verdict.outcome} ({verdict.rule})", fg=colour, bold=True)
     for concern in verdict.concerns:
         where = f"{concern.argument}: " if concern.argument else ""

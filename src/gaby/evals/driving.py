@@ -47,13 +47,21 @@ async def gabys_loop(scene: Scene, fixture: Fixture, ticket_id: TicketId) -> Pla
         if claimed is None:
             raise Conflict(f"Somebody else carries {fixture.name} on.")
         await scene.gaby.runner.carry_on(claimed)
-        if not await answer_approvals(scene, fixture.operator):
-            run = await _latest(scene, ticket_id)
-            break
+        answered = await answer_approvals(scene, fixture.operator)
         run = await _latest(scene, ticket_id)
+        if not answered and not _pass_time(scene, run):
+            break
     seconds = time.perf_counter() - begin
     told = await _recall(scene, ticket_id, run)
     return recount(scene, told._replace(seconds=seconds))
+
+
+def _pass_time(scene: Scene, run: Investigation | None) -> bool:
+    """Whether it only waited for a limit, which has passed now."""
+    if run is None or run.wake_at is None or run.state != "acting":
+        return False
+    scene.stage.clock.advance(max(timedelta(0), run.wake_at - scene.stage.clock.now()))
+    return True
 
 
 async def _latest(scene: Scene, ticket_id: TicketId) -> Investigation | None:

@@ -60,6 +60,9 @@ class Metrics:
             "connector_health", "1 when the connector answers, 0 when not.", "workspace", "connector"
         )
         self.safety_denials = self._counter("safety_denials", "Actions that safety refused.", "workspace", "rule")
+        self.tool_waits = self._counter(
+            "tool_waits", "Calls that were put off because of a limit that passes.", "workspace", "connector", "rule"
+        )
 
     def _people(self) -> None:
         self.approvals_pending = self._gauge("approvals_pending", "Approvals waiting for a person.", "workspace")

@@ -1,8 +1,12 @@
 """What can go wrong with a connector, in words that name it and say what to do."""
 
+from math import ceil
 from typing import Any, ClassVar
 
 from gaby.kernel.errors import Conflict, GabyError, Invalid, NotFound, Unavailable
+
+_SOON = 5.0
+"""Seconds, for a connector that is being started again."""
 
 
 class ConnectorError(GabyError):
@@ -29,6 +33,17 @@ class ConnectorUnavailable(ConnectorError):
 
     status = 503
     exit_code = 6
+
+    def __init__(
+        self, message: str | None = None, *, connector: str = "", retry_after: float | None = _SOON, **details: Any
+    ) -> None:
+        super().__init__(message, connector=connector, **details)
+        self.retry_after = None if self.hopeless else retry_after
+        """In how many seconds it may be of use to try again. None: not before an operator has changed something."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(ceil(self.retry_after))}
 
 
 class ConnectorDegraded(ConnectorUnavailable):

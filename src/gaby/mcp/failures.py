@@ -53,4 +53,5 @@ class Failures:
             return ConnectorAuthExpired(last.message, connector=name)
         left = max(0, self._limits.cool_down - (self._clock.monotonic() - self._given_up_at))
         message = f"{name} is not used for another {left:.0f} seconds, since it failed: {last.message if last else ''}"
-        return ConnectorDegraded(message, connector=name)
+        hopeless = last is not None and last.hopeless
+        return ConnectorDegraded(message, connector=name, retry_after=None if hopeless else left)

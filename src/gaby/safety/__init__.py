@@ -4,7 +4,7 @@ from gaby.safety.addresses import canonical_identity
 from gaby.safety.arguments import Leaf, Role, lane, leaves, roles
 from gaby.safety.binding import Bound, binding, canonical_json, digest, policy_version
 from gaby.safety.carriers import find_carriers
-from gaby.safety.decide import decide
+from gaby.safety.decide import decide, rate_reason
 from gaby.safety.egress import CarrierFact, carriers_in, links_in_lookups
 from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
 from gaby.safety.guessing import guess
@@ -75,6 +75,7 @@ __all__ = [
     "owned_by",
     "parse_profile",
     "policy_version",
+    "rate_reason",
     "readable_part",
     "readers_of_text",
     "redacting_for_good",

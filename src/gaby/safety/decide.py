@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gaby.safety.arguments import stands_in
-from gaby.safety.facts import ApprovalFact, Facts, Policy
+from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
 from gaby.safety.provenance import Label, Trace
 from gaby.safety.scopes import check_scope
-from gaby.safety.verdicts import Concern, Verdict, allow, ask, deny, simulate
+from gaby.safety.verdicts import Concern, Verdict, allow, ask, deny, simulate, wait
 from gaby_connectors.sdk.manifest import Autonomy
 
 _TRUSTED = (Label.OPERATOR, Label.PRINCIPAL, Label.CREATED, Label.TEMPLATE, Label.SYSTEM)
@@ -18,6 +18,15 @@ def decide(facts: Facts, policy: Policy) -> Verdict:
     for refused in _refusals(facts, policy):
         if refused is not None:
             return refused
+    verdict = _permission(facts, policy)
+    # Only what would be done now has to wait. A refusal or a question need not, and neither calls the connector.
+    if verdict.outcome in {"allow", "simulate"}:
+        return _too_often(facts, policy) or verdict
+    return verdict
+
+
+def _permission(facts: Facts, policy: Policy) -> Verdict:
+    """What may happen with a call that nothing forbids, however often the connector was used."""
     reads = facts.tool.lane == "read"
     if not reads and (rehearsed := _rehearsal(facts, policy)) is not None:
         return rehearsed
@@ -46,7 +55,7 @@ def _refusals(facts: Facts, policy: Policy) -> Iterator[Verdict | None]:
     yield _unmanifested_write(facts)
     yield _out_of_scope(facts, policy)
     yield _forbidden(facts, policy)
-    yield _too_often(facts, policy)
+    yield _never(facts, policy)
 
 
 def _killed(facts: Facts) -> Verdict | None:
@@ -99,11 +108,24 @@ def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:
     return deny("autonomy.forbidden", f"{facts.tool.name} is forbidden while {facts.tool.connector} is set to {level}.")
 
 
+def _never(facts: Facts, policy: Policy) -> Verdict | None:
+    """A limit of none does not pass."""
+    if policy.per_minute(facts.tool.lane) > 0:
+        return None
+    return deny("rate_limit", rate_reason(facts.tool, policy))
+
+
 def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
-    most = policy.reads_per_minute if facts.tool.lane == "read" else policy.writes_per_minute
+    most = policy.per_minute(facts.tool.lane)
     if facts.calls_last_minute < most:
         return None
-    return deny("rate_limit", f"{facts.tool.connector} was used {most} times within a minute. Wait a little.")
+    return wait("rate_limit", rate_reason(facts.tool, policy), retry_after=facts.room_in)
+
+
+def rate_reason(tool: ToolFacts, policy: Policy) -> str:
+    """The limit of a connector, as people are told of it."""
+    most, calls = policy.per_minute(tool.lane), "reads" if tool.lane == "read" else "changes"
+    return f"{most} {calls} a minute are allowed for {tool.connector}."
 
 
 def _rehearsal(facts: Facts, policy: Policy) -> Verdict | None:

@@ -22,6 +22,9 @@ class Policy:
     reads_per_minute: int = 300
     writes_per_minute: int = 30
 
+    def per_minute(self, lane: Lane) -> int:
+        return self.reads_per_minute if lane == "read" else self.writes_per_minute
+
 
 @dataclass(frozen=True)
 class ToolFacts:
@@ -77,6 +80,8 @@ class Facts:
     """Who pulled which kill switch, and why."""
     quarantined: bool = False
     calls_last_minute: int = 0
+    room_in: float = 0.0
+    """After how many seconds the rate limit has room for this call."""
     repeated: bool = False
     """The same change was made in this run already."""
     rehearsal_wanted: bool = False

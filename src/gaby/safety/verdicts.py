@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-OutcomeName = Literal["allow", "ask", "simulate", "deny"]
+OutcomeName = Literal["allow", "ask", "simulate", "wait", "deny"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Verdict:
     concerns: tuple[Concern, ...] = ()
     rehearse: bool = False
     """Whether the person who is asked can be shown a rehearsal."""
+    retry_after: float = 0.0
+    """With `wait`: after how many seconds it is decided anew."""
 
 
 def allow(rule: str, reason: str) -> Verdict:
@@ -45,6 +47,11 @@ def deny(rule: str, reason: str) -> Verdict:
 
 def simulate(rule: str, reason: str) -> Verdict:
     return Verdict("simulate", rule, reason)
+
+
+def wait(rule: str, reason: str, *, retry_after: float) -> Verdict:
+    """It would be allowed, but not now."""
+    return Verdict("wait", rule, reason, retry_after=retry_after)
 
 
 def ask(concerns: Sequence[Concern], *, rehearse: bool) -> Verdict:

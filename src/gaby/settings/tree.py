@@ -182,6 +182,19 @@ class ConnectorSettings(Group):
     check_every: Annotated[
         Duration, OFTEN_ENOUGH, Field(description="How often connectors are asked whether they are well.")
     ] = timedelta(seconds=30)
+    reads_per_minute: Annotated[
+        int,
+        Field(ge=0, le=100_000, description="How often each new connector may be read from in a minute, per process."),
+    ] = 300
+    writes_per_minute: Annotated[
+        int,
+        Field(ge=0, le=100_000, description="How many changes each new connector may make in a minute, per process."),
+    ] = 30
+    put_aside: Annotated[
+        Duration,
+        OFTEN_ENOUGH,
+        Field(description="How long a connector that failed too often is left alone before it is started again."),
+    ] = timedelta(seconds=60)
     keep_results: Annotated[
         Duration, OFTEN_ENOUGH, Field(description="How long results that were too large to pass around stay on disk.")
     ] = timedelta(days=2)

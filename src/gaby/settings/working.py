@@ -19,6 +19,24 @@ class AgentSettings(Group):
         OFTEN_ENOUGH,
         Field(description="Working time before an investigation gives up. Waiting for people does not count."),
     ] = timedelta(minutes=15)
+    max_wait: Annotated[
+        Duration,
+        Field(
+            ge=timedelta(0),
+            le=timedelta(days=1),
+            description="How long an investigation waits in all for limits that pass, such as the calls that a "
+            "connector may get in a minute. Then it goes on without the call and says so. A wait is no working time.",
+        ),
+    ] = timedelta(hours=2)
+    max_outage: Annotated[
+        Duration,
+        Field(
+            ge=timedelta(0),
+            le=timedelta(days=1),
+            description="Of these, how long it waits for connectors that cannot be used, or whose system asks to be "
+            "called later.",
+        ),
+    ] = timedelta(minutes=10)
     triage: Annotated[bool, Field(description="Put aside tickets that need no investigation, such as advertising.")] = (
         True
     )

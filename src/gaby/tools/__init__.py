@@ -1,6 +1,6 @@
 """The one path to a tool: decide, record the intent, act, record the outcome."""
 
-from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown
+from gaby.tools.runs import Asked, Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome, Unknown
 from gaby.tools.service import Ground, Tools, ToolSettings, build_tools
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Done",
     "Failed",
     "Ground",
+    "RetryLater",
     "Run",
     "Simulated",
     "ToolOutcome",

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 from uuid import UUID
 
@@ -204,6 +204,29 @@ class Approvals:
             raise ApprovalClosed("This approval has been used already, or was never given.")
         payload = {"approval_id": str(approval_id)}
         session.emit(Event("approval.used", session.workspace_id, actor, payload))
+
+    async def put_back(self, session: WriteSession, actor: Actor, approval_id: ApprovalId) -> None:
+        """The call that took it was turned away before anything was done, so it may take it again."""
+        mine = (Approval.workspace_id == session.workspace_id, Approval.id == approval_id)
+        back = update(Approval).where(*mine, Approval.state == "used").values(state="approved", used_at=None)
+        if cast("CursorResult[Any]", await session.execute(back)).rowcount == 1:
+            session.emit(Event("approval.put_back", session.workspace_id, actor, {"approval_id": str(approval_id)}))
+
+    async def prolong(
+        self, session: WriteSession, entry: ToolEntry, run: Run, approval_id: ApprovalId, until: datetime
+    ) -> None:
+        """An approved call that Gaby itself puts off does not expire meanwhile. It stays bound to the same call and
+        policy: an approval of anything else is left as it is."""
+        approval = await session.get(Approval, (session.workspace_id, approval_id), with_for_update=True)
+        if approval is None or approval.state != "approved" or approval.expires_at >= until:
+            return
+        arguments = (await self.call_of(session, approval)).arguments
+        in_time = self._clock.now() < approval.expires_at
+        if not in_time or approval.binding != bind(entry, arguments, run, approval.expires_at):
+            return
+        approval.expires_at, approval.binding = until, bind(entry, arguments, run, until)
+        payload = {**_named(approval), "expires_at": until.isoformat()}
+        session.emit(Event("approval.prolonged", session.workspace_id, run.actor, payload))
 
     async def expire(self, session: WriteSession, actor: Actor) -> Sequence[Approval]:
         """Close every question that nobody answered in time."""

@@ -36,10 +36,19 @@ class NewConnector:
     autonomy: Autonomy = Autonomy.INVESTIGATE
     scopes: Scopes = field(default_factory=Scopes.reading)
     manifest: ConnectorManifest | None = None
-    reads_per_minute: int = 300
-    writes_per_minute: int = 30
+    reads_per_minute: int | None = None
+    writes_per_minute: int | None = None
+    """Left out, those of the installation."""
     local: bool = False
     """It touches files of this machine."""
+
+
+@dataclass(frozen=True)
+class UsualRates:
+    """How often a new connector may be used in a minute."""
+
+    reads: int = 300
+    writes: int = 30
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,8 @@ class PolicyChange:
 
 
 class Connectors:
-    def __init__(self, clock: Clock, ids: Ids, vault: Vault) -> None:
+    def __init__(self, clock: Clock, ids: Ids, vault: Vault, usual: UsualRates) -> None:
+        self._usual = usual
         self._clock = clock
         self._ids = ids
         self._vault = vault
@@ -79,8 +89,8 @@ class Connectors:
             secrets=await seal_secrets(session, self._vault, row_id, new.secrets),
             autonomy=new.autonomy,
             scopes=new.scopes.model_dump(mode="json"),
-            reads_per_minute=new.reads_per_minute,
-            writes_per_minute=new.writes_per_minute,
+            reads_per_minute=_or(new.reads_per_minute, self._usual.reads),
+            writes_per_minute=_or(new.writes_per_minute, self._usual.writes),
             manifest=new.manifest.model_dump(mode="json") if new.manifest is not None else None,
             created_at=self._clock.now(),
         )
@@ -119,7 +129,8 @@ class Connectors:
         of_connector = SessionNote.tool.startswith(f"{name}.", autoescape=True)
         notes = delete(SessionNote).where(SessionNote.workspace_id == session.workspace_id, of_connector)
         await session.execute(notes)
-        detail = {"autonomy": row.autonomy, "scopes": row.scopes}
+        rates = {"reads_per_minute": row.reads_per_minute, "writes_per_minute": row.writes_per_minute}
+        detail = {"autonomy": row.autonomy, "scopes": row.scopes, **rates}
         await self._changed(session, actor, row, "limited", detail)
         return row
 

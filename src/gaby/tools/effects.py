@@ -2,37 +2,26 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gaby.audit import AuditLog, Intent
 from gaby.kernel.ids import ApprovalId
 from gaby.kernel.text_work import run_text_work
-from gaby.mcp import Answered, ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost, OutcomeUnknown
+from gaby.mcp import Answered, ConnectorError, McpHost, OutcomeUnknown
 from gaby.mcp.calls import call as call_connector
-from gaby.safety import Trace, Verdict, canonical_json
+from gaby.safety import canonical_json
 from gaby.tools import epochs
-from gaby.tools.catalogue import Snapshot, ToolEntry
-from gaby.tools.runs import Call, Failed, Run, Unknown
+from gaby.tools.admission import failure_of
+from gaby.tools.decided import Decided
+from gaby.tools.runs import Failed, RetryLater, Run, Unknown
 from gaby.tools.showing import shown_arguments
 from gaby_connectors.sdk.manifest import ErrorKind, ToolErrorDetail
 
 _ATTEMPTS = 3
 _FIRST_PAUSE = 0.1
 _SHOWN_RESULT = 2000
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A call that may be carried out, and what was known when that was decided."""
-
-    snapshot: Snapshot
-    entry: ToolEntry
-    call: Call
-    arguments: Mapping[str, Any]
-    verdict: Verdict
-    traces: tuple[Trace, ...] = ()
+_USUAL_WAIT = 30.0
+"""Seconds, where a system that gets too many requests does not say how long to wait."""
 
 
 class Effects:
@@ -40,7 +29,7 @@ class Effects:
         self._audit = audit
         self._host = host
 
-    async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | Unknown:
+    async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | RetryLater | Unknown:
         """Raises `FenceBroken` when the policy changed since the decision; then nothing was done."""
         event = "tool.rehearsal" if rehearsal else "tool.call"
         fence = epochs.fence(run.workspace_id, decided.snapshot.epoch, run.fence)
@@ -49,9 +38,10 @@ class Effects:
             payload = await run_text_work(size, _payload, decided, run)
             changes = decided.entry.facts.lane == "write" and not rehearsal
             async with self._audit.effect(run.actor, event, payload, fence=fence, changes=changes) as intent:
-                return await self._call(decided, run, intent, rehearsal=rehearsal)
+                outcome = await self._call(decided, run, intent, rehearsal=rehearsal)
         except ConnectorError as error:
             return failure_of(error)
+        return _passing(outcome, decided, rehearsal=rehearsal) or outcome
 
     async def _call(
         self, decided: Decided, run: Run, intent: Intent, *, rehearsal: bool
@@ -110,11 +100,22 @@ def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed | Un
     return Failed(detail.kind, told, detail.retry_after)
 
 
-def failure_of(error: ConnectorError) -> Failed:
-    if isinstance(error, ConnectorAuthExpired):
-        return Failed(ErrorKind.AUTH_EXPIRED, error.message)
-    kind = ErrorKind.TRANSIENT if isinstance(error, ConnectorUnavailable) else ErrorKind.PERMANENT
-    return Failed(kind, error.message)
+def _passing(outcome: Answered | Failed | Unknown, decided: Decided, *, rehearsal: bool) -> RetryLater | None:
+    """Whether the system asks to be called later, and it is certain that it has done nothing."""
+    if not isinstance(outcome, Failed):
+        return None
+    facts = decided.entry.facts
+    if outcome.kind is ErrorKind.RATE_LIMITED:
+        # A request that was turned away for its rate was not carried out, so this holds for changes too.
+        seconds = _USUAL_WAIT if outcome.retry_after is None else outcome.retry_after
+        return RetryLater(
+            "connector.rate_limited", f"{facts.connector} gets too many requests.", seconds, facts.connector
+        )
+    harmless = rehearsal or facts.lane == "read"
+    if harmless and outcome.kind is ErrorKind.TRANSIENT and outcome.retry_after is not None:
+        reason = f"{facts.connector} asks to be called later."
+        return RetryLater("connector.busy", reason, outcome.retry_after, facts.connector)
+    return None
 
 
 def _may_pass(answer: Answered) -> bool:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from gaby.audit import AuditLog, FenceBroken
@@ -16,40 +16,50 @@ from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
 from gaby.mcp import Answered, ConnectorError, McpHost
 from gaby.safety import (
-    STAFF_ONLY,
     Concern,
     Reader,
-    ResultContext,
     Verdict,
     ask,
     canonical_json,
     decide,
     digest,
-    learn_result,
     readable_part,
-    readers_of_text,
-    values_to_redact,
 )
+from gaby.tools.admission import Admission, Admitted, NotReady, failure_of
 from gaby.tools.approvals import Approvals, Preview, as_fact, shown_question
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.effects import Decided, Effects, failure_of
-from gaby.tools.gather import Circumstances, chosen_outside, gather, made_change, names_requester
+from gaby.tools.decided import Decided
+from gaby.tools.effects import Effects
+from gaby.tools.gather import Circumstances, gather, made_change
 from gaby.tools.launches import Launcher
+from gaby.tools.learn_results import learn_outcome, result_context
 from gaby.tools.models import Approval
-from gaby.tools.rates import RateKey, Rates
-from gaby.tools.runs import Asked, Call, Denied, Done, Failed, Run, Simulated, ToolOutcome, Unknown, result_source
+from gaby.tools.rates import Rates
+from gaby.tools.runs import (
+    Asked,
+    Call,
+    Denied,
+    Done,
+    Failed,
+    RetryLater,
+    Run,
+    Simulated,
+    ToolOutcome,
+    Unknown,
+)
 from gaby.tools.showing import real_arguments, shown_result
 from gaby.tools.tokens import Grant
 from gaby_connectors.sdk.manifest import ErrorKind
 
 _log = get_log(__name__)
 _TRIES = 5
-_CHANGED = Verdict("deny", "definition.changed", "The connector's tools are not those that were accepted.")
 _TARGET_CHANGED = Verdict(
     "deny", "approval.target_changed", "What the call would do is no longer what was shown for approval. Ask again."
 )
+
+_Performed: TypeAlias = Answered | Failed | RetryLater | Unknown | Denied
 
 
 class _ApprovalUsed(FenceBroken):
@@ -75,6 +85,9 @@ class Invoker:
     def __init__(self, parts: InvokerParts) -> None:
         self._parts = parts
         self._effects = Effects(parts.audit, parts.host)
+        self._admission = Admission(
+            parts.database, parts.metrics, parts.host, parts.launcher, parts.connectors, parts.rates
+        )
 
     async def explain(self, call: Call, run: Run) -> Verdict:
         """The verdict on a call, without acting."""
@@ -94,10 +107,20 @@ class Invoker:
                 continue
             if isinstance(outcome, Failed | Unknown):
                 told = outcome.message if isinstance(outcome, Failed) else outcome.reason
-                _learn(decided.entry, decided.arguments, run, None, told, vouches=False)
+                learn_outcome(decided.entry, decided.arguments, run, None, told, vouches=False)
+            if isinstance(outcome, RetryLater):
+                await self._put_off(outcome, run, approval)
+                return outcome
             run.entered.add(call.id)
             return outcome
         raise Conflict("The policy changes faster than calls can be decided. Nothing was done; try again.")
+
+    async def _put_off(self, later: RetryLater, run: Run, approval: Approval | None) -> None:
+        """Nothing was done, so an approval that the call has taken by itself is not used up."""
+        self._admission.count(later, run)
+        if approval is not None:
+            async with self._parts.database.write(run.workspace_id) as session:
+                await self._parts.approvals.put_back(session, run.actor, approval.typed_id)
 
     async def _decide_now(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
         """What is allowed stands behind a fence. Before anything is refused or asked, the policy is looked at again: an
@@ -122,10 +145,10 @@ class Invoker:
             arguments = sealed.arguments
         snapshot = await parts.catalogue.snapshot(run.workspace_id)
         entry = snapshot.tool(call.tool)
-        rate = RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane)
         around = Circumstances(
             now=parts.clock.now(),
-            calls_last_minute=parts.rates.last_minute(rate),
+            calls_last_minute=self._admission.last_minute(entry, run),
+            room_in=self._admission.room_in(entry, run, call.id),
             approval=as_fact(approval, call) if approval is not None else None,
             rehearsal_wanted=call.rehearse,
             composed_by=call.composed_by,
@@ -134,7 +157,8 @@ class Invoker:
         verdict = decide(facts, entry.connector.policy)
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
-        if call.consent and approval is None and verdict.outcome == "allow" and entry.facts.lane == "write":
+        done_unasked = approval is None and verdict.outcome in {"allow", "wait"}
+        if call.consent and done_unasked and entry.facts.lane == "write":
             verdict = ask([Concern("consent.wanted", call.consent)], rehearse=entry.facts.can_rehearse)
         return Decided(snapshot, entry, call, arguments, verdict, facts.traces), approval
 
@@ -150,6 +174,9 @@ class Invoker:
                 return await self._ask(decided, run)
             case "simulate":
                 return await self._simulate(decided, run)
+            case "wait":
+                # What is known already needs no call.
+                return await self._cached(decided, run) or self._admission.put_off(decided, run)
             case "allow":
                 return await self._act(decided, run, approval)
 
@@ -160,7 +187,8 @@ class Invoker:
         return Denied(verdict)
 
     async def _ask(self, decided: Decided, run: Run) -> Asked:
-        preview = await self._preview(decided, run) if decided.verdict.rehearse else None
+        shows = await self._preview(decided, run) if decided.verdict.rehearse else None
+        preview = shows if isinstance(shows, Preview) else None
         parts = self._parts
         verdict, call = decided.verdict, replace(decided.call, arguments=decided.arguments)
         shown = await run_text_work(_size(call.arguments), shown_question, call, run, verdict, decided.traces)
@@ -172,16 +200,12 @@ class Invoker:
         outcome = await self._perform(decided, run, rehearsal=True)
         if not isinstance(outcome, Answered):
             return outcome
-        _learn(decided.entry, decided.arguments, run, outcome.structured, outcome.text, vouches=False)
+        learn_outcome(decided.entry, decided.arguments, run, outcome.structured, outcome.text, vouches=False)
         return Simulated(decided.verdict, await _shown(decided, outcome, run), outcome.structured)
 
     async def _act(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
-        key = self._cache_key(decided, run)
-        if key is not None and (known := self._parts.cache.get(key)) is not None:
-            # Whoever asks later who has read something finds this run as well.
-            payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "call_id": str(decided.call.id)}
-            await self._parts.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
-            return await self._done(decided, run, known, cached=True)
+        if (known := await self._cached(decided, run)) is not None:
+            return known
         if approval is None:
             outcome = await self._perform(decided, run, rehearsal=False)
         else:
@@ -190,52 +214,67 @@ class Invoker:
             self._changed(decided, run)
         if not isinstance(outcome, Answered):
             return outcome
+        key = self._cache_key(decided, run)
         if key is not None and outcome.spilled is None:
             self._parts.cache.put(key, outcome)
         return await self._done(decided, run, outcome, cached=False)
 
-    async def _perform_approved(
-        self, decided: Decided, run: Run, approval: Approval
-    ) -> Answered | Failed | Unknown | Denied:
+    async def _cached(self, decided: Decided, run: Run) -> Done | None:
+        key = self._cache_key(decided, run)
+        if key is None or (known := self._parts.cache.get(key)) is None:
+            return None
+        # Whoever asks later who has read something finds this run as well.
+        payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "call_id": str(decided.call.id)}
+        await self._parts.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
+        return await self._done(decided, run, known, cached=True)
+
+    async def _perform_approved(self, decided: Decided, run: Run, approval: Approval) -> _Performed:
+        """The approval is used once the call can be made. A rehearsal that checks it counts as one with the call."""
+        admitted = await self._admission.admit(decided, run)
+        if not isinstance(admitted, Admitted):
+            return await self._not_admitted(decided, run, admitted, rehearsal=False, again=True)
         if approval.preview_digest is not None and approval.state != "used":
-            now = await self._preview(decided, run)
+            now = await self._preview(decided, run, admitted)
+            if isinstance(now, RetryLater):
+                return now
             if now is None or now.digest != approval.preview_digest:
                 return await self._deny(decided, run, _TARGET_CHANGED)
-        if decided.call.resumed and approval.state == "used":
-            return await self._perform(decided, run, rehearsal=False)
-        async with self._parts.database.write(run.workspace_id) as session:
-            await self._parts.approvals.use(session, run.actor, approval.typed_id)
+        if not (decided.call.resumed and approval.state == "used"):
+            async with self._parts.database.write(run.workspace_id) as session:
+                await self._parts.approvals.use(session, run.actor, approval.typed_id)
         try:
-            return await self._perform(decided, run, rehearsal=False)
+            return await self._called(decided, run, admitted, rehearsal=False)
         except FenceBroken as error:
             raise _ApprovalUsed from error
 
-    async def _perform(
-        self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True
-    ) -> Answered | Failed | Unknown | Denied:
-        """Only a server that shows exactly the accepted tools is called."""
-        parts, entry = self._parts, decided.entry
-        key = entry.connector.key
-        grant: Grant | None = None
-        try:
-            grant = await parts.launcher.ready(key, decided.snapshot.epoch)
-            shown = await parts.host.definitions(key)
-        except ConnectorError as error:
-            failed = failure_of(error)
-            return await self._after_failure(decided, run, failed, grant, rehearsal=rehearsal, again=again)
-        if shown.fingerprint != entry.connector.fingerprint:
-            async with parts.database.write(run.workspace_id) as session:
-                await parts.connectors.observe(session, _host_actor(run), key.connector, shown)
-            return await self._deny(decided, run, _CHANGED)
-        parts.rates.used(RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane))
+    async def _perform(self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True) -> _Performed:
+        admitted = await self._admission.admit(decided, run)
+        if not isinstance(admitted, Admitted):
+            return await self._not_admitted(decided, run, admitted, rehearsal=rehearsal, again=again)
+        return await self._called(decided, run, admitted, rehearsal=rehearsal, again=again)
+
+    async def _not_admitted(
+        self, decided: Decided, run: Run, why: NotReady | RetryLater | Verdict, *, rehearsal: bool, again: bool
+    ) -> _Performed:
+        match why:
+            case RetryLater():
+                return why
+            case NotReady(failed=failed, grant=grant):
+                return await self._after_failure(decided, run, failed, grant, rehearsal=rehearsal, again=again)
+            case Verdict():
+                return await self._deny(decided, run, why)
+
+    async def _called(
+        self, decided: Decided, run: Run, admitted: Admitted, *, rehearsal: bool, again: bool = True
+    ) -> _Performed:
         outcome = await self._effects.perform(decided, run, rehearsal=rehearsal)
         if not isinstance(outcome, Failed):
             return outcome
-        return await self._after_failure(decided, run, outcome, grant, rehearsal=rehearsal, again=again)
+        return await self._after_failure(decided, run, outcome, admitted.grant, rehearsal=rehearsal, again=again)
 
     async def _after_failure(
         self, decided: Decided, run: Run, failed: Failed, grant: Grant | None, *, rehearsal: bool, again: bool
-    ) -> Answered | Failed | Unknown | Denied:
+    ) -> _Performed:
         """A token that ran out is renewed, and what does no harm is tried once more. Else somebody has to sign in."""
         if failed.kind is not ErrorKind.AUTH_EXPIRED:
             return failed
@@ -253,17 +292,22 @@ class Invoker:
             await self._parts.connectors.auth_expired(session, _host_actor(run), facts.connector)
         return failed
 
-    async def _preview(self, decided: Decided, run: Run) -> Preview | None:
+    async def _preview(
+        self, decided: Decided, run: Run, admitted: Admitted | None = None
+    ) -> Preview | RetryLater | None:
         """A rehearsal for the person who is asked. That it fails is no reason not to ask."""
         try:
-            outcome = await self._perform(decided, run, rehearsal=True)
+            if admitted is None:
+                outcome = await self._perform(decided, run, rehearsal=True)
+            else:
+                outcome = await self._called(decided, run, admitted, rehearsal=True)
         except FenceBroken:
             raise
         except GabyError as error:
             _log.warning("tool.rehearsal_failed", tool=decided.entry.facts.full_name, error=error.code)
             return None
         if not isinstance(outcome, Answered):
-            return None
+            return outcome if isinstance(outcome, RetryLater) else None
         result = outcome.structured if outcome.structured is not None else outcome.text
         return Preview(await _shown(decided, outcome, run), digest(result))
 
@@ -287,7 +331,7 @@ class Invoker:
         if (entry := snapshot.tools.get(tool)) is not None:
             text = result if isinstance(result, str) else json.dumps(result)
             real = real_arguments(arguments, run)
-            _learn(entry, real, run, None if isinstance(result, str) else result, text, vouches=vouches)
+            learn_outcome(entry, real, run, None if isinstance(result, str) else result, text, vouches=vouches)
             run.entered.add(call_id)
 
     async def remember_change(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -302,10 +346,10 @@ class Invoker:
         entry = snapshot.tools.get(tool)
         if entry is None or entry.facts.unsafe:
             return result if reader.kind == "staff" else None
-        return readable_part(result, _context(entry, real_arguments(arguments, run), run), reader)
+        return readable_part(result, result_context(entry, real_arguments(arguments, run), run), reader)
 
     async def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
-        _learn(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
+        learn_outcome(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
         shown = await _shown(decided, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
 
@@ -316,34 +360,6 @@ async def _shown(decided: Decided, answer: Answered, run: Run) -> Any:
 
 def _size(arguments: Mapping[str, Any]) -> int:
     return len(canonical_json(arguments))
-
-
-def _learn(
-    entry: ToolEntry, arguments: Mapping[str, Any], run: Run, structured: Any, text: str, *, vouches: bool
-) -> None:
-    source = result_source(entry.facts.full_name)
-    run.learn_personal(values_to_redact(structured, entry.facts.manifest))
-    run.ledger.read_external(source, text)
-    # A tool without a manifest vouches for nothing, and what it says is for the staff.
-    if entry.facts.unsafe:
-        run.ledger.reading.read(source, [STAFF_ONLY])
-        return
-    context = _context(entry, arguments, run)
-    if structured is None:
-        run.ledger.reading.read(source, [readers_of_text(context)])
-    else:
-        learn_result(run.ledger, structured, context, vouches=vouches)
-
-
-def _context(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> ResultContext:
-    return ResultContext(
-        connector=entry.facts.connector,
-        source=result_source(entry.facts.full_name),
-        manifest=entry.facts.manifest,
-        principals=run.principals,
-        chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, arguments, run),
-        owned=names_requester(entry, arguments, run),
-    )
 
 
 def _host_actor(run: Run) -> Actor:

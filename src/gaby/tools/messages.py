@@ -142,7 +142,8 @@ class Messages:
                 async with self._database.write(run.workspace_id) as session:
                     asked = await self._approvals.request(session, entry, call, run, verdict.rule, shown)
                 return Ruling("wait", verdict.rule, verdict.reason, approval=asked)
-            case "simulate" | "deny":
+            case "simulate" | "wait" | "deny":
+                # Nobody counts messages, so none has to wait for a rate limit.
                 return await self._refuse(message, run, verdict.rule, verdict.reason)
 
     async def _after_asking(

@@ -1,14 +1,19 @@
-"""How often each connector was used within the last minute, in this process."""
+"""How often each connector was used within the last minute, and who waits for its limit, in this process.
+
+Each process counts for itself: with several workers a connector may be used so many times its limit.
+"""
 
 from collections import defaultdict, deque
-from datetime import datetime, timedelta
 from typing import NamedTuple
+from uuid import UUID
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.ids import WorkspaceId
 from gaby_connectors.sdk.manifest import Lane
 
-_WINDOW = timedelta(minutes=1)
+_WINDOW = 60.0
+_KEPT_PLACE = 60.0
+"""Seconds for which a place in the queue is kept after its time. Whoever does not come by then comes last."""
 
 
 class RateKey(NamedTuple):
@@ -18,16 +23,49 @@ class RateKey(NamedTuple):
 
 
 class Rates:
+    """A sliding window with a queue: those who wait get the room that is freed in the order in which they came."""
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._moments: defaultdict[RateKey, deque[datetime]] = defaultdict(deque)
-
-    def used(self, key: RateKey) -> None:
-        self._moments[key].append(self._clock.now())
+        self._uses: defaultdict[RateKey, deque[float]] = defaultdict(deque)
+        self._queues: defaultdict[RateKey, dict[UUID, float]] = defaultdict(dict)
+        """By call, when it was told to come back."""
 
     def last_minute(self, key: RateKey) -> int:
-        moments = self._moments[key]
-        since = self._clock.now() - _WINDOW
-        while moments and moments[0] <= since:
-            moments.popleft()
-        return len(moments)
+        return len(self._window(key))
+
+    def room_in(self, key: RateKey, most: int, call: UUID) -> float:
+        """After how many seconds there is room for the call; 0 if there is now. `most` is at least 1."""
+        now, uses = self._clock.monotonic(), self._window(key)
+        rounds, place = divmod(self._place(key, call), most)
+        free = most - len(uses)
+        wait = 0.0 if place < free else uses[place - free] + _WINDOW - now
+        return wait + rounds * _WINDOW
+
+    def take(self, key: RateKey, most: int, call: UUID) -> float:
+        """Count the call if there is room now, and return 0. Otherwise nothing is counted: the seconds to wait."""
+        # There is no await between the look and the count, or calls side by side would pass the limit together.
+        wait = self.room_in(key, most, call)
+        if wait <= 0:
+            self._queues[key].pop(call, None)
+            self._uses[key].append(self._clock.monotonic())
+        return wait
+
+    def queue(self, key: RateKey, most: int, call: UUID) -> float:
+        """Keep a place for a call that comes back by itself. In how many seconds it is its turn."""
+        wait = self.room_in(key, most, call)
+        # A call that has a place keeps it: the order is that of the first entry.
+        self._queues[key][call] = self._clock.monotonic() + wait
+        return wait
+
+    def _window(self, key: RateKey) -> deque[float]:
+        uses, since = self._uses[key], self._clock.monotonic() - _WINDOW
+        while uses and uses[0] <= since:
+            uses.popleft()
+        return uses
+
+    def _place(self, key: RateKey, call: UUID) -> int:
+        queue, gone = self._queues[key], self._clock.monotonic() - _KEPT_PLACE
+        for late in [each for each, due in queue.items() if due < gone]:
+            del queue[late]
+        return list(queue).index(call) if call in queue else len(queue)

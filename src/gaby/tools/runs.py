@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
@@ -62,6 +63,8 @@ class Run:
     """Which changes were made already, by tool and by all arguments but texts."""
     people: Dictionary = field(default_factory=Dictionary)
     """Who and what is personal in this run, by name."""
+    comes_back: bool = False
+    """A call that has to wait is made later by whoever carries the run on, so a place in the queue is kept for it."""
     fence: Fence | None = None
     """What must hold whenever something is done in this run, such as the lease of whoever carries it on."""
 
@@ -119,10 +122,26 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class RetryLater:
+    """A limit that passes. Nothing was done, and the same call may be made again, decided anew."""
+
+    rule: str
+    reason: str
+    """Why, in words for a person."""
+    seconds: float
+    """How long to wait."""
+    connector: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.reason} Nothing was done; try again in {ceil(self.seconds)} seconds."
+
+
+@dataclass(frozen=True)
 class Unknown:
     """Nobody can say whether it happened. It is not repeated; a person has to look."""
 
     reason: str
 
 
-ToolOutcome: TypeAlias = Done | Simulated | Asked | Denied | Failed | Unknown
+ToolOutcome: TypeAlias = Done | Simulated | Asked | Denied | Failed | RetryLater | Unknown

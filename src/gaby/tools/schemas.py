@@ -205,10 +205,11 @@ class ConcernOut(BaseModel):
 
 
 class VerdictOut(BaseModel):
-    outcome: Literal["allow", "ask", "simulate", "deny"]
+    outcome: Literal["allow", "ask", "simulate", "wait", "deny"]
     rule: str
     reason: str
     concerns: list[ConcernOut]
+    retry_after: Annotated[float, Field(description="With `wait`: in how many seconds it is decided anew.")] = 0.0
 
     @classmethod
     def of(cls, verdict: Verdict) -> Self:
@@ -221,7 +222,13 @@ class VerdictOut(BaseModel):
             )
             for each in verdict.concerns
         ]
-        return cls(outcome=verdict.outcome, rule=verdict.rule, reason=verdict.reason, concerns=concerns)
+        return cls(
+            outcome=verdict.outcome,
+            rule=verdict.rule,
+            reason=verdict.reason,
+            concerns=concerns,
+            retry_after=verdict.retry_after,
+        )
 
 
 class ApprovalOut(BaseModel):

@@ -21,7 +21,7 @@ from gaby.tools import builtin
 from gaby.tools.approvals import Answer, Approvals
 from gaby.tools.cache import ResultCache
 from gaby.tools.catalogue import Catalogue, ToolEntry
-from gaby.tools.connectors import Connectors
+from gaby.tools.connectors import Connectors, UsualRates
 from gaby.tools.gather import misfits_of
 from gaby.tools.invoke import Invoker, InvokerParts
 from gaby.tools.kill_switches import KillSwitches
@@ -41,6 +41,9 @@ class ToolSettings:
     folder: Path
     inside: str = ""
     """Places inside the network that workspaces may point connectors at."""
+    reads_per_minute: int = 300
+    writes_per_minute: int = 30
+    """Of connectors that are added without limits of their own."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,8 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
     database, clock, ids, vault = ground.database, ground.clock, ground.ids, ground.vault
     catalogue = Catalogue(database)
     launcher = Launcher(database, vault, host, settings.folder, builtin.server_maker(spill), settings.inside)
-    connectors = Connectors(clock, ids, vault)
+    usual = UsualRates(settings.reads_per_minute, settings.writes_per_minute)
+    connectors = Connectors(clock, ids, vault, usual)
     approvals = Approvals(clock, ids, vault, ttl=settings.approval_ttl, sitting=settings.sitting)
     parts = InvokerParts(
         database=database,

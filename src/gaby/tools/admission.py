@@ -1,0 +1,99 @@
+"""Whether a call can be made now: its connector answers, shows the accepted tools, and is below its rate limit."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from gaby.kernel.actors import system_actor
+from gaby.kernel.database import Database
+from gaby.kernel.metrics import Metrics
+from gaby.mcp import ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, McpHost
+from gaby.safety import Verdict, rate_reason
+from gaby.tools.catalogue import ToolEntry
+from gaby.tools.connectors import Connectors
+from gaby.tools.decided import Decided
+from gaby.tools.launches import Launcher
+from gaby.tools.rates import RateKey, Rates
+from gaby.tools.runs import Failed, RetryLater, Run
+from gaby.tools.tokens import Grant
+from gaby_connectors.sdk.manifest import ErrorKind
+
+CHANGED = Verdict("deny", "definition.changed", "The connector's tools are not those that were accepted.")
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """It is counted, so it is made now."""
+
+    grant: Grant | None
+
+
+@dataclass(frozen=True)
+class NotReady:
+    """The connector cannot be used. With the grant that it had, if any."""
+
+    failed: Failed
+    grant: Grant | None
+
+
+@dataclass(frozen=True)
+class Admission:
+    database: Database
+    metrics: Metrics
+    host: McpHost
+    launcher: Launcher
+    connectors: Connectors
+    rates: Rates
+
+    async def admit(self, decided: Decided, run: Run) -> Admitted | NotReady | RetryLater | Verdict:
+        """A verdict is a refusal: only a server that shows exactly the accepted tools is called."""
+        entry = decided.entry
+        key = entry.connector.key
+        grant: Grant | None = None
+        try:
+            grant = await self.launcher.ready(key, decided.snapshot.epoch)
+            shown = await self.host.definitions(key)
+        except ConnectorError as error:
+            failed = failure_of(error)
+            return failed if isinstance(failed, RetryLater) else NotReady(failed, grant)
+        if shown.fingerprint != entry.connector.fingerprint:
+            actor = system_actor("connector host", run.workspace_id)
+            async with self.database.write(run.workspace_id) as session:
+                await self.connectors.observe(session, actor, key.connector, shown)
+            return CHANGED
+        if self.rates.take(_key(entry, run), _most(entry), decided.call.id) > 0:
+            return self.put_off(decided, run)
+        return Admitted(grant)
+
+    def put_off(self, decided: Decided, run: Run) -> RetryLater:
+        """A run that comes back by itself gets a place in the queue; a person who tries again does not need one."""
+        entry = decided.entry
+        place = self.rates.queue if run.comes_back else self.rates.room_in
+        wait = place(_key(entry, run), _most(entry), decided.call.id)
+        return RetryLater("rate_limit", rate_reason(entry.facts, entry.connector.policy), wait, entry.facts.connector)
+
+    def last_minute(self, entry: ToolEntry, run: Run) -> int:
+        return self.rates.last_minute(_key(entry, run))
+
+    def room_in(self, entry: ToolEntry, run: Run, call: UUID) -> float:
+        return self.rates.room_in(_key(entry, run), _most(entry), call)
+
+    def count(self, later: RetryLater, run: Run) -> None:
+        self.metrics.tool_waits.labels(str(run.workspace_id), later.connector, later.rule).inc()
+
+
+def _key(entry: ToolEntry, run: Run) -> RateKey:
+    return RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane)
+
+
+def _most(entry: ToolEntry) -> int:
+    return max(1, entry.connector.policy.per_minute(entry.facts.lane))
+
+
+def failure_of(error: ConnectorError) -> Failed | RetryLater:
+    """Of an error that says that nothing was done."""
+    if isinstance(error, ConnectorAuthExpired):
+        return Failed(ErrorKind.AUTH_EXPIRED, error.message)
+    if isinstance(error, ConnectorUnavailable) and error.retry_after is not None:
+        return RetryLater("connector.unavailable", error.message, error.retry_after, error.connector)
+    kind = ErrorKind.TRANSIENT if isinstance(error, ConnectorUnavailable) else ErrorKind.PERMANENT
+    return Failed(kind, error.message)

@@ -1,0 +1,98 @@
+"""The rate limit itself: never more than allowed in any minute, in the order in which calls came."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaby.kernel.clock import HeldClock
+from gaby.kernel.ids import WorkspaceId
+from gaby.tools.rates import RateKey, Rates
+
+KEY = RateKey(WorkspaceId(UUID(int=1)), "desk", "write")
+
+
+def call(number: int) -> UUID:
+    return UUID(int=number)
+
+
+@pytest.fixture
+def held() -> HeldClock:
+    return HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
+
+
+steps = st.lists(
+    st.tuples(st.integers(0, 90), st.integers(1, 12), st.sampled_from(["take", "queue", "look"])), max_size=80
+)
+
+
+@pytest.mark.promise("S2")
+@settings(deadline=None, max_examples=300)
+@given(steps, st.lists(st.integers(1, 4), min_size=1, max_size=5))
+def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str]], limits: list[int]) -> None:
+    """Whoever comes, in whichever order, and however the limit is changed between."""
+    clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
+    rates = Rates(clock)
+    made: list[tuple[float, int]] = []
+    for number, (seconds, who, what) in enumerate(steps):
+        clock.advance(timedelta(seconds=seconds))
+        most = limits[number % len(limits)]
+        wait = {"take": rates.take, "queue": rates.queue, "look": rates.room_in}[what](KEY, most, call(who))
+        assert wait >= 0
+        if what == "take" and wait == 0:
+            made.append((clock.monotonic(), most))
+    for at, most in made:
+        assert sum(at - 60 < other <= at for other, _ in made) <= most
+
+
+@pytest.mark.promise("S2")
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 5), st.integers(1, 40))
+def test_everybody_who_comes_when_told_gets_through_at_once(most: int, waiting: int) -> None:
+    clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
+    rates = Rates(clock)
+    due = {who: rates.take(KEY, most, call(who)) or None for who in range(waiting)}
+    due = {who: clock.monotonic() + rates.queue(KEY, most, call(who)) for who, wait in due.items() if wait}
+    assert len(due) == max(0, waiting - most)
+    for who, at in sorted(due.items(), key=lambda each: each[1]):
+        clock.advance(timedelta(seconds=max(0.0, at - clock.monotonic())))
+        assert rates.take(KEY, most, call(who)) == 0
+    assert clock.monotonic() == 60.0 * ((waiting - 1) // most)
+
+
+def test_those_who_wait_come_before_those_who_come_later(held: HeldClock) -> None:
+    rates = Rates(held)
+    assert rates.take(KEY, 1, call(1)) == 0
+    held.advance(timedelta(seconds=20))
+    assert rates.queue(KEY, 1, call(2)) == 40.0
+    assert rates.queue(KEY, 1, call(3)) == 100.0
+    held.advance(timedelta(seconds=40))
+    assert rates.take(KEY, 1, call(4)) == 120.0
+    assert rates.take(KEY, 1, call(3)) == 60.0
+    assert rates.take(KEY, 1, call(2)) == 0
+
+
+def test_a_place_is_kept_for_a_minute(held: HeldClock) -> None:
+    rates = Rates(held)
+    rates.take(KEY, 1, call(1))
+    rates.queue(KEY, 1, call(2))
+    held.advance(timedelta(seconds=120))
+    assert rates.take(KEY, 1, call(3)) > 0
+    held.advance(timedelta(seconds=1))
+    assert rates.take(KEY, 1, call(3)) == 0
+
+
+def test_calls_side_by_side_do_not_pass_the_limit_together(held: HeldClock) -> None:
+    rates = Rates(held)
+    assert [rates.take(KEY, 3, call(n)) for n in range(5)] == [0, 0, 0, 60.0, 60.0]
+    assert rates.last_minute(KEY) == 3
+
+
+def test_a_wall_clock_that_is_set_back_stalls_nobody(held: HeldClock) -> None:
+    rates = Rates(held)
+    rates.take(KEY, 1, call(1))
+    held.advance(timedelta(seconds=60))
+    held._now -= timedelta(days=1)  # pyright: ignore[reportPrivateUsage]
+    assert rates.take(KEY, 1, call(2)) == 0
