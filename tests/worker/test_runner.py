@@ -96,6 +96,38 @@ async def test_when_it_stops_the_present_move_is_finished_and_the_run_given_back
     assert run.state == "done"
 
 
+@pytest.mark.promise("Q1", "Q3")
+async def test_when_it_stops_a_change_under_way_is_waited_for_and_nothing_else(bare: Office) -> None:
+    """Cut off in the middle, five of eight changes once ended with nobody knowing whether they were made."""
+    runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON, longest_call=20)
+    loop, step, begun = bare.gaby.agent.loop, bare.gaby.agent.loop.step, asyncio.Barrier(3)
+    ended: list[str] = []
+
+    async def slow(run: Investigating) -> bool:
+        changes = run.ticket.external_id == "T-0"
+        payload = {"run_id": str(run.run_id)}
+        async with bare.gaby.audit.effect(run.tools.actor, "tool.call", payload, changes=changes) as intent:
+            await begun.wait()
+            try:
+                await asyncio.sleep(0.5 if changes else 60)
+            except asyncio.CancelledError:
+                ended.append(f"{run.ticket.external_id} cancelled")
+                raise
+            intent.succeeded()
+            ended.append(f"{run.ticket.external_id} done")
+        return await step(run)
+
+    await receive(bare, 2)
+    loop.step = slow
+    working = asyncio.create_task(runner.work())
+    await begun.wait()
+    await runner.stop(patience=0.1)
+    await working
+    assert ended == ["T-1 cancelled", "T-0 done"]
+    assert all(run.lease_until is None for run in await runs(bare)), "others may go on with them at once"
+    assert all(run.claims_without_progress == 0 for run in await runs(bare))
+
+
 @pytest.mark.promise("L6")
 async def test_a_bug_ends_the_run_with_all_that_is_known_and_the_others_go_on(bare: Office) -> None:
     await receive(bare, 2)

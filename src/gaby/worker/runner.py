@@ -102,9 +102,10 @@ class Runner:
 
     async def _left(self, patience: float, matters: Callable[[Claimed], bool]) -> set[asyncio.Task[None]]:
         """Which are still under way when the time is over, or when only such are left that do not matter."""
-        until = self._clock.monotonic() + patience
+        time = asyncio.get_running_loop().time
+        until = time() + patience
         while waiting := {task for task, each in self._tasks.items() if matters(each)}:
-            if (left := until - self._clock.monotonic()) <= 0:
+            if (left := until - time()) <= 0:
                 break
             await asyncio.wait(waiting, timeout=min(left, 0.2), return_when=asyncio.FIRST_COMPLETED)
         return set(self._tasks)
