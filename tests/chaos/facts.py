@@ -52,8 +52,10 @@ class _Log:
 
 
 def is_settled(product: Product, sent: list[Sent]) -> bool:
-    """Whether every accepted ticket is there and nothing is due of any."""
-    wanted = {each.external_id for each in sent if each.accepted_at is not None}
+    """Whether every ticket is accepted and there, and each has ended."""
+    wanted = {each.external_id for each in sent}
+    if not all(each.accepted_at for each in sent):
+        return False
     try:
         known = {ticket["external_id"]: ticket["id"] for ticket in product.get("/api/tickets", limit=1000)}
         runs = product.get("/api/runs", limit=1000)
@@ -68,7 +70,7 @@ def gather(product: Product, sent: list[Sent]) -> list[TicketFacts]:
     known = {ticket["external_id"]: ticket for ticket in product.get("/api/tickets", limit=1000)}
     runs = product.get("/api/runs", limit=1000)
     log = _log(product)
-    return [_facts(product, each, known.get(each.external_id), runs, log) for each in sent if each.accepted_at]
+    return [_facts(product, each, known.get(each.external_id), runs, log) for each in sent]
 
 
 def _facts(

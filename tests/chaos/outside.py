@@ -95,9 +95,15 @@ class Shop:
     def close(self) -> None:
         self._server.close()
 
-    def reset(self) -> None:
-        self.holds.release_all()
+    def hurry(self) -> None:
         self.seconds = 0.0
+
+    def heal(self) -> None:
+        self.hurry()
+        self.holds.release_all()
+
+    def reset(self) -> None:
+        self.heal()
         self.credits.clear()
         self._orders.clear()
 
@@ -154,10 +160,13 @@ class DeskOutside(ScriptedZohoDesk):
         for kept in (self.tickets, self.threads, self.comments, self.times):
             kept.clear()
 
+    def mend(self) -> None:
+        self.seconds, self.refuses = 0.0, None
+
     def heal(self) -> None:
+        self.mend()
         self.holds.release_all()
         self.troubles.coming.clear()
-        self.seconds, self.refuses = 0.0, None
 
     def replies_to(self, ticket: str) -> list[str]:
         """What Gaby wrote on it, for whomever. Gaby alone writes here."""

@@ -18,6 +18,7 @@ WAYS: tuple[Way, ...] = ("webhook", "poll", "api")
 _TITLE = "I was charged twice"
 _BODY = "My card was charged twice for one order. Please look into it."
 _PAUSE = 0.5
+_LONGEST = 60.0
 
 
 @dataclass
@@ -57,12 +58,16 @@ class Sender:
         return made
 
     def finish(self) -> None:
-        """Whoever has not been accepted by now is not waited for."""
+        """Nobody was promised anything about what is still not accepted after this long, unless it lies on the desk."""
         for thread in self._threads:
-            thread.join(30)
+            thread.join(_LONGEST)
         self._stopped.set()
         for thread in self._threads:
-            thread.join(30)
+            thread.join(_LONGEST)
+        for each in self.sent:
+            if each.way == "webhook" and each.accepted_at is None:
+                each.accepted_at = time.monotonic()
+        self.sent = [each for each in self.sent if each.accepted_at is not None]
 
     def _in_background(self, send: Callable[[], bool]) -> None:
         def work() -> None:
