@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-Change = Callable[[Any], None]
 _CLAIMS = 2
 
 
@@ -56,7 +55,10 @@ def _log_is_not_asked(module: Any) -> None:
 
 
 def _lease_never_ends(module: Any) -> None:
-    module._free = lambda _: module.Investigation.lease_until.is_(None)
+    def free(_: Any) -> Any:
+        return module.Investigation.lease_until.is_(None)
+
+    module._free = free
 
 
 def _reply_is_sent_again(module: Any) -> None:

@@ -115,9 +115,7 @@ class Faults:
         """The desk does what it is asked, and the answer does not arrive, or only half of it."""
         path = self.random.choice(["/sendReply", "/comments", "/search"])
         method = "GET" if path == "/search" else "POST"
-        self.product.outside.desk.troubles.coming.append(
-            Trouble(method, path, self.random.choice(["lose", "cut"]))  # pyright: ignore[reportArgumentType]
-        )
+        self.product.outside.desk.troubles.coming.append(Trouble(method, path, self.random.choice(["lose", "cut"])))
         return ()
 
     def _once_reached(self, hold: Hold, then: Callable[[], object]) -> Later:

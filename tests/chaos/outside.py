@@ -42,7 +42,8 @@ class Hold:
 
     async def stand(self) -> None:
         self.reached.set()
-        while not self.released.is_set():
+        # Set from another thread, which no event of this loop can be.
+        while not self.released.is_set():  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_EVERY)
 
 

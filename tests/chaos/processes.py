@@ -66,19 +66,14 @@ class Supervised:
             self._process.wait(timeout=30)
 
     def stand_still(self) -> None:
-        if self.runs:
-            self._process and self._process.send_signal(signal.SIGSTOP)
+        if self._process is not None and self.runs:
+            self._process.send_signal(signal.SIGSTOP)
             self._stopped = True
 
     def go_on(self) -> None:
-        if self._stopped and self.runs:
-            self._process and self._process.send_signal(signal.SIGCONT)
+        if self._process is not None and self._stopped and self.runs:
+            self._process.send_signal(signal.SIGCONT)
         self._stopped = False
-
-    def ended_by_itself(self) -> int | None:
-        """The exit code of one that nobody has killed."""
-        code = None if self._process is None else self._process.poll()
-        return code if code is not None and code != -signal.SIGKILL else None
 
     def last_words(self) -> str:
         return self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""

@@ -209,7 +209,9 @@ class Product:
             "since": datetime.now(UTC).isoformat(),
         }
         settings = _each("--set", [f"{name}={value}" for name, value in values.items()])
-        added = self.gaby("desk", "add", "zoho", "zoho_desk", "--every", "5s", "--vouched-by", "desk", "--json", *settings)
+        added = self.gaby(
+            "desk", "add", "zoho", "zoho_desk", "--every", "5s", "--vouched-by", "desk", "--json", *settings
+        )
         self.desk_id = json.loads(added)["id"]
 
     def _read_handbook(self) -> None:
@@ -251,4 +253,3 @@ def running_product(
 
 def _each(option: str, values: Sequence[str]) -> list[str]:
     return [word for value in values for word in (option, value)]
-

@@ -1,4 +1,4 @@
-"""A run of chaos: tickets come, everything is disturbed at random for a while, then it is calm, and all must be well."""
+"""A run of chaos: tickets come, everything is disturbed at random for a while, then all must be well again."""
 
 import heapq
 import itertools

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tests.chaos.facts import gather, is_settled
 from tests.chaos.invariants import broken_for_tickets, schedules_go_on
-from tests.chaos.outside import credits_order, looks_up, replies_on
+from tests.chaos.outside import Hold, credits_order, looks_up, replies_on
 from tests.chaos.processes import kill_if_there
 from tests.chaos.product import PATIENCE, Product
 from tests.chaos.tickets import Sender
@@ -55,9 +55,8 @@ def killed_repeatedly(times: int) -> Callable[[Product, float], list[str]]:
         sent = sender.send("api")
         for _ in range(times):
             hold = product.outside.shop.holds.add(looks_up(sent.email))
-            product.wait_until(lambda: hold.reached.is_set() or is_settled(product, sender.sent), "it is looked up")
+            _wait(product, sender, hold)
             kill_everything(product)
-            hold.release()
             product.outside.shop.holds.release_all()
         return _broken(product, sender, patience)
 
@@ -69,7 +68,7 @@ def budget_spent_in_effect(product: Product, patience: float) -> list[str]:
     sender = Sender(product)
     sent = sender.send("webhook")
     hold = product.outside.shop.holds.add(credits_order(sent.order_id))
-    product.wait_until(lambda: hold.reached.is_set() or is_settled(product, sender.sent), "it is credited")
+    _wait(product, sender, hold)
     if hold.reached.is_set():
         time.sleep(_USED_UP)
         for pid in product.connectors():
@@ -86,6 +85,11 @@ def leader_killed(product: Product, patience: float) -> list[str]:
     sender = Sender(product)
     sender.send("poll")
     return [*_broken(product, sender, patience), *schedules_go_on(product, patience)]
+
+
+def _wait(product: Product, sender: Sender, hold: Hold) -> None:
+    """Until somebody asks, or until it is too late for that."""
+    product.wait_until(lambda: hold.reached.is_set() or is_settled(product, sender.sent), "the shop is asked")
 
 
 def kill_everything(product: Product) -> None:

@@ -1,4 +1,4 @@
-"""Tickets on their way into Gaby: by webhook, by poll, over the API. Sent again until they are accepted, as desks do."""
+"""Tickets on their way into Gaby: by webhook, by poll, over the API. Sent again until they are accepted."""
 
 import time
 from collections.abc import Callable
