@@ -95,6 +95,7 @@ def broken_for_product(product: Product, patience: float = PATIENCE) -> list[str
 
 def schedules_go_on(product: Product, patience: float) -> Iterator[str]:
     before = _runs(product)
+    # Another takes over after a silence; the server that died may have to be started first.
     until = time.monotonic() + patience
     late = set(_OFTEN)
     while late and time.monotonic() < until:

@@ -17,7 +17,7 @@ import orjson
 from tests.support.desks.zoho_desk import ScriptedZohoDesk
 from tests.support.models.wire import Exchange, HttpServer, Received
 
-_PATIENCE = 60.0
+_PATIENCE = 180.0
 _LOOK_EVERY = 0.02
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.chaos.facts import gather, is_settled
+from tests.chaos.facts import gather, is_settled, settle
 from tests.chaos.invariants import broken_for_tickets, schedules_go_on
 from tests.chaos.outside import Hold, credits_order, looks_up, replies_on
 from tests.chaos.processes import kill_if_there
@@ -100,11 +100,7 @@ def kill_everything(product: Product) -> None:
 
 
 def _broken(product: Product, sender: Sender, patience: float, *, may_fail: bool = False) -> list[str]:
-    until = time.monotonic() + patience
-    while not is_settled(product, sender.sent) and time.monotonic() < until:
-        product.supervisor.tend()
-        time.sleep(0.2)
-    product.wait_until(product.answers, "the server answers")
+    settle(product, sender.sent, patience)
     sender.finish()
     return broken_for_tickets(gather(product, sender.sent), may_fail=may_fail)
 

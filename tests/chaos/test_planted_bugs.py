@@ -7,7 +7,7 @@ import pytest
 from tests.chaos.product import PATIENCE, Outside, Product, running_product
 from tests.chaos.scenarios import PLANTED, SCENARIOS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(420), pytest.mark.xdist_group("chaos")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.xdist_group("chaos")]
 _QUICK = ("log_is_not_asked", "reply_is_sent_again", "killed_runs_are_blamed")
 
 

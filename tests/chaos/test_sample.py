@@ -9,7 +9,7 @@ from tests.chaos.run import ChaosRun
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1200),
     pytest.mark.xdist_group("chaos"),
     pytest.mark.promise("L6", "M7", "O3", "O5", "Q1", "Q3", "Q6", "X4"),
 ]
