@@ -77,6 +77,19 @@ def budget_spent_in_effect(product: Product, patience: float) -> list[str]:
     return _broken(product, sender, patience, may_fail=True)
 
 
+def clock_corrected_after_kill(product: Product, patience: float) -> list[str]:
+    """A machine whose clock is an hour ahead takes a ticket up and dies. When it is back, its clock is right."""
+    product.server.clock.write_text("3600")
+    sender = Sender(product)
+    sent = sender.send("api")
+    hold = product.outside.shop.holds.add(looks_up(sent.email))
+    _wait(product, sender, hold)
+    product.server.clock.unlink()
+    kill_everything(product)
+    hold.release()
+    return _broken(product, sender, patience)
+
+
 def leader_killed(product: Product, patience: float) -> list[str]:
     """Whoever leads the schedules dies. A ticket that only lies on the desk is found all the same."""
     product.wait_until(lambda: product.ask("SELECT 1 FROM leaders WHERE holder IS NOT NULL"), "somebody leads")
@@ -112,6 +125,7 @@ SCENARIOS = {
     "killed_seven_times": Scenario(killed_repeatedly(7)),
     "budget_spent_in_effect": Scenario(budget_spent_in_effect, SHORT_BUDGET),
     "leader_killed": Scenario(leader_killed),
+    "clock_corrected_after_kill": Scenario(clock_corrected_after_kill),
 }
 
 
