@@ -38,6 +38,12 @@ def test_a_doubt_that_is_told_breaks_no_rule() -> None:
     assert broken_for_tickets([doubt]) == []
 
 
+def test_a_shop_that_did_not_answer_is_a_reason_to_fail() -> None:
+    step = {"system": "shop", "action": "find_orders: failed", "detail": "shop did not answer in time"}
+    failed = replace(_WELL, status="failed", credits=0, runs=(_run(verdict="failed", steps=[step]),))
+    assert broken_for_tickets([failed]) == []
+
+
 @pytest.mark.parametrize(
     ("rule", "ticket"),
     [
