@@ -12,7 +12,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 # Tests write thousands of small databases; in memory, where there is room for them, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
-.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers evals eval-injection attacks
+.PHONY: help demo test check format types lint docs bench clean lock promises mutants dojo peers evals eval-injection attacks chaos test-exhaustive
 
 help: ## Show what can be done
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,8 +42,11 @@ test: $(VENV)/dev lint types docs-check ## Everything that CI runs
 	$(BIN)/python -m scripts.real_servers
 	$(BIN)/pytest
 
+test-exhaustive: $(VENV)/dev ## What takes too long for every commit: each planted bug is found
+	$(BIN)/pytest -m exhaustive
+
 # What starts many processes, or takes minutes, is left to `make test`; so are the types.
-LATER := connectors mcp evals e2e tools llm mind skills knowledge agent tickets worker cli/test_tickets.py cli/test_tools.py cli/test_models.py cli/test_knowledge.py cli/test_bench_retrieval.py
+LATER := chaos connectors mcp evals e2e tools llm mind skills knowledge agent tickets worker cli/test_tickets.py cli/test_tools.py cli/test_models.py cli/test_knowledge.py cli/test_bench_retrieval.py
 check: $(VENV)/dev lint docs-check ## A first answer in two minutes: SQLite only, without what is slow
 	$(BIN)/pytest -m "not slow" -k "not postgres" $(addprefix --ignore=tests/,$(LATER))
 
@@ -99,6 +102,9 @@ eval-injection: $(VENV)/dev $(DOJO)/ready ## All 949 pairs of AgentDojo with a p
 
 attacks: $(VENV)/dev ## Attack the running product as somebody who holds tickets, messages, a tool server and the model
 	$(BIN)/python -m evals.attacks $(EVAL)
+
+chaos: $(VENV)/dev ## Kill and disturb the running product at random: make chaos SECONDS=600 SEED=7
+	$(BIN)/python -m tests.chaos $(if $(filter environment command,$(origin SECONDS)),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(CHAOS)
 
 bench: $(VENV)/dev $(PEERS)/ready ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.audit

@@ -135,10 +135,13 @@ async def die(queue: Queue, clock: HeldClock, *, alone: bool = False) -> None:
     [claimed] = await queue.claim("a worker that dies")
     assert claimed.is_suspect == alone
     if alone:
-        await queue.begin_alone(claimed.lease)
+        await queue.begin_alone(claimed)
     assert await queue.release_dead() == 0
     clock.advance(queue.lease)
     assert await queue.release_dead() == 1
+    if alone:
+        assert await queue.claim("too early") == []
+        clock.advance(queue.lease * 2 ** (claimed.failures + 1))
 
 
 @pytest.mark.promise("L6", "Q6")

@@ -52,6 +52,16 @@ class Postgres:
         self._process.send_signal(signal.SIGINT)  # Fast shutdown: connections are ended, data is kept.
         self._process.wait(timeout=30)
 
+    def crash(self) -> None:
+        """Killed with every process of its own. `start` recovers from it."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait(timeout=30)
+
+    def move(self, port: int) -> None:
+        self.stop()
+        self.port = port
+        self.start()
+
     def execute(self, statement: str, database: str = "postgres") -> None:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement.encode())

@@ -247,9 +247,11 @@ class Loop:
     async def _broken(self, run: Investigating, what: str) -> Move:
         """Somebody is told, as of any other end. Where not even that is possible, it stops at once."""
         state = run.state
+        step = Step("gaby", "Broken", what, "problem")
+        if isinstance(state, Judging) and state.broken is None:
+            return Move(state.failed(what), (step,), rest_until=self.parts.clock.now())
         if isinstance(state, Judging | WritingBack | Done | Halted):
             return await self.parts.finisher.halted(run, what)
-        step = Step("gaby", "Broken", what, "problem")
         return Move(state.broken(what), (step,), rest_until=self.parts.clock.now())
 
     async def _out_of_budget(self, run: Investigating, what: str) -> Move:

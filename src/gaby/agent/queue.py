@@ -196,10 +196,14 @@ class Queue:
         async with self._database.write(lease.workspace_id) as session:
             await session.execute(update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None)).values(back))
 
-    async def begin_alone(self, lease: Lease) -> None:
-        """Counted before it begins: a process that dies of it can count nothing any more."""
-        async with self._database.write(lease.workspace_id) as session:
-            await session.execute(update(_Run).where(*_mine(lease)).values(failures=_Run.failures + 1))
+    async def begin_alone(self, claimed: Claimed) -> None:
+        """Counted before it begins: a process that dies of it can count nothing any more. Each time it then waits
+        longer, since whatever else kills processes passes."""
+        failures = claimed.failures + 1
+        again_at = self._clock.now() + self.lease * 2**failures
+        begun = update(_Run).where(*_mine(claimed.lease)).values(failures=failures, wake_at=again_at)
+        async with self._database.write(claimed.lease.workspace_id) as session:
+            await session.execute(begun)
 
     async def wake_resting(self) -> int:
         """Look at everything again that waits for its time. Nothing is done too early: whoever looks sees that."""

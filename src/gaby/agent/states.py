@@ -158,6 +158,10 @@ class Judging(_State):
     def judged(self, verdict: Verdict) -> "WritingBack":
         return WritingBack(verdict=verdict)
 
+    def failed(self, why: str) -> "Judging":
+        """What went wrong was the verdict itself, so there is none but this."""
+        return Judging(broken=why)
+
 
 class WritingBack(_State):
     name: Literal["writing_back"] = "writing_back"

@@ -168,7 +168,7 @@ class Runner:
             return
         if claimed.is_suspect:
             async with self._turns.alone():
-                await queue.begin_alone(claimed.lease)
+                await queue.begin_alone(claimed)
                 run, goes_on = await self._take_up(loop, claimed)
         else:
             async with self._turns.beside():

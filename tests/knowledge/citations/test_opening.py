@@ -1,10 +1,12 @@
 """Citations that hold: they open at the exact lines, and still say what was cited when the document has changed."""
 
+import asyncio
+
 import pytest
 
 from gaby.kernel.errors import Invalid, NotFound
 from gaby.knowledge.citations.opening import Resolved, shortened
-from gaby.knowledge.models import KnowledgeSource
+from gaby.knowledge.models import KnowledgeDocument, KnowledgeSource
 from tests.knowledge.scenes import Room
 
 pytestmark = pytest.mark.promise("K5")
@@ -109,3 +111,29 @@ async def test_a_large_document_is_shown_by_its_beginning_and_its_end(docs: Room
     pointer = short.text.split("open ")[1].split(" ...")[0]
     assert (await resolved(docs, pointer)).text.startswith("line 76\n")
     assert (some.text, some.lines) == ("line 9000\nline 9001\nline 9002", whole.lines)
+
+
+async def test_two_answers_may_cite_the_same_page_at_the_same_moment(docs: Room) -> None:
+    """Two investigations that end together on two machines: neither may fail because of the other."""
+    await docs.filled()
+    [hit, *_] = (await docs.search(QUESTION)).hits
+    cite = [(hit.citation, hit.document_id, hit.text)]
+    began = asyncio.Event()
+
+    async def other() -> None:
+        await began.wait()
+        async with docs.gaby.database.write(docs.workspace_id) as session:
+            await docs.parts.citations.keep(session, cite)
+
+    task = asyncio.create_task(other())
+    async with docs.gaby.database.write(docs.workspace_id) as session:
+        await docs.parts.citations.keep(session, cite)
+        await session.flush()
+        began.set()
+        # The other has found that nobody has cited it yet, and waits for us.
+        await asyncio.sleep(0.3)
+    await task
+    assert (await resolved(docs, hit.citation)).cited_at is not None
+    async with docs.gaby.database.read(docs.workspace_id) as session:
+        document = await session.get_one(KnowledgeDocument, (docs.workspace_id, hit.document_id))
+        assert document.uses == 2

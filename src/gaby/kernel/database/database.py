@@ -61,32 +61,34 @@ class Database:
 
     @asynccontextmanager
     async def read(self, scope: Scope) -> AsyncGenerator[ReadSession]:
-        async with ReadSession(self.engine.reader, scope) as session:
-            try:
+        try:
+            # Closing it may fail as well: whoever was about to give its connection back finds a dead server.
+            async with ReadSession(self.engine.reader, scope) as session:
                 await self.engine.enter(session)
                 yield session
                 session.sync_session.flush()  # Raises when something was changed here, which would be forgotten.
-            except SQLAlchemyError as error:
-                raise ReadOnly if is_refused_write(error) else translate(error) from error
+        except SQLAlchemyError as error:
+            raise ReadOnly if is_refused_write(error) else translate(error) from error
 
     @asynccontextmanager
     async def write(self, scope: Scope) -> AsyncGenerator[WriteSession]:
         if self.in_write_session():
             raise NestedWrite
-        async with AsyncExitStack() as stack:
-            if self.dialect == "sqlite":
-                await stack.enter_async_context(self.gate)
-            session = await stack.enter_async_context(WriteSession(self.engine.writer, scope))
-            session.open = True
-            _write.set(session)
-            try:
-                await self.engine.enter(session)
-                yield session
-                await self._commit(session)
-            except SQLAlchemyError as error:
-                raise translate(error) from error
-            finally:
-                session.open = False
+        try:
+            async with AsyncExitStack() as stack:
+                if self.dialect == "sqlite":
+                    await stack.enter_async_context(self.gate)
+                session = await stack.enter_async_context(WriteSession(self.engine.writer, scope))
+                session.open = True
+                _write.set(session)
+                try:
+                    await self.engine.enter(session)
+                    yield session
+                    await self._commit(session)
+                finally:
+                    session.open = False
+        except SQLAlchemyError as error:
+            raise translate(error) from error
         for event in session.events:
             for listener in self._after_commit:
                 await listener(event)

@@ -1,12 +1,14 @@
 """Opening what is cited: a document from any line on, and the lines that a token names, also after they changed."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
@@ -54,31 +56,17 @@ class Citations:
     async def keep(self, session: WriteSession, cited: Sequence[tuple[str, UUID, str]]) -> None:
         """What an answer cites, with its text: token, document and text. The documents count as used."""
         now = self._clock.now()
-        for token, document_id, text in cited:
-            citation = KnowledgeCitation
-            query = select(citation).where(
-                citation.workspace_id == session.workspace_id,
-                citation.token == token,
-                citation.content_hash == content_hash(text),
-            )
-            row = (await session.scalars(query)).one_or_none()
-            if row is None:
-                session.add(
-                    citation(
-                        workspace_id=session.workspace_id,
-                        id=self._ids.new(),
-                        token=token,
-                        content_hash=content_hash(text),
-                        text=text,
-                        cited_at=now,
-                    )
-                )
-            else:
-                row.cited_at = now
-            document = await session.get(KnowledgeDocument, (session.workspace_id, document_id))
-            if document is not None:
-                document.used_at = now
-                document.uses += 1
+        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        # At one stroke and in one order: others cite the same page at the same moment.
+        for token, _, text in sorted(set(cited)):
+            row = {"id": self._ids.new(), "token": token, "text": text, "content_hash": content_hash(text)}
+            new = insert(KnowledgeCitation).values(workspace_id=session.workspace_id, cited_at=now, **row)
+            unique = ("workspace_id", "token", "content_hash")
+            await session.execute(new.on_conflict_do_update(index_elements=unique, set_={"cited_at": now}))
+        document = KnowledgeDocument
+        for document_id, uses in sorted(Counter(each for _, each, _ in cited).items()):
+            mine = (document.workspace_id == session.workspace_id, document.id == document_id)
+            await session.execute(update(document).where(*mine).values(used_at=now, uses=document.uses + uses))
 
     async def forget(self, session: WriteSession, source: str) -> None:
         """Of a source that a person removed: what was cited from it goes too."""
