@@ -21,9 +21,10 @@ from gaby.kernel.database import Across
 from gaby.kernel.ids import TicketId, WorkspaceId
 from gaby.settings import Settings
 from gaby.tickets.canonical import IncomingTicket
+from gaby.usage.models import UsageCounter
 from gaby.worker.schedules import Schedules, look_at_schedules
-from tests.agent.scenes import CHARGED_TWICE, LOCKED_OUT, Office, open_office
-from tests.support.closed_tickets import add_closed_tickets, grown, row_counts
+from tests.agent.scenes import CHARGED_TWICE, Office, open_office
+from tests.support.closed_tickets import add_closed_tickets, row_counts
 from tests.support.postgres import Postgres
 from tests.support.statement_costs import PostgresCosts, StatementCosts, sqlite_costs
 from tests.support.web import World
@@ -33,13 +34,19 @@ MOST_MORE = 20_000
 """Instructions of SQLite. To look at every closed ticket takes at least ten times as many."""
 MOST_MORE_ROWS = 1_000
 """Rows and pages on Postgres."""
-GROW_WITH_SOMETHING_ELSE = {"people", "memberships", "sign_ins"}
-"""Tables that got rows because the test made a person."""
+DO_NOT_GROW = {
+    *("workspaces", "people", "memberships", "sign_ins"),
+    *("connectors", "tools", "policy_epochs", "desks", "agent_configs", "leaders", "schedules"),
+    *("knowledge_sources", "knowledge_documents", "knowledge_passages", "knowledge_vectors", "knowledge_terms"),
+    *("knowledge_corpora",),
+    *("audit_keys", "audit_checkpoints", "audit_tiles"),
+}
+"""With closed tickets: they are of people, of what is set up, of what was read, or follow from the audit log.
+Any other table in which a day's work leaves rows is filled."""
 OUTAGE = IncomingTicket("", "Dashboard shows error 502", "Since 10:12 every page of the dashboard shows error 502.")
-READ_WHOLE = {"audit walk"}
-"""Schedules that go through all there is because that is their purpose: the log is verified from its first row."""
-WHOLE_PAGES = {"/api/audit/export"}
-"""The same of pages: all rows are asked for."""
+READ_WHOLE = {"audit walk", "/api/audit/export"}
+"""A schedule and a page that go through all there is because that is their purpose: the log is verified from its first
+row, once a day, and exported whole."""
 
 
 async def _days_work(office: Office, label: str) -> TicketId:
@@ -48,12 +55,11 @@ async def _days_work(office: Office, label: str) -> TicketId:
     The id of a ticket that took an approval and left a row in every table that tickets fill.
     """
     gaby = office.gaby
-    await office.receive(replace(LOCKED_OUT, external_id=f"{label}-locked"))
     charged = await office.receive(replace(CHARGED_TWICE, external_id=f"{label}-charged"))
     await office.work()
     for approval in await office.waiting():
         await office.answer(approval, "approve")
-    for number in range(4):
+    for number in range(3):
         email = f"{label}{number}@brightbakery.example"
         await office.receive(replace(OUTAGE, external_id=f"{label}-{number}", requester_email=email))
     await office.work()
@@ -77,7 +83,6 @@ async def _schedules(gaby: Gaby, label: str) -> None:
     await queue.due(5)
     await queue.waiting()
     async with gaby.database.read(everywhere) as session:
-        await queue.depth(session)
         await look_at_schedules(session, gaby.clock.now())
 
 
@@ -91,10 +96,14 @@ async def _pages(gaby: Gaby, workspace_id: WorkspaceId, ticket_id: TicketId, lab
     assert run is not None
     pages = [path for path, methods in world.app.openapi()["paths"].items() if "get" in methods and "{" not in path]
     pages += [f"/api/tickets/{ticket_id}", f"/api/tickets/{ticket_id}/original", f"/api/runs/{run.id}"]
+    pages += [f"/api/runs?state={state}" for state in ("open", "created", "waiting_approval", "done")]
+    pages += [f"/api/tickets?status={status}" for status in ("queued", "needs_tech", "auto_resolved")]
+    pages += ["/api/approvals?state=approved", "/api/approvals?state=used", f"/api/usage/calls?run_id={run.id}"]
     for page in pages:
-        if page not in WHOLE_PAGES:
-            answer = await browser.get(page, headers={"X-Workspace": str(workspace_id)})
+        if page not in READ_WHOLE:
+            answer = await browser.get(page)
             assert answer.status_code < 500, (page, answer.text)
+            if answer.status_code!=200: print(page, answer.status_code)
 
 
 class _Years:
@@ -104,26 +113,34 @@ class _Years:
         self._settings, self._clock, self._folder = settings, clock, folder
         self._workspace_id: WorkspaceId | None = None
         self._closed: TicketId | None = None
-        self._filled: set[str] = set()
 
     async def work(self, label: str) -> None:
         # The company forgets too, so that the same tickets need the same work.
         shutil.rmtree(self._folder, ignore_errors=True)
         gaby = build(self._settings, clock=self._clock, public_url="http://gaby.example")
         async with gaby.running():
-            office = await self._office(gaby)
-            before = await row_counts(gaby.database) if self._closed else {}
-            self._closed = await _days_work(office, label)
-            self._filled |= grown(before, await row_counts(gaby.database)) if before else set()
+            self._closed = await _days_work(await self._office(gaby), label)
 
     async def add_closed(self, copies: int) -> None:
         gaby = build(self._settings, clock=self._clock)
         assert self._workspace_id is not None
         assert self._closed is not None
         async with gaby.running(background=False):
+            await self._add_counter(gaby)
+            print(sorted(name for name, count in (await row_counts(gaby.database)).items() if count))
+            filled = {name for name, count in (await row_counts(gaby.database)).items() if count}
             place = (gaby.database, gaby.appender, self._workspace_id, self._closed)
-            add_closed_tickets(*place, self._filled - GROW_WITH_SOMETHING_ELSE, copies)
+            add_closed_tickets(*place, filled - DO_NOT_GROW, copies)
             await gaby.checkpointer.checkpoint()
+
+    async def _add_counter(self, gaby: Gaby) -> None:
+        """Only models that cost something are counted for each run, and here none was asked."""
+        place = self._workspace_id
+        assert place is not None
+        zero = {"used_tokens": 0, "held_tokens": 0, "used_nano_usd": 0, "held_nano_usd": 0, "runs": 1}
+        async with gaby.database.write(place) as session:
+            counter = {"workspace_id": place, "span": "run", "key": "first", "updated_at": gaby.clock.now()}
+            session.add(UsageCounter(**counter, **zero))
 
     async def _office(self, gaby: Gaby) -> Office:
         if self._workspace_id is not None:
@@ -143,17 +160,16 @@ def years(settings: Settings, clock: HeldClock, tmp_path: Path) -> _Years:
 async def test_closed_tickets_make_no_statement_dearer_on_sqlite(years: _Years, tmp_path: Path) -> None:
     with sqlite_costs() as usual:
         await years.work("first")
-        await years.work("second")
     await years.add_closed(CLOSED)
 
     with sqlite_costs() as without_statistics:
-        await years.work("third")
+        await years.work("second")
     assert_none_above(without_statistics, usual, MOST_MORE)
 
     with closing(sqlite3.connect(tmp_path / "gaby.db")) as connection:
         connection.execute("ANALYZE")
     with sqlite_costs() as with_statistics:
-        await years.work("fourth")
+        await years.work("third")
     assert_none_above(with_statistics, usual, MOST_MORE)
 
 
@@ -164,18 +180,18 @@ async def test_closed_tickets_make_no_statement_dearer_on_postgres(
 ) -> None:
     costs = PostgresCosts(postgres, urlsplit(database_url).path.strip("/"))
     await years.work("first")
-    await years.work("second")
     usual = costs.taken()
     await years.add_closed(CLOSED)
     # As autovacuum would.
     postgres.execute("ANALYZE", urlsplit(database_url).path.strip("/"))
 
     costs.taken()
-    await years.work("analyzed")
+    await years.work("second")
     assert_none_above(costs.taken(), usual, MOST_MORE_ROWS)
 
 
 def assert_none_above(costs: StatementCosts, usual: StatementCosts, by: int) -> None:
     assert len(costs.costs) > 100, "the statements were not seen"
+    assert not costs.counts_all
     dearer = costs.above(usual, by)
     assert not dearer, f"{len(dearer)} statements grow with closed tickets:\n" + "\n".join(dearer)

@@ -18,6 +18,7 @@ _AGE = 24 * 60
 """Minutes. What is a day old is no neighbour of a new ticket any more."""
 _SHARED = {"workspace_id", "desk_id", "person_id", "source_id", "document_id"}
 """What closed tickets have in common, so that their copies point to the same."""
+_OF_TICKET = {"ticket_id", "lead_ticket_id"}
 _UNIQUE_TEXTS = {
     "tickets": "external_id",
     "ticket_messages": "external_id",
@@ -25,8 +26,12 @@ _UNIQUE_TEXTS = {
     "data_keys": "subject",
     "knowledge_citations": "content_hash",
 }
-_SETTLED = {"investigations": "weigh_at"}
-"""What is empty once a ticket has been closed for long."""
+_SETTLED = {
+    ("investigations", "weigh_at"): "NULL",
+    ("kb_candidates", "state"): "'archived'",
+    ("usage_counters", "updated_at"): "t.updated_at",  # Those that are old are forgotten.
+}
+"""What is decided once a ticket has been closed for long."""
 _NUMBERS: dict[Dialect, str] = {
     "sqlite": (
         "CREATE TEMP TABLE copies AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies})"
@@ -48,10 +53,6 @@ async def row_counts(database: Database) -> dict[str, int]:
             table.name: (await session.scalars(select(func.count()).select_from(table))).one()
             for table in Base.metadata.sorted_tables
         }
-
-
-def grown(before: dict[str, int], after: dict[str, int]) -> set[str]:
-    return {name for name, count in after.items() if count > before[name]}
 
 
 def add_closed_tickets(
@@ -87,27 +88,30 @@ def add_closed_tickets(
 
 def _copying(dialect: Dialect, table: Table, workspace_id: WorkspaceId, ticket_id: TicketId) -> str:
     columns: list[Column[Any]] = list(table.columns)
-    values = ", ".join(_value(dialect, table, column) for column in columns)
+    values = ", ".join(_value(dialect, table, column, ticket_id) for column in columns)
     names = ", ".join(f'"{column.name}"' for column in columns)
     first = f"SELECT * FROM {table.name} WHERE workspace_id = '{workspace_id.hex}'{_of(table, ticket_id)} LIMIT 1"
     return f"INSERT INTO {table.name} ({names}) SELECT {values} FROM copies, ({first}) t ORDER BY copies.number"
 
 
 def _of(table: Table, ticket_id: TicketId) -> str:
-    """So that the copies in all tables belong to copies of the same ticket."""
+    """So that the copies in all tables belong to copies of the same ticket, and of its first run."""
+    run = f"(SELECT id FROM investigations WHERE ticket_id = '{ticket_id.hex}' ORDER BY id LIMIT 1)"
     if table.name == "tickets":
         return f" AND id = '{ticket_id.hex}'"
-    if "ticket_id" in table.c:
-        return f" AND ticket_id = '{ticket_id.hex}'"
+    if table.name == "investigations":
+        return f" AND id = {run}"
     if "run_id" in table.c:
-        return f" AND run_id IN (SELECT id FROM investigations WHERE ticket_id = '{ticket_id.hex}')"
-    return ""
+        return f" AND run_id = {run}"
+    return f" AND ticket_id = '{ticket_id.hex}'" if "ticket_id" in table.c else ""
 
 
-def _value(dialect: Dialect, table: Table, column: Column[Any]) -> str:
-    old, sqlite = f't."{column.name}"', dialect == "sqlite"
-    if column.name == _SETTLED.get(table.name):
-        return "NULL"
+def _value(dialect: Dialect, table: Table, column: Column[Any], ticket_id: TicketId) -> str:
+    sqlite = dialect == "sqlite"
+    # What points to a ticket points to a copy of this one, whichever it was.
+    old = f"'{ticket_id.hex if sqlite else ticket_id}'" if column.name in _OF_TICKET else f't."{column.name}"'
+    if (settled := _SETTLED.get((table.name, column.name))) is not None:
+        return settled
     if column.name == _UNIQUE_TEXTS.get(table.name):
         return "'copy ' || number"
     match column.type:

@@ -8,14 +8,14 @@ import json
 import re
 import sqlite3
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 from unittest.mock import patch
 
 from tests.support.postgres import Postgres
 
-_TICK = 20
+_TICK = 200
 _MANY = re.compile(r"\((\?|\$\d+)(, (\?|\$\d+))+\)")
 _AUTO_EXPLAIN = {
     "session_preload_libraries": "auto_explain",
@@ -35,12 +35,15 @@ class StatementCosts:
 
     costs: dict[str, int] = field(default_factory=dict[str, int])
     plans: dict[str, str] = field(default_factory=dict[str, str])
+    counts_all: set[str] = field(default_factory=set[str])
+    """Those that count the rows of a table."""
 
     def note(self, statement: str, cost: int, plan: str = "") -> None:
         # Lists of values differ in length from one time to the next.
         name = _MANY.sub("(...)", statement)
         if cost >= self.costs.get(name, -1):
-            self.costs[name], self.plans[name] = cost, plan
+            self.costs[name] = cost
+            self.plans[name] = plan or self.plans.get(name, "")
 
     def above(self, usual: "StatementCosts", by: int) -> list[str]:
         """The statements that cost so much more than usual, each with its figures and its plan, the dearest first."""
@@ -58,34 +61,37 @@ class _Counting(sqlite3.Connection):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._statement, self._plan, self._steps = "", "", 0
+        self._statement, self._steps = "", 0
         self.set_progress_handler(self._tick, _TICK)
 
     def cursor(self, factory: Any = None) -> Any:
         return super().cursor(factory or _CountingCursor)
 
     def begin(self, statement: str) -> None:
-        self._statement, self._steps = "", 0
-        self._plan = self._explained(statement)
+        if statement.startswith(("PRAGMA", "BEGIN", "EXPLAIN")):
+            self._statement = ""
+            return
+        known = statement in self.seen.costs
         self._statement, self._steps = statement, 0
-        self.seen.note(statement, 0, self._plan)
+        self.seen.note(statement, 0)
+        if not known:
+            self._explain(statement)
 
-    def _explained(self, statement: str) -> str:
-        if statement.startswith(("PRAGMA", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ANALYZE")):
-            return ""
+    def _explain(self, statement: str) -> None:
         cursor = super().cursor()
-        try:
-            cursor.execute(f"EXPLAIN QUERY PLAN {statement}", [None] * statement.count("?"))
-            return "\n".join(f"    {row[3]}" for row in cursor.fetchall())
-        except sqlite3.Error as error:
-            return f"    no plan: {error}"
-        finally:
-            cursor.close()
+        nothing = [None] * statement.count("?")
+        with suppress(sqlite3.Error):
+            plan = cursor.execute(f"EXPLAIN QUERY PLAN {statement}", nothing).fetchall()
+            self.seen.note(statement, 0, "\n".join(f"    {row[3]}" for row in plan))
+            # One instruction, however many rows there are.
+            if any(row[1] == "Count" for row in cursor.execute(f"EXPLAIN {statement}", nothing).fetchall()):
+                self.seen.counts_all.add(statement)
+        cursor.close()
 
     def _tick(self) -> int:
-        self._steps += _TICK
         if self._statement:
-            self.seen.note(self._statement, self._steps, self._plan)
+            self._steps += _TICK
+            self.seen.note(self._statement, self._steps)
         return 0
 
 

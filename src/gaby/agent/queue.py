@@ -171,10 +171,9 @@ class Queue:
         async with self._database.read(Across("the depth of every workspace's queue is shown")) as session:
             return {WorkspaceId(row[0]): row[1] for row in (await session.execute(query)).all()}
 
-    async def depth(self, session: ReadSession, workspace_id: WorkspaceId | None = None) -> Depth:
-        """Of one workspace, or of all for a session across them."""
+    async def depth(self, session: ReadSession, workspace_id: WorkspaceId) -> Depth:
         now = self._clock.now()
-        here = () if workspace_id is None else (_Run.workspace_id == workspace_id,)
+        here = (_Run.workspace_id == workspace_id,)
         waiting = select(func.count()).where(*here, _Run.state == "created", _Run.wake_at <= now)
         running = select(func.count()).where(*here, _Run.lease_until > now, _Run.wake_at.is_not(None))
         ended = (
