@@ -5,8 +5,6 @@ is added later is held to the same promise without being listed here.
 """
 
 import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +15,7 @@ import pytest
 from gaby.app import Gaby, build
 from gaby.identity import Role
 from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across
+from gaby.kernel.database import Across, open_database
 from gaby.kernel.ids import TicketId, WorkspaceId
 from gaby.settings import Settings
 from gaby.tickets.canonical import IncomingTicket
@@ -30,18 +28,18 @@ from tests.support.statement_costs import PostgresCosts, StatementCosts, sqlite_
 from tests.support.web import World
 
 CLOSED = 100_000
-MOST_MORE = 20_000
-"""Instructions of SQLite. To look at every closed ticket takes at least ten times as many."""
-MOST_MORE_ROWS = 1_000
+MOST_MORE = 150_000
+"""Instructions of SQLite. To look at every closed ticket takes half a million; some lists have up to 2,000 rows."""
+MOST_MORE_ROWS = 5_000
 """Rows and pages on Postgres."""
 DO_NOT_GROW = {
     *("workspaces", "people", "memberships", "sign_ins"),
-    *("connectors", "tools", "policy_epochs", "desks", "agent_configs", "leaders", "schedules"),
+    *("connectors", "policy_epochs", "desks", "agent_configs", "leaders", "schedules"),
     *("knowledge_sources", "knowledge_documents", "knowledge_passages", "knowledge_vectors", "knowledge_terms"),
-    *("knowledge_corpora",),
+    *("knowledge_corpora", "knowledge_citations", "knowledge_gaps"),
     *("audit_keys", "audit_checkpoints", "audit_tiles"),
 }
-"""With closed tickets: they are of people, of what is set up, of what was read, or follow from the audit log.
+"""Not with closed tickets: they are of people, of what was set up, of what was read, or follow from the audit log.
 Any other table in which a day's work leaves rows is filled."""
 OUTAGE = IncomingTicket("", "Dashboard shows error 502", "Since 10:12 every page of the dashboard shows error 502.")
 READ_WHOLE = {"audit walk", "/api/audit/export"}
@@ -75,7 +73,7 @@ async def _schedules(gaby: Gaby, label: str) -> None:
     assert isinstance(gaby.clock, HeldClock)
     gaby.clock.advance(timedelta(days=8))  # So that what was learned is weighed, and what waits expires.
     for schedule in gaby.schedules():
-        if schedule.name not in READ_WHOLE:
+        if schedule.name not in READ_WHOLE | {"statistics"}:
             await schedule.work()
     await gaby.checkpointer.checkpoint()
     leader = Schedules(gaby.database, gaby.clock, label, gaby.schedules(), silence=timedelta())
@@ -102,8 +100,7 @@ async def _pages(gaby: Gaby, workspace_id: WorkspaceId, ticket_id: TicketId, lab
     for page in pages:
         if page not in READ_WHOLE:
             answer = await browser.get(page)
-            assert answer.status_code < 500, (page, answer.text)
-            if answer.status_code!=200: print(page, answer.status_code)
+            assert answer.status_code < 500, f"{page}: {answer.text}"
 
 
 class _Years:
@@ -127,11 +124,15 @@ class _Years:
         assert self._closed is not None
         async with gaby.running(background=False):
             await self._add_counter(gaby)
-            print(sorted(name for name, count in (await row_counts(gaby.database)).items() if count))
             filled = {name for name, count in (await row_counts(gaby.database)).items() if count}
             place = (gaby.database, gaby.appender, self._workspace_id, self._closed)
             add_closed_tickets(*place, filled - DO_NOT_GROW, copies)
             await gaby.checkpointer.checkpoint()
+
+    async def refresh_statistics(self) -> None:
+        database = open_database(self._settings.database_url)
+        await database.refresh_statistics()
+        await database.close()
 
     async def _add_counter(self, gaby: Gaby) -> None:
         """Only models that cost something are counted for each run, and here none was asked."""
@@ -157,7 +158,7 @@ def years(settings: Settings, clock: HeldClock, tmp_path: Path) -> _Years:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_closed_tickets_make_no_statement_dearer_on_sqlite(years: _Years, tmp_path: Path) -> None:
+async def test_closed_tickets_make_no_statement_dearer_on_sqlite(years: _Years) -> None:
     with sqlite_costs() as usual:
         await years.work("first")
     await years.add_closed(CLOSED)
@@ -166,8 +167,7 @@ async def test_closed_tickets_make_no_statement_dearer_on_sqlite(years: _Years, 
         await years.work("second")
     assert_none_above(without_statistics, usual, MOST_MORE)
 
-    with closing(sqlite3.connect(tmp_path / "gaby.db")) as connection:
-        connection.execute("ANALYZE")
+    await years.refresh_statistics()
     with sqlite_costs() as with_statistics:
         await years.work("third")
     assert_none_above(with_statistics, usual, MOST_MORE)

@@ -154,6 +154,7 @@ class Gaby:
             Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
             Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_WALK),
+            Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_WALK),
             Schedule("learning", _FIRST_WALK, self.agent.learning.weigh_due, first=_FIRST_WALK),
         ]
 

@@ -258,6 +258,7 @@ class KnowledgeCandidate(Base, WorkspaceOwned):
         ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
         CheckConstraint("state IN ('staged', 'accepted', 'rejected', 'archived')", name="state"),
         Index("ix_kb_candidates_state", "workspace_id", "state", "staged_at"),
+        Index("ix_kb_candidates_newest", "workspace_id", "staged_at"),
         Index("ix_kb_candidates_staged", "staged_at", sqlite_where=STAGED, postgresql_where=STAGED),
     )
 

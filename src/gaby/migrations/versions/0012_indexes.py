@@ -29,6 +29,7 @@ def upgrade() -> None:
     _add("ix_approvals_expiring", "approvals", ["expires_at"], _MAY_EXPIRE)
     _add("ix_llm_calls_of_run", "llm_calls", ["workspace_id", "run_id", "created_at", "id"])
     _add("ix_usage_counters_of_runs", "usage_counters", ["updated_at"], _OF_RUN)
+    _add("ix_kb_candidates_newest", "kb_candidates", ["workspace_id", "staged_at"])
     _add("ix_kb_candidates_staged", "kb_candidates", ["staged_at"], _STAGED)
     # The new ones begin with the same columns.
     op.drop_index("ix_investigations_ticket", "investigations")
