@@ -138,10 +138,19 @@ class _Years:
         """Only models that cost something are counted for each run, and here none was asked."""
         place = self._workspace_id
         assert place is not None
-        zero = {"used_tokens": 0, "held_tokens": 0, "used_nano_usd": 0, "held_nano_usd": 0, "runs": 1}
+        counter = UsageCounter(
+            workspace_id=place,
+            span="run",
+            key="first",
+            used_tokens=0,
+            held_tokens=0,
+            used_nano_usd=0,
+            held_nano_usd=0,
+            runs=1,
+            updated_at=gaby.clock.now(),
+        )
         async with gaby.database.write(place) as session:
-            counter = {"workspace_id": place, "span": "run", "key": "first", "updated_at": gaby.clock.now()}
-            session.add(UsageCounter(**counter, **zero))
+            session.add(counter)
 
     async def _office(self, gaby: Gaby) -> Office:
         if self._workspace_id is not None:

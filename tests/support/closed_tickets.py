@@ -43,6 +43,7 @@ _NUMBERS: dict[Dialect, str] = {
         " now() - (i + {age}) * interval '1 minute' AS moment FROM generate_series(1, {copies}) AS n(i)"
     ),
 }
+_NO_BYTES = "''::bytea"
 _LOG = "audit_rows"
 _OF_THE_LOG = {_LOG, "audit_checkpoints", "audit_tiles"}
 
@@ -90,13 +91,13 @@ def _copying(dialect: Dialect, table: Table, workspace_id: WorkspaceId, ticket_i
     columns: list[Column[Any]] = list(table.columns)
     values = ", ".join(_value(dialect, table, column, ticket_id) for column in columns)
     names = ", ".join(f'"{column.name}"' for column in columns)
-    first = f"SELECT * FROM {table.name} WHERE workspace_id = '{workspace_id.hex}'{_of(table, ticket_id)} LIMIT 1"
-    return f"INSERT INTO {table.name} ({names}) SELECT {values} FROM copies, ({first}) t ORDER BY copies.number"
+    first = f"SELECT * FROM {table.name} WHERE workspace_id = '{workspace_id.hex}'{_of(table, ticket_id)} LIMIT 1"  # noqa: S608
+    return f"INSERT INTO {table.name} ({names}) SELECT {values} FROM copies, ({first}) t ORDER BY copies.number"  # noqa: S608
 
 
 def _of(table: Table, ticket_id: TicketId) -> str:
     """So that the copies in all tables belong to copies of the same ticket, and of its first run."""
-    run = f"(SELECT id FROM investigations WHERE ticket_id = '{ticket_id.hex}' ORDER BY id LIMIT 1)"
+    run = f"(SELECT id FROM investigations WHERE ticket_id = '{ticket_id.hex}' ORDER BY id LIMIT 1)"  # noqa: S608
     if table.name == "tickets":
         return f" AND id = '{ticket_id.hex}'"
     if table.name == "investigations":
@@ -107,13 +108,17 @@ def _of(table: Table, ticket_id: TicketId) -> str:
 
 
 def _value(dialect: Dialect, table: Table, column: Column[Any], ticket_id: TicketId) -> str:
-    sqlite = dialect == "sqlite"
-    # What points to a ticket points to a copy of this one, whichever it was.
-    old = f"'{ticket_id.hex if sqlite else ticket_id}'" if column.name in _OF_TICKET else f't."{column.name}"'
     if (settled := _SETTLED.get((table.name, column.name))) is not None:
         return settled
     if column.name == _UNIQUE_TEXTS.get(table.name):
         return "'copy ' || number"
+    # What points to a ticket points to a copy of this one, whichever it was.
+    old = f"'{ticket_id if dialect == 'postgresql' else ticket_id.hex}'" if column.name in _OF_TICKET else ""
+    return _copied(dialect, column, old or f't."{column.name}"')
+
+
+def _copied(dialect: Dialect, column: Column[Any], old: str) -> str:
+    sqlite = dialect == "sqlite"
     match column.type:
         case Uuid() if column.name not in _SHARED:
             return f"prefix || substr({old}, 9)" if sqlite else f"(prefix || substr({old}::text, 9))::uuid"
@@ -121,8 +126,7 @@ def _value(dialect: Dialect, table: Table, column: Column[Any], ticket_id: Ticke
             return f"CASE WHEN {old} IS NULL THEN NULL ELSE moment END"
         # Short, because it is the number of rows that counts.
         case LargeBinary():
-            empty = "x''" if sqlite else "''::bytea"
-            return f"CASE WHEN {old} IS NULL THEN NULL ELSE {empty} END"
+            return f"CASE WHEN {old} IS NULL THEN NULL ELSE {'zeroblob(0)' if sqlite else _NO_BYTES} END"
         case Text():
             return f"substr({old}, 1, 40)"
         case _:

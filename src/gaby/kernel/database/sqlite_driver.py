@@ -8,7 +8,7 @@ two threads and costs more than most statements do.
 import sqlite3
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import aiosqlite
 
@@ -34,14 +34,15 @@ class OneTripConnection(aiosqlite.Connection):
         await self._end(super().rollback)
 
     async def run(self, statement: str, parameters: Any, *, many: bool) -> "Answered":
-        return await cast("Any", self._execute)(self._run, statement, parameters, many)
+        # The driver does not say what it takes.
+        return await self._execute(self._run, statement, parameters, many)  # pyright: ignore[reportUnknownMemberType]
 
     async def _end(self, end: Any) -> None:
         if self._begin_with is None:
             await end()
         self._begin_with = None  # Nothing was run, so nothing has begun.
 
-    def _run(self, statement: str, parameters: Any, many: bool) -> "Answered":
+    def _run(self, statement: str, parameters: Any, many: object) -> "Answered":
         begin, self._begin_with = self._begin_with, None
         if begin is not None:
             self._conn.execute(begin)
