@@ -116,6 +116,7 @@ bench: $(VENV)/dev $(PEERS)/ready ## Measure, always against a peer or a floor i
 	$(BIN)/python -m benchmarks.embeddings
 	$(BIN)/python -m benchmarks.loop
 	$(BIN)/python -m benchmarks.queue
+	$(BIN)/python -m benchmarks.tickets
 
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock

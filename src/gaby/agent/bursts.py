@@ -143,9 +143,9 @@ def wake_followers(run: Investigating, now: datetime) -> Statement:
     place = run.workspace_id.hex
     return Statement(
         "UPDATE investigations SET wake_at = ? WHERE workspace_id = ? AND state = 'created' AND ticket_id IN "
-        "(SELECT t.id FROM tickets t JOIN incidents i ON i.workspace_id = t.workspace_id "
-        "AND i.id = t.incident_id WHERE t.workspace_id = ? AND i.lead_ticket_id = ?)",
-        (now, place, place, run.ticket.id.hex),
+        "(SELECT id FROM tickets WHERE workspace_id = ? AND incident_id IN "
+        "(SELECT id FROM incidents WHERE workspace_id = ? AND lead_ticket_id = ?))",
+        (now, place, place, place, run.ticket.id.hex),
     )
 
 

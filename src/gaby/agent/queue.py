@@ -248,15 +248,15 @@ class Queue:
 
     async def waiting(self) -> dict[WorkspaceId, int]:
         """How many tickets nobody has begun with, in each workspace that has some."""
-        new = (_Run.state == "created", _Run.wake_at <= self._clock.now())
-        query = select(_Run.workspace_id, func.count()).where(*new).group_by(_Run.workspace_id)
+        new = (_Run.workspace_id == Workspace.id, _Run.state == "created", _Run.wake_at <= self._clock.now())
+        # Not GROUP BY: for that SQLite may go through all investigations in the order of their workspaces.
+        query = select(Workspace.id, select(func.count()).select_from(_Run).where(*new).scalar_subquery())
         async with self._database.read(Across("the depth of every workspace's queue is shown")) as session:
-            return {WorkspaceId(row[0]): row[1] for row in (await session.execute(query)).all()}
+            return {WorkspaceId(row[0]): row[1] for row in (await session.execute(query)).all() if row[1]}
 
-    async def depth(self, session: ReadSession, workspace_id: WorkspaceId | None = None) -> Depth:
-        """Of one workspace, or of all for a session across them."""
+    async def depth(self, session: ReadSession, workspace_id: WorkspaceId) -> Depth:
         now = self._clock.now()
-        here = () if workspace_id is None else (_Run.workspace_id == workspace_id,)
+        here = (_Run.workspace_id == workspace_id,)
         waiting = select(func.count()).where(*here, _Run.state == "created", _Run.wake_at <= now)
         running = select(func.count()).where(*here, _Run.lease_until.is_not(None))
         ended = (

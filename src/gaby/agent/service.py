@@ -13,7 +13,7 @@ from gaby.agent.escalations import Escalations
 from gaby.agent.learning import Learning
 from gaby.agent.liveness import Liveness
 from gaby.agent.loading import Taken, edges_of, sealing_of
-from gaby.agent.models import Investigation, InvestigationStep
+from gaby.agent.models import Investigation, InvestigationStep, has_not_ended
 from gaby.agent.persona import Personas
 from gaby.agent.queue import Queue
 from gaby.agent.starting import Starter
@@ -75,9 +75,9 @@ class Agent:
     async def list(self, session: ReadSession, state: str | None = None, limit: int = 100) -> Sequence[Investigation]:
         """The newest first. `open` are all that have not ended."""
         query = select(Investigation).where(Investigation.workspace_id == session.workspace_id)
-        if state == "open":
-            query = query.where(Investigation.wake_at.is_not(None))
-        elif state is not None:
+        if state is not None and state not in {"done", "halted"}:
+            query = query.where(has_not_ended())
+        if state not in {None, "open"}:
             query = query.where(Investigation.state == state)
         return (await session.scalars(query.order_by(Investigation.created_at.desc()).limit(limit))).all()
 

@@ -156,6 +156,7 @@ class Gaby:
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
             Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_WALK),
             Schedule("liveness", _MINUTE, self.agent.liveness.repair, first=_MINUTE),
+            Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_WALK),
             Schedule("learning", _FIRST_WALK, self.agent.learning.weigh_due, first=_FIRST_WALK),
         ]
 

@@ -18,9 +18,12 @@ from gaby.skills import SKILLS
 from gaby.tools import Ground
 
 if TYPE_CHECKING:
-    from gaby.llm.embeddings.embedder import Matrix
+    from gaby.llm.embeddings.embedder import Matrix, Vector
     from gaby.llm.embeddings.reindex import Reindexer
     from gaby.llm.embeddings.service import Embeddings
+
+_REMEMBERED = 4096
+"""Vectors of a kilobyte each."""
 
 
 def build_models(ground: Ground, books: Books, settings: ModelSettings) -> Models:
@@ -60,8 +63,21 @@ class LocalEmbed:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._known: dict[str, Vector] = {}
 
     def __call__(self, texts: Sequence[str]) -> "Matrix":
+        import numpy as np
+
         from gaby.llm.embeddings.local import DEFAULT, find_embedder
 
-        return find_embedder(DEFAULT, self._folder).embed(texts)
+        # Sentences of the same pages are compared with one ticket after the other.
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors = find_embedder(DEFAULT, self._folder).embed(new)
+        made = dict(zip(new, vectors, strict=True))
+        found = [made[text] if text in made else known[text] for text in texts]
+        if len(known) + len(made) > _REMEMBERED:
+            # Anew, and not changed: another thread may be reading the old ones.
+            self._known = known = {}
+        known.update(made)
+        return np.stack(found) if found else vectors

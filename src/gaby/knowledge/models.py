@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.dialects.postgresql.base import ischema_names
@@ -245,6 +246,10 @@ class KnowledgeCitation(Base, WorkspaceOwned):
     """The last time."""
 
 
+STAGED = text("state = 'staged'")
+"""For queries too: an index of some rows is used only where the same condition is spelled out."""
+
+
 class KnowledgeCandidate(Base, WorkspaceOwned):
     """What Gaby would like to learn from a resolved ticket. Nothing is learned before a person accepts it."""
 
@@ -253,6 +258,8 @@ class KnowledgeCandidate(Base, WorkspaceOwned):
         ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
         CheckConstraint("state IN ('staged', 'accepted', 'rejected', 'archived')", name="state"),
         Index("ix_kb_candidates_state", "workspace_id", "state", "staged_at"),
+        Index("ix_kb_candidates_newest", "workspace_id", "staged_at"),
+        Index("ix_kb_candidates_staged", "staged_at", sqlite_where=STAGED, postgresql_where=STAGED),
     )
 
     title: Mapped[str] = mapped_column(String(300))

@@ -6,6 +6,7 @@ Values are copied as they are. Of a long row of numbers the first, the last, the
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -57,7 +58,12 @@ class Statement:
 
 
 def statements(text: str) -> list[Statement]:
-    text = text[:LONGEST]
+    return list(_statements(text[:LONGEST]))
+
+
+# The same pages and answers are read again whenever something is said about them.
+@lru_cache(maxsize=256)
+def _statements(text: str) -> Sequence[Statement]:
     stripped = text.strip()
     if stripped[:1] in {"{", "["} and (found := _from_json(stripped)):
         return found

@@ -3,7 +3,8 @@
 import html
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from gaby.safety.redaction.crypto import find_crypto
@@ -103,7 +104,7 @@ class Carrier(NamedTuple):
 def find_carriers(text: str) -> list[Carrier]:
     """Every carrier, in order. What two ways of reading find twice is named once."""
     if len(text) <= WINDOW:
-        return _find(text, _DEPTH)
+        return list(_find(text, _DEPTH))
     found: dict[tuple[str, str], Carrier] = {}
     for window in windows(text):
         for carrier in _find(text[window.start : window.end], _DEPTH):
@@ -115,7 +116,10 @@ def find_carriers(text: str) -> list[Carrier]:
     return _in_order(found.values())
 
 
-def _find(text: str, depth: int) -> list[Carrier]:
+# A reply is looked at when it is written, when it is decided on, and when it is sent. Few are kept, since what they
+# hold is somebody's.
+@lru_cache(maxsize=64)
+def _find(text: str, depth: int) -> Sequence[Carrier]:
     found: dict[tuple[str, str], Carrier] = {}
     for reading in _readings(text):
         for carrier in _in_reading(reading, depth):

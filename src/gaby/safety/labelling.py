@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from gaby.safety.addresses import canonical_identity
@@ -142,22 +143,29 @@ class _Rules:
             _steps(path) for path in (*manifest.results, *manifest.owner, *manifest.readers, *manifest.result_kinds)
         ]
         self.audience = manifest.audience
+        # The rows of a list have the same fields, so one path is asked for again and again.
+        self.vouches = cache(self._vouches)
+        self.created = cache(self._is_created)
+        self.kind = cache(self._kind)
+        self.owner_field = cache(self._owner_field)
+        self.is_declared = cache(self._is_declared)
+        self._said = cache(self._audience_at)
 
-    def vouches(self, path: Sequence[str]) -> bool:
+    def _vouches(self, path: Path) -> bool:
         """A rule that says external beats one that says system, as with scopes."""
         return _covers(self._vouched, path) and not _covers(self._external, path)
 
-    def created(self, path: Sequence[str]) -> bool:
+    def _is_created(self, path: Path) -> bool:
         return _covers(self._created, path)
 
-    def kind(self, path: Sequence[str]) -> str | None:
+    def _kind(self, path: Path) -> str | None:
         declared = next((kind for rule, kind in self._kinds if _matches(rule, path)), None)
         return declared or kind_of_field(path)
 
-    def owner_field(self, path: Sequence[str]) -> str | None:
+    def _owner_field(self, path: Path) -> str | None:
         return next((owner for rule, owner in self._owners if _matches(rule, path)), None)
 
-    def is_declared(self, path: Sequence[str]) -> bool:
+    def _is_declared(self, path: Path) -> bool:
         """Whether the manifest names this field, so that its name is no value."""
         if not path:
             return True
@@ -166,15 +174,17 @@ class _Rules:
             for rule in self._declared
         )
 
-    def tells_nothing(self, path: Sequence[str], owners: frozenset[str] | None, reader: Reader) -> bool:
+    def tells_nothing(self, path: Path, owners: frozenset[str] | None, reader: Reader) -> bool:
         """Of something empty: its name may be all that there is to tell."""
         return self.is_declared(path) or self.readers(path, owners).allow(reader)
 
-    def readers(self, path: Sequence[str], owners: frozenset[str] | None) -> Readers:
+    def readers(self, path: Path, owners: frozenset[str] | None) -> Readers:
         """The longest rule that leads to the value. A row with an owner is for its owner unless a rule says more."""
         unsaid = self.audience if owners is None else Audience.STAFF
-        said = next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), unsaid)
-        return Readers(said, owners or frozenset())
+        return Readers(self._said(path) or unsaid, owners or frozenset())
+
+    def _audience_at(self, path: Path) -> Audience | None:
+        return next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), None)
 
 
 def _walk(value: Any, path: Path, rules: _Rules, context: ResultContext, at: _Inherited) -> Iterator[LabelledValue]:

@@ -6,6 +6,7 @@ parsed, and written anew from what is harmless in it.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -21,6 +22,8 @@ _DANGERS = frozenset({"image", "link_open", "html_block", "html_inline"})
 _TAG = re.compile(r"<[^>]{0,5000}>?")
 
 
+# The message and the note are often the same.
+@lru_cache(maxsize=16)
 def clean_reply(text: str) -> str:
     """Images become their descriptions, links show their targets, HTML becomes the words in it."""
     cleaned = text if len(text) <= _LONGEST else f"{text[:_LONGEST].rstrip()} …"

@@ -21,6 +21,7 @@ from gaby.kernel.database import Base, WorkspaceOwned
 from gaby.kernel.ids import DeskId, TicketId
 
 _DUE = text("due_at IS NOT NULL")
+_ALIKE = text("incident_id IS NOT NULL")
 
 
 class Desk(Base, WorkspaceOwned):
@@ -73,7 +74,8 @@ class Ticket(Base, WorkspaceOwned):
             name="status",
         ),
         Index(None, "workspace_id", "received_at"),
-        Index(None, "workspace_id", "status"),
+        Index("ix_tickets_with_status", "workspace_id", "status", "received_at"),
+        Index("ix_tickets_of_incident", "workspace_id", "incident_id", sqlite_where=_ALIKE, postgresql_where=_ALIKE),
     )
 
     desk_id: Mapped[UUID]
@@ -210,6 +212,7 @@ class Incident(Base, WorkspaceOwned):
     __table_args__ = (
         ForeignKeyConstraint(["workspace_id", "lead_ticket_id"], ["tickets.workspace_id", "tickets.id"]),
         Index(None, "workspace_id", "last_at"),
+        Index("ix_incidents_of_lead", "workspace_id", "lead_ticket_id"),
     )
 
     title: Mapped[str] = mapped_column(String(500))

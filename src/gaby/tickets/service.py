@@ -56,8 +56,11 @@ class Tickets:
 
     async def named(self, session: ReadSession, external_id: str) -> Ticket:
         """By what its desk calls it, when that is clear."""
-        mine = (Ticket.workspace_id == session.workspace_id, Ticket.external_id == external_id)
-        found = (await session.scalars(select(Ticket).where(*mine).limit(2))).all()
+        # By way of the desks, since the index of what desks call their tickets begins with them.
+        desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
+        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
+        query = select(Ticket).where(*mine, Ticket.external_id == external_id)
+        found = (await session.scalars(query.limit(2))).all()
         if len(found) != 1:
             raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
         return found[0]

@@ -20,7 +20,7 @@ from gaby.safety import ApprovalFact, Trace, Verdict, canonical_identity
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
 from gaby.tools.gather import bind
-from gaby.tools.models import Approval, SessionNote
+from gaby.tools.models import MAY_EXPIRE, Approval, SessionNote
 from gaby.tools.runs import Call, Run
 from gaby.tools.showing import shown_arguments
 
@@ -230,7 +230,7 @@ class Approvals:
 
     async def expire(self, session: WriteSession, actor: Actor) -> Sequence[Approval]:
         """Close every question that nobody answered in time."""
-        due = (Approval.state.in_(("waiting", "approved")), Approval.expires_at <= self._clock.now())
+        due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         query = select(Approval).where(Approval.workspace_id == session.workspace_id, *due)
         found = (await session.scalars(query)).all()
         for approval in found:
@@ -239,10 +239,11 @@ class Approvals:
         return found
 
     async def overdue_workspaces(self, database: Database) -> Sequence[WorkspaceId]:
-        due = (Approval.state.in_(("waiting", "approved")), Approval.expires_at <= self._clock.now())
+        due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         async with database.read(Across("approvals that are overdue, of all workspaces")) as session:
-            found = await session.scalars(select(Approval.workspace_id).where(*due).distinct())
-            return [WorkspaceId(workspace_id) for workspace_id in found.all()]
+            # Not DISTINCT: for that SQLite would go through all approvals in the order of their workspaces.
+            found = await session.scalars(select(Approval.workspace_id).where(*due))
+            return [WorkspaceId(workspace_id) for workspace_id in sorted(set(found.all()))]
 
     async def was_agreed(self, session: ReadSession, entry: ToolEntry) -> bool:
         """Whether an operator agreed to this kind of action in a sitting that still lasts."""

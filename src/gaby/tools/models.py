@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, String, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from gaby.kernel.database import Base, JsonColumn, WorkspaceOwned
@@ -68,6 +68,10 @@ class PolicyEpoch(Base):
     epoch: Mapped[int]
 
 
+MAY_EXPIRE = text("state IN ('waiting', 'approved')")
+"""For queries too: an index of some rows is used only where the same condition is spelled out."""
+
+
 class Approval(Base, WorkspaceOwned):
     """A question to a person, and their answer. The arguments are sealed; only a redacted copy stands in clear."""
 
@@ -78,8 +82,9 @@ class Approval(Base, WorkspaceOwned):
             "state IN ('waiting', 'approved', 'refused', 'escalated', 'expired', 'used')",
             name="state",
         ),
-        Index(None, "workspace_id", "state", "requested_at"),
-        Index(None, "workspace_id", "run_id"),
+        Index("ix_approvals_with_state", "workspace_id", "state", "id"),
+        Index("ix_approvals_of_run", "workspace_id", "run_id", "id"),
+        Index("ix_approvals_expiring", "expires_at", sqlite_where=MAY_EXPIRE, postgresql_where=MAY_EXPIRE),
     )
 
     run_id: Mapped[UUID]

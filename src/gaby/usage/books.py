@@ -17,7 +17,7 @@ from gaby.llm.books import BudgetSpent, Hold, Settled, Wanted
 from gaby.llm.tiers import Tier
 from gaby.usage.entries import Page, effective, keys_of
 from gaby.usage.limits import Count, Limits, Span, begins_task, refusal
-from gaby.usage.models import LlmCall, UsageCounter, UsageLimit
+from gaby.usage.models import OF_RUN, LlmCall, UsageCounter, UsageLimit
 
 LOST_AFTER = timedelta(minutes=15)
 """No call takes that long; its process is gone."""
@@ -115,7 +115,7 @@ class KeptBooks:
             await self._commits.put(entry)
         async with self._database.write(Across("counts of runs long ago, of all workspaces")) as session:
             old = UsageCounter.updated_at < now - _FORGET_RUNS_AFTER
-            await session.execute(delete(UsageCounter).where(UsageCounter.span == "run", old))
+            await session.execute(delete(UsageCounter).where(OF_RUN, old))
         return len(lost)
 
     async def stop(self) -> None:

@@ -9,6 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from gaby.kernel.database import Base, WorkspaceOwned
 
 _HELD = text("state = 'held'")
+OF_RUN = text("span = 'run'")
+"""For queries too: an index of some rows is used only where the same condition is spelled out."""
 
 
 class LlmCall(Base, WorkspaceOwned):
@@ -19,7 +21,7 @@ class LlmCall(Base, WorkspaceOwned):
         ForeignKeyConstraint(["workspace_id"], ["workspaces.id"]),
         CheckConstraint("state IN ('held', 'done', 'failed', 'unknown', 'lost')", name="state"),
         Index(None, "workspace_id", "created_at"),
-        Index(None, "workspace_id", "run_id"),
+        Index("ix_llm_calls_of_run", "workspace_id", "run_id", "created_at", "id"),
         Index("ix_llm_calls_held", "created_at", sqlite_where=_HELD, postgresql_where=_HELD),
     )
 
@@ -52,7 +54,10 @@ class UsageCounter(Base):
     """What a run, a day or a month has used, and what is held back for calls that are on their way."""
 
     __tablename__ = "usage_counters"
-    __table_args__ = (CheckConstraint("span IN ('run', 'day', 'month')", name="span"),)
+    __table_args__ = (
+        CheckConstraint("span IN ('run', 'day', 'month')", name="span"),
+        Index("ix_usage_counters_of_runs", "updated_at", sqlite_where=OF_RUN, postgresql_where=OF_RUN),
+    )
 
     workspace_id: Mapped[UUID] = mapped_column(primary_key=True)
     span: Mapped[str] = mapped_column(String(5), primary_key=True)

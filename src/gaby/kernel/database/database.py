@@ -105,6 +105,12 @@ class Database:
         async with self.read(SYSTEM) as session:
             await session.execute(text("SELECT 1"))
 
+    async def refresh_statistics(self) -> None:
+        """Connections that are opened afterwards plan by them. Postgres keeps its own."""
+        if isinstance(self.engine, SqliteEngine):
+            async with self.gate:
+                await asyncio.to_thread(self.engine.analyze)
+
     async def close(self) -> None:
         await self.engine.reader.dispose()
         await self.engine.writer.dispose()

@@ -14,7 +14,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids, WorkspaceId
 from gaby.knowledge.learning.alike import likeness
 from gaby.knowledge.learning.gate import KEPT, Gate, Resolution, gate
-from gaby.knowledge.models import KnowledgeCandidate
+from gaby.knowledge.models import STAGED, KnowledgeCandidate
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.made import MadeDocument
 
@@ -142,7 +142,7 @@ class Candidates:
         before = self._clock.now() - KEPT
         candidate = KnowledgeCandidate
         async with self._database.read(Across("candidates grow old in every workspace")) as session:
-            query = select(candidate.workspace_id).where(candidate.state == "staged", candidate.staged_at <= before)
+            query = select(candidate.workspace_id).where(STAGED, candidate.staged_at <= before)
             places = sorted(set((await session.scalars(query)).all()))
         archived = 0
         for place in places:

@@ -10,6 +10,7 @@ length allows.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from gaby.mind.entities.addresses import Withheld, find_addresses
 from gaby.mind.entities.amounts import find_amounts
@@ -24,6 +25,12 @@ _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
 def extract(text: str) -> list[Entity]:
     """In the order of the text."""
+    return list(_extract(text))
+
+
+# A ticket and what was found for it are looked at before every step.
+@lru_cache(maxsize=256)
+def _extract(text: str) -> tuple[Entity, ...]:
     addresses, withheld = find_addresses(text)
     typed = [
         *addresses,
@@ -37,7 +44,7 @@ def extract(text: str) -> list[Entity]:
     taken = _Taken(len(text), withheld)
     kept = taken.keep(typed)
     kept += taken.keep(find_quoted(text))
-    return sorted(kept, key=lambda entity: entity.start)
+    return tuple(sorted(kept, key=lambda entity: entity.start))
 
 
 class _Taken:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from gaby.mind.runbooks import wording
 from gaby.mind.runbooks.blocks import Block, blocks
@@ -47,7 +48,8 @@ class _Body:
 
 def runbooks(passages: Sequence[Found], tools: frozenset[str]) -> list[Runbook]:
     """Those documents that name tools which are there, in the order in which they were found."""
-    read = [_runbook(key, found, tools, rank) for rank, (key, found) in enumerate(_documents(passages).items())]
+    documents = enumerate(_documents(passages).items())
+    read = [replace(_runbook(key, tuple(found), tools), rank=rank) for rank, (key, found) in documents]
     return [book for book in read if book.steps or any(branch.conditions for branch in book.branches)]
 
 
@@ -68,7 +70,9 @@ def _first_line(passage: Found) -> int:
     return int(lines[1]) if lines else 0
 
 
-def _runbook(key: str, passages: Sequence[Found], tools: frozenset[str], rank: int) -> Runbook:
+# The same pages are found before every step of an investigation, and by the next ticket of the same kind.
+@lru_cache(maxsize=256)
+def _runbook(key: str, passages: tuple[Found, ...], tools: frozenset[str]) -> Runbook:
     reader = _Reader(tools)
     for passage in passages:
         for block in blocks(passage.text[:_LONGEST], passage.citation):
@@ -80,8 +84,7 @@ def _runbook(key: str, passages: Sequence[Found], tools: frozenset[str], rank: i
         " ".join(reader.about)[:_ABOUT],
         tuple(reader.steps),
         tuple(reader.branches()),
-        rank,
-        tuple(passage.citation for passage in passages),
+        citations=tuple(passage.citation for passage in passages),
     )
 
 
