@@ -23,7 +23,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.tickets.canonical import rank_of
-from gaby.tickets.models import Ticket
+from gaby.tickets.models import UNDER_WAY, Ticket
 
 Rule = Literal["unattended", "silent", "ahead", "suspect", "without_run", "open_effects"]
 IN_WORDS: dict[Rule, str] = {
@@ -121,7 +121,7 @@ async def _without_run(session: ReadSession, now: datetime) -> Sequence[tuple[Wo
     under_way = exists().where(
         _Run.workspace_id == Ticket.workspace_id, _Run.ticket_id == Ticket.id, _Run.wake_at.is_not(None)
     )
-    waits = (Ticket.status.in_(("queued", "investigating")), Ticket.changed_at <= now - BOUND, ~under_way)
+    waits = (UNDER_WAY, Ticket.changed_at <= now - BOUND, ~under_way)
     rows = (await session.execute(select(Ticket.workspace_id, Ticket.id).where(*waits).limit(_MOST))).all()
     return [(WorkspaceId(row[0]), row[1]) for row in rows]
 

@@ -21,6 +21,7 @@ from gaby.kernel.database import Base, WorkspaceOwned
 from gaby.kernel.ids import DeskId, TicketId
 
 _DUE = text("due_at IS NOT NULL")
+UNDER_WAY = text("status IN ('queued', 'investigating')")
 _ALIKE = text("incident_id IS NOT NULL")
 
 
@@ -75,6 +76,7 @@ class Ticket(Base, WorkspaceOwned):
         ),
         Index(None, "workspace_id", "received_at"),
         Index("ix_tickets_with_status", "workspace_id", "status", "received_at"),
+        Index("ix_tickets_under_way", "changed_at", sqlite_where=UNDER_WAY, postgresql_where=UNDER_WAY),
         Index("ix_tickets_of_incident", "workspace_id", "incident_id", sqlite_where=_ALIKE, postgresql_where=_ALIKE),
     )
 
