@@ -8,6 +8,7 @@ import pytest
 
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
+from gaby.agent.queue import Claimed
 from gaby.app import Gaby
 from gaby.kernel import failpoints
 from gaby.tickets.canonical import IncomingTicket
@@ -126,6 +127,26 @@ async def test_when_it_stops_a_change_under_way_is_waited_for_and_nothing_else(b
     assert ended == ["T-1 cancelled", "T-0 done"]
     assert all(run.lease_until is None for run in await runs(bare)), "others may go on with them at once"
     assert all(run.claims_without_progress == 0 for run in await runs(bare))
+
+
+@pytest.mark.promise("Q1", "Q6")
+async def test_nothing_that_goes_wrong_ends_the_looking(bare: Office) -> None:
+    """A runner that had stopped to look after a bug would be missed by nobody."""
+    queue = bare.gaby.agent.queue
+    claim, troubles = queue.claim, [ValueError("a bug of ours"), OSError("no disk")]
+
+    async def shaky(owner: str, most: int = 1, *, suspects: bool = True) -> list[Claimed]:
+        if troubles:
+            raise troubles.pop()
+        return await claim(owner, most, suspects=suspects)
+
+    queue.claim = shaky
+    await receive(bare, 1)
+    runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=1, poll_every=SOON)
+    working = asyncio.create_task(runner.work())
+    await until_all_are_done(bare)
+    await runner.stop()
+    await working
 
 
 @pytest.mark.promise("L6")

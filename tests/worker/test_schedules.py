@@ -157,6 +157,30 @@ async def test_a_schedule_that_is_gone_is_forgotten(database: Database, clock: H
         assert {each.name for each in await look_at_schedules(session, clock.now())} == {"count", "quick"}
 
 
+async def test_a_clock_that_was_set_back_is_noticed_once_and_until_it_was_heeded(
+    database: Database, clock: HeldClock
+) -> None:
+    heard: list[str] = []
+
+    async def heed() -> None:
+        heard.append("set back")
+        if len(heard) == 1:
+            raise OSError("no disk")
+
+    def leader(by: HeldClock) -> Schedules:
+        return Schedules(database, by, "one", [], beat=MOMENT, silence=SILENCE, on_set_back=heed)
+
+    later = HeldClock(clock.now() + timedelta(hours=1))
+    assert await leader(later).contend()
+    assert heard == []
+    one = leader(clock)
+    with pytest.raises(OSError, match="no disk"):
+        await one.contend()
+    for _ in range(3):
+        assert await one.contend()
+    assert heard == ["set back", "set back"]
+
+
 async def test_nothing_that_goes_wrong_ends_the_contending(database: Database, clock: HeldClock) -> None:
     """One who stopped to contend after a bug would be missed by nobody."""
     work = Work()

@@ -127,12 +127,14 @@ class Runner:
         free = self.slots - self.busy
         if free <= 0:
             return []
-        try:
-            return await self._agent.queue.claim(self._name, free, suspects=self._is_quiet())
-        except GabyError as error:
-            _log.warning("queue.unavailable", error=error.message)
+        # Whatever goes wrong, it is looked again: a runner that stopped looking would be missed by nobody.
+        claiming = self._agent.queue.claim(self._name, free, suspects=self._is_quiet())
+        [claimed] = await asyncio.gather(claiming, return_exceptions=True)
+        if isinstance(claimed, BaseException):
+            _log.warning("queue.unavailable", exc_info=None if isinstance(claimed, GabyError) else claimed)
             await asyncio.sleep(_PAUSE)
             return []
+        return claimed
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)

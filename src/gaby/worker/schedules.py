@@ -127,6 +127,11 @@ class Schedules:
         if holder is not None and holder != self._holder and not is_silent:
             self._leads_until = float("-inf")
             return False
+        if seen_at > self._clock.now() + _SAME_TIME and self._on_set_back is not None:
+            # What waits for a time of day would wait until that time comes a second time. Before the new time is
+            # written down, so that the next beat does it if this one fails.
+            _log.warning("clock.set_back", to=str(self._clock.now()), after=str(seen_at))
+            await self._on_set_back()
         async with self._database.write(_ALL) as session:
             won = await self._take(session, holder, beat)
             if won:
@@ -136,10 +141,6 @@ class Schedules:
                 _log.info("schedules.lead", after=holder)
             self._seen, self._seen_at = (self._holder, beat + 1), now
             self._leads_until = now + self._silence
-            if seen_at > self._clock.now() + _SAME_TIME and self._on_set_back is not None:
-                # What waits for a time of day would wait until that time comes a second time.
-                _log.warning("clock.set_back", to=str(self._clock.now()), after=str(seen_at))
-                await self._on_set_back()
         return won
 
     async def _take(self, session: WriteSession, holder: str | None, beat: int) -> bool:
