@@ -331,6 +331,8 @@ async def test_a_worker_that_dies_around_the_wait_changes_nothing(till: Till, pl
     finally:
         failpoints.configure(None)
     assert till.scene.effects == ["paid acc-1"]
+    # Seen before and after, without a sign of life in between.
+    await agent.queue.release_dead()
     till.clock.advance(timedelta(minutes=5))
     await till.work()
     assert till.scene.effects == ["paid acc-1", "paid acc-2"]

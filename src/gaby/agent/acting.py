@@ -111,10 +111,8 @@ class Hands:
 
     async def act(self, run: Investigating, state: Acting) -> Move:
         if state.rests_until is not None:
-            if self._clock.now() < state.rests_until:
-                # Taken up before its time.
-                return Move(state.still_resting(), (), rest_until=state.rests_until)
             # An edge of its own: whoever finds a run that rests knows, without the log, that nothing was tried since.
+            # One that is taken up before its time finds out by trying, and rests again: the clock may have been set.
             return Move(state.rested(), ())
         entries = await self._entries(run)
         known = await self._recall(run) if run.fresh else {}

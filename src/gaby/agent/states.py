@@ -129,9 +129,6 @@ class Acting(_Working):
         """Only these are left to be made."""
         return Acting(calls=calls, waited_for=waits_for, rests_until=until)
 
-    def still_resting(self) -> "Acting":
-        return self
-
     def rested(self) -> SafetyCheck:
         """Whatever was decided before the rest is decided anew."""
         return SafetyCheck(calls=self.calls, waited_for=self.waited_for)
