@@ -58,6 +58,7 @@ async def test_only_who_manages_the_installation_sees_the_checks(world: World) -
         "tables": "ok",
         "disk": "ok",
         "schedules": "ok",
+        "tickets": "ok",
         "audit log": "ok",
         "books": "ok",
     }

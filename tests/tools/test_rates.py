@@ -1,6 +1,7 @@
 """The rate limit itself: never more than allowed in any minute, in the order in which calls came."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -11,6 +12,7 @@ from gaby.kernel.clock import HeldClock
 from gaby.kernel.ids import WorkspaceId
 from gaby.tools.rates import RateKey, Rates
 
+HOURS = 10_000.0
 KEY = RateKey(WorkspaceId(UUID(int=1)), "desk", "write")
 
 
@@ -39,7 +41,9 @@ def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str
     for number, (seconds, who, what) in enumerate(steps):
         clock.advance(timedelta(seconds=seconds))
         most = limits[number % len(limits)]
-        wait = {"take": rates.take, "queue": rates.queue, "look": rates.room_in}[what](KEY, most, call(who))
+        wait = {"take": rates.take, "queue": partial(rates.queue, longest=200), "look": rates.room_in}[what](
+            KEY, most, call(who)
+        )
         assert wait >= 0
         if what == "take" and wait == 0:
             made.append((clock.monotonic(), most))
@@ -54,7 +58,7 @@ def test_everybody_who_comes_when_told_gets_through_at_once(most: int, waiting: 
     clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
     rates = Rates(clock)
     due = {who: rates.take(KEY, most, call(who)) or None for who in range(waiting)}
-    due = {who: clock.monotonic() + rates.queue(KEY, most, call(who)) for who, wait in due.items() if wait}
+    due = {who: clock.monotonic() + rates.queue(KEY, most, call(who), HOURS) for who, wait in due.items() if wait}
     assert len(due) == max(0, waiting - most)
     for who, at in sorted(due.items(), key=lambda each: each[1]):
         clock.advance(timedelta(seconds=max(0.0, at - clock.monotonic())))
@@ -66,22 +70,41 @@ def test_those_who_wait_come_before_those_who_come_later(held: HeldClock) -> Non
     rates = Rates(held)
     assert rates.take(KEY, 1, call(1)) == 0
     held.advance(timedelta(seconds=20))
-    assert rates.queue(KEY, 1, call(2)) == 40.0
-    assert rates.queue(KEY, 1, call(3)) == 100.0
+    assert rates.queue(KEY, 1, call(2), HOURS) == 40.0
+    assert rates.queue(KEY, 1, call(3), HOURS) == 100.0
     held.advance(timedelta(seconds=40))
     assert rates.take(KEY, 1, call(4)) == 120.0
     assert rates.take(KEY, 1, call(3)) == 60.0
     assert rates.take(KEY, 1, call(2)) == 0
 
 
-def test_a_place_is_kept_for_a_minute(held: HeldClock) -> None:
+def test_a_place_is_kept_for_a_while(held: HeldClock) -> None:
     rates = Rates(held)
     rates.take(KEY, 1, call(1))
-    rates.queue(KEY, 1, call(2))
-    held.advance(timedelta(seconds=120))
+    rates.queue(KEY, 1, call(2), HOURS)
+    held.advance(timedelta(seconds=75))
     assert rates.take(KEY, 1, call(3)) > 0
     held.advance(timedelta(seconds=1))
     assert rates.take(KEY, 1, call(3)) == 0
+
+
+def test_who_may_not_wait_so_long_leaves_no_place_behind(held: HeldClock) -> None:
+    """Places that nobody takes once made everybody after them wait longer, until nobody came through any more."""
+    rates = Rates(held)
+    made: list[int] = []
+    waiting: dict[int, float] = {}
+    for second in range(0, 6 * 3600, 10):
+        due = [number for number, at in waiting.items() if at <= held.monotonic()]
+        for number in [*due, *([second] if second % 30 == 0 else [])]:
+            waiting.pop(number, None)
+            if rates.take(KEY, 1, call(number)) == 0:
+                made.append(number)
+            elif (wait := rates.queue(KEY, 1, call(number), longest=600)) <= 600:
+                waiting[number] = held.monotonic() + wait
+        held.advance(timedelta(seconds=10))
+    assert len(made) > 300, "one a minute, for six hours"
+    held.advance(timedelta(minutes=15))
+    assert rates.room_in(KEY, 1, call(1)) == 0
 
 
 def test_calls_side_by_side_do_not_pass_the_limit_together(held: HeldClock) -> None:

@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 
 from gaby.kernel.clock import HeldClock
-from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Unknown
+from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Run, Unknown
+from gaby.tools.admission import Admission
 from gaby.tools.connectors import NewConnector, PolicyChange
+from gaby.tools.decided import Decided
 from gaby.tools.launches import Command
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.tools.scenes import EVERYTHING, Scene
@@ -135,6 +137,32 @@ async def test_an_approved_change_that_its_system_turns_away_keeps_its_approval(
     assert (await busy.audited()).count("approval.put_back") == 1
     assert isinstance(await busy.apply(run, asked.approval_id), Done)
     assert isinstance(await busy.apply(run, asked.approval_id), Denied)
+    assert busy.effects == ["paid acc-1001"]
+
+
+@pytest.mark.promise("S6")
+async def test_whoever_is_turned_away_gives_nobody_elses_approval_back(
+    busy: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two who try at the same time one has used it. That the other was told to wait makes it no new one."""
+    run = busy.run()
+    asked = await busy.invoke(run, "pay", account_id="acc-1001")
+    assert isinstance(asked, Asked)
+    await busy.decide(asked.approval_id)
+    admit, first = Admission.admit, True
+
+    async def overtaken(self: Admission, decided: Decided, run: Run) -> object:
+        nonlocal first
+        if first:
+            first = False
+            assert isinstance(await busy.apply(run, asked.approval_id), Done)
+            return RetryLater("connector.unavailable", "It starts.", 1.0, "desk")
+        return await admit(self, decided, run)
+
+    monkeypatch.setattr(Admission, "admit", overtaken)
+    assert isinstance(await busy.apply(run, asked.approval_id), RetryLater)
+    assert isinstance(await busy.apply(run, asked.approval_id), Denied)
+    assert "approval.put_back" not in await busy.audited()
     assert busy.effects == ["paid acc-1001"]
 
 

@@ -150,6 +150,31 @@ async def test_what_cannot_be_taken_up_is_given_up_and_tells_what_it_has_changed
     assert "get_user" not in (ended.reason or "")
 
 
+async def test_failures_before_progress_count_no_more(bare: Office, clock: HeldClock) -> None:
+    [ticket_id] = await receive(bare, 1)
+    loop, resume, times = bare.gaby.agent.loop, bare.gaby.agent.loop.resume, 0
+
+    async def every_other(claimed: Claimed) -> Investigating:
+        nonlocal times
+        times += 1
+        if times % 2:
+            raise ValueError(f"the memory of {claimed.lease.run_id} cannot be read")
+        run = await resume(claimed)
+        # It makes one move, and fails again when it is taken up the next time.
+        await loop.step(run)
+        raise Unavailable
+
+    loop.resume = every_other
+    for _ in range(3 * MOST_FAILURES):
+        await bare.work()
+        clock.advance(timedelta(minutes=1))
+    loop.resume = resume
+    await bare.work()
+    state, verdict = await end_of(bare, ticket_id)
+    assert times > 2 * MOST_FAILURES
+    assert (state, verdict != "failed") == ("done", True)
+
+
 async def test_what_is_away_for_a_while_is_no_failure(bare: Office, clock: HeldClock) -> None:
     [ticket_id] = await receive(bare, 1)
     loop, resume = bare.gaby.agent.loop, bare.gaby.agent.loop.resume

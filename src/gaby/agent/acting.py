@@ -10,7 +10,7 @@ from gaby.agent.detector import notice
 from gaby.agent.edges import Statement, Step
 from gaby.agent.memory import CallRecord, Delta
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.retry_later import WAITED_TOO_LONG, outage_in, wait_seconds, wait_step
+from gaby.agent.retry_later import WAITED_TOO_LONG, outage_seconds, wait_seconds, wait_step
 from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
 from gaby.audit import Outcome, Recalled, recall_calls
 from gaby.kernel.clock import Clock
@@ -165,7 +165,7 @@ class Hands:
         waits_for = ", ".join(dict.fromkeys(f"{each.connector}: {each.rule}" for each in later))
         step = wait_step(later, until)
         said = () if waits_for == state.waited_for else (step._replace(detail=run.told(step.detail)),)
-        outage = float(seconds) if outage_in(later) else 0.0
+        outage = outage_seconds(later)
         delta = delta.model_copy(update={"waited": float(seconds), "outage": outage})
         return Move(state.put_off(left, waits_for, until), (*steps, *said), delta, rest_until=until)
 

@@ -76,6 +76,8 @@ class Liveness:
         for place, ticket_id in missing:
             async with self.database.write(place) as session:
                 ticket = await session.get_one(Ticket, (place, ticket_id), with_for_update=True)
+                if ticket.status not in {"queued", "investigating"}:
+                    continue
                 mine = (_Run.workspace_id == place, _Run.ticket_id == ticket_id, _Run.wake_at.is_not(None))
                 if (await session.scalars(select(_Run.id).where(*mine).limit(1))).first() is not None:
                     continue

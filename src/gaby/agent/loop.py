@@ -102,6 +102,7 @@ class Loop:
             messages = await parts.intake.messages(session, ticket.id)
             instructed = is_instruction(ticket, messages) and await _is_first(session, row)
         tools = self._tool_run(lease, ticket, authority_of(ticket, messages), instructed=instructed)
+        tools.most_wait = max(0.0, persona.wait_seconds - loaded.memory.waited)
         if loaded.memory.placeholders is not None:
             tools.placeholders = Placeholders.from_json(loaded.memory.placeholders)
         run = Investigating(
@@ -147,7 +148,7 @@ class Loop:
             requester=ticket.requester_email or "",
             dictionary=Dictionary.of_people(names=(ticket.customer,), emails=(ticket.requester_email or "",)),
         )
-        run.fence, run.ticket, run.comes_back = lease.fence, ticket.external_id, True
+        run.fence, run.ticket = lease.fence, ticket.external_id
         if verified and not instructed:
             run.ledger.learn_principal(verified)
         return run

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, exists, func, select, update
+from sqlalchemy import ColumnElement, Row, case, exists, func, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from gaby.agent.changes import begun_changes
@@ -181,20 +181,33 @@ class Queue:
 
     async def renew(self, lease: Lease) -> bool:
         """Whether it is still ours, and then for longer."""
-        longer = update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None))
+        # One that was given back, or rests, is nobody's: it must not be held again by a late beat.
+        longer = update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None), _Run.lease_until.is_not(None))
         async with self._database.write(lease.workspace_id) as session:
             row = await session.execute(
                 longer.values(lease_until=self._clock.now() + self.lease).returning(_Run.id),
             )
             return row.first() is not None
 
-    async def give_back(self, lease: Lease, *, after: timedelta | None = None, failures: int = 0) -> None:
-        """Others may have it at its time, which may have come already, or after a while."""
-        back: dict[str, Any] = {"lease_until": None, "claims_without_progress": 0, "failures": failures}
+    async def give_back(self, lease: Lease, *, after: timedelta | None = None, forgive: bool = False) -> None:
+        """Others may have it at its time, which may have come already, or after a while. What was counted when it was
+        begun alone is forgiven where it was interrupted from outside."""
+        back: dict[str, Any] = {"lease_until": None, "claims_without_progress": 0}
         if after is not None:
             back["wake_at"] = self._clock.now() + after
+        if forgive:
+            back["failures"] = case((_Run.failures > 0, _Run.failures - 1), else_=0)
         async with self._database.write(lease.workspace_id) as session:
             await session.execute(update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None)).values(back))
+
+    async def failed(self, lease: Lease, *, after: timedelta, counted: bool) -> int:
+        """An error of its own: it is due again after a while. How often in a row that happened."""
+        again: dict[str, Any] = {"lease_until": None, "wake_at": self._clock.now() + after}
+        if not counted:
+            again["failures"] = _Run.failures + 1
+        ended = update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None)).values(again).returning(_Run.failures)
+        async with self._database.write(lease.workspace_id) as session:
+            return (await session.execute(ended)).scalar_one_or_none() or 0
 
     async def begin_alone(self, claimed: Claimed) -> None:
         """Counted before it begins: a process that dies of it can count nothing any more. Each time it then waits
@@ -217,7 +230,9 @@ class Queue:
         now = self._clock.now()
         ended = update(_Run).where(*_mine(lease), _Run.wake_at.is_not(None))
         async with self._database.read(lease.workspace_id) as reading:
-            changes = await begun_changes(reading, lease.run_id)
+            run = await reading.get_one(_Run, (lease.workspace_id, lease.run_id))
+            # Before its first edge a run has called nothing.
+            changes = await begun_changes(reading, lease.run_id) if run.edges else ""
         reason = f"{reason}\n{changes}".strip()
         async with self._database.write(lease.workspace_id) as session:
             row = await session.execute(

@@ -32,9 +32,9 @@ def may_wait(memory: Memory, persona: Persona, later: RetryLater) -> bool:
     return memory.waited + seconds <= persona.wait_seconds
 
 
-def outage_in(later: Sequence[RetryLater]) -> bool:
-    """Whether it is the connector or its system that makes the run wait, and not Gaby's own limit."""
-    return any(each.rule != _OWN_LIMIT for each in later)
+def outage_seconds(later: Sequence[RetryLater]) -> float:
+    """For how long it is the connector or its system that makes the run wait, and not Gaby's own limit."""
+    return float(max((ceil(each.seconds) for each in later if each.rule != _OWN_LIMIT), default=0))
 
 
 def waited_too_long(memory: Memory, later: RetryLater) -> Failed:

@@ -46,7 +46,7 @@ class AuditLog:
         self._writer = AuditWriter(db, appender)
         self._listeners: list[OnRows] = []
         self._counters: dict[WorkspaceId, Counter] = {}
-        self._changing: dict[AuditRowId, str] = {}
+        self._changing: dict[object, str] = {}
         """Intents whose effects are under way in this process, with their runs."""
 
     def on_rows(self, listener: OnRows) -> None:
@@ -88,10 +88,15 @@ class AuditLog:
         """
         workspace = actor.workspace_id if workspace_id is None else workspace_id
         draft = await self._draft(workspace, actor, f"{event}.intent", payload)
-        row = await self._write(draft._replace(opens=True, fence=fence))
-        intent = make_intent(row.id, workspace, event)
+        change = object()
         if changes:
-            self._changing[intent.id] = str(payload.get("run_id", ""))
+            self._changing[change] = str(payload.get("run_id", ""))
+        try:
+            row = await self._write(draft._replace(opens=True, fence=fence))
+        except BaseException:
+            self._changing.pop(change, None)
+            raise
+        intent = make_intent(row.id, workspace, event)
         try:
             yield intent
         except Exception as error:
@@ -105,7 +110,7 @@ class AuditLog:
         else:
             await self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN))
         finally:
-            self._changing.pop(intent.id, None)
+            self._changing.pop(change, None)
 
     def changes_under_way(self, run_id: UUID) -> bool:
         """Whether something is being changed for this run, in this process, at this moment."""

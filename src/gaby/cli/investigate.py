@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -106,9 +107,7 @@ async def _carry_on(gaby: Gaby, actor: Actor, run_id: RunId, console: SafeConsol
 
 
 async def _until_it_rests(gaby: Gaby, actor: Actor, run_id: RunId, console: SafeConsole) -> None:
-    claimed = await gaby.agent.queue.claim_one("command line", actor.workspace_id, run_id)
-    if claimed is None:
-        raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")
+    claimed = await _claimed(gaby, actor, run_id)
     # Beside a model that takes its time, as a worker does; one that dies is found out by those who look.
     working = asyncio.create_task(_moves(gaby, actor, claimed, console))
     keeping = asyncio.create_task(keep_lease(gaby.agent.queue, claimed, working))
@@ -119,10 +118,28 @@ async def _until_it_rests(gaby: Gaby, actor: Actor, run_id: RunId, console: Safe
         keeping.cancel()
         await asyncio.gather(working, keeping, return_exceptions=True)
         with suppress(GabyError):
-            await gaby.agent.queue.give_back(claimed.lease, failures=claimed.failures)
+            await gaby.agent.queue.give_back(claimed.lease)
     if working.cancelled():
         raise Conflict("Another worker has taken it over. `gaby watch` shows what it does.")
     working.result()
+
+
+async def _claimed(gaby: Gaby, actor: Actor, run_id: RunId) -> Claimed:
+    """What somebody holds is watched for the time of a lease: if it dies away, its holder is dead."""
+    queue, seconds = gaby.agent.queue, gaby.agent.queue.lease.total_seconds()
+    seen: set[tuple[int, datetime | None]] = set()
+    until = gaby.clock.monotonic() + seconds + 2
+    while (claimed := await queue.claim_one("command line", actor.workspace_id, run_id)) is None:
+        async with gaby.database.read(actor.workspace_id) as session:
+            row = await gaby.agent.get(session, run_id)
+        if not seen:
+            echo(f"Somebody has it in hand. Looking for {seconds:.0f} s whether they are alive ...", err=True)
+        seen.add((row.lease_token, row.lease_until))
+        if row.wake_at is None or len(seen) > 1 or gaby.clock.monotonic() > until:
+            raise Conflict("A worker has it in hand already. `gaby watch` shows what it does.")
+        await queue.release_dead()
+        await asyncio.sleep(min(1.0, seconds / 4))
+    return claimed
 
 
 async def _moves(gaby: Gaby, actor: Actor, claimed: Claimed, console: SafeConsole) -> None:

@@ -49,7 +49,11 @@ async def _work(gaby: Gaby) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with gaby.work_for_others():
-        echo(f"A worker with {gaby.runner.slots} slots; Ctrl-C ends it.", err=True)
-        await stopped.wait()
-        echo("Finishing the present moves ...", err=True)
+    try:
+        async with gaby.work_for_others():
+            echo(f"A worker with {gaby.runner.slots} slots; Ctrl-C ends it.", err=True)
+            await stopped.wait()
+            echo("Finishing the present moves ...", err=True)
+    except Unavailable:
+        if not stopped.is_set():
+            raise

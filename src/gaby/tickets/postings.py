@@ -354,7 +354,8 @@ def _is_for_requester(posting: Posting, sealing: Sealing) -> bool:
 
 async def try_at_once(session: WriteSession, now: datetime) -> None:
     """Whatever waits for its next try is due. What waits for a person does so as before."""
-    waits = (Posting.state.in_(("due", "sending")), Posting.again_at > now, Posting.approval_id.is_(None))
+    answered = Posting.approval_id.is_(None) | (Posting.tries > 0)
+    waits = (Posting.state.in_(("due", "sending")), Posting.again_at > now, answered)
     await session.execute(update(Posting).where(*waits).values(again_at=now))
 
 

@@ -65,10 +65,10 @@ class Admission:
         return Admitted(grant)
 
     def put_off(self, decided: Decided, run: Run) -> RetryLater:
-        """A run that comes back by itself gets a place in the queue; a person who tries again does not need one."""
+        """A run that comes back by itself gets a place in the queue. A person who tries again does not need one, and
+        a place that nobody will take would only make everybody after it wait longer."""
         entry = decided.entry
-        place = self.rates.queue if run.comes_back else self.rates.room_in
-        wait = place(_key(entry, run), _most(entry), decided.call.id)
+        wait = self.rates.queue(_key(entry, run), _most(entry), decided.call.id, run.most_wait)
         return RetryLater("rate_limit", rate_reason(entry.facts, entry.connector.policy), wait, entry.facts.connector)
 
     def last_minute(self, entry: ToolEntry, run: Run) -> int:

@@ -109,18 +109,19 @@ class Invoker:
                 told = outcome.message if isinstance(outcome, Failed) else outcome.reason
                 learn_outcome(decided.entry, decided.arguments, run, None, told, vouches=False)
             if isinstance(outcome, RetryLater):
-                await self._put_off(outcome, run, approval)
+                self._admission.count(outcome, run)
+                if approval is not None and _holds(decided.call, approval):
+                    await self._put_back(run, approval)
                 return outcome
             run.entered.add(call.id)
             return outcome
         raise Conflict("The policy changes faster than calls can be decided. Nothing was done; try again.")
 
-    async def _put_off(self, later: RetryLater, run: Run, approval: Approval | None) -> None:
-        """Nothing was done, so an approval that the call has taken by itself is not used up."""
-        self._admission.count(later, run)
-        if approval is not None:
-            async with self._parts.database.write(run.workspace_id) as session:
-                await self._parts.approvals.put_back(session, run.actor, approval.typed_id)
+    async def _put_back(self, run: Run, approval: Approval) -> None:
+        """Nothing was done, so an approval that this call itself has taken is not used up. One that somebody else has
+        used meanwhile stays used, or the same would be done twice."""
+        async with self._parts.database.write(run.workspace_id) as session:
+            await self._parts.approvals.put_back(session, run.actor, approval.typed_id)
 
     async def _decide_now(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
         """What is allowed stands behind a fence. Before anything is refused or asked, the policy is looked at again: an
@@ -239,13 +240,17 @@ class Invoker:
                 return now
             if now is None or now.digest != approval.preview_digest:
                 return await self._deny(decided, run, _TARGET_CHANGED)
-        if not (decided.call.resumed and approval.state == "used"):
+        held = _holds(decided.call, approval)
+        if not held:
             async with self._parts.database.write(run.workspace_id) as session:
                 await self._parts.approvals.use(session, run.actor, approval.typed_id)
         try:
-            return await self._called(decided, run, admitted, rehearsal=False)
+            outcome = await self._called(decided, run, admitted, rehearsal=False)
         except FenceBroken as error:
             raise _ApprovalUsed from error
+        if isinstance(outcome, RetryLater) and not held:
+            await self._put_back(run, approval)
+        return outcome
 
     async def _perform(self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True) -> _Performed:
         admitted = await self._admission.admit(decided, run)
@@ -352,6 +357,11 @@ class Invoker:
         learn_outcome(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
         shown = await _shown(decided, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
+
+
+def _holds(call: Call, approval: Approval) -> bool:
+    """Whether the call has taken the approval before it was interrupted."""
+    return call.resumed and approval.state == "used"
 
 
 async def _shown(decided: Decided, answer: Answered, run: Run) -> Any:

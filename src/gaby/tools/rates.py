@@ -4,6 +4,7 @@ Each process counts for itself: with several workers a connector may be used so 
 """
 
 from collections import defaultdict, deque
+from math import ceil
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from gaby.kernel.ids import WorkspaceId
 from gaby_connectors.sdk.manifest import Lane
 
 _WINDOW = 60.0
-_KEPT_PLACE = 60.0
+_KEPT_PLACE = 15.0
 """Seconds for which a place in the queue is kept after its time. Whoever does not come by then comes last."""
 
 
@@ -51,11 +52,15 @@ class Rates:
             self._uses[key].append(self._clock.monotonic())
         return wait
 
-    def queue(self, key: RateKey, most: int, call: UUID) -> float:
-        """Keep a place for a call that comes back by itself. In how many seconds it is its turn."""
+    def queue(self, key: RateKey, most: int, call: UUID, longest: float) -> float:
+        """Keep a place for a call that comes back by itself, if it may wait so long. In how many seconds it is its
+        turn."""
         wait = self.room_in(key, most, call)
-        # A call that has a place keeps it: the order is that of the first entry.
-        self._queues[key][call] = self._clock.monotonic() + wait
+        if ceil(wait) > longest:
+            self._queues[key].pop(call, None)
+        else:
+            # A call that has a place keeps it: the order is that of the first entry.
+            self._queues[key][call] = self._clock.monotonic() + wait
         return wait
 
     def _window(self, key: RateKey) -> deque[float]:

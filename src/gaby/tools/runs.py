@@ -63,8 +63,9 @@ class Run:
     """Which changes were made already, by tool and by all arguments but texts."""
     people: Dictionary = field(default_factory=Dictionary)
     """Who and what is personal in this run, by name."""
-    comes_back: bool = False
-    """A call that has to wait is made later by whoever carries the run on, so a place in the queue is kept for it."""
+    most_wait: float = 0.0
+    """Seconds for which whoever carries the run on may wait for a limit, so a place in the queue is kept for its call.
+    Without any nobody comes back by themselves."""
     fence: Fence | None = None
     """What must hold whenever something is done in this run, such as the lease of whoever carries it on."""
 

@@ -70,6 +70,11 @@ class Runner:
         while not self._stopping:
             self._wake.clear()
             claimed = await self._claim()
+            if self._stopping:
+                # Asked to stop while it was claiming.
+                for each in claimed:
+                    await self._give_back(each)
+                return
             for each in claimed:
                 task = asyncio.create_task(self._look_after(each), name=f"run {each.lease.run_id}")
                 self._tasks[task] = each
@@ -147,8 +152,9 @@ class Runner:
         try:
             await asyncio.wait({work})
         except asyncio.CancelledError:
+            keep.cancel()
             work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            await asyncio.gather(work, keep, return_exceptions=True)
             await self._give_back(claimed)
             raise
         finally:
@@ -214,17 +220,16 @@ class Runner:
 
     async def _failed(self, claimed: Claimed) -> None:
         """It could not even be taken up, or its end could not be written, by an error of its own."""
-        queue, failures = self._agent.queue, claimed.failures + 1
+        queue = self._agent.queue
         with suppress(GabyError):
-            if failures < MOST_FAILURES:
-                await queue.give_back(claimed.lease, after=_AGAIN, failures=failures)
-            else:
+            failures = await queue.failed(claimed.lease, after=_AGAIN, counted=claimed.is_suspect)
+            if failures >= MOST_FAILURES:
                 await queue.abandon(claimed.lease, f"It failed {failures} times, and never got any further.")
 
     async def _give_back(self, claimed: Claimed, after: timedelta | None = None) -> None:
         """It was no fault of the run. Where not even that can be written, the lease ends by itself."""
         with suppress(GabyError):
-            await self._agent.queue.give_back(claimed.lease, after=after, failures=claimed.failures)
+            await self._agent.queue.give_back(claimed.lease, after=after, forgive=claimed.is_suspect)
 
 
 async def keep_lease(queue: Queue, claimed: Claimed, work: asyncio.Task[None]) -> None:
