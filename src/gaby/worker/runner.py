@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from gaby.agent.moves import Investigating
 
 _log = get_log(__name__)
-Stopping = Callable[[], bool]
 _PAUSE = 1.0
 """After the database did not answer."""
 _AGAIN = timedelta(seconds=10)
