@@ -10,7 +10,7 @@ from gaby.kernel.clock import HeldClock
 from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Run, Unknown
 from gaby.tools.admission import Admission
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.decided import Decided
+from gaby.tools.decided_calls import Decided
 from gaby.tools.launches import Command
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.tools.scenes import EVERYTHING, Scene

@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from gaby.agent.begun_changes import begun_changes
 from gaby.agent.bursts import wake_followers
-from gaby.agent.changes import begun_changes
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
 from gaby.agent.ledger_entries import enter_calls, enter_passages

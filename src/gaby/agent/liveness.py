@@ -73,6 +73,7 @@ class Liveness:
     async def _start_missing(self) -> int:
         async with self.database.read(_ALL) as session:
             missing = await _without_run(session, self.clock.now())
+        started = 0
         for place, ticket_id in missing:
             async with self.database.write(place) as session:
                 ticket = await session.get_one(Ticket, (place, ticket_id), with_for_update=True)
@@ -86,7 +87,8 @@ class Liveness:
                 payload = {"run_id": str(run.id), "ticket_id": str(ticket_id)}
                 session.emit(Event("investigation.missing", place, system_actor("liveness", place), payload))
             _log.error("ticket.without_run", ticket=str(ticket_id))
-        return len(missing)
+            started += 1
+        return started
 
     async def _close_effects(self) -> int:
         orphans = await self._orphans()

@@ -20,7 +20,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, case, exists, func, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from gaby.agent.changes import begun_changes
+from gaby.agent.begun_changes import begun_changes
 from gaby.agent.edges import Lease
 from gaby.agent.models import Investigation
 from gaby.identity.models import Workspace

@@ -10,7 +10,7 @@ from gaby.mcp import ConnectorAuthExpired, ConnectorError, ConnectorUnavailable,
 from gaby.safety import Verdict, rate_reason
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.decided import Decided
+from gaby.tools.decided_calls import Decided
 from gaby.tools.launches import Launcher
 from gaby.tools.rates import RateKey, Rates
 from gaby.tools.runs import Failed, RetryLater, Run

@@ -12,7 +12,7 @@ from gaby.mcp.calls import call as call_connector
 from gaby.safety import canonical_json
 from gaby.tools import epochs
 from gaby.tools.admission import failure_of
-from gaby.tools.decided import Decided
+from gaby.tools.decided_calls import Decided
 from gaby.tools.runs import Failed, RetryLater, Run, Unknown
 from gaby.tools.showing import shown_arguments
 from gaby_connectors.sdk.manifest import ErrorKind, ToolErrorDetail

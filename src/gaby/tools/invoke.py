@@ -30,7 +30,7 @@ from gaby.tools.approvals import Approvals, Preview, as_fact, shown_question
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.decided import Decided
+from gaby.tools.decided_calls import Decided
 from gaby.tools.effects import Effects
 from gaby.tools.gather import Circumstances, gather, made_change
 from gaby.tools.launches import Launcher

@@ -19,7 +19,7 @@ from gaby.agent.service import Agent
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError, Unavailable
 from gaby.kernel.log import get_log
-from gaby.worker.turns import Turns
+from gaby.worker.shared_lock import SharedLock
 
 if TYPE_CHECKING:
     from gaby.agent.loop import Loop
@@ -52,7 +52,7 @@ class Runner:
         self._wake = asyncio.Event()
         self._stopping = False
         self._name = worker_name()
-        self._turns = Turns()
+        self._moving = SharedLock()
         self._started_at = clock.monotonic()
         self._tasks: dict[asyncio.Task[None], Claimed] = {}
 
@@ -174,17 +174,17 @@ class Runner:
             await queue.abandon(claimed.lease, f"It failed {claimed.failures} times, and never got any further.")
             return
         if claimed.is_suspect:
-            async with self._turns.alone():
+            async with self._moving.exclusive():
                 await queue.begin_alone(claimed)
                 run, goes_on = await self._take_up(loop, claimed)
         else:
-            async with self._turns.beside():
+            async with self._moving.shared():
                 run, goes_on = await self._take_up(loop, claimed)
         while goes_on:
             if self._stopping:
                 await loop.put_down(run)
                 return
-            async with self._turns.beside():
+            async with self._moving.shared():
                 goes_on = await self._move(loop, run)
 
     async def _take_up(self, loop: "Loop", claimed: Claimed) -> "tuple[Investigating, bool]":

@@ -1,24 +1,24 @@
-"""Turns: side by side, unless one of them has to be alone."""
+"""The shared lock: side by side, unless one of them has to be alone."""
 
 import asyncio
 
 import pytest
 
-from gaby.worker.turns import Turns
+from gaby.worker.shared_lock import SharedLock
 
 
 @pytest.mark.promise("Q6")
 async def test_whoever_wants_to_be_alone_waits_for_the_others_and_they_for_him() -> None:
-    turns, seen = Turns(), list[str]()
+    lock, seen = SharedLock(), list[str]()
 
     async def beside(name: str, wait: asyncio.Event) -> None:
-        async with turns.beside():
+        async with lock.shared():
             seen.append(f"{name} begins")
             await wait.wait()
         seen.append(f"{name} ends")
 
     async def alone() -> None:
-        async with turns.alone():
+        async with lock.exclusive():
             seen.append("alone")
 
     gate = asyncio.Event()

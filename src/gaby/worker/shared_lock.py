@@ -1,35 +1,35 @@
-"""Turns: moves of several runs are made side by side, but one that may end its process is made alone."""
+"""A lock that many share, or one has alone: moves are made side by side, but one that may end its process is not."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 
-class Turns:
+class SharedLock:
     def __init__(self) -> None:
-        self._moving = 0
+        self._sharing = 0
         self._wanting = 0
         """How many want to be alone, or are."""
         self._alone = False
         self._changed = asyncio.Event()
 
     @asynccontextmanager
-    async def beside(self) -> AsyncGenerator[None]:
+    async def shared(self) -> AsyncGenerator[None]:
         """Beside others, as soon as nobody wants to be alone."""
         await self._until(lambda: not self._wanting)
-        self._moving += 1
+        self._sharing += 1
         try:
             yield
         finally:
-            self._moving -= 1
+            self._sharing -= 1
             self._changed.set()
 
     @asynccontextmanager
-    async def alone(self) -> AsyncGenerator[None]:
-        """As soon as the moves under way are made. No others begin until then."""
+    async def exclusive(self) -> AsyncGenerator[None]:
+        """As soon as nobody shares it any more. Nobody else begins to until then."""
         self._wanting += 1
         try:
-            await self._until(lambda: not self._moving and not self._alone)
+            await self._until(lambda: not self._sharing and not self._alone)
             self._alone = True
             try:
                 yield
