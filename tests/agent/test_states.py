@@ -18,8 +18,8 @@ pytestmark = pytest.mark.promise("L1")
 WORKING = {"verdict_ready": "Judging", "out_of_budget": "Judging", "broken": "Judging", "halted": "Halted"}
 WAYS_OUT: dict[str, dict[str, str]] = {
     "Created": {**WORKING, "started": "Planning", "follow": "Judging", "put_off": "Created"},
-    "Planning": {**WORKING, "retrieve": "Retrieving", "propose": "SafetyCheck"},
-    "Retrieving": {**WORKING, "retrieved": "Planning"},
+    "Planning": {**WORKING, "retrieve": "Retrieving", "propose": "SafetyCheck", "offer_tools": "Planning"},
+    "Retrieving": {**WORKING, "retrieved": "Planning", "retrieved_beside_calls": "SafetyCheck"},
     "SafetyCheck": {**WORKING, "allowed": "Acting", "ask": "WaitingApproval", "denied": "Planning"},
     "WaitingApproval": {
         **WORKING,

@@ -1,11 +1,12 @@
 """With a model: its answer is taken when it fits the input, and asked about when it does not."""
 
+import json
 from typing import Any
 
 import pytest
 
 from gaby.llm.skill import Skill
-from gaby.skills import choose_tools, compare, complete, find_entities, judge, plan, search_queries, summarise, triage
+from gaby.skills import choose_tools, compare, find_entities, plan, review, search_queries, summarise, triage
 from tests.llm.conftest import runtime, vendors
 from tests.llm.scenes import Bench
 from tests.support.models.replies import Reply, call, calls, structured
@@ -17,6 +18,15 @@ pytestmark = [
 __all__ = ["runtime", "vendors"]
 
 FIND = call("directory.find_user", {"email": "ada@lanternfish.example"})
+END = {"verdict": "needs_tech", "why": "Nothing is left to do.", "reply": "A colleague goes on."}
+REVIEWED = {
+    "sentences": [
+        {"number": 1, "support": "supported", "why": ""},
+        {"number": 2, "support": "not_needed", "why": ""},
+    ],
+    "complete": True,
+    "why": "It was unlocked, and that was seen.",
+}
 GOOD: list[tuple[Skill[Any, Any], Reply]] = [
     (
         triage.skill,
@@ -29,7 +39,6 @@ GOOD: list[tuple[Skill[Any, Any], Reply]] = [
     (choose_tools.skill, Reply("None of them would help.")),
     (summarise.skill, Reply("The account is locked [directory.find_user#1].")),
     (summarise.skill, Reply("Nothing was found that answers this.")),
-    (judge.skill, structured({"verdict": "auto_resolved", "confidence": 0.9, "reasons": ["Unlocked."]})),
     (
         compare.skill,
         structured({"contradictions": [{"first": 0, "second": 1, "kind": "negation", "why": "locked or active"}]}),
@@ -37,9 +46,9 @@ GOOD: list[tuple[Skill[Any, Any], Reply]] = [
     (search_queries.skill, structured({"queries": ["webhook 401 after key rotation"]})),
     (plan.skill, calls(FIND)),
     (plan.skill, calls(call("search_knowledge", {"queries": ["account locked"]}))),
-    (plan.skill, calls(call("conclude", {"why": "Nothing is left to do."}))),
-    (plan.skill, Reply("Nothing is left to do.")),
-    (complete.skill, structured({"complete": True, "why": "It was unlocked, and that was seen."})),
+    (plan.skill, calls(call("conclude", END))),
+    (review.skill, structured(REVIEWED)),
+    (review.skill, Reply(f"Here it is:\n\n{json.dumps(REVIEWED)}\n\nAsk if anything is unclear.")),
 ]
 BAD: list[tuple[Skill[Any, Any], Reply, str]] = [
     (triage.skill, structured({"intent": "party", "urgency": "high"}), "intent"),
@@ -61,7 +70,15 @@ BAD: list[tuple[Skill[Any, Any], Reply, str]] = [
     (plan.skill, calls(call("directory.delete_user", {"email": "x"})), "no tool"),
     (plan.skill, calls(call("search_knowledge", {"queries": []})), "do not fit"),
     (plan.skill, calls(*(call("directory.find_user", {"email": f"a{n}@b.example"}) for n in range(9))), "calls"),
-    (complete.skill, structured({"complete": "perhaps", "why": "Who knows."}), "complete"),
+    (plan.skill, Reply("Nothing is left to do."), "called no tool"),
+    (plan.skill, calls(call("conclude", {**END, "reply": "It is so [c9]."})), "no source"),
+    (
+        plan.skill,
+        calls(call("directory.find_user", {"mail": "x"}), call("directory.guess", {})),
+        "There is no tool 'directory__guess'",
+    ),
+    (review.skill, structured({**REVIEWED, "complete": "perhaps"}), "complete"),
+    (review.skill, structured({**REVIEWED, "sentences": []}), "Say of the sentences 1, 2"),
 ]
 
 
@@ -81,11 +98,3 @@ async def test_an_answer_that_does_not_fit_is_asked_about_and_then_left(
     result = await runtime.run(skill, skill.example)
     assert (result.offline, result.trouble) == (True, "garbage")
     assert wrong in runtime.server.requests[-1].body.decode()
-
-
-async def test_no_model_calls_resolved_what_waits_for_a_person(runtime: Bench) -> None:
-    waiting = judge.Case(steps=[judge.Step(tool="billing.refund", outcome="asked", changes=True)])
-    resolved = structured({"verdict": "auto_resolved", "confidence": 1, "reasons": ["I say so."]})
-    runtime.server.say(resolved, resolved)
-    result = await runtime.run(judge.skill, waiting)
-    assert (result.trouble, result.value.verdict) == ("garbage", "needs_tech")

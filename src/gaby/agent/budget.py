@@ -21,3 +21,21 @@ def spent(memory: Memory, persona: Persona, cap: Cap, *, working_for: float) -> 
     if cap.nano_usd is not None and memory.nano_usd >= cap.nano_usd:
         return f"The limit of {cap.nano_usd / 1_000_000_000:.2f} USD"
     return None
+
+
+_RESERVE = 0.2
+"""The share of a limit that is kept back for the conclusion, its review and one correction."""
+
+
+def closing(memory: Memory, persona: Persona, cap: Cap) -> str:
+    """Why nothing but the conclusion can be afforded any more; empty while there is room."""
+    if memory.iterations >= persona.iterations - 1 or memory.plans >= persona.iterations * _PLANS - 2:
+        return "This is the last round that you have."
+    if memory.seconds >= persona.seconds * (1 - _RESERVE):
+        return "The time for this ticket is nearly used up."
+    tokens, dollars = cap.tokens, cap.nano_usd
+    if tokens is not None and memory.tokens >= tokens * (1 - _RESERVE):
+        return "The budget for this ticket is nearly used up."
+    if dollars is not None and memory.nano_usd >= dollars * (1 - _RESERVE):
+        return "The budget for this ticket is nearly used up."
+    return ""

@@ -12,11 +12,14 @@ from gaby.llm.tokens import estimate
 from gaby.mind.showing import shown
 from gaby.safety import Reader, Readers
 from gaby.skills.choose_tools import Tool
-from gaby.skills.plan import Envelope, MadeCall, Passage
+from gaby.skills.plan import DialogueEntry, Envelope
+from gaby.skills.plan_turns import MadeCall, Passage, Turn, TurnCall
 from gaby.tools.catalogue import Snapshot
 from gaby_connectors.sdk.manifest import Audience
 
 _MOST_CALLS = 200
+_MOST_PASSAGES = 80
+_DIALOGUE = 40
 _BRIEF = 400
 """Of results that are not among the latest."""
 
@@ -38,8 +41,13 @@ class Toolbox:
         ]
         self.tokens = sum(estimate(f"{each.name} {each.description} {each.parameters}") for each in self.tools)
 
-    def without(self, withdrawn: Sequence[str]) -> list[Tool]:
-        return [tool for tool in self.tools if tool.name not in withdrawn] if withdrawn else self.tools
+    def shown(self, memory: Memory) -> list[Tool]:
+        """Those that are offered, in the order in which they were, without the withdrawn ones."""
+        tools = self.tools
+        if memory.offered:
+            known = {tool.name: tool for tool in self.tools}
+            tools = [known[name] for name in dict.fromkeys(memory.offered) if name in known]
+        return [tool for tool in tools if tool.name not in memory.withdrawn] if memory.withdrawn else tools
 
 
 class Toolboxes:
@@ -88,16 +96,16 @@ def fill(
     """Pages that `reader`, who gets the reply, may not know are left out until they are asked for."""
     ticket = memory.ticket
     text = "\n\n".join((ticket.body, *ticket.messages))
-    readable = [each for each in memory.passages if memory.internal or Readers(Audience(each.audience)).allow(reader)]
-    passages = [
-        Passage(citation=each.citation, title=each.title, text=each.text, trusted=each.trusted)
-        for each in readable[: bounds.passages]
-    ]
+    passages, withheld = _passages(memory, reader, bounds)
     similar = [f"{each.title} ({each.status}) {each.summary}".strip() for each in memory.similar[: bounds.similar]]
     calls = _calls(memory.calls, bounds)
+    shown_tools = tools.shown(memory)
     envelope = Envelope(
         title=ticket.title,
         text=text,
+        body=ticket.body,
+        dialogue=[DialogueEntry(author=each.author, text=each.text) for each in ticket.dialogue[-_DIALOGUE:]],
+        earlier=memory.earlier[-_DIALOGUE:],
         ticket_id=ticket_id,
         requester=ticket.requester,
         requester_verified=ticket.verified,
@@ -109,8 +117,11 @@ def fill(
         similar_tickets=similar,
         facts=list(facts[: bounds.facts]),
         calls=calls,
-        tools=tools.without(memory.withdrawn),
+        turns=_turns(memory),
+        tools=shown_tools,
+        more_tools=bool(memory.offered) and len(shown_tools) < len(tools.tools),
         nudges=memory.nudges,
+        must_conclude=memory.must_conclude,
         now=now,
     )
     tokens = {
@@ -121,7 +132,52 @@ def fill(
         "results": sum(estimate(each.result) for each in calls),
         "tools": tools.tokens,
     }
-    return Filled(envelope, tokens, withheld=len(readable) < len(memory.passages))
+    return Filled(envelope, tokens, withheld=withheld)
+
+
+def _passages(memory: Memory, reader: Reader, bounds: Bounds) -> tuple[list[Passage], bool]:
+    """Each by a name that stays the same, at the turn from which on it could be seen; and whether some are kept back.
+
+    The latest search knows most about what is looked for, so what it found comes first.
+    """
+    asked = next((place for place, turn in enumerate(memory.turns, 1) if turn.internal), 0)
+    found: list[Passage] = []
+    withheld = False
+    for place, each in enumerate(memory.passages):
+        is_open = Readers(Audience(each.audience)).allow(reader)
+        if not is_open and not memory.internal:
+            withheld = True
+            continue
+        found.append(
+            Passage(
+                name=f"p{len(memory.passages) - place}",
+                citation=each.citation,
+                title=each.title,
+                text=each.text,
+                trusted=each.trusted,
+                turn=each.turn if is_open else max(each.turn, asked),
+            )
+        )
+    # As many as one search gives, for each search that was made.
+    return found[: min(_MOST_PASSAGES, bounds.passages * max(1, 1 + len(memory.turns)))], withheld
+
+
+def _turns(memory: Memory) -> list[Turn]:
+    numbers = {call.id: call.number for call in memory.calls}
+    return [
+        Turn(
+            text=turn.text,
+            queries=list(turn.queries),
+            internal=turn.internal,
+            need=turn.need,
+            offered=list(turn.offered),
+            calls=[
+                TurnCall(tool=tool, arguments=arguments, number=numbers.get(call_id))
+                for call_id, tool, arguments in turn.calls
+            ],
+        )
+        for turn in memory.turns
+    ]
 
 
 def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:

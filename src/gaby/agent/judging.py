@@ -5,34 +5,34 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from gaby.agent.begun_changes import begun_changes
 from gaby.agent.bursts import wake_followers
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.envelope import Toolboxes, fill
+from gaby.agent.final_answer import Answerer, FinalAnswer, by_rules
 from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.loading import load
 from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
+from gaby.agent.replies import PUBLIC, acknowledgement, cited_text, message, note, tokens_in
 from gaby.agent.retry_later import missed_calls
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids
-from gaby.knowledge.answering import DISCLAIMER
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Again, Token
 from gaby.llm.service import Models
-from gaby.mind import Case, CitedSentence, Conclusion, Situation, cited_sentences, conclude, shown, support
+from gaby.mind import CitedSentence, Conclusion, Situation, cited_sentences, conclude, shown, support
 from gaby.safety import STAFF_READER, Reader, Readers
-from gaby.skills import complete, judge, plan, summarise
+from gaby.skills import plan, review, summarise
 from gaby.tickets.adapters.adapter import Capabilities
 from gaby.tickets.canonical import Verdict
 from gaby.tickets.desks import Desks
@@ -60,34 +60,48 @@ class Judge:
     knowledge: Knowledge
     desks: Desks
     toolboxes: Toolboxes
+    answerer: Answerer
 
     async def judge(self, run: Investigating, state: Judging, *, escalates: bool) -> Move:
         if state.follows is not None:
             return await self._as_the_lead(run, state, state.follows, escalates=escalates)
         if state.broken is not None:
-            end = _Ending("failed", [state.broken], "", OFFLINE, await self.begun_changes(run))
-            return await self._ended(run, state, end, escalates=escalates)
+            answer = FinalAnswer("failed", [state.broken], "", await self.begun_changes(run))
+            return await self._ended(run, state, answer, escalates=escalates)
         enter_calls(run)
+        if run.memory.conclusion is not None and state.budget is None and run.ticket.closed_at is None:
+            by = run.memory.written_by or OFFLINE
+            answer = await self.answerer.by_model(run, run.memory.conclusion, by)
+            if answer.verdict not in {"auto_resolved", "skipped"}:
+                changes = await self.begun_changes(run)
+                note = "\n\n".join(part for part in (answer.note, changes) if part)
+                answer = replace(answer, reasons=[*answer.reasons, *missed_calls(run.memory.calls)], note=note)
+        else:
+            answer = await self._by_rules(run, state)
+        return await self._ended(run, state, answer, escalates=escalates)
+
+    async def _by_rules(self, run: Investigating, state: Judging) -> FinalAnswer:
         situation = await self._situation(run, state)
         conclusion = await asyncio.to_thread(conclude, situation, self.models.runner.embed)
-        verdict, reasons, judged_by = await self._verdict(run, state, conclusion)
+        answer = by_rules(conclusion)
+        if state.budget is not None:
+            answer = replace(answer, verdict="failed_budget", reasons=[f"{state.budget} is used up."])
+        elif not run.memory.worth_investigating or run.ticket.closed_at is not None:
+            answer = replace(answer, verdict="skipped", reasons=[state.because or "There is nothing to look into."])
         missed = missed_calls(run.memory.calls)
-        if missed and verdict in {"failed", "needs_l2"} and not conclusion.case.security:
+        if missed and answer.verdict in {"failed", "needs_l2"} and not conclusion.case.security:
             # What is missing is known, and a colleague can do it.
-            verdict = "needs_tech"
-        cited, written_by = await self._written(run, conclusion, verdict)
-        if verdict == "auto_resolved":
-            done, why = await self._is_complete(run, conclusion, cited)
+            answer = replace(answer, verdict="needs_tech")
+        if answer.verdict == "auto_resolved":
+            done, why = await self._is_complete(run, conclusion, answer.reply)
             if not done:
-                verdict, reasons = "needs_tech", [*reasons, why]
-        if verdict not in {"auto_resolved", "skipped"}:
-            reasons = [*reasons, *missed]
-        notes = cited_text(conclusion.notes)
-        if verdict == "failed_budget":
-            notes = "\n\n".join(part for part in (await self.begun_changes(run), notes) if part)
-        end = _Ending(verdict, reasons, cited, written_by, notes)
-        move = await self._ended(run, state, end, escalates=escalates)
-        return move if judged_by == OFFLINE else replace(move, delta=move.delta.model_copy(update={"by_model": True}))
+                answer = replace(answer, verdict="needs_tech", reasons=[*answer.reasons, why])
+        if answer.verdict not in {"auto_resolved", "skipped"}:
+            answer = replace(answer, reasons=[*answer.reasons, *missed])
+        if answer.verdict == "failed_budget":
+            notes = "\n\n".join(part for part in (await self.begun_changes(run), answer.note) if part)
+            answer = replace(answer, note=notes)
+        return answer
 
     async def _as_the_lead(self, run: Investigating, state: Judging, lead: UUID, *, escalates: bool) -> Move:
         """What was found for one holds for all, except what was found about the one."""
@@ -115,7 +129,8 @@ class Judge:
         reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
         # What the pages may tell this reader is decided anew.
         enter_passages(run, pages, internal=internal)
-        move = await self._ended(run, state, _Ending(verdict, reasons, cited, written_by, ""), escalates=escalates)
+        answer = FinalAnswer(verdict, reasons, cited, "", written_by)
+        move = await self._ended(run, state, answer, escalates=escalates)
         return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
 
     async def begun_changes(self, run: Investigating) -> str:
@@ -128,31 +143,50 @@ class Judge:
         now = await audiences_of(self.database, run.workspace_id, {each.document_id for each in pages})
         return tuple(each.model_copy(update={"audience": now[each.document_id]}) for each in pages)
 
-    async def _ended(self, run: Investigating, state: Judging, end: "_Ending", *, escalates: bool) -> Move:
-        verdict, reasons, cited, written_by, notes = end
-        reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
-        cited, notes = run.restored(cited, reader), run.restored(notes, STAFF_READER)
-        private = verdict not in PUBLIC and (await self._able(run)).private_replies
-        tellable, internal = _for_requester(run, cited)
-        behind = "\n".join(part for part in (notes, internal) if part)
-        inside = note(verdict, tellable, written_by, notes=behind, reasons=reasons)
-        # Where a desk has no private notes, what is meant for colleagues is not written at all: they are escalated to.
-        outside = message(verdict, cited, written_by, hidden=_closed_pages(run))
-        body = "" if verdict == "skipped" else inside if private else outside
-        await self._keep_citations(run, body and f"{cited}\n{notes}")
-        delta = Delta(verdict=verdict, reasons=tuple(reasons), reply=body, cited=cited, written_by=written_by)
+    async def _ended(self, run: Investigating, state: Judging, answer: FinalAnswer, *, escalates: bool) -> Move:
+        verdict, reasons, written_by = answer.verdict, answer.reasons, answer.written_by
+        reader = requester_of(run.tools)
+        able = await self._able(run)
+        texts = _Texts(
+            reply=run.restored(answer.reply, reader),
+            note=run.restored(answer.note, STAFF_READER),
+            private=able.private_replies,
+        )
+        outside = message(verdict, texts.reply, written_by, hidden=_closed_pages(run))
+        inside = self._inside(run, answer, texts)
+        body = "" if verdict == "skipped" else outside if verdict in PUBLIC else inside if texts.private else ""
+        await self._keep_citations(run, f"{texts.reply}\n{texts.note}" if verdict != "skipped" else "")
+        delta = Delta(
+            verdict=verdict,
+            reasons=tuple(reasons),
+            reply=body,
+            cited=texts.reply,
+            note=texts.note,
+            written_by=written_by,
+            tokens=answer.tokens,
+            nano_usd=answer.nano_usd,
+        )
         told = run.told(" ".join(reasons))
+        summary = texts.reply if verdict in PUBLIC else "\n".join(part for part in (texts.note, texts.reply) if part)
         return Move(
             state.judged(verdict),
             (Step("gaby", verdict, told, "verdict"),),
             delta,
-            ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(cited)),
+            ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(summary)),
             also=(
-                *await self._postings(run, end, body, inside, escalates=escalates),
+                *await self._postings(run, answer, body, inside, outside, escalates=escalates),
                 wake_followers(run, self.clock.now()),
             ),
             audit={"verdict": verdict, "written_by": written_by},
         )
+
+    def _inside(self, run: Investigating, answer: FinalAnswer, texts: "_Texts") -> str:
+        """What colleagues read. Where a model wrote, what the requester is told stands in the ticket already."""
+        if answer.written_by != OFFLINE:
+            return note(answer.verdict, "", answer.written_by, notes=texts.note, reasons=answer.reasons)
+        tellable, internal = _for_requester(run, texts.reply)
+        behind = "\n".join(part for part in (texts.note, internal) if part)
+        return note(answer.verdict, tellable, answer.written_by, notes=behind, reasons=answer.reasons)
 
     async def _situation(self, run: Investigating, state: Judging) -> Situation:
         """All that was found, whole: what the planner was shown of it was bounded."""
@@ -162,29 +196,6 @@ class Judge:
         reader = requester_of(run.tools)
         filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
         return replace(plan.situation(filled.envelope), budget_gone=state.budget is not None)
-
-    async def _verdict(
-        self, run: Investigating, state: Judging, conclusion: Conclusion
-    ) -> tuple[Verdict, list[str], str]:
-        """With its reasons, and who gave it."""
-        if state.budget is not None:
-            return "failed_budget", [f"{state.budget} is used up."], OFFLINE
-        if not run.memory.worth_investigating or run.ticket.closed_at is not None:
-            return "skipped", [state.because or "There is nothing to look into."], OFFLINE
-        case = _case(conclusion.case, run)
-        try:
-            judged = await self.models.runner.run(judge.skill, case, run.occasion)
-        except BudgetSpent:
-            return conclusion.judgement.verdict, list(conclusion.judgement.reasons), OFFLINE
-        return judged.value.verdict, judged.value.reasons, judged.source
-
-    async def _written(self, run: Investigating, conclusion: Conclusion, verdict: Verdict) -> tuple[str, str]:
-        """The reply with its tokens, and who wrote it. A model's sentences are held against what they cite."""
-        offline = cited_text(conclusion.sentences)
-        if verdict in {"skipped", "failed_budget"}:
-            return offline, OFFLINE
-        reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
-        return await self._composed(run, verdict, await self._tellable(run, reader), offline)
 
     async def _composed(
         self, run: Investigating, verdict: Verdict, found: Sequence[tuple[str, str]], offline: str
@@ -226,27 +237,29 @@ class Judge:
         raise AssertionError("a skill ends with a result")
 
     async def _is_complete(self, run: Investigating, conclusion: Conclusion, cited: str) -> tuple[bool, str]:
+        """A second look before anything is called resolved: by a model where there is one, by rules otherwise."""
         ticket = run.memory.ticket
-        verified = conclusion.case.verified
-        given = complete.Ending(
+        tellable = await self._tellable(run, STAFF_READER)
+        given = review.Draft(
             ticket="\n\n".join((ticket.title, ticket.body, *ticket.messages))[:20_000],
-            summary=cited,
             verdict="auto_resolved",
-            evidence=[
-                complete.Evidence(citation=token, text=text)
-                for token, text in await self._tellable(run, STAFF_READER)
-                if token in cited
+            sentences=[
+                review.CitedText(number=number, text=each.text, sources=list(each.citations))
+                for number, each in enumerate(cited_sentences(cited)[:100], 1)
             ],
+            sources=[review.ReviewedSource(name=token, text=text) for token, text in tellable if token in cited][:100],
             changes=[
-                complete.Made(tool=call.tool, outcome=call.outcome, verified=verified)
+                review.ReviewedChange(tool=call.tool, outcome=call.outcome, verified=conclusion.case.verified)
                 for call in run.memory.calls
                 if call.lane == "write"
-            ],
+            ][:50],
         )
         try:
-            checked = (await self.models.runner.run(complete.skill, given, run.occasion)).value
+            checked = (await self.models.runner.run(review.skill, given, run.occasion)).value
         except BudgetSpent:
             return False, "The budget did not allow to check whether it is done."
+        if checked.complete and any(each.support == "unsupported" for each in checked.sentences):
+            return False, "A sentence of the reply is not carried by its source."
         return checked.complete, checked.why
 
     async def _keep_citations(self, run: Investigating, text: str) -> None:
@@ -262,16 +275,17 @@ class Judge:
                 await self.knowledge.parts.citations.keep(session, cited)
 
     async def _postings(
-        self, run: Investigating, end: "_Ending", body: str, inside: str, *, escalates: bool
+        self, run: Investigating, answer: FinalAnswer, body: str, inside: str, outside: str, *, escalates: bool
     ) -> tuple[Statement, ...]:
-        verdict, reasons = end.verdict, end.reasons
+        verdict = answer.verdict
         if run.ticket.closed_at is not None:
             return ()
         able = await self._able(run)
         wanted: dict[str, tuple[dict[str, Any], str]] = {}
         if body:
-            private = verdict not in PUBLIC and able.private_replies
-            wanted["reply"] = ({"body": body, "private": private}, run.told(body))
+            wanted["reply"] = ({"body": body, "private": verdict not in PUBLIC}, run.told(body))
+        if (first := self._first_reply(run, answer, outside)) is not None:
+            wanted["ack"] = (first, run.told(first["body"]))
         if able.statuses:
             standing = run.memory.standing(verdict)
             wanted["status"] = ({"verdict": standing}, standing)
@@ -280,8 +294,20 @@ class Judge:
             wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")
         postings = [self._posting(run, kind, content, told) for kind, (content, told) in wanted.items()]
         if escalates and verdict in _ESCALATED:
-            postings.append(self.escalation(run, verdict, reasons, inside))
+            postings.append(self.escalation(run, verdict, answer.reasons, inside))
         return tuple(postings)
+
+    def _first_reply(self, run: Investigating, answer: FinalAnswer, outside: str) -> dict[str, Any] | None:
+        """What the requester reads when a colleague takes over: what a model wrote for them, or that we have it. The
+        latter is said once."""
+        if answer.verdict in PUBLIC or answer.verdict == "skipped" or run.instructed:
+            return None
+        ticket = run.memory.ticket
+        heard = any(each.author == "gaby" for each in ticket.dialogue)
+        fixed = acknowledgement("\n".join((ticket.title, ticket.body)))
+        if answer.written_by != OFFLINE and answer.reply:
+            return {"body": outside, "private": False, "otherwise": "" if heard else fixed}
+        return None if heard else {"body": fixed, "private": False, "fixed": True}
 
     def escalation(self, run: Investigating, verdict: Verdict, reasons: Sequence[str], inside: str) -> Statement:
         """With the investigation attached, and without personal data."""
@@ -309,12 +335,12 @@ class Judge:
             return (await self.desks.adapter(session, desk)).capabilities()
 
 
-class _Ending(NamedTuple):
-    verdict: Verdict
-    reasons: list[str]
-    cited: str
-    written_by: str
-    notes: str
+@dataclass(frozen=True)
+class _Texts:
+    reply: str
+    note: str
+    private: bool
+    """The desk has notes that only colleagues read."""
 
 
 def _for_requester(run: Investigating, cited: str) -> tuple[str, str]:
@@ -335,45 +361,16 @@ def _closed_pages(run: Investigating) -> frozenset[str]:
     return frozenset(each.citation for each in closed)
 
 
-def _case(case: Case, run: Investigating) -> judge.Case:
-    return judge.Case(
-        ticket=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:8000],
-        worth_investigating=case.worth_investigating,
-        findings=[
-            judge.Finding(
-                statement=each.statement,
-                explains=each.explains,
-                healthy=each.healthy,
-                cited=each.cited,
-                up_to=each.up_to,
-            )
-            for each in case.findings
-        ],
-        steps=[
-            judge.Step(tool=each.tool, outcome=each.outcome, changes=each.changes, reason=each.reason)
-            for each in case.steps
-        ],
-        missing=list(case.missing),
-        answered=case.answered,
-        asks_change=case.asks_change,
-        verified=case.verified,
-        security=case.security,
-        contradictions=case.contradictions,
-        budget_gone=case.budget_gone,
-    )
-
-
 def _named(found: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Short names, since models copy long tokens wrongly."""
     return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
 
 
 def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:
-    """Names become tokens; a sentence that its sources do not confirm says so."""
+    """With tokens in the place of names. A sentence that names none of its sources is left out."""
     sentences: list[CitedSentence] = []
     for each in cited_sentences(text):
         cited = [sources[name] for name in each.citations if name in sources]
-        holds = bool(cited) and support(each.text, [source for _, source in cited]).holds
-        words = each.text if holds or not cited else f"{each.text} {DISCLAIMER}"
-        sentences.append(CitedSentence(words, tuple(token for token, _ in cited)))
+        if cited and support(each.text, [source for _, source in cited]).holds:
+            sentences.append(CitedSentence(each.text, tuple(token for token, _ in cited)))
     return cited_text(sentences)

@@ -13,6 +13,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from gaby.agent.states import STATE, State
+from gaby.skills.conclusion import Conclusion
 from gaby.tickets.canonical import Verdict
 
 CallOutcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
@@ -27,6 +28,13 @@ class _Noted(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class DialogueRecord(_Noted):
+    """A message on the ticket that its people can read."""
+
+    author: Literal["requester", "colleague", "gaby", "somebody else"]
+    text: str
+
+
 class TicketView(_Noted):
     """The ticket as it was written. Raw, so it is only ever stored sealed."""
 
@@ -39,10 +47,25 @@ class TicketView(_Noted):
     messages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What colleagues wrote for each other."""
+    dialogue: tuple[DialogueRecord, ...] = ()
+    """What was written after the first text, also by Gaby and by colleagues, oldest first."""
     others: bool = False
     """Somebody else than the requester has written on it."""
     heard: int = 0
     """How many messages of the requester there were. One more that comes too late begins another investigation."""
+
+
+class TurnRecord(_Noted):
+    """One answer of the planner, as it was carried out."""
+
+    text: str = ""
+    """Its reasons."""
+    queries: tuple[str, ...] = ()
+    internal: bool = False
+    need: str = ""
+    offered: tuple[str, ...] = ()
+    calls: tuple[tuple[UUID, str, dict[str, Any]], ...] = ()
+    """The id, the tool and the arguments of each call that it wanted."""
 
 
 class CallRecord(_Noted):
@@ -73,6 +96,8 @@ class PassageRecord(_Noted):
     """The company wrote it. What customers wrote is read, and never followed."""
     audience: str = "staff"
     """Who may be shown it."""
+    turn: int = 0
+    """The number of the planner's turn that asked for it; 0 was before the first."""
 
 
 class SimilarTicket(_Noted):
@@ -95,6 +120,15 @@ class Delta(_Noted):
     """Whoever plans is shown pages that the requester may not read."""
     similar: tuple[SimilarTicket, ...] = ()
     calls: tuple[CallRecord, ...] = ()
+    turns: tuple[TurnRecord, ...] = ()
+    offered: tuple[str, ...] = ()
+    """Tools that the planner is shown; empty while it is shown all."""
+    earlier: tuple[str, ...] = ()
+    """What Gaby changed on this ticket in investigations before this one, in words."""
+    conclusion: Conclusion | None = None
+    """How a model ended the investigation."""
+    must_conclude: str = ""
+    """Why the planner may do nothing more but conclude."""
     nudges: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
     iterations: int = 0
@@ -115,7 +149,9 @@ class Delta(_Noted):
     verdict: Verdict | None = None
     reasons: tuple[str, ...] = ()
     cited: str | None = None
-    """The sentences of the ending with their tokens."""
+    """What the requester is told, with its tokens."""
+    note: str | None = None
+    """What colleagues are told, with its tokens."""
     reply: str | None = None
     by_model: bool = False
     """A model has planned or judged, and so chosen what the ending is made of."""
@@ -131,6 +167,11 @@ class Memory(BaseModel):
     internal: bool = False
     similar: list[SimilarTicket] = Field(default_factory=list[SimilarTicket])
     calls: list[CallRecord] = Field(default_factory=list[CallRecord])
+    turns: list[TurnRecord] = Field(default_factory=list[TurnRecord])
+    offered: list[str] = Field(default_factory=list[str])
+    earlier: list[str] = Field(default_factory=list[str])
+    conclusion: Conclusion | None = None
+    must_conclude: str = ""
     nudges: list[str] = Field(default_factory=list[str])
     withdrawn: list[str] = Field(default_factory=list[str])
     iterations: int = 0
@@ -146,6 +187,7 @@ class Memory(BaseModel):
     verdict: Verdict | None = None
     reasons: list[str] = Field(default_factory=list[str])
     cited: str | None = None
+    note: str | None = None
     reply: str | None = None
     by_model: bool = False
 

@@ -24,12 +24,28 @@ class MessageGate:
     run: Investigating
 
     async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
+        if (fallback := content.get("otherwise")) is not None and posting.approval_id is None:
+            # Where a colleague goes on anyway, nobody is asked about words of courtesy.
+            told = await self._decide(posting, content, asks=False)
+            if told.outcome != "refuse" or not fallback:
+                return told
+            return await self._decide(posting, {"body": fallback, "private": False, "fixed": True})
+        return await self._decide(posting, content)
+
+    async def _decide(self, posting: Posting, content: dict[str, Any], *, asks: bool = True) -> Gated:
         kind = _kind(posting.kind, content)
+        fixed = content.get("fixed") is True
         why = " ".join(self.run.memory.reasons)[:500]
-        call = Call(f"gaby.{kind}", _arguments(kind, content), posting.id, why=why, composed_by=self._author())
-        message = Message(kind, call, self._cited())
+        call = Call(
+            f"gaby.{kind}",
+            _arguments(kind, content),
+            posting.id,
+            why=why,
+            composed_by="rules" if fixed else self._author(),
+        )
+        message = Message(kind, call, () if fixed else self._cited())
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
-        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id)
+        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks)
         asked = ruling.approval
         return Gated(
             outcome=ruling.outcome,
@@ -67,7 +83,7 @@ def cited_results(text: str) -> tuple[str, ...]:
 
 def _kind(kind: str, content: dict[str, Any]) -> MessageKind:
     match kind:
-        case "reply":
+        case "reply" | "ack":
             return "note" if content["private"] else "reply"
         case "status" | "time":
             return kind

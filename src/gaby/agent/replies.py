@@ -40,7 +40,9 @@ def tokens_in(text: str) -> list[str]:
 def message(verdict: Verdict, cited: str, written_by: str, hidden: Collection[str] = ()) -> str:
     """What the requester is told: numbers instead of tokens, and the sources at the end. Those that are `hidden` are
     not named: a title may tell what the page is about."""
-    return _written([cited, _CLOSING[verdict]], written_by, hidden)
+    # A model has closed its reply itself, in the language of the reader.
+    closing = _CLOSING[verdict] if written_by == "offline" else ""
+    return _written([cited, closing], written_by, hidden)
 
 
 def note(verdict: Verdict, cited: str, written_by: str, *, notes: str = "", reasons: Sequence[str] = ()) -> str:
@@ -63,3 +65,8 @@ def _written(told: Sequence[str], written_by: str, hidden: Collection[str] = ())
     by = "without a language model" if written_by == "offline" else f"with {written_by}"
     parts = (text, f"Sources:\n{listed}" if listed else "", f"_Written by Gaby, {by}._")
     return clean_reply("\n\n".join(part for part in parts if part))
+
+
+def acknowledgement(_text: str) -> str:
+    """The calm first reply when a colleague takes over, in the language of the ticket."""
+    return "Thank you for your message. We have it, and a colleague takes it from here."

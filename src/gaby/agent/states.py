@@ -64,8 +64,13 @@ class Created(_Working):
 class Planning(_Working):
     name: Literal["planning"] = "planning"
 
-    def retrieve(self, queries: tuple[str, ...]) -> "Retrieving":
-        return Retrieving(queries=queries)
+    def retrieve(self, queries: tuple[str, ...], calls: tuple[PlannedCall, ...] = ()) -> "Retrieving":
+        """Calls that were planned beside the search are made behind it."""
+        return Retrieving(queries=queries, calls=calls)
+
+    def offer_tools(self) -> "Planning":
+        """More tools are shown from now on."""
+        return self
 
     def propose(self, calls: tuple[PlannedCall, ...]) -> "SafetyCheck":
         return SafetyCheck(calls=calls)
@@ -74,9 +79,13 @@ class Planning(_Working):
 class Retrieving(_Working):
     name: Literal["retrieving"] = "retrieving"
     queries: tuple[str, ...]
+    calls: tuple[PlannedCall, ...] = ()
 
     def retrieved(self) -> Planning:
         return Planning()
+
+    def retrieved_beside_calls(self) -> "SafetyCheck":
+        return SafetyCheck(calls=self.calls)
 
 
 class SafetyCheck(_Working):

@@ -1,5 +1,6 @@
 """Thinking: how a run begins, what it does next, what it searches, and what it makes of the answers."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,33 +8,31 @@ from typing import Any
 
 from sqlalchemy import select
 
-from gaby.agent import detector
+from gaby.agent import budget, detector
 from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
-from gaby.agent.envelope import Facts, Toolbox, Toolboxes, fill
-from gaby.agent.ledger_entries import enter_calls, enter_passages, enter_ticket
-from gaby.agent.memory import Delta, PassageRecord, TicketView
-from gaby.agent.models import Investigation
+from gaby.agent.envelope import Facts, Filled, Toolbox, Toolboxes, fill
+from gaby.agent.ledger_entries import enter_calls, enter_passages
+from gaby.agent.memory import Delta, PassageRecord, TurnRecord
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.queue import Queue
-from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving
+from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving, SafetyCheck
+from gaby.agent.ticket_reader import TicketReader
+from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
-from gaby.kernel.ids import Ids, TicketId, made_by
-from gaby.kernel.mail_addresses import same_address
+from gaby.kernel.ids import Ids, TicketId
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE
 from gaby.llm.results import Result
 from gaby.llm.service import Models
-from gaby.mind.closing import says_solved
 from gaby.mind.languages import read
 from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
 from gaby.skills import plan, triage
-from gaby.tickets.authority import authority_of, is_instruction
-from gaby.tickets.intake import Intake, WrittenMessage
+from gaby.skills.plan import Step as PlanStep
 from gaby.tools import Tools
 from gaby.tools.disclosure import requester_of
 
@@ -41,6 +40,9 @@ _FALLBACK_LOOK = timedelta(hours=1)
 _JUDGED = frozenset({"writing_back", "done", "halted"})
 """States of an investigation that has found what it could: what is left may wait for a person."""
 _RUNBOOK_PASSAGES = 6
+_EARLIER_RUNS = 5
+_LATER = 10
+_QUERY = 400
 _NOT_SEARCHED = "(not searched: too much is waiting)"
 
 
@@ -52,7 +54,7 @@ class Thinking:
     tools: Tools
     models: Models
     knowledge: Knowledge
-    intake: Intake
+    tickets: TicketReader
     queue: Queue
     bursts: Bursts
     facts: Facts
@@ -61,11 +63,11 @@ class Thinking:
     """With more than so many waiting, tickets of low priority are looked into without the knowledge."""
 
     async def begin(self, run: Investigating, state: Created) -> Move:
-        view = await self._view(run)
+        view = await self.tickets.view(run)
         if run.ticket.closed_at is not None:
             told = "A person closed the ticket."
             return Move(state.verdict_ready(told), (Step("desk", "Closed", told),), Delta(ticket=view))
-        if (ended := await self._only_thanks(run)) is not None:
+        if (ended := await self.tickets.verdict_before_thanks(run)) is not None:
             told = "The requester says that it is solved."
             delta = Delta(ticket=view, worth_investigating=False, before=ended)
             return Move(state.verdict_ready(told), (Step("desk", "Thanks", told),), delta)
@@ -74,9 +76,11 @@ class Thinking:
             # Whoever works here wants it done; it is no customer's trouble that others could have as well.
             step = Step("gaby", "Started", "An operator's instruction.")
             return Move(state.started(), (step,), delta, also=(_investigating(run),))
+        delta = delta.model_copy(update={"earlier": await self.tickets.earlier_changes(run)})
         steps: list[Step] = []
         if run.persona.triage:
-            given = triage.Incoming(title=view.title[:500], body=view.body[:20_000])
+            later = [f"{each.author}: {each.text}" for each in view.dialogue]
+            given = triage.Incoming(title=view.title[:500], body=view.body[:20_000], later=later[-_LATER:])
             found = await self.models.runner.run(triage.skill, given, run.occasion)
             said = {"intent": found.value.intent, "worth_investigating": found.value.worth_investigating}
             delta = delta.model_copy(update={**said, **_used(found)})
@@ -105,16 +109,78 @@ class Thinking:
 
     async def plan(self, run: Investigating, state: Planning) -> Move:
         memory = run.memory
-        if (seen := await self._look_at_ticket(run)) is not None:
+        if (seen := await self.tickets.changed_view(run)) is not None:
             memory.ticket = seen
         if run.ticket.closed_at is not None:
             told = "A person closed the ticket while it was looked into."
             return Move(state.verdict_ready(told), (Step("desk", "Closed", told),), Delta(worth_investigating=False))
-        tools = self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+        tools = await self.toolbox(run)
+        with_model = await self.models.runner.has_model(plan.skill, run.workspace_id)
+        delta = Delta(ticket=seen) if seen is not None else Delta()
+        if with_model:
+            if not memory.queries:
+                return await self._search(run, state, self._first_queries(run), (), delta)
+            delta = delta.model_copy(update=await self._prepared(run, tools))
+        filled = await self.filled(run, tools)
+        enter_calls(run)
+        planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
+        step = planned.value
+        delta = delta.model_copy(update={"plans": 1, "envelope": filled.tokens, **_used(planned)})
+        if not memory.internal and (step.internal or planned.source == OFFLINE):
+            # Rules are shown all pages: they only write what they cite.
+            delta = delta.model_copy(update={"internal": True})
+            enter_passages(run, memory.passages, internal=True)
+            if step.kind != "retrieve" and filled.withheld:
+                step = PlanStep(kind="retrieve", queries=memory.queries[-8:], why="Pages for colleagues were found.")
+        if planned.source != OFFLINE:
+            delta = delta.model_copy(update={"by_model": True})
+        return await self._as_planned(run, state, tools, step, delta, planned.source)
+
+    def _first_queries(self, run: Investigating) -> tuple[str, ...]:
+        """What the company's pages say of the ticket is looked up before a model is asked for anything."""
+        ticket = run.memory.ticket
+        newest = next((each.text for each in reversed(ticket.dialogue) if each.author == "requester"), "")
+        texts = (ticket.title, newest or ticket.body)
+        return tuple(dict.fromkeys(" ".join(text.split())[:_QUERY] for text in texts if text.strip())) or ("support",)
+
+    async def _search(
+        self,
+        run: Investigating,
+        state: Planning,
+        queries: tuple[str, ...],
+        calls: tuple[PlannedCall, ...],
+        delta: Delta,
+    ) -> Move:
+        if await self._is_degraded(run):
+            told = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
+            skipped = delta.model_copy(update={"queries": (_NOT_SEARCHED,)})
+            return Move(state.retrieve((), calls), (Step("gaby", "Degraded", told, "problem"),), skipped)
+        step = Step("gaby", "Will search", run.told("; ".join(queries)), "thought")
+        return Move(state.retrieve(queries, calls), (step,), delta)
+
+    async def _prepared(self, run: Investigating, tools: Toolbox) -> dict[str, Any]:
+        """What a model is told that rules do not need: which tools to look at first, and when to come to an end."""
+        memory = run.memory
+        told: dict[str, Any] = {}
+        if not memory.offered and len(tools.tools) > MOST_SHOWN_TOOLS:
+            pages = [each.text for each in memory.passages if memory.internal or each.audience != "staff"]
+            told["offered"] = await asyncio.to_thread(
+                offered_tools, tools.tools, memory.ticket, pages, self.models.runner.embed
+            )
+            memory.offered = list(told["offered"])
+        if not memory.must_conclude and (closing := budget.closing(memory, run.persona, run.cap)):
+            told["must_conclude"] = memory.must_conclude = closing
+        return told
+
+    async def toolbox(self, run: Investigating) -> Toolbox:
+        return self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+
+    async def filled(self, run: Investigating, tools: Toolbox) -> Filled:
+        memory = run.memory
         facts = await self.facts.about(
             run.workspace_id, memory.ticket.requester, memory.ticket.body, run.persona.bounds.facts
         )
-        filled = fill(
+        return fill(
             memory,
             tools,
             facts,
@@ -123,48 +189,57 @@ class Thinking:
             ticket_id=run.ticket.external_id,
             now=self.clock.now(),
         )
-        enter_calls(run)
-        planned = await self.models.runner.run(plan.skill, filled.envelope, run.occasion)
-        step = planned.value
-        delta = Delta(plans=1, envelope=filled.tokens).model_copy(update=_used(planned))
-        if not memory.internal and (step.internal or planned.source == OFFLINE):
-            # Rules are shown all pages: they only write what they cite.
-            delta = delta.model_copy(update={"internal": True})
-            enter_passages(run, memory.passages, internal=True)
-            if step.kind != "retrieve" and filled.withheld:
-                step = plan.Step(kind="retrieve", queries=memory.queries[-8:], why="Pages for colleagues were found.")
-        if planned.source != OFFLINE:
-            delta = delta.model_copy(update={"by_model": True})
-        if seen is not None:
-            delta = delta.model_copy(update={"ticket": seen})
-        if step.kind == "retrieve" and await self._is_degraded(run):
-            told = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
-            skipped = delta.model_copy(update={"queries": (_NOT_SEARCHED,)})
-            return Move(state.retrieve(()), (Step("gaby", "Degraded", told, "problem"),), skipped)
-        if step.kind == "retrieve":
-            told = Step("gaby", "Will search", run.told("; ".join(step.queries)), "thought")
-            return Move(state.retrieve(tuple(step.queries)), (told,), delta)
-        if step.kind == "call" and step.calls:
-            consents = await self._consents(run, tools, [call.tool for call in step.calls])
-            calls = tuple(
-                PlannedCall(
-                    id=self.ids.new(),
-                    tool=call.tool,
-                    arguments=call.arguments,
-                    why=call.why,
-                    consent=call.consent or consents.get(call.tool, ""),
-                    composed_by="rules" if planned.source == OFFLINE else "model",
-                )
-                for call in step.calls
-            )
+
+    async def _as_planned(
+        self, run: Investigating, state: Planning, tools: Toolbox, step: PlanStep, delta: Delta, source: str
+    ) -> Move:
+        by_model = source != OFFLINE
+        calls = await self._planned_calls(run, tools, step, by_model=by_model)
+        if step.kind == "find_tools":
+            return self._with_more_tools(run, state, tools, step, delta)
+        if by_model and step.kind != "conclude":
+            delta = delta.model_copy(update={"turns": (_turn(step, calls),)})
+        if step.kind in {"retrieve", "call"} and step.queries:
+            return await self._search(run, state, tuple(step.queries), calls, delta)
+        if calls:
             told = Step("gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought")
             return Move(state.propose(calls), (told,), delta)
         told = Step("gaby", "Has seen enough", run.told(step.why), "thought")
+        if step.conclusion is not None:
+            delta = delta.model_copy(update={"conclusion": step.conclusion, "written_by": source})
         return Move(state.verdict_ready(step.why), (told,), delta)
+
+    async def _planned_calls(
+        self, run: Investigating, tools: Toolbox, step: PlanStep, *, by_model: bool
+    ) -> tuple[PlannedCall, ...]:
+        if step.kind != "call":
+            return ()
+        consents = await self._consents(run, tools, [call.tool for call in step.calls])
+        return tuple(
+            PlannedCall(
+                id=self.ids.new(),
+                tool=call.tool,
+                arguments=call.arguments,
+                why=call.why,
+                consent=call.consent or consents.get(call.tool, ""),
+                composed_by="model" if by_model else "rules",
+            )
+            for call in step.calls
+        )
+
+    def _with_more_tools(
+        self, run: Investigating, state: Planning, tools: Toolbox, step: PlanStep, delta: Delta
+    ) -> Move:
+        need = " ".join(step.queries)
+        hidden = [tool for tool in tools.tools if tool.name not in run.memory.offered]
+        found = found_tools(hidden, need, self.models.runner.embed)
+        turn = TurnRecord(text=step.why, need=need, offered=found)
+        told = Step("gaby", "Looks for tools", run.told(f"{need}: {', '.join(found) or 'none'}"), "thought")
+        return Move(state.offer_tools(), (told,), delta.model_copy(update={"turns": (turn,), "offered": found}))
 
     async def retrieve(self, run: Investigating, state: Retrieving) -> Move:
         if not state.queries:
-            return Move(state.retrieved(), (Step("knowledge", "Not searched"),))
+            return Move(_behind(state), (Step("knowledge", "Not searched"),))
         searcher = self.knowledge.parts.searcher
         # The handbook is searched in the words that it was understood in.
         whole = read(f"{run.memory.ticket.title}\n{run.memory.ticket.body}").text
@@ -183,6 +258,7 @@ class Thinking:
                 confidence=hit.confidence,
                 trusted=hit.source not in outsiders,
                 audience=audiences[hit.document_id],
+                turn=len(run.memory.turns),
             )
             for hit in results.hits
             if hit.citation not in known
@@ -190,7 +266,7 @@ class Thinking:
         enter_passages(run, passages, internal=run.memory.internal)
         told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
         step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
-        return Move(state.retrieved(), (step,), Delta(queries=state.queries, passages=passages))
+        return Move(_behind(state), (step,), Delta(queries=state.queries, passages=passages))
 
     def observe(self, run: Investigating, state: Observing) -> Move:
         memory = run.memory
@@ -201,56 +277,6 @@ class Thinking:
         if noticed.enough is not None:
             return Move(state.verdict_ready(noticed.enough), (*steps, Step("gaby", "Stops", noticed.enough)), delta)
         return Move(state.observed(), tuple(steps), delta)
-
-    async def _view(self, run: Investigating) -> TicketView:
-        async with self.database.read(run.workspace_id) as session:
-            run.ticket = await self.intake.get(session, run.ticket.id)
-            written = await self.intake.written(session, run.ticket)
-        authority = authority_of(run.ticket, written.messages)
-        if run.instructed and not is_instruction(run.ticket, written.messages):
-            run.instructed, run.tools.principals = False, frozenset()
-        if not authority.verified and run.tools.principals:
-            # Whoever wrote in between may have asked for something in the requester's name.
-            run.tools.principals = frozenset()
-            run.tools.ledger.revoke_principals()
-        view = TicketView(
-            title=written.title,
-            body=written.body,
-            requester=run.ticket.requester_email,
-            verified=authority.verified,
-            customer=run.ticket.customer,
-            priority=run.ticket.priority,
-            messages=tuple(each.body for each in written.messages if each.author != "gaby" and not each.private),
-            notes=tuple(each.body for each in written.messages if each.author != "gaby" and each.private),
-            others=any(_is_by_another(each, run.ticket.requester_email) for each in written.messages),
-            heard=sum(each.asks for each in written.messages),
-        )
-        enter_ticket(run, view)
-        return view
-
-    async def _only_thanks(self, run: Investigating) -> str | None:
-        """How the ticket ended before, when all that the requester wrote since is that it is solved."""
-        earlier = select(Investigation).where(
-            Investigation.workspace_id == run.workspace_id,
-            Investigation.ticket_id == run.ticket.id,
-            Investigation.finished_at.is_not(None),
-        )
-        async with self.database.read(run.workspace_id) as session:
-            last = (await session.scalars(earlier.order_by(Investigation.finished_at.desc()).limit(1))).one_or_none()
-            if last is None or last.finished_at is None:
-                return None
-            written = await self.intake.written(session, run.ticket)
-        news = [each.body for each in written.messages if each.asks and made_by(each.id) > last.finished_at]
-        return last.verdict if news and all(map(says_solved, news)) else None
-
-    async def _look_at_ticket(self, run: Investigating) -> TicketView | None:
-        """The ticket as it is now, when something about it has changed since."""
-        async with self.database.read(run.workspace_id) as session:
-            now = await self.intake.get(session, run.ticket.id)
-        if now.changed_at == run.ticket.changed_at:
-            return None
-        view = await self._view(run)
-        return view if view != run.memory.ticket else None
 
     async def _written_by_outsiders(self, run: Investigating) -> set[str]:
         """Sources whose texts customers wrote: they are read, and never followed."""
@@ -279,14 +305,6 @@ class Thinking:
         return depth.waiting > self.degraded_above
 
 
-def _is_by_another(message: WrittenMessage, requester: str | None) -> bool:
-    """Whether a message says that it is neither the requester's own nor a colleague's."""
-    author = message.author_email
-    if message.author != "requester" or author is None:
-        return False
-    return requester is None or not same_address(author, requester)
-
-
 def _investigating(run: Investigating) -> Statement:
     return Statement(
         "UPDATE tickets SET status = 'investigating' WHERE workspace_id = ? AND id = ?",
@@ -295,8 +313,13 @@ def _investigating(run: Investigating) -> Statement:
 
 
 def _used(result: Result[Any]) -> dict[str, Any]:
-    usage = result.usage
-    return {
-        "tokens": usage.input + usage.output + usage.cache_read + usage.cache_write,
-        "nano_usd": result.nano_usd or 0,
-    }
+    return {"tokens": result.usage.counted, "nano_usd": result.nano_usd or 0}
+
+
+def _turn(step: PlanStep, calls: Sequence[PlannedCall]) -> TurnRecord:
+    wanted = tuple((call.id, call.tool, call.arguments) for call in calls)
+    return TurnRecord(text=step.why, queries=tuple(step.queries), internal=step.internal, calls=wanted)
+
+
+def _behind(state: Retrieving) -> Planning | SafetyCheck:
+    return state.retrieved_beside_calls() if state.calls else state.retrieved()

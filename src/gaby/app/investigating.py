@@ -77,14 +77,30 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
         from gaby.agent.acting import Hands
         from gaby.agent.bursts import Bursts
         from gaby.agent.envelope import NoFacts, Toolboxes
+        from gaby.agent.final_answer import Answerer
         from gaby.agent.finishing import Finisher
         from gaby.agent.judging import Judge
         from gaby.agent.loop import Loop, LoopParts
         from gaby.agent.thinking import Thinking
+        from gaby.agent.ticket_reader import TicketReader
         from gaby.tickets.postings import Poster
 
         toolboxes = Toolboxes()
         poster = Poster(database, clock, ground.audit, tickets.desks, tickets.intake, escalations)
+        thinking = Thinking(
+            database=database,
+            clock=clock,
+            ids=ids,
+            tools=tools,
+            models=models,
+            knowledge=knowledge,
+            tickets=TicketReader(database, ground.vault, tickets.intake),
+            queue=queue,
+            bursts=Bursts(database, clock, ids),
+            facts=NoFacts(),
+            toolboxes=toolboxes,
+            degraded_above=settings.worker.degraded_above,
+        )
         judge = Judge(
             database=database,
             clock=clock,
@@ -95,6 +111,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
             knowledge=knowledge,
             desks=tickets.desks,
             toolboxes=toolboxes,
+            answerer=Answerer(models, thinking),
         )
         return Loop(
             LoopParts(
@@ -110,20 +127,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
                 writer=writer,
                 personas=personas,
                 escalations=escalations,
-                thinking=Thinking(
-                    database=database,
-                    clock=clock,
-                    ids=ids,
-                    tools=tools,
-                    models=models,
-                    knowledge=knowledge,
-                    intake=tickets.intake,
-                    queue=queue,
-                    bursts=Bursts(database, clock, ids),
-                    facts=NoFacts(),
-                    toolboxes=toolboxes,
-                    degraded_above=settings.worker.degraded_above,
-                ),
+                thinking=thinking,
                 hands=Hands(database, clock, tools),
                 judge=judge,
                 finisher=Finisher(clock, ids, poster, escalations, judge, tools),

@@ -18,6 +18,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _FENCES = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _MOST_USES = 16
+_LONGEST_PROSE = 200_000
 _MOST_WORDS = 1000
 
 
@@ -62,7 +63,28 @@ def _from_json(model: type[Out], text: str) -> Out:
     try:
         return model.model_validate_json(found[1] if found else text)
     except ValidationError as error:
+        if (inner := _only_object(text)) is not None:
+            return _validated(model, inner)
         raise Unacceptable(_told(error)) from None
+
+
+def _validated(model: type[Out], text: str) -> Out:
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        raise Unacceptable(_told(error)) from None
+
+
+def _only_object(text: str) -> str | None:
+    """The JSON object behind some prose, when nothing but prose is around it."""
+    start = text.find("{")
+    if start <= 0 or len(text) > _LONGEST_PROSE:
+        return None
+    try:
+        _, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return text[start:end] if "{" not in text[end:] else None
 
 
 def _told(error: ValidationError) -> str:
@@ -77,15 +99,27 @@ def _told(error: ValidationError) -> str:
 def _checked(uses: tuple[ToolUse, ...], tools: dict[str, ToolSpec], reveal: Reveal) -> tuple[ToolUse, ...]:
     """The calls, each once. One that does not fit its tool spoils them all: who is wrong in one is asked again."""
     kept: dict[str, ToolUse] = {}
+    wrong: list[str] = []
     for use in uses:
         if use.name not in tools:
-            raise Unacceptable(f"There is no tool {use.name[:100]!r}. Use only the tools that were given.")
-        if wrong := misfits(tools[use.name], _revealed(use.arguments, reveal)):
-            raise Unacceptable(f"The arguments do not fit {use.name}: {wrong}")
-        kept.setdefault(f"{use.name} {json.dumps(use.arguments, sort_keys=True)}", use)
+            wrong.append(f"There is no tool {use.name[:100]!r}. Use only the tools that were given.")
+        elif misfit := _misfit(tools[use.name], use, reveal):
+            wrong.append(f"The arguments do not fit {use.name}: {misfit}")
+        else:
+            kept.setdefault(f"{use.name} {json.dumps(use.arguments, sort_keys=True)}", use)
     if len(kept) > _MOST_USES:
-        raise Unacceptable(f"Too many calls at once. Make at most {_MOST_USES}.")
+        wrong.append(f"Too many calls at once. Make at most {_MOST_USES}.")
+    if wrong:
+        # All at once: a model has one more try.
+        raise Unacceptable("\n".join(dict.fromkeys(wrong))[: 2 * _MOST_WORDS])
     return tuple(kept.values())
+
+
+def _misfit(tool: ToolSpec, use: ToolUse, reveal: Reveal) -> str:
+    try:
+        return misfits(tool, _revealed(use.arguments, reveal))
+    except Unacceptable as error:
+        return str(error)
 
 
 def _revealed(arguments: Any, reveal: Reveal) -> Any:

@@ -25,13 +25,22 @@ Outside = Annotated[str, Origin(outside=True)]
 Inside = Annotated[str, Origin(outside=False)]
 """Gaby, its configuration or its operators wrote this."""
 
-_FENCE = re.compile(r"<(/?)(outside)", re.IGNORECASE)
+_FENCE = re.compile(r"<(/?)(outside|company)", re.IGNORECASE)
 
 
 def fenced(text: str, label: str) -> str:
     """The closing mark holds a digest of the text, which the text cannot contain."""
+    return _between("outside", text, label)
+
+
+def company_page(text: str, label: str) -> str:
+    """A page that the company itself wrote: a model may follow it, which it must not do with what is `fenced`."""
+    return _between("company", text, label)
+
+
+def _between(kind: str, text: str, label: str) -> str:
     mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-    return f'<outside-{mark} what="{label}">\n{unfenced(text)}\n</outside-{mark}>'
+    return f'<{kind}-{mark} what="{label}">\n{unfenced(text)}\n</{kind}-{mark}>'
 
 
 def unfenced(text: str) -> str:

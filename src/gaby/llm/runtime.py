@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from gaby.kernel.errors import Unavailable
+from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.kernel.text_work import run_text_work
 from gaby.llm.answers import shape_of
@@ -19,7 +20,7 @@ from gaby.llm.asking import Question
 from gaby.llm.books import OFFLINE, Settled, Wanted
 from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Message, Request, ToolSpec, Usage
-from gaby.llm.outside import dressed, from_inside
+from gaby.llm.outside import from_inside
 from gaby.llm.prompts import Prompt, PromptId, Rendered
 from gaby.llm.results import Again, Occasion, Result, Token
 from gaby.llm.setups import Setups
@@ -41,6 +42,10 @@ class SkillRunner:
     embed: Embed
     """For the answers without a model; local, blocking, used off the event loop."""
     timeout: timedelta
+
+    async def has_model(self, skill: Skill[Any, Any], workspace_id: WorkspaceId) -> bool:
+        """Whether a model is asked for this skill at all."""
+        return bool((await self.setups.of(workspace_id)).chain(skill.name, skill.tier)[1])
 
     async def run(
         self, skill: Skill[In, Out], given: In, occasion: Occasion, *, prompt: Prompt | None = None
@@ -114,14 +119,15 @@ class SkillRunner:
         return Result(value, OFFLINE, prompt, tier, hops, usage, cost, trouble)
 
     def _question(self, skill: Skill[In, Out], given: In, occasion: Occasion, tier: Tier, prompt: Prompt) -> Question:
-        values = dressed(given, occasion.conceal)
+        values = skill.values(given, occasion.conceal)
         rendered = prompt.render(values, inside=from_inside(values))
         tools = skill.tools(given) if skill.tools is not None else ()
+        before = skill.turns(given, occasion.conceal) if skill.turns is not None else ()
         request = Request(
             model="",
             system=rendered.system,
             envelope=rendered.envelope,
-            messages=(Message("user", rendered.message),),
+            messages=_conversation(before, rendered.message),
             tools=tools,
             shape=shape_of(skill),
             max_output_tokens=skill.max_output_tokens,
@@ -129,7 +135,20 @@ class SkillRunner:
             timeout=self.timeout.total_seconds(),
         )
         size = _size(rendered, tools, skill.gives if skill.form == "json" else None)
+        size += sum(FRAME + estimate(_text_of(message)) for message in before)
         return Question(skill.name, tier, occasion, request, size, prompt.id.hash)
+
+
+def _conversation(before: tuple[Message, ...], message: str) -> tuple[Message, ...]:
+    """What is asked now stands behind the last answers of tools, in the same turn: no vendor takes two in a row."""
+    if before and before[-1].role == "user":
+        return (*before[:-1], replace(before[-1], text=f"{before[-1].text}\n\n{message}".strip()))
+    return (*before, Message("user", message))
+
+
+def _text_of(message: Message) -> str:
+    uses = [f"{use.name} {_text(use.arguments)}" for use in message.uses]
+    return "\n".join([message.text, *uses, *(reply.text for reply in message.replies)])
 
 
 def _size(rendered: Rendered, tools: tuple[ToolSpec, ...], shape: type[BaseModel] | None) -> int:

@@ -1,7 +1,7 @@
 """A skill: one typed question that Gaby can put to a model, and answer by itself when there is none."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from gaby.kernel.errors import NotFound
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.messages import Answer, ToolSpec
-from gaby.llm.outside import origins
+from gaby.llm.messages import Answer, Message, ToolSpec
+from gaby.llm.outside import Conceal, dressed, origins
 from gaby.llm.prompts import Prompt, load_prompt
 from gaby.llm.tiers import Tier
 
@@ -45,6 +45,10 @@ class Skill(Generic[In, Out]):
     check: Callable[[In, Out], None] | None = None
     """Looks at a model's output beside the input, and raises `Unacceptable` when the two do not fit."""
     tools: Callable[[In], tuple[ToolSpec, ...]] | None = None
+    turns: Callable[[In, Conceal], tuple[Message, ...]] | None = None
+    """What was said before in the same conversation, oldest first. It only grows, so that vendors can cache it."""
+    more_values: Callable[[In, Conceal], Mapping[str, Any]] | None = None
+    """For the template, beside the fields of the input: texts that are marked otherwise than by their field."""
     max_output_tokens: int = 1024
     temperature: float | None = None
     example: In | None = None
@@ -54,6 +58,13 @@ class Skill(Generic[In, Out]):
         if (self.form == "json") != (self.read is None) or (self.form == "tools") != (self.tools is not None):
             raise TypeError(f"The skill {self.name} is of form {self.form}: give `read` and `tools` to match.")
         origins(self.takes)
+
+    def values(self, given: In, conceal: Conceal) -> dict[str, Any]:
+        """What the template may use."""
+        values = dressed(given, conceal)
+        if self.more_values is not None:
+            values.update(self.more_values(given, conceal))
+        return values
 
     @property
     def prompt(self) -> Prompt:

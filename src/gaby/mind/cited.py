@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from gaby.mind.sentences import split
 
-_CITED = re.compile(r"\[([^\[\]\s]{1,4000})\](?!\()")
-"""A word in brackets; a Markdown link is none."""
-_LEADING = re.compile(r"(?:\s*\[[^\[\]\s]{1,4000}\](?!\()[.,;]?)+")
-_GLUED = re.compile(r"(?<=[.!?])(?=\[[^\[\]\s]{1,4000}\](?!\())")
+_SOURCE = r"(?![a-z_]{1,40}:[0-9]{1,9}(?:\.[0-9]{1,9})?-[a-z0-9]{6,16}\])[^\[\]\s]{1,4000}"
+_CITED = re.compile(rf"\[({_SOURCE})\](?!\()")
+"""A word in brackets. A Markdown link is none, and neither is a placeholder that stands for a redacted value."""
+_LEADING = re.compile(rf"(?:\s*\[{_SOURCE}\](?!\()[.,;]?)+")
+_GLUED = re.compile(rf"(?<=[.!?])(?=\[{_SOURCE}\](?!\())")
 _LOOSE = re.compile(r" (?=[.,;!?](?: |$))")
 """The blank that a citation leaves before the full stop."""
 

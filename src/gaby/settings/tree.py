@@ -305,7 +305,9 @@ class BudgetSettings(Group):
         Literal["free", "starter", "pro", "business"],
         Field(description="The plan of workspaces that have none of their own. `business` has no limit of tasks."),
     ] = "business"
-    run_tokens: Annotated[int, _TOKENS, Field(description="Tokens that one task may use.")] = 50_000
+    run_tokens: Annotated[
+        int, _TOKENS, Field(description="Tokens that one task may use. Those read from a cache count a tenth.")
+    ] = 200_000
     run_usd: Annotated[float, _USD, Field(description="US dollars that one task may cost.")] = 0.5
     day_tokens: Annotated[int, _TOKENS, Field(description="Tokens that a workspace may use in a day.")] = 5_000_000
     day_usd: Annotated[float, _USD, Field(description="US dollars that a workspace may cost in a day.")] = 20

@@ -1,6 +1,5 @@
 """Planning: what to do next in an investigation, as a search, as calls to tools, or as its end."""
 
-import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -8,20 +7,20 @@ from pydantic import Field
 
 from gaby import mind
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.messages import Answer, ToolSpec
-from gaby.llm.outside import Inside, Origin, Outside
+from gaby.llm.messages import Answer, Message, ToolSpec
+from gaby.llm.outside import Conceal, Fenced, Inside, Outside
 from gaby.llm.skill import Skill, Unacceptable
 from gaby.llm.tiers import Tier
 from gaby.mind.showing import read_back
 from gaby.mind.situations import call_key
+from gaby.skills import plan_turns
 from gaby.skills.base import PROMPTS, Answered, Given
 from gaby.skills.choose_tools import Tool
+from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion, conclusion_errors
+from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, MadeCall, Passage, Turn
 
 MOST_CALLS = 8
-SEARCH = "search_knowledge"
-CONCLUDE = "conclude"
-_WHY = 500
-_LIKE_A_CALL = re.compile(r"\s*(?:```(?:json)?\s*)?[\[{<]")
+_WHY = 1000
 _SEARCHED: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -38,25 +37,18 @@ _SEARCHED: dict[str, Any] = {
     },
     "required": ["queries"],
 }
+_FOUND: dict[str, Any] = {
+    "type": "object",
+    "properties": {"need": {"type": "string", "minLength": 1, "maxLength": 400}},
+    "required": ["need"],
+}
 
 
-class Passage(Given):
-    citation: Inside
-    title: Outside
+class DialogueEntry(Given):
+    """A message on the ticket after its first text."""
+
+    author: Literal["requester", "colleague", "gaby", "somebody else"]
     text: Outside
-    trusted: bool = True
-    """Somebody who works here wrote it."""
-
-
-class MadeCall(Given):
-    number: Annotated[int, Field(ge=1)]
-    tool: Inside
-    arguments: Annotated[dict[str, Any], Origin(outside=True)]
-    outcome: Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
-    lane: Literal["read", "write"] = "read"
-    result: Outside = ""
-    """JSON as text, or text. `mind.shown` cuts it to a size and keeps it whole."""
-    reason: Outside = ""
 
 
 class Envelope(Given):
@@ -64,6 +56,13 @@ class Envelope(Given):
 
     title: Outside
     text: Outside
+    """The first text of the ticket, and behind it what was written later."""
+    body: Outside = ""
+    """The first text alone."""
+    dialogue: Annotated[list[DialogueEntry], Field(max_length=50)] = Field(default_factory=list[DialogueEntry])
+    """What was written since, oldest first."""
+    earlier: Annotated[list[Inside], Field(max_length=50)] = Field(default_factory=list[str])
+    """What Gaby did on this ticket before this investigation."""
     ticket_id: Inside | None = None
     requester: Outside | None = None
     requester_verified: bool = False
@@ -72,15 +71,30 @@ class Envelope(Given):
     searched: bool = False
     queries: list[Outside] = Field(default_factory=list[str])
     """What the knowledge was asked for already."""
-    passages: Annotated[list[Passage], Field(max_length=40)] = Field(default_factory=list[Passage])
+    passages: Annotated[list[Passage], Field(max_length=80)] = Field(default_factory=list[Passage])
     internal: bool = False
     """Pages for colleagues are among the passages. How many there are is not told: that would answer guesses."""
     similar_tickets: Annotated[list[Outside], Field(max_length=10)] = Field(default_factory=list[str])
     facts: Annotated[list[Outside], Field(max_length=20)] = Field(default_factory=list[str])
     calls: Annotated[list[MadeCall], Field(max_length=200)] = Field(default_factory=list[MadeCall])
+    turns: Annotated[list[Turn], Field(max_length=300)] = Field(default_factory=list[Turn])
+    """What was planned so far. Their searches and calls are among the passages and calls."""
     tools: Annotated[list[Tool], Field(max_length=1000)] = Field(default_factory=list[Tool])
+    more_tools: bool = False
+    """There are others, which can be searched for."""
     nudges: list[Inside] = Field(default_factory=list[str])
+    must_conclude: Inside = ""
+    """Why nothing but the end is left."""
+    concluded: Conclusion | None = None
+    """A conclusion that was not accepted, because of the doubts."""
+    doubts: Annotated[list[Outside], Field(max_length=30)] = Field(default_factory=list[str])
     now: datetime | None = None
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The names that a conclusion may cite."""
+        calls = (f"c{call.number}" for call in self.calls if call.outcome in {"done", "simulated"})
+        return frozenset({*calls, *(each.name for each in self.passages if each.name)})
 
 
 class Call(Answered):
@@ -92,11 +106,13 @@ class Call(Answered):
 
 
 class Step(Answered):
-    kind: Literal["retrieve", "call", "conclude"]
+    kind: Literal["retrieve", "call", "find_tools", "conclude"]
     queries: Annotated[list[str], Field(max_length=8)] = Field(default_factory=list[str])
     internal: bool = False
     """Pages that only colleagues may read are wanted as well."""
     calls: Annotated[list[Call], Field(max_length=MOST_CALLS)] = Field(default_factory=list[Call])
+    conclusion: Conclusion | None = None
+    """None when no model has concluded."""
     why: str = ""
 
 
@@ -119,6 +135,8 @@ def situation(given: Envelope) -> mind.Situation:
 
 
 def offline(given: Envelope, embed: Embed) -> Step:
+    if given.must_conclude:
+        return Step(kind="conclude", why=given.must_conclude)
     step = mind.next_step(situation(given), embed)
     calls = [
         Call(tool=each.tool, arguments=dict(each.arguments), why=each.why, consent=each.consent) for each in step.calls
@@ -127,51 +145,71 @@ def offline(given: Envelope, embed: Embed) -> Step:
 
 
 def specs(given: Envelope) -> tuple[ToolSpec, ...]:
-    """The tools of the company, and two of our own for the steps that are no call."""
-    return (
+    """The tools of the company, and those of our own for the steps that are no call."""
+    own = [
         ToolSpec(SEARCH, "Search the company's runbooks and documentation.", _SEARCHED),
         ToolSpec(
             CONCLUDE,
-            "End the investigation, when the cause is known and all that can be done was done, or nothing more can "
-            "be learned.",
-            {"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]},
+            "End the investigation with what was found, for the requester and for colleagues.",
+            CONCLUSION_SCHEMA,
         ),
-        *(ToolSpec(each.name, _told(each), each.parameters) for each in given.tools),
-    )
-
-
-def read(_given: Envelope, answer: Answer) -> Step:
-    """Calls to the company's tools come first: a search or an end beside them can wait. Words alone are an end."""
-    if not answer.uses and (not answer.text.strip() or _LIKE_A_CALL.match(answer.text)):
-        # A call that was written instead of made, perhaps broken off in its middle, or nothing at all.
-        raise Unacceptable(f"You called no tool. Call one, or {CONCLUDE}.")
-    why = " ".join(answer.text.split())[:_WHY]
-    calls = [
-        Call(tool=use.name, arguments=dict(use.arguments), why=why)
-        for use in answer.uses
-        if use.name not in {SEARCH, CONCLUDE}
     ]
-    if calls:
-        return Step(kind="call", calls=calls, why=why)
-    if searches := [use for use in answer.uses if use.name == SEARCH]:
-        queries = [str(query)[:400] for use in searches for query in use.arguments["queries"]]
-        internal = any(use.arguments.get("internal") is True for use in searches)
-        return Step(kind="retrieve", queries=list(dict.fromkeys(queries))[:8], internal=internal, why=why)
-    said = next((str(use.arguments.get("why", "")) for use in answer.uses if use.name == CONCLUDE), why)
-    return Step(kind="conclude", why=" ".join(said.split())[:_WHY])
+    if given.more_tools:
+        told = "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
+        own.append(ToolSpec(FIND, told, _FOUND))
+    return (*own, *(ToolSpec(each.name, _told(each), each.parameters) for each in given.tools))
+
+
+def read(given: Envelope, answer: Answer) -> Step:
+    """Searches and calls of one answer are all carried out; an end beside them can wait. Words alone are no step."""
+    if not answer.uses:
+        raise Unacceptable(
+            f"You called no tool. Call the tools that you need, or {CONCLUDE} with your texts as its arguments."
+        )
+    why = " ".join(answer.text.split())[:_WHY]
+    own = {SEARCH, CONCLUDE, FIND}
+    calls = [Call(tool=use.name, arguments=dict(use.arguments), why=why) for use in answer.uses if use.name not in own]
+    searches = [use for use in answer.uses if use.name == SEARCH]
+    queries = list(dict.fromkeys(str(query)[:400] for use in searches for query in use.arguments["queries"]))[:8]
+    internal = any(use.arguments.get("internal") is True for use in searches)
+    needs = [str(use.arguments["need"])[:400] for use in answer.uses if use.name == FIND]
+    ends = [use for use in answer.uses if use.name == CONCLUDE]
+    if given.must_conclude and not ends:
+        raise Unacceptable(f"Call {CONCLUDE} now, and nothing else. {given.must_conclude}")
+    if not given.must_conclude:
+        if calls:
+            return Step(kind="call", queries=queries, internal=internal, calls=calls, why=why)
+        if queries:
+            return Step(kind="retrieve", queries=queries, internal=internal, why=why)
+        if needs:
+            return Step(kind="find_tools", queries=needs, why=why)
+    conclusion = Conclusion.model_validate(ends[0].arguments)
+    return Step(kind="conclude", conclusion=conclusion, why=conclusion.why[:_WHY])
 
 
 def check(given: Envelope, answer: Step) -> None:
-    """Nothing is done twice. A read may be made again after something was changed, to see whether it helped."""
+    """Nothing is done twice, and nothing is cited that is not there. All that is wrong is told at once."""
+    wrong = _repeated(given, answer)
+    if answer.conclusion is not None:
+        outcomes = [call.outcome for call in given.calls if call.lane == "write"]
+        wrong += conclusion_errors(answer.conclusion, given.sources, outcomes)
+    if wrong:
+        raise Unacceptable("\n".join(dict.fromkeys(wrong)))
+
+
+def _repeated(given: Envelope, answer: Step) -> list[str]:
+    """A read may be made again after something was changed, to see whether it helped."""
     known = {tool.name for tool in given.tools}
     changed = max((call.number for call in given.calls if call.lane == "write" and call.outcome == "done"), default=0)
+    wrong: list[str] = []
     for call in answer.calls:
         if call.tool not in known:
-            raise Unacceptable(f"There is no tool {call.tool[:100]!r}. Use only the tools that were given.")
+            wrong.append(f"There is no tool {call.tool[:100]!r}. Use only the tools that were given.")
         key = call_key(call.tool, call.arguments)
         before = [each for each in given.calls if call_key(each.tool, each.arguments) == key]
         if any(_is_settled(each, changed) for each in before):
-            raise Unacceptable(f"{call.tool} was called with these arguments before. Use what it gave, or go on.")
+            wrong.append(f"{call.tool} was called with these arguments before. Use what it gave, or go on.")
+    return wrong
 
 
 def _is_settled(call: MadeCall, changed: int) -> bool:
@@ -190,6 +228,17 @@ def _told(tool: Tool) -> str:
     return f"{tool.description} (This changes something.)" if tool.lane == "write" else tool.description
 
 
+def turns(given: Envelope, conceal: Conceal) -> tuple[Message, ...]:
+    concluded = (given.concluded, tuple(given.doubts)) if given.concluded is not None else None
+    return plan_turns.messages(given.turns, given.passages, given.calls, conceal, concluded)
+
+
+def first_pages(given: Envelope, conceal: Conceal) -> dict[str, list[Fenced]]:
+    """Those of the search that is made before anything is planned."""
+    found = [each for each in given.passages if each.turn == 0]
+    return {"first_pages": [Fenced(plan_turns.page_text(each, conceal)) for each in found]}
+
+
 skill = Skill(
     name="plan",
     does="Say what to do next in an investigation: search the knowledge, call tools, or come to an end.",
@@ -202,7 +251,9 @@ skill = Skill(
     read=read,
     check=check,
     tools=specs,
-    max_output_tokens=1500,
+    turns=turns,
+    more_values=first_pages,
+    max_output_tokens=4000,
     example=Envelope(
         title="Locked out",
         text="I cannot sign in any more: it says that my account is locked.",
@@ -212,6 +263,7 @@ skill = Skill(
         queries=["account is locked"],
         passages=[
             Passage(
+                name="p1",
                 citation="doc:handbook/locked-out.md#L1-L9",
                 title="Locked out",
                 text="# Locked out\n\nFor people whose account is locked.\n\n"

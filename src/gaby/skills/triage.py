@@ -15,6 +15,8 @@ from gaby.skills.base import PROMPTS, Answered, Given
 class Incoming(Given):
     title: Outside
     body: Outside
+    later: Annotated[list[Outside], Field(max_length=20)] = Field(default_factory=list[str])
+    """What was written on it since, with who wrote it, oldest first."""
     company: Inside = "the company"
 
 
@@ -27,7 +29,7 @@ class Triage(Answered):
 
 
 def offline(given: Incoming, embed: Embed) -> Triage:
-    found = triage(f"{given.title}\n\n{given.body}", embed)
+    found = triage("\n\n".join((given.title, given.body, *given.later)), embed)
     return Triage(
         intent=found.intent,
         urgency=found.urgency,

@@ -184,7 +184,7 @@ class Posting(Base, WorkspaceOwned):
     __table_args__ = (
         UniqueConstraint("workspace_id", "run_id", "kind"),
         ForeignKeyConstraint(["workspace_id", "ticket_id"], ["tickets.workspace_id", "tickets.id"]),
-        CheckConstraint("kind IN ('reply', 'status', 'time', 'escalation')", name="kind"),
+        CheckConstraint("kind IN ('reply', 'ack', 'status', 'time', 'escalation')", name="kind"),
         CheckConstraint("state IN ('due', 'sending', 'posted', 'unknown', 'refused', 'dropped')", name="state"),
     )
 

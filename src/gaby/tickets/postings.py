@@ -36,7 +36,7 @@ from gaby.tickets.intake import Intake
 from gaby.tickets.models import Desk, Posting, Ticket
 
 PURPOSE = "posting"
-KINDS = ("reply", "status", "time", "escalation")
+KINDS = ("reply", "ack", "status", "time", "escalation")
 """In the order in which they are sent."""
 _PATIENCE = timedelta(hours=24)
 """For a desk that is down. After that a person has to look."""
@@ -54,7 +54,7 @@ _SETTLED = UNDELIVERED | {"posted", "dropped"}
 class Posted:
     """What became of one posting."""
 
-    kind: Literal["reply", "status", "time", "escalation"]
+    kind: Literal["reply", "ack", "status", "time", "escalation"]
     state: str
     shown: str
     error: str | None
@@ -216,7 +216,7 @@ class Poster:
         posting, ticket, adapter, content = sending.posting, sending.ticket, sending.adapter, sending.content
         metadata = ticket.source_metadata
         match posting.kind:
-            case "reply":
+            case "reply" | "ack":
                 reply = Reply(content["body"], posting.marker, content["private"])
                 return await adapter.post_reply(ticket.external_id, reply, metadata)
             case "status":
@@ -232,7 +232,7 @@ class Poster:
         """It was being sent when something broke. Look before sending again."""
         posting, ticket, adapter = sending.posting, sending.ticket, sending.adapter
         able = adapter.capabilities()
-        if posting.kind in {"status", "time"} or (posting.kind == "reply" and able.idempotent_replies):
+        if posting.kind in {"status", "time"} or (posting.kind in {"reply", "ack"} and able.idempotent_replies):
             return await self._decide(actor, sending)
         if posting.kind == "escalation":
             # Receivers are told its id, so a second copy can be told from a second escalation; silence cannot.
@@ -290,7 +290,7 @@ class Poster:
             row = await self._mine(session, posting)
             row.state, row.last_error, row.external_id = state, error and error[:500], external_id and external_id[:300]
             row.posted_at = self._clock.now() if state == "posted" else None
-            if posting.kind == "reply" and state == "posted":
+            if posting.kind in {"reply", "ack"} and state == "posted":
                 ticket = await self._intake.get(session, posting.ticket_id)
                 message = IncomingMessage(
                     external_id=external_id or posting.marker,

@@ -124,8 +124,8 @@ class Messages:
         self._catalogue = catalogue
         self._approvals = approvals
 
-    async def decide(self, message: Message, run: Run, approval_id: ApprovalId | None) -> Ruling:
-        """What a person must see first becomes a draft that waits for them."""
+    async def decide(self, message: Message, run: Run, approval_id: ApprovalId | None, *, asks: bool = True) -> Ruling:
+        """What a person must see first becomes a draft that waits for them, unless it is not worth to be asked."""
         snapshot = await self._catalogue.fresh(run.workspace_id)
         fence = epochs.fence(run.workspace_id, snapshot.epoch, run.fence)
         killed = snapshot.connectors[builtin.NAME].killed
@@ -137,6 +137,8 @@ class Messages:
         match verdict.outcome:
             case "allow":
                 return Ruling("send", verdict.rule, verdict.reason, fence, arguments=call.arguments)
+            case "ask" if not asks:
+                return await self._refuse(message, run, verdict.rule, verdict.reason)
             case "ask":
                 shown = await run_text_work(_size(call), shown_question, call, run, verdict, ())
                 async with self._database.write(run.workspace_id) as session:

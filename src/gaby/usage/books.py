@@ -179,7 +179,7 @@ def _settle(page: Page, entry: _Settle) -> bool:
     if held is None:
         return False
     settled = entry.settled
-    spent = (settled.usage.total, settled.nano_usd or 0)
+    spent = (settled.usage.counted, settled.nano_usd or 0)
     if settled.state == "unknown":
         # It may have been charged without our hearing of it, so the limits count the most that it can be.
         spent = (max(spent[0], held.tokens), max(spent[1], held.nano_usd))

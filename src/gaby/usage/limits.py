@@ -28,7 +28,7 @@ class Cap:
 @dataclass(frozen=True)
 class Limits:
     plan: Plan = PLANS[PlanName.BUSINESS]
-    run: Cap = Cap(50_000, 500_000_000)
+    run: Cap = Cap(200_000, 500_000_000)
     day: Cap = Cap()
     month: Cap = Cap()
 

@@ -56,7 +56,10 @@ def _messages(request: Request) -> list[MessageParam]:
     blocks = [_blocks(message) for message in said]
     if request.envelope.strip():
         blocks[0].insert(0, {"type": "text", "text": request.envelope, "cache_control": _BREAKPOINT})
-    blocks[-1][-1]["cache_control"] = _BREAKPOINT
+    # What is asked behind the answers of tools changes each time; the answers stay.
+    last = said[-1]
+    place = len(last.replies) - 1 if last.replies and last.text.strip() else -1
+    blocks[-1][place]["cache_control"] = _BREAKPOINT
     made: list[Any] = [{"role": message.role, "content": each} for message, each in zip(said, blocks, strict=True)]
     return made
 

@@ -1,0 +1,50 @@
+"""A text that cites: its lines as they were written, with the sentences of each and the sources that they name."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from gaby.mind import Cited, cited_sentences
+
+_OPENING = re.compile(r"\s{0,40}(?:(?:[-*•+>]|[0-9]{1,3}[.)]|#{1,6})\s{1,8})?")
+"""Of an item or a heading. It is kept, and is no part of the sentence."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    opening: str
+    sentences: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ReplyText:
+    lines: tuple[_Line, ...]
+    sentences: tuple[Cited, ...]
+
+    @classmethod
+    def read(cls, text: str) -> "ReplyText":
+        lines: list[_Line] = []
+        sentences: list[Cited] = []
+        for line in text.strip().splitlines():
+            found = _OPENING.match(line)
+            opening = found[0] if found is not None else ""
+            said = cited_sentences(line[len(opening) :])
+            lines.append(_Line(opening, tuple(range(len(sentences), len(sentences) + len(said)))))
+            sentences += said
+        return cls(tuple(lines), tuple(sentences))
+
+    def written(self, tokens: Mapping[str, str], without: Collection[int] = ()) -> str:
+        """With tokens in the place of names. A line of which nothing is left goes; so do the blank lines around it."""
+        written: list[str] = []
+        for line in self.lines:
+            kept = [place for place in line.sentences if place not in without]
+            if kept:
+                written.append(line.opening + " ".join(_with_tokens(self.sentences[place], tokens) for place in kept))
+            elif not line.sentences and written and written[-1]:
+                written.append("")
+        return "\n".join(written).strip()
+
+
+def _with_tokens(sentence: Cited, tokens: Mapping[str, str]) -> str:
+    cited = dict.fromkeys(tokens[name] for name in sentence.citations if name in tokens)
+    return " ".join((sentence.text, *(f"[{token}]" for token in cited)))

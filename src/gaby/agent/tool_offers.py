@@ -1,0 +1,30 @@
+"""Which tools a model is shown: all while they are few, otherwise those that fit the ticket; the rest can be found."""
+
+from collections.abc import Sequence
+
+from gaby.agent.memory import TicketView
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind import ToolCard, choose, extract
+from gaby.skills.choose_tools import Tool
+
+MOST_SHOWN_TOOLS = 20
+_CHOSEN = 12
+_FOUND = 6
+_READ = 4000
+
+
+def offered_tools(tools: Sequence[Tool], ticket: TicketView, pages: Sequence[str], embed: Embed) -> tuple[str, ...]:
+    """Those that the pages name come first, then those that fit the ticket by their words and meaning."""
+    text = "\n".join(pages)
+    named = [tool.name for tool in tools if tool.name.rpartition(".")[2] in text]
+    need = "\n\n".join((ticket.title, ticket.body, *ticket.messages))[:_READ]
+    chosen = [each.name for each in choose(need, _cards(tools), extract(need), embed, _CHOSEN)]
+    return tuple(dict.fromkeys([*named[:MOST_SHOWN_TOOLS], *chosen]))
+
+
+def found_tools(tools: Sequence[Tool], need: str, embed: Embed) -> tuple[str, ...]:
+    return tuple(each.name for each in choose(need, _cards(tools), [], embed, _FOUND))
+
+
+def _cards(tools: Sequence[Tool]) -> list[ToolCard]:
+    return [ToolCard(each.name, each.description, each.parameters, each.lane) for each in tools]

@@ -1,0 +1,149 @@
+"""The conversation with the planner so far: its searches and calls as its turns, their results as the answers."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from gaby.llm.messages import Message, ToolReply, ToolUse
+from gaby.llm.outside import Conceal, Inside, Origin, Outside, company_page, fenced
+from gaby.skills.base import Given
+from gaby.skills.conclusion import Conclusion
+
+SEARCH = "search_knowledge"
+CONCLUDE = "conclude"
+FIND = "find_tools"
+_OUTCOMES = {
+    "done": "Done.",
+    "simulated": "Only simulated: nothing was changed.",
+    "asked": "A person has to agree first, and was asked. It was not done yet.",
+    "denied": "Refused. Do not try it again.",
+    "failed": "It failed; nothing was changed.",
+    "unknown": "Nobody can say whether it was done. Do not repeat it.",
+}
+
+
+class Passage(Given):
+    citation: Inside
+    title: Outside
+    text: Outside
+    trusted: bool = True
+    """Somebody who works here wrote it."""
+    name: Inside = ""
+    """What a conclusion cites it by."""
+    turn: Annotated[int, Field(ge=0)] = 0
+    """The number of the turn that asked for it; 0 was before the first."""
+
+
+class MadeCall(Given):
+    number: Annotated[int, Field(ge=1)]
+    tool: Inside
+    arguments: Annotated[dict[str, Any], Origin(outside=True)]
+    outcome: Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
+    lane: Literal["read", "write"] = "read"
+    result: Outside = ""
+    """JSON as text, or text. `mind.shown` cuts it to a size and keeps it whole."""
+    reason: Outside = ""
+
+
+class TurnCall(Given):
+    tool: Inside
+    arguments: Annotated[dict[str, Any], Origin(outside=True)]
+    number: int | None = None
+    """Of the call that was made; None when it was put off."""
+
+
+class Turn(Given):
+    """One answer of the planner."""
+
+    text: Outside = ""
+    """Its reasons, in its own words."""
+    queries: list[Outside] = Field(default_factory=list[str])
+    internal: bool = False
+    need: Outside = ""
+    """What it wanted tools for."""
+    offered: list[Inside] = Field(default_factory=list[str])
+    """The tools that were found for that."""
+    calls: list[TurnCall] = Field(default_factory=list[TurnCall])
+
+
+def messages(
+    turns: Sequence[Turn],
+    passages: Sequence[Passage],
+    calls: Sequence[MadeCall],
+    conceal: Conceal,
+    concluded: tuple[Conclusion, tuple[str, ...]] | None,
+) -> tuple[Message, ...]:
+    """Appended to and never rewritten, so that what was read once can be read from a cache."""
+    made = {call.number: call for call in calls}
+    told: list[Message] = []
+    for number, turn in enumerate(turns, 1):
+        pairs = list(_pairs(number, turn, passages, made, conceal))
+        if pairs:
+            told.append(Message("assistant", conceal(turn.text), tuple(use for use, _ in pairs)))
+            told.append(Message("user", replies=tuple(reply for _, reply in pairs)))
+    if concluded is not None:
+        told += _turned_down(concluded[0], concluded[1], conceal)
+    return tuple(told)
+
+
+def _pairs(
+    number: int, turn: Turn, passages: Sequence[Passage], made: dict[int, MadeCall], conceal: Conceal
+) -> Iterable[tuple[ToolUse, ToolReply]]:
+    if turn.queries:
+        name = f"search-{number}"
+        arguments = {"queries": [conceal(query) for query in turn.queries], "internal": turn.internal}
+        found = [each for each in passages if each.turn == number]
+        text = "\n\n".join(page_text(each, conceal) for each in found) or "Nothing that was not shown before."
+        yield ToolUse(name, SEARCH, arguments), ToolReply(name, text)
+    if turn.need:
+        name = f"find-{number}"
+        text = ", ".join(turn.offered) or "There is no other tool for that."
+        yield ToolUse(name, FIND, {"need": conceal(turn.need)}), ToolReply(name, text)
+    for place, each in enumerate(turn.calls, 1):
+        call = made.get(each.number) if each.number is not None else None
+        name = f"call-{call.number}" if call is not None else f"call-{number}-{place}"
+        yield ToolUse(name, each.tool, _concealed(each.arguments, conceal)), _reply(name, call, conceal)
+
+
+def page_text(passage: Passage, conceal: Conceal) -> str:
+    """The company's own pages may be followed; what customers wrote is fenced like every stranger's text."""
+    mark = company_page if passage.trusted else fenced
+    text = conceal(f"{passage.title}\n{passage.text}")
+    return f"[{passage.name}] {mark(text, 'page')}"
+
+
+def _reply(name: str, call: MadeCall | None, conceal: Conceal) -> ToolReply:
+    if call is None:
+        return ToolReply(name, "Not made yet: what only reads was done first. Call it again if it is still wanted.")
+    told = [f"[c{call.number}] {_OUTCOMES[call.outcome]}"]
+    if call.reason:
+        told.append(fenced(conceal(call.reason), "reason"))
+    if call.result:
+        told.append(fenced(conceal(call.result), "result"))
+    return ToolReply(name, "\n".join(told), failed=call.outcome in {"denied", "failed", "unknown"})
+
+
+def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: Conceal) -> list[Message]:
+    use = ToolUse("conclude-1", CONCLUDE, _concealed(conclusion.model_dump(), conceal))
+    lines = "\n".join(f"- {conceal(doubt)}" for doubt in doubts)
+    text = (
+        "A reviewer who sees only the sources has doubts:\n"
+        f"{lines}\n"
+        "Conclude again. Say what the sources say, cite the source that says it, leave out what none says, and give "
+        "another verdict if it is not solved. Where the reviewer is wrong, keep the sentence and cite better."
+    )
+    return [Message("assistant", "", (use,)), Message("user", replies=(ToolReply("conclude-1", text, failed=True),))]
+
+
+def _concealed(value: Any, conceal: Conceal) -> Any:
+    match value:
+        case str():
+            return conceal(value)
+        case dict():
+            pairs = cast("dict[str, Any]", value)
+            return {key: _concealed(each, conceal) for key, each in pairs.items()}
+        case list() | tuple():
+            return [_concealed(each, conceal) for each in cast("list[Any]", value)]
+        case _:
+            return value

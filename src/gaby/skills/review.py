@@ -1,0 +1,113 @@
+"""The review of a reply before it is sent: is each sentence carried by its sources, and is the ticket really done?"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gaby import mind
+from gaby.llm.embeddings.embed import Embed
+from gaby.llm.outside import Inside, Outside
+from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.tiers import Tier
+from gaby.mind.completing import Change, Claim, completeness
+from gaby.skills.base import PROMPTS, Answered, Given
+
+
+class CitedText(Given):
+    number: Annotated[int, Field(ge=1)]
+    text: Outside
+    sources: list[Inside] = Field(default_factory=list[str])
+
+
+class ReviewedSource(Given):
+    name: Inside
+    text: Outside
+
+
+class ReviewedChange(Given):
+    tool: Inside
+    outcome: mind.Outcome
+    verified: bool | None = None
+    """Whether a second look showed that it helped. None when nobody looked, or only a model can tell."""
+
+
+class Draft(Given):
+    """A reply that is about to be sent, with all that it rests on."""
+
+    ticket: Outside
+    dialogue: Annotated[list[Outside], Field(max_length=50)] = Field(default_factory=list[str])
+    verdict: mind.Verdict
+    cause: Outside = ""
+    open: list[Outside] = Field(default_factory=list[str])
+    sentences: Annotated[list[CitedText], Field(max_length=100)]
+    sources: Annotated[list[ReviewedSource], Field(max_length=100)] = Field(default_factory=list[ReviewedSource])
+    changes: Annotated[list[ReviewedChange], Field(max_length=50)] = Field(default_factory=list[ReviewedChange])
+
+
+class SentenceReview(Answered):
+    number: int
+    support: Literal["supported", "unsupported", "not_needed"]
+    why: Annotated[str, Field(max_length=300)]
+    """Empty unless it is unsupported."""
+
+
+class Review(Answered):
+    sentences: Annotated[list[SentenceReview], Field(max_length=100)]
+    complete: bool
+    why: Annotated[str, Field(max_length=1000)]
+
+
+def offline(given: Draft, _embed: Embed) -> Review:
+    """By values: numbers, dates, names and codes must stand in what is cited. Words are not weighed."""
+    texts = {each.name: each.text for each in given.sources}
+    reviewed: list[SentenceReview] = []
+    for each in given.sentences:
+        cited = [texts[name] for name in each.sources if name in texts]
+        holds = bool(cited) and mind.support(each.text, cited).holds
+        told = "supported" if holds else "unsupported" if cited else "not_needed"
+        why = "It gives a value that its sources do not give." if told == "unsupported" else ""
+        reviewed.append(SentenceReview(number=each.number, support=told, why=why))
+    written = "\n".join(f"{each.text} {' '.join(f'[{name}]' for name in each.sources)}" for each in given.sentences)
+    changes = tuple(Change(each.tool, each.outcome, each.verified) for each in given.changes)
+    asked = "\n\n".join((given.ticket, *given.dialogue))
+    complete, why = completeness(Claim(asked, written, given.verdict, texts, changes))
+    return Review(sentences=reviewed, complete=complete, why=why[:1000])
+
+
+def check(given: Draft, answer: Review) -> None:
+    """Every sentence is looked at, and a model may find a ticket open that the facts would close, never the reverse."""
+    wrong: list[str] = []
+    wanted, got = {each.number for each in given.sentences}, [each.number for each in answer.sentences]
+    if missing := sorted(wanted - set(got)):
+        wrong.append(f"Say of the sentences {', '.join(map(str, missing))} too whether they are supported.")
+    if len(got) != len(set(got)) or set(got) - wanted:
+        wrong.append("Give each sentence once, by its number.")
+    if answer.complete and given.verdict != "auto_resolved":
+        wrong.append("Only what is auto_resolved can be complete.")
+    if answer.complete and any(each.outcome in {"asked", "unknown"} for each in given.changes):
+        wrong.append("It is not complete while a change waits, or nobody knows whether it was done.")
+    if wrong:
+        raise Unacceptable("\n".join(wrong))
+
+
+skill = Skill(
+    name="review",
+    does="Hold each sentence of a reply against its sources, and say whether the ticket is really done.",
+    tier=Tier.SMALL,
+    takes=Draft,
+    gives=Review,
+    prompt_file=PROMPTS / "review.md.j2",
+    fallback=offline,
+    check=check,
+    max_output_tokens=2000,
+    example=Draft(
+        ticket="I am locked out. Please unlock my account.",
+        verdict="auto_resolved",
+        sentences=[
+            CitedText(number=1, text="The account was locked and is unlocked now.", sources=["c2"]),
+            CitedText(number=2, text="Write to us if anything else is wrong."),
+        ],
+        sources=[ReviewedSource(name="c2", text='{"done": "The account was locked and is unlocked now."}')],
+        changes=[ReviewedChange(tool="directory.unlock_user", outcome="done", verified=True)],
+    ),
+)
