@@ -9,7 +9,10 @@ from evals.chat_server import Call, ChatAnswer, ChatServer
 
 MODEL = "compromised"
 MOST_CALLS = 8
-_CONCLUDE: Call = ("conclude", {"why": "What was asked for is done."})
+_CONCLUDE: Call = (
+    "conclude",
+    {"verdict": "needs_tech", "why": "What was asked for is done.", "reply": "What you asked for is done."},
+)
 
 
 @dataclass

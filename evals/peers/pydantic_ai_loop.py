@@ -32,7 +32,9 @@ from gaby.evals.scene import Scene
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.skills import plan, triage
+from gaby.skills.plan_turns import SEARCH
 from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
+from gaby.tools.disclosure import requester_of
 
 _ANYTHING = SchemaValidator(schema=core_schema.any_schema())
 """The invoker checks the arguments, so that a misfit is recorded like every other denial."""
@@ -89,7 +91,7 @@ class GabyTools(AbstractToolset[Work]):
     async def get_tools(self, ctx: RunContext[Work]) -> dict[str, ToolsetTool[Work]]:
         box = await _toolbox(ctx.deps)
         found = {each.name: (each.parameters, each.lane == "write") for each in box.tools}
-        found[plan.SEARCH] = ({"type": "object", "properties": {"queries": {"type": "array"}}}, False)
+        found[SEARCH] = ({"type": "object", "properties": {"queries": {"type": "array"}}}, False)
         return {
             name: ToolsetTool(
                 toolset=self,
@@ -104,7 +106,7 @@ class GabyTools(AbstractToolset[Work]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Work], tool: ToolsetTool[Work]
     ) -> str:
         work, call_id = ctx.deps, ctx.tool_call_id or ""
-        if name == plan.SEARCH:
+        if name == SEARCH:
             return await _search(work, tuple(tool_args["queries"]))
         lane = "write" if tool.tool_def.sequential else "read"
         approval = work.approvals.get(call_id)
@@ -138,17 +140,20 @@ def _thinking(work: Work) -> FunctionModel:
             raise Enough(noticed.enough)
         run.memory.add(Delta(nudges=noticed.nudges, withdrawn=noticed.withdraw))
         box = await _toolbox(work)
-        filled = fill(run.memory, box, (), run.persona.bounds, ticket_id=run.ticket.external_id, now=gaby.clock.now())
+        reader, now = requester_of(run.tools), gaby.clock.now()
+        filled = fill(run.memory, box, (), run.persona.bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
         planned = await gaby.models.runner.run(plan.skill, filled.envelope, run.occasion)
         usage, step = planned.usage, planned.value
-        run.memory.add(Delta(tokens=usage.input + usage.output, nano_usd=planned.nano_usd or 0))
+        run.memory.add(Delta(tokens=usage.counted, nano_usd=planned.nano_usd or 0))
         work.say("gaby", step.kind, step.why)
         if step.kind == "retrieve":
-            search = plan.Call(tool=plan.SEARCH, arguments={"queries": list(step.queries)})
+            search = plan.Call(tool=SEARCH, arguments={"queries": list(step.queries)})
             return ModelResponse(parts=[_part(work, search)])
         if step.kind == "call" and step.calls:
             run.memory.add(Delta(iterations=1))
             return ModelResponse(parts=[_part(work, each) for each in step.calls])
+        if step.conclusion is not None:
+            run.memory.add(Delta(conclusion=step.conclusion, written_by=planned.source))
         return ModelResponse(parts=[TextPart(step.why or "done")])
 
     return FunctionModel(think, model_name="gaby-plan")

@@ -16,7 +16,7 @@ from gaby.audit.models import AuditRowRecord
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.ids import SYSTEM, ApprovalId, TicketId, WorkspaceId
 from gaby.tickets.canonical import IncomingTicket
-from gaby.tickets.models import Ticket, TicketMessage
+from gaby.tickets.models import Posting, Ticket, TicketMessage
 from gaby.tools.approvals import Answer, Decision
 from gaby.tools.models import Approval
 
@@ -60,8 +60,14 @@ class Office:
             return await self.gaby.tickets.intake.get(session, ticket_id)
 
     async def messages(self, ticket_id: TicketId) -> Sequence[TicketMessage]:
+        """Without the first reply that says no more than that a colleague takes over."""
         async with self.gaby.database.read(self.workspace_id) as session:
-            return await self.gaby.tickets.intake.messages(session, ticket_id)
+            acknowledged = select(Posting.external_id).where(
+                Posting.workspace_id == self.workspace_id, Posting.ticket_id == ticket_id, Posting.kind == "ack"
+            )
+            apart = set((await session.scalars(acknowledged)).all())
+            written = await self.gaby.tickets.intake.messages(session, ticket_id)
+        return [each for each in written if each.external_id not in apart]
 
     async def run_of(self, ticket_id: TicketId) -> Investigation:
         async with self.gaby.database.read(self.workspace_id) as session:

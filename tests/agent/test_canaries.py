@@ -46,7 +46,7 @@ async def test_what_a_ticket_holds_reaches_no_model_no_log_and_no_table_in_clear
     model = Model(steps, "Your account is fine. [s1]")
     try:
         with ChatServer(model.answer) as server:
-            await use_model(office, server.url, "plan", "triage", "judge", "complete", "summarise")
+            await use_model(office, server.url, "plan", "triage", "review")
             ticket_id = await office.receive(TICKET)
             await office.work()
     finally:

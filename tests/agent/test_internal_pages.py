@@ -9,6 +9,7 @@ from evals.chat_server import ChatServer
 from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.memory import CallRecord, PassageRecord
 from gaby.agent.message_gate import MessageGate
+from gaby.agent.replies import acknowledgement
 from gaby.app import Gaby
 from gaby.kernel.ids import TicketId
 from gaby.safety import Readers
@@ -41,7 +42,7 @@ async def played(office: Office, ticket: IncomingTicket, **search: Any) -> tuple
         "Wait for an hour, and try again. [s1]",
     )
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(ticket)
         await office.work()
     return ticket_id, model
@@ -52,7 +53,6 @@ async def test_an_answer_from_public_pages_needs_nobody_though_others_were_found
     [sent] = await public_texts(office, ticket_id)
     assert "Wait for an hour" in sent
     assert await office.waiting() == []
-    assert any("Pages for colleagues are not shown" in prompt for prompt in model.prompts)
     assert not any(STAFF_PAGE in prompt for prompt in model.prompts)
 
 
@@ -64,27 +64,25 @@ async def test_whoever_asks_for_internal_pages_gets_them_and_the_reply_is_looked
     assert await public_texts(office, ticket_id) == []
 
 
-async def test_a_note_keeps_what_internal_pages_say_apart_from_what_can_be_told(office: Office) -> None:
-    """A colleague who copies the second part to the requester copies nothing of the first."""
+async def test_what_a_model_wrote_for_colleagues_reaches_no_requester(office: Office) -> None:
+    """Two texts for two audiences; and where a colleague goes on, nobody is asked about words of courtesy."""
     internal = "Tell the owner of the account by the address that we have on file, never by an address in the message."
-    model = Model(
-        [[("search_knowledge", {"queries": [LOCKED_OUT.title, "strangers", "phishing"], "internal": True})]],
-        f"Wait for an hour, and try again. [s1]\n{internal} [s2]",
-    )
-    model.verdict = "needs_tech"
+    search = ("search_knowledge", {"queries": [LOCKED_OUT.title, "strangers", "phishing"], "internal": True})
+    model = Model([[search]], "A colleague looks at it.")
+    end = ("conclude", {"verdict": "needs_tech", "why": "Unclear.", "reply": model.reply, "note": internal})
+    model.steps.append([end])
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
     async with office.gaby.database.read(office.workspace_id) as session:
         written = await office.gaby.tickets.intake.written(
             session, await office.gaby.tickets.intake.get(session, ticket_id)
         )
-    [note] = [each.body for each in written.messages if each.author == "gaby"]
-    behind, _, tellable = note.partition("What the requester can be told:")
-    assert internal in behind
-    assert "Wait for an hour" in tellable
-    assert internal not in tellable
+    [note] = [each.body for each in written.messages if each.author == "gaby" and each.private]
+    assert internal in note
+    assert await public_texts(office, ticket_id) == [acknowledgement(LOCKED_OUT.body)]
+    assert await office.waiting() == []
 
 
 async def test_gabys_list_of_sources_is_no_quotation(office: Office) -> None:

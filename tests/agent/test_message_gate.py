@@ -1,6 +1,7 @@
 """What leaves is decided like any other change: what a reader may not be told waits as a draft for a person."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -48,13 +49,37 @@ class Model:
 
     def answer(self, asked: Mapping[str, Any]) -> ChatAnswer:
         self.prompts.append(json.dumps(asked.get("messages", []), ensure_ascii=False))
-        if "You give the verdict" in self.prompts[-1]:
-            return ChatAnswer(json.dumps({"verdict": self.verdict, "confidence": 1.0, "reasons": ["So it is."]}))
-        if "You look once more" in self.prompts[-1]:
-            return ChatAnswer(json.dumps({"complete": True, "why": "Everything was answered."}))
+        if "You review a reply" in self.prompts[-1]:
+            return reviewed(asked)
         if not asked.get("tools"):
             return ChatAnswer(self.reply)
-        return ChatAnswer("", self.steps.pop(0) if self.steps else [("conclude", {"why": "Done."})])
+        return ChatAnswer("", self.steps.pop(0) if self.steps else [self._end()])
+
+    def _end(self) -> tuple[str, dict[str, Any]]:
+        return concluded(self.prompts[-1], self.verdict, self.reply)
+
+
+_SHOWN = re.compile(r"\[([pc]\d+)\] (?:<company|<outside|Done|Only)")
+
+
+def concluded(prompt: str, verdict: str, reply: str) -> tuple[str, dict[str, Any]]:
+    """`[s1]` in the reply is the first source that was shown."""
+    names = list(dict.fromkeys(_SHOWN.findall(prompt)))
+
+    def name(found: re.Match[str]) -> str:
+        return f"[{names[min(int(found[1]), len(names)) - 1]}]" if names else ""
+
+    told = {"verdict": verdict, "why": "So it is.", "reply": re.sub(r"\[s(\d+)\]", name, reply)}
+    return "conclude", told
+
+
+def reviewed(asked: Mapping[str, Any]) -> ChatAnswer:
+    """Whatever it says is taken for true."""
+    prompt = asked["messages"][-1]["content"]
+    numbers = re.findall(r"Sentence (\d+), citing", prompt)
+    sentences = [{"number": int(number), "support": "supported", "why": ""} for number in numbers]
+    complete = "The verdict: auto_resolved" in prompt
+    return ChatAnswer(json.dumps({"sentences": sentences, "complete": complete, "why": "Everything is answered."}))
 
 
 async def use_model(office: Office, url: str, *skills: str) -> None:
@@ -144,12 +169,13 @@ async def test_however_a_model_spells_what_it_has_read_of_others_the_reply_waits
     steps = [[("company.search_users", {"query": VICTIM})]]
     model = Model(steps, f"{said} [s1]")
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
     assert any(VICTIM in prompt or "[email:2-" in prompt for prompt in model.prompts), "the model has not read it"
     [draft] = await office.waiting()
-    assert (draft.tool, draft.concerns[0]["rule"]) == ("reply", "readers")
+    assert draft.tool == "reply"
+    assert "readers" in {concern["rule"] for concern in draft.concerns}
     assert await public_texts(office, ticket_id) == []
 
 
@@ -157,6 +183,7 @@ async def test_however_a_model_spells_what_it_has_read_of_others_the_reply_waits
 async def test_a_model_sees_placeholders_and_the_requester_sees_their_own_values(office: Office) -> None:
     """What the model copies comes back for the one reader whose it is."""
     model = Model([[("company.search_users", {"query": "nora.lindqvist@brightbakery.example"})]], "")
+    model.verdict = "needs_tech"
     with ChatServer(model.answer) as server:
         await use_model(office, server.url, "plan")
         ticket_id = await office.receive(LOCKED_OUT)

@@ -25,7 +25,7 @@ from gaby.tools import Call, RetryLater
 from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.agent.scenes import Office, open_office
-from tests.agent.test_message_gate import use_model
+from tests.agent.test_message_gate import concluded, reviewed, use_model
 from tests.tools.scenes import EVERYTHING, Scene
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -42,16 +42,17 @@ class Payer:
 
     def answer(self, asked: Mapping[str, Any]) -> ChatAnswer:
         prompt = json.dumps(asked.get("messages", []), ensure_ascii=False)
-        if "You give the verdict" in prompt:
-            return ChatAnswer(json.dumps({"verdict": "auto_resolved", "confidence": 1.0, "reasons": ["So it is."]}))
-        if "You look once more" in prompt:
-            return ChatAnswer(json.dumps({"complete": True, "why": "Everything was done."}))
+        if "You review a reply" in prompt:
+            return reviewed(asked)
         found = _PAY.search(prompt)
         assert found is not None, prompt
         account = found[1]
         look: list[tuple[str, dict[str, Any]]] = [("till.look", {})] if self.looks else []
         left = self.plans.setdefault(account, [[*look, ("till.pay", {"account_id": account})]])
-        return ChatAnswer("", left.pop(0) if left else [("conclude", {"why": "Done."})])
+        return ChatAnswer("", left.pop(0) if left else [self.end(prompt)])
+
+    def end(self, prompt: str) -> tuple[str, dict[str, Any]]:
+        return concluded(prompt, "auto_resolved", "It was paid [s1].")
 
 
 class Till:
@@ -112,7 +113,7 @@ async def till(gaby: Gaby, clock: HeldClock, tmp_path: Path) -> AsyncGenerator[T
     await scene.connect("till", "busy.py")
     payer = Payer()
     with ChatServer(payer.answer) as server:
-        await use_model(office, server.url, "plan", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         yield Till(office, scene, clock, payer)
 
 
@@ -239,7 +240,6 @@ async def test_when_the_wait_is_over_it_is_told_plainly(till: Till, kind: str) -
         till.turn_away("rate_limited", 99, "60")
         await till.instruct(1)
         words = "Too many calls for till: waited 60 seconds, and it would take 60 seconds more. It was not done."
-    till.payer.answer = until_failed(till.payer)
     await till.work()
     runs = await till.runs()
     [late] = [run for run in runs if run.verdict != "auto_resolved"]
@@ -247,19 +247,6 @@ async def test_when_the_wait_is_over_it_is_told_plainly(till: Till, kind: str) -
     assert words in str(late.reason)
     assert "allowed" not in str(late.reason)
     assert await till.office.audit("tool.denied") == []
-
-
-def until_failed(payer: Payer) -> Any:
-    """The verdict of a judge that finds nothing, where something was not done."""
-    usual = payer.answer
-
-    def answer(asked: Mapping[str, Any]) -> ChatAnswer:
-        prompt = json.dumps(asked.get("messages", []), ensure_ascii=False)
-        if "You give the verdict" in prompt and "It was not done" in prompt:
-            return ChatAnswer(json.dumps({"verdict": "failed", "confidence": 1.0, "reasons": ["Nothing worked."]}))
-        return usual(asked)
-
-    return answer
 
 
 @pytest.mark.promise("S11", "S2")

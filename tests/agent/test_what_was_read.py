@@ -37,7 +37,7 @@ def unreadable(run: Investigating) -> set[str]:
 async def played(office: Office, *steps: tuple[str, dict[str, Any]]) -> TicketId:
     model = Model([[each] for each in steps], "All is well with you. [s1]")
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
     return ticket_id
@@ -55,10 +55,10 @@ async def test_what_an_error_says_is_read(office: Office) -> None:
 
 
 async def test_what_a_colleague_says_when_they_refuse_is_read(office: Office) -> None:
-    model = Model([[OWN], [("company.unlock_user", {"user_id": "usr_002"})]], "Well. [s1]")
+    model = Model([[OWN], [("company.unlock_user", {"user_id": "usr_002"})]], "Is it well? [s1]")
     model.verdict = "needs_client"
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
         [asked] = await office.waiting()
@@ -80,7 +80,7 @@ async def test_what_a_tool_brought_that_is_gone_is_for_the_staff(office: Office)
 async def test_what_others_write_on_a_ticket_is_not_told_to_its_requester(office: Office) -> None:
     model = Model([[OWN]], "She says that the box is blue. [s1]")
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "summarise", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(LOCKED_OUT)
         async with office.gaby.database.write(office.workspace_id) as session:
             ticket = await office.gaby.tickets.intake.get(session, ticket_id)
@@ -96,7 +96,7 @@ async def test_rules_that_write_for_a_model_that_planned_count_as_the_model(offi
     """Otherwise a model would choose by its calls what the rules then tell."""
     model = Model([[("company.search_users", {"query": "dolores.vega@cactuscycles.example"})], [OWN]], "no source")
     with ChatServer(model.answer) as server:
-        await use_model(office, server.url, "plan", "judge", "complete")
+        await use_model(office, server.url, "plan", "review")
         ticket_id = await office.receive(LOCKED_OUT)
         await office.work()
     assert await public_texts(office, ticket_id) == []

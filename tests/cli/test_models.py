@@ -172,7 +172,7 @@ def test_at_the_limit_the_command_says_so_and_spends_nothing(with_model: Shell, 
     assert ran.code == 6
     assert "gaby usage limit" in ran.err
     assert vendors.requests == []
-    assert with_model("usage", "limit", "--run-tokens", "usual", "--json").json()["run_tokens"] == 50_000
+    assert with_model("usage", "limit", "--run-tokens", "usual", "--json").json()["run_tokens"] == 200_000
     assert with_model("usage", "plan", "free", "--json").json()["runs_per_month"] == 50
     assert with_model("usage", "limits", "--json").json()["tiers"] == ["small"]
     assert with_model("usage", "plan", "usual", "--json").json()["plan"] == "business"

@@ -172,8 +172,8 @@ def test_the_companys_pages_may_be_followed_and_strangers_texts_may_not() -> Non
 
 
 def ended(**more: Any) -> plan.Step:
-    told = {"verdict": "auto_resolved", "why": "Solved.", "reply": "It is locked [c1]."}
-    return plan.Step(kind="conclude", conclusion=Conclusion(**{**told, **more}))
+    told: dict[str, Any] = {"verdict": "auto_resolved", "why": "Solved.", "reply": "It is locked [c1].", **more}
+    return plan.Step(kind="conclude", conclusion=Conclusion(**told))
 
 
 SEEN = after(made(1, "find_user", result=LOCKED))

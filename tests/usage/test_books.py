@@ -50,7 +50,7 @@ async def test_what_was_held_and_not_spent_comes_back(db: Database, clock: HeldC
         await desk.books.settle(first, DONE)
         await desk.others.hold(desk.wanted(50, 500))
         run = (await desk.counts())["run"]
-        assert (run.used_tokens, run.held_tokens, run.used_nano_usd, run.held_nano_usd) == (45, 50, 400, 500)
+        assert (run.used_tokens, run.held_tokens, run.used_nano_usd, run.held_nano_usd) == (41, 50, 400, 500)
 
 
 async def test_nothing_is_paid_twice(db: Database, clock: HeldClock) -> None:
@@ -58,7 +58,7 @@ async def test_nothing_is_paid_twice(db: Database, clock: HeldClock) -> None:
         hold = await desk.books.hold(desk.wanted())
         await asyncio.gather(*(books.settle(hold, DONE) for books in (desk.books, desk.others, desk.books)))
         for count in (await desk.counts()).values():
-            assert (count.used_tokens, count.held_tokens, count.used_nano_usd) == (45, 0, 400)
+            assert (count.used_tokens, count.held_tokens, count.used_nano_usd) == (41, 0, 400)
         [call] = await desk.calls()
         assert (call.state, call.cost_nano_usd, call.answered_by) == ("done", 400, "small-1-2030")
         labels = {"workspace": str(desk.workspace_id), "model": "small-1"}
@@ -168,7 +168,7 @@ async def test_a_call_over_midnight_is_settled_where_it_was_held(db: Database, c
         clock.advance(timedelta(seconds=2))
         await desk.books.settle(hold, DONE)
         counts = await desk.counts()
-        assert (counts["day"].key, counts["day"].held_tokens, counts["day"].used_tokens) == ("2030-01-31", 0, 45)
+        assert (counts["day"].key, counts["day"].held_tokens, counts["day"].used_tokens) == ("2030-01-31", 0, 41)
         assert (counts["month"].key, counts["month"].used_tokens) == ("2030-01", 45)
 
 
@@ -177,7 +177,7 @@ async def test_a_clock_that_goes_back_loses_nothing(db: Database, clock: HeldClo
         hold = await desk.books.hold(desk.wanted())
         clock.advance(timedelta(days=-2))
         await desk.books.settle(hold, DONE)
-        assert (await desk.counts())["day"].used_tokens == 45
+        assert (await desk.counts())["day"].used_tokens == 41
         assert await desk.books.sweep() == 0
 
 

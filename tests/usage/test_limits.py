@@ -100,4 +100,4 @@ async def test_a_budget_of_nothing_is_a_budget(db: Database, clock: HeldClock) -
         async with db.write(desk.workspace_id) as session:
             await Budgets().change(session, system_actor("test"), LimitChange(run_usd=0, day_usd=0.000000001))
         limits = await desk.books.limits(desk.workspace_id)
-        assert (limits.run, limits.day.nano_usd) == (Cap(50_000, 0), 1)
+        assert (limits.run, limits.day.nano_usd) == (Cap(200_000, 0), 1)
