@@ -188,7 +188,7 @@ async def test_a_run_that_breaks_tells_what_it_has_changed(gaby: Gaby, tmp_path:
     async with gaby.database.read(office.workspace_id) as session:
         ticket = await gaby.tickets.intake.get(session, ticket_id)
         written = await gaby.tickets.intake.written(session, ticket)
-    [note] = [each.body for each in written.messages if each.author == "gaby"]
+    [note] = [each.body for each in written.messages if each.author == "gaby" and each.private]
     assert "`company.unlock_user` was done." in note
 
 

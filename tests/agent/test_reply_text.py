@@ -15,7 +15,9 @@ def test_lines_and_items_stay_and_what_is_left_out_leaves_no_gap() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\n\n", "[", "[p1]", "[p1] [p1]", "- ", "1.", "\x00", "[[p1]]", "a" * 200_000, "[p1]" * 5000]
+    "text",
+    ["", "\n\n", "[", "[p1]", "[p1] [p1]", "- ", "1.", "\x00", "[[p1]]", "a" * 200_000, "[p1]" * 5000],
+    ids=lambda text: repr(text[:10]),
 )
 def test_no_text_is_too_strange_to_be_read(text: str) -> None:
     assert "[p1]" not in ReplyText.read(text).written({"p1": "doc:a"}) or "[[p1]]" in text
