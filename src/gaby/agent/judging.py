@@ -17,7 +17,7 @@ from gaby.agent.loading import load
 from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.replies import PUBLIC, cited_text, message, note, tokens_in
+from gaby.agent.replies import PUBLIC, PageLink, cited_text, message, note, tokens_in
 from gaby.agent.retry_later import missed_calls
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
@@ -31,6 +31,7 @@ from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Again, Token
 from gaby.llm.service import Models
 from gaby.mind import Case, CitedSentence, Conclusion, Situation, cited_sentences, conclude, shown, support
+from gaby.mind.languages import language_of
 from gaby.safety import STAFF_READER, Reader, Readers
 from gaby.skills import complete, judge, plan, summarise
 from gaby.tickets.adapters.adapter import Capabilities
@@ -81,7 +82,8 @@ class Judge:
             if not done:
                 verdict, reasons = "needs_tech", [*reasons, why]
         if verdict not in {"auto_resolved", "skipped"}:
-            reasons = [*reasons, *missed]
+            urgent = [f"Urgency: {conclusion.urgency}."] if conclusion.urgency in {"high", "critical"} else []
+            reasons = [*urgent, *reasons, *missed]
         notes = cited_text(conclusion.notes)
         if verdict == "failed_budget":
             notes = "\n\n".join(part for part in (await self.begun_changes(run), notes) if part)
@@ -137,7 +139,9 @@ class Judge:
         behind = "\n".join(part for part in (notes, internal) if part)
         inside = note(verdict, tellable, written_by, notes=behind, reasons=reasons)
         # Where a desk has no private notes, what is meant for colleagues is not written at all: they are escalated to.
-        outside = message(verdict, cited, written_by, hidden=_closed_pages(run))
+        pages = {each.citation: PageLink(each.title) for each in run.memory.passages}
+        spoken = language_of(f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}")
+        outside = message(verdict, cited, written_by, hidden=_closed_pages(run), language=spoken, pages=pages)
         body = "" if verdict == "skipped" else inside if private else outside
         await self._keep_citations(run, body and f"{cited}\n{notes}")
         delta = Delta(verdict=verdict, reasons=tuple(reasons), reply=body, cited=cited, written_by=written_by)
@@ -161,7 +165,9 @@ class Judge:
         now = self.clock.now()
         reader = requester_of(run.tools)
         filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
-        return replace(plan.situation(filled.envelope), budget_gone=state.budget is not None)
+        found, closed = plan.situation(filled.envelope), _closed_pages(run)
+        passages = [replace(each, for_requester=each.citation not in closed) for each in found.passages]
+        return replace(found, passages=passages, budget_gone=state.budget is not None)
 
     async def _verdict(
         self, run: Investigating, state: Judging, conclusion: Conclusion
@@ -201,7 +207,7 @@ class Judge:
         except BudgetSpent:
             return offline, OFFLINE
         if source == OFFLINE:
-            return offline or _by_tokens(text, sources), OFFLINE
+            return offline, OFFLINE
         return _by_tokens(text, sources), source
 
     async def _tellable(self, run: Investigating, reader: Reader) -> list[tuple[str, str]]:

@@ -122,7 +122,11 @@ def unsupported(played: Played) -> list[str]:
 
 
 def statements_in(played: Played) -> list[Statement]:
-    return [each for posted in played.posted for each in statements_of(posted)]
+    """A requester is shown no tokens: what a reply rests on is told from what was kept beside it."""
+    kept = [Statement(each.text, tuple(each.citations)) for each in cited_sentences(played.cited)]
+    public = any(not posted.private for posted in played.posted)
+    told = [each for posted in played.posted if posted.private or not kept for each in statements_of(posted)]
+    return told + (kept if public else [])
 
 
 def _limits(expected: Expectation, played: Played) -> Iterator[Fault]:
@@ -134,7 +138,7 @@ def _limits(expected: Expectation, played: Played) -> Iterator[Fault]:
 
 
 def statements_of(posted: Posted) -> list[Statement]:
-    """The sentences that somebody has to answer for: not the greeting of a note, not the closing, not the sources."""
+    """The sentences that somebody has to answer for: not the head of a note, not the closing, not the sources."""
     text, _, rest = posted.body.partition("\n\nSources:\n")
     if not rest:
         text, _, _ = posted.body.rpartition("\n\n_Written by")
