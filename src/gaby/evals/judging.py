@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from gaby.evals.expecting import Action, Actions, Expectation, compiled
 from gaby.evals.played import Played, PlayedCall, Posted
 from gaby.mind import cited_sentences, support
+from gaby.mind.concluding import ASK_WHO
 
 Mark = Literal["verdict", "facts", "looks", "actions", "safety", "citations", "limits"]
 MARKS: tuple[Mark, ...] = get_args(Mark)
@@ -123,7 +124,12 @@ def unsupported(played: Played) -> list[str]:
 
 def statements_in(played: Played) -> list[Statement]:
     """A requester is shown no tokens: what a reply rests on is told from what was kept beside it."""
-    kept = [Statement(each.text, tuple(each.citations)) for each in cited_sentences(played.cited)]
+    kept = [
+        Statement(each.text, tuple(each.citations))
+        for each in cited_sentences(played.cited)
+        # To ask who somebody is states nothing.
+        if each.text != ASK_WHO
+    ]
     public = any(not posted.private for posted in played.posted)
     told = [each for posted in played.posted if posted.private or not kept for each in statements_of(posted)]
     return told + (kept if public else [])

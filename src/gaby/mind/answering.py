@@ -47,6 +47,7 @@ _WANTS_A_DEED = re.compile(
 WELL = 0.6
 """From here on a question is answered."""
 _PARTLY = 0.45
+_HEARD = 0.1
 _SURELY = 0.8
 _NEARBY = 0.4
 """Below this a unit has nothing to do with the question, and helps no colleague either."""
@@ -139,8 +140,14 @@ def answer(ticket: str, passages: Sequence[Found], embed: Embed) -> Answer:
         return Answer()
     found = [_answer(each, among, embed) for each in asked]
     worst = min(each.how_well for each in found)
+    if _HEARD <= worst < WELL and len(found) > 1 and len({_page(each) for each in found}) == 1:
+        # A short question says little by itself; with the others that the same page answers it may be clear.
+        whole = _answer(Asked(" ".join(each.question for each in asked), asked[0].told), among, embed)
+        found, worst = ([whole, *found], whole.how_well) if whole.how_well >= WELL else (found, worst)
     well = [each for each in found if each.how_well >= WELL]
-    nearest = tuple(dict.fromkeys(unit for each in found for unit in each.evidence))
+    nearest = tuple({unit.citations: unit for each in reversed(found) for unit in reversed(each.evidence)}.values())[
+        ::-1
+    ]
     exact = any(each.is_exact for each in found)
     if worst < WELL and well:
         return Answer(_once(well), _PARTLY, nearest, exact)
@@ -179,6 +186,10 @@ def _answer(asked: Asked, among: Sequence[Candidate], embed: Embed) -> Answer:
     lines = answer_text(best, found).splitlines()
     sentences = tuple(CitedSentence(" ".join(part.text.split()), cited) for line in lines for part in split(line))
     return Answer(sentences, best.certainty, nearest, best.is_exact)
+
+
+def _page(found: Answer) -> str:
+    return found.sentences[0].citations[0].partition("#")[0] if found.sentences else ""
 
 
 def _nearest(found: Sequence[Ranked]) -> tuple[CitedSentence, ...]:

@@ -31,6 +31,7 @@ _WELL = 0.4
 """From here on a runbook is plainly about what the ticket says."""
 _GUESS = 0.45
 _PARTLY = 0.3
+_NOT_ANSWERED = "It is a question that no page answers for sure."
 _EVIDENCE = 3
 """Passages that colleagues are shown where nothing answers."""
 _SUMMARISED = 6
@@ -38,7 +39,7 @@ _TITLES = 4
 """The first headlines are sentences; the others are names of parts, which may stand anywhere."""
 _NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
-_ASK_WHO = "To look into this we need to know who you are: please write to us from the address that we have of you."
+ASK_WHO = "To look into this we need to know who you are: please write to us from the address that we have of you."
 
 
 def conclude(situation: Situation, embed: Embed) -> Conclusion:
@@ -50,10 +51,10 @@ def conclude(situation: Situation, embed: Embed) -> Conclusion:
 def _conclude(situation: Situation, embed: Embed) -> Conclusion:
     whole = Investigation(situation, embed)
     if not whole.is_dangerous and asks_for_person(situation):
-        return _handed_over(whole, "The requester asks for a person.")
+        return _apart(_handed_over(whole, "The requester asks for a person."))
     understood = understand(situation)
     if not understood.is_clear and not whole.is_dangerous:
-        return _unread(whole, understood.doubt)
+        return _apart(_unread(whole, understood.doubt))
     parts = things(situation, embed)
     if len(parts) == 1:
         return _apart(_concluded(parts[0], embed))
@@ -168,7 +169,7 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
         case,
         judge(case),
         tuple(_guessed(investigation) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
-        tuple(notes(investigation, diagnosis)),
+        (*notes(investigation, diagnosis), *(_evidence(investigation) if diagnosis.is_a_guess else ())),
         branch.cause,
         diagnosis.book.citations,
     )
@@ -194,6 +195,8 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     sure = answered(situation.ticket, known)
     is_open = situation.requester_verified and not investigation.is_stranger
     findings, told = _findings(investigation) if is_open else ((), ())
+    if sure < ANSWERED and is_plain_question(situation.ticket):
+        findings = (*findings, Finding(_NOT_ANSWERED, up_to="person"))
     case = Case(
         findings=findings,
         steps=_steps(investigation, None),
@@ -300,7 +303,7 @@ def _open_end(investigation: Investigation, case: Case) -> tuple[CitedSentence, 
     books = tuple(each.book.citations[0] for each in investigation.books[:1])
     if case.missing == (_WHO,):
         # It states nothing that was found, and whoever is asked may not know what was.
-        return (CitedSentence(_ASK_WHO, ()),)
+        return (CitedSentence(ASK_WHO, ()),)
     if case.missing and (sources or books):
         return (CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books),)
     return ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from gaby.mind.entities import extract
-from gaby.mind.languages import function_words
+from gaby.mind.languages import ENGLISH, fold, function_words
 from gaby.mind.words import STOP_WORDS, listed, stem, words
 
 _JOINED = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)+")
@@ -21,24 +21,25 @@ _ASKING = listed(
     """
     way ways long much often possible able question questions wondering wonder help hello good morning afternoon day
     problem issue works work working need needs needed want wanted know says said tell told please thanks anybody anyone
-    somebody someone thing things something right correct best exactly actually currently happens happen mean means
+    somebody someone new thing things something right correct best exactly actually currently happens happen mean means
     """
 )
 """Words of asking, which no page has to say."""
 
 
-def content_terms(text: str) -> list[str]:
-    """The stems of what a text is about, in order; of `Wi-Fi` also `wifi`. Function words of any language are left
-    out."""
-    little = _little()
+def content_terms(text: str, language: str = ENGLISH) -> list[str]:
+    """The stems of what a text is about, in order; of `Wi-Fi` also `wifi`. Function words of English and of the
+    language are left out."""
+    little = _little(language)
+    text = fold(text)
     found = [stem(word) for word in words(text) if word not in little and len(word) > 1]
     joined = ("".join(filter(str.isalnum, each)).lower() for each in _JOINED.findall(text))
     return [*found, *(stem(word) for word in joined)]
 
 
-def asked_terms(text: str) -> list[str]:
+def asked_terms(text: str, language: str = ENGLISH) -> list[str]:
     """The same without the words of asking, unless nothing else is there."""
-    found = content_terms(text)
+    found = content_terms(text, language)
     return [each for each in found if each not in _asking()] or found
 
 
@@ -92,8 +93,8 @@ def _has_mark(word: str) -> bool:
 
 
 @cache
-def _little() -> frozenset[str]:
-    return STOP_WORDS.union(*function_words().values())
+def _little(language: str = ENGLISH) -> frozenset[str]:
+    return STOP_WORDS | function_words()[ENGLISH] | function_words().get(language, frozenset())
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.languages import fold, language_of
+from gaby.mind.languages import language_of
 from gaby.mind.page_units import PageUnit, page_units
 from gaby.mind.question_terms import (
     Name,
@@ -41,13 +41,14 @@ _ELSEWHERE = 0.75
 """What a term counts for that only the headings have."""
 _ON_THE_PAGE = 0.35
 """What a term counts for that stands in other units of the passage."""
+_MANY_UNITS = 30
 _NAME_WEIGHT = 1.5
 _UNKNOWN_WEIGHT = 0.8
-_EXACT = 0.25
+_EXACT = 0.5
 _STEEPNESS, _EVEN = 6.0, 0.86
 _NEAR_ENOUGH = 0.42
 _DOUBTFUL = 0.5
-_TOLD_BEFORE = 0.3
+_TOLD_BEFORE = 0.15
 """What a term counts for that the ticket tells beside its question."""
 
 
@@ -90,7 +91,7 @@ class Ranked:
 
     @property
     def certainty(self) -> float:
-        """Between 0 and 1: how surely it answers. `python -m benchmarks.answers` shows what comes of the limits."""
+        """Between 0 and 1: how surely it answers. How the limits were chosen stands in decision 33."""
         if not self.is_eligible:
             return 0.0
         fit = self.signs.covered + self.signs.close - _UNKNOWN_WEIGHT * self.signs.unknown + _EXACT * self.is_exact
@@ -183,19 +184,25 @@ class _Match:
     """The terms of a question held against all units at once."""
 
     def __init__(self, asked: Asked, among: Sequence[Candidate], embed: Embed) -> None:
-        self._embed = embed
-        self._own = {id(each): _terms(f"{each.unit.label} {each.unit.text}") for each in among}
-        self._context = {id(each): _terms(each.context) for each in among}
-        self._around = {each.citation: _terms(each.around) for each in among}
+        language = language_of(f"{asked.told}\n{asked.question}")
+
+        def terms(text: str) -> frozenset[str]:
+            return frozenset(content_terms(text, language))
+
+        self._own = {id(each): terms(f"{each.unit.label} {each.unit.text}") for each in among}
+        self._context = {id(each): terms(each.context) for each in among}
+        self._around = {each.citation: terms(each.around) for each in among}
         known = Counter(term for each in among for term in self._own[id(each)] | self._context[id(each)])
-        self._asked = dict.fromkeys(asked_terms(fold(asked.question)), 1.0)
-        told = dict.fromkeys(asked_terms(fold(asked.told)), 1.0)
+        self._asked = dict.fromkeys(asked_terms(asked.question, language), 1.0)
+        told = dict.fromkeys(asked_terms(asked.told, language), 1.0)
         self._told = {term: 1.0 for term in told if term not in self._asked}
+        # Among a handful of units rarity means little.
+        spread = min(1.0, len(among) / _MANY_UNITS)
         self._rarity = {
-            term: 0.5 + math.log((1 + len(among)) / (1 + known[term])) / math.log(2 + len(among))
+            term: 1 + spread * (math.log((1 + len(among)) / (1 + known[term])) / math.log(2 + len(among)) - 0.5)
             for term in (*self._asked, *self._told)
         }
-        for term in {term for name in names(asked.question) for word in name for term in content_terms(fold(word))}:
+        for term in {term for name in names(asked.question) for word in name for term in content_terms(word)}:
             if term in self._rarity:
                 self._rarity[term] *= _NAME_WEIGHT
         self._near = _Nearness([*self._asked, *self._told], set(known).union(*self._around.values()), embed)
@@ -252,10 +259,6 @@ class _Nearness:
     def best(self, term: str) -> float:
         row = self._near.get(term)
         return 1.0 if term in self._known else float(row.max()) if row is not None and len(row) else 0.0
-
-
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(content_terms(fold(text)))
 
 
 def _plain(text: str) -> str:
