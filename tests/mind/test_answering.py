@@ -94,6 +94,7 @@ def test_a_paragraph_answers_whole_and_cites_its_page(embed: Embed) -> None:
         "My parking permit runs out on Friday. Where do I extend it?",
         "Which vaccinations does my dog need for Iceland?",
         "How do I cancel my gym membership?",
+        "Can I send the invoice with the billing address to SAP?",
     ],
 )
 def test_what_no_page_speaks_of_is_not_answered(text: str, embed: Embed) -> None:

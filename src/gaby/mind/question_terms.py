@@ -16,10 +16,12 @@ _RUN = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 _NUMBERED = re.compile(r"([^\W\d_]{2,30})[ \t]*(?:#|no\.?|nr\.?)?[ \t]*([0-9]{1,12})\b")
 _PART = re.compile(r"[.!?:;,()\"“”|–—]+")
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_SHORTEST = 3
 Name = tuple[str, ...]
 _ASKING = listed(
     """
     way ways long much often possible able question questions wondering wonder help hello good morning afternoon day
+    asap fyi
     problem issue works work working need needs needed want wanted know says said tell told please thanks anybody anyone
     somebody someone new thing things something right correct best exactly actually currently happens happen mean means
     """
@@ -66,6 +68,17 @@ def names(text: str) -> set[Name]:
     """Runs of words that are written as names: with capital letters, or with a digit or a capital inside. A single
     capital letter at the beginning of a sentence makes no name."""
     return {each for line in text.splitlines() for part in _PART.split(line) for each in _names(part)}
+
+
+def marked_names(text: str) -> set[str]:
+    """Words that are names wherever they stand, such as `SAP` and `iPhone`. Two letters make none: `PC`, `IT`."""
+    found = (each for each in _NAME_WORD.findall(text) if len(each) >= _SHORTEST and each.isalpha())
+    return {each.lower() for each in found if any(map(str.isupper, each[1:]))} - _ASKING
+
+
+def every_word(text: str) -> set[str]:
+    """In lower case, whole: `marked_names` are looked for among them."""
+    return {each.lower() for each in _NAME_WORD.findall(text)} | set(words(text))
 
 
 def _names(part: str) -> Iterator[Name]:

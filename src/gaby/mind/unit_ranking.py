@@ -23,7 +23,9 @@ from gaby.mind.question_terms import (
     asked_terms,
     codes,
     content_terms,
+    every_word,
     exact_tokens,
+    marked_names,
     names,
     numbered,
 )
@@ -153,6 +155,9 @@ def _named(asked: Asked, among: Sequence[Candidate]) -> list[Candidate]:
     question counts where pages are called by it."""
     if language_of(asked.question) == _CAPITALISES:
         return list(among)
+    known = every_word("\n".join({f"{each.title}\n{each.around}" for each in among}))
+    if not marked_names(asked.question) <= known:
+        return []
     pages = {each.citation: names(f"{each.title}\n{each.around}") for each in among}
     called = {each.citation: names(f"{each.title}\n{chr(10).join(each.unit.headings)}") for each in among}
     left = list(among)
