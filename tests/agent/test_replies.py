@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gaby.agent.replies import message
+from gaby.agent.replies import PageLink, acknowledgement, message, note
 from gaby.tickets.adapters.adapter import Capabilities
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.desks import NewDesk
@@ -38,7 +38,7 @@ async def test_what_is_meant_for_colleagues_is_never_mailed_to_a_stranger(office
     assert [reply.private for reply in desk.replies] == ([True, False] if private else [False])
     for reply in desk.replies:
         assert (str(run.reason) in reply.body) is reply.private
-        assert "colleague" in reply.body
+        assert ("second level" if reply.private else "colleague") in reply.body
 
 
 @pytest.mark.promise("T6", "T7", "L12")
@@ -65,9 +65,57 @@ async def test_an_answer_that_never_arrived_resolves_nothing_and_a_colleague_is_
 
 @pytest.mark.promise("S14")
 def test_a_page_that_the_reader_may_not_open_is_not_named() -> None:
-    told = message(
-        "auto_resolved", "Wait. [doc:open#1]\nCall us. [doc:takeover-plan#2]", "offline", {"doc:takeover-plan#2"}
-    )
-    assert "[1] `doc:open#1`" in told
-    assert "[2] an internal page" in told
-    assert "takeover" not in told
+    pages = {"doc:open#1": PageLink("Opening hours"), "doc:takeover-plan#2": PageLink("Takeover plan")}
+    cited = "Wait. [doc:open#1]\nCall us. [doc:takeover-plan#2]"
+    told = message("auto_resolved", cited, "offline", {"doc:takeover-plan#2"}, pages=pages)
+    assert "More about this: Opening hours" in told
+    assert "akeover" not in told
+
+
+CITED = (
+    "Your account is unlocked. [tool:stb.find_person#1] [doc:docs/locks.md#L1-L3]\n"
+    "1. Open the portal. [doc:docs/locks.md#L1-L3]\nSign in there. [doc:docs/locks.md#L1-L3]\n"
+    "2. Choose a new password. [doc:docs/locks.md#L1-L3]"
+)
+LOCKS = {"doc:docs/locks.md#L1-L3": PageLink("Locked accounts", "https://help.example/locks")}
+
+
+@pytest.mark.promise("T6", "K5")
+def test_a_requester_reads_plain_text_with_titles_and_no_tokens() -> None:
+    told = message("auto_resolved", CITED, "offline", pages=LOCKS)
+    assert not any(mark in told for mark in ("tool:", "doc:", "find_person", ".md", "[1]", "`", "language model"))
+    assert "1. Open the portal. Sign in there.\n2. Choose a new password." in told
+    assert "Locked accounts (https://help.example/locks)" in told
+    assert told.endswith("Gaby, automated support")
+
+
+@pytest.mark.promise("T6", "A1")
+def test_colleagues_read_every_token_and_who_wrote_it() -> None:
+    told = note("needs_tech", CITED, "offline", reasons=["It waits."], urgency="critical")
+    assert told.startswith("**Critical.** **This ticket needs a colleague.** It waits.")
+    assert "`tool:stb.find_person#1`" in told
+    assert "without a language model" in told
+
+
+@pytest.mark.promise("L14")
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [
+        ("English", "colleague takes it"),
+        ("German", "kümmert sich"),
+        ("French", "s'en occupe"),
+        ("Spanish", "se encarga"),
+        ("Polish", "colleague takes it"),
+    ],
+)
+def test_whoever_waits_for_a_person_reads_the_same_calm_words_in_their_language(language: str, says: str) -> None:
+    told = acknowledgement(language)
+    assert says in told
+    assert message("needs_l2", "Somebody gives orders. [doc:secret#1]", "offline", language=language) == told
+    assert message("failed", "", "some-model", language=language) == told
+
+
+@pytest.mark.promise("T8")
+@pytest.mark.parametrize("piece", ["[doc:a#1] ", "1. ", "- ", "\n", "[", "a:\n", "![x](y)", "**"])
+def test_any_cited_text_becomes_a_message(piece: str) -> None:
+    assert "doc:" not in message("auto_resolved", piece * 2000, "offline")

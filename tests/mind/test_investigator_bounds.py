@@ -200,6 +200,6 @@ def test_nothing_hostile_keeps_it_from_coming_to_an_end(
     assert all(known.issuperset(each.citations) for each in ending.sentences)
     # Asking who somebody is states nothing, so it is the one sentence without a source.
     uncited = [each.text for each in ending.sentences if not each.citations]
-    assert all("who is asking" in each for each in uncited)
+    assert all("who you are" in each for each in uncited)
     if not verified:
         assert not any(call.lane == "write" for call in situation.calls)

@@ -1,10 +1,12 @@
-"""A ticket in another language is read word by word where the words are known, and left to a person where not."""
+"""A ticket in another language is never translated: a page in its language may answer it, the rest is a person's."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Situation, conclude, next_step, triage
+from gaby.mind import Found, Situation, conclude, next_step, triage
 from gaby.mind.languages import ENGLISH, UNKNOWN, language_of, read
 from gaby.mind.packaged import rows_of
 from tests.mind.strategies import hostile_texts
@@ -13,35 +15,36 @@ pytestmark = pytest.mark.promise("G2", "L4")
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "says"),
+    ("text", "language"),
     [
-        ("Mein Konto ist gesperrt und ich kann mich nicht mehr anmelden.", "German", ("account", "locked", "sign in")),
-        ("Wir wurden zweimal belastet, bitte erstatten Sie den Betrag.", "German", ("twice", "charge", "refund")),
-        (
-            "No puedo entrar en mi cuenta, he perdido el segundo factor.",
-            "Spanish",
-            ("account", "lost", "second factor"),
-        ),
-        ("Nos cobraron dos veces con la misma factura.", "Spanish", ("charged twice", "invoice")),
-        ("Mon compte est bloqué et je ne peux pas me connecter.", "French", ("account", "locked", "sign in")),
-        ("Veuillez supprimer mon utilisateur et toutes mes données.", "French", ("delete", "user", "data")),
+        ("Mein Konto ist gesperrt und ich kann mich nicht mehr anmelden.", "German"),
+        ("Wir wurden zweimal belastet, bitte erstatten Sie den Betrag.", "German"),
+        ("No puedo entrar en mi cuenta, he perdido el segundo factor.", "Spanish"),
+        ("Nos cobraron dos veces con la misma factura.", "Spanish"),
+        ("Mon compte est bloqué et je ne peux pas me connecter.", "French"),
+        ("Veuillez supprimer mon utilisateur et toutes mes données.", "French"),
+        ("Ich habe das Passwort geaendert, und mein Konto ist gesperrt.", "German"),
     ],
 )
-def test_words_of_support_are_understood_in_other_languages(text: str, language: str, says: tuple[str, ...]) -> None:
-    reading = read(text)
-    assert (reading.language, reading.is_clear) == (language, True)
-    assert [word for word in says if word not in reading.text] == []
+def test_a_language_is_told_and_nothing_is_translated(text: str, language: str) -> None:
+    assert (read(text).language, read(text).text) == (language, text)
 
 
-def test_accents_may_be_missing() -> None:
-    assert read("Ich habe das Passwort geaendert, und mein Konto ist gesperrt.").text == (
-        read("Ich habe das Passwort geändert, und mein Konto ist gesperrt.").text
+@pytest.mark.promise("K5")
+def test_a_question_is_answered_in_the_language_of_its_page(embed: Embed) -> None:
+    page = Found(
+        "doc:docs/wlan.md#L1-L5",
+        "WLAN für Gäste",
+        "# WLAN für Gäste\n\nGäste bekommen am Empfang einen Code für das WLAN. Der Code gilt 24 Stunden.\n\n"
+        "Das Parkhaus schließt um 22 Uhr.\n",
     )
-
-
-def test_values_are_the_same_in_every_language() -> None:
-    text = "Bitte entsperren Sie das Konto von nora@lanternfish.example, der Fehler ist LF-409 bei 1.249,00 EUR."
-    assert all(value in read(text).text for value in ("nora@lanternfish.example", "LF-409", "1.249,00 EUR"))
+    text = "Hallo, wie bekommen Gäste einen Code für das WLAN?"
+    situation = Situation("", text, "ada@lanternfish.example", requester_verified=True, searched=True, passages=[page])
+    ended = conclude(situation, embed)
+    assert ended.judgement.verdict == "auto_resolved"
+    assert "am Empfang" in ended.sentences[0].text
+    wish = replace(situation, text=f"{text} Bitte löschen Sie außerdem mein Konto.")
+    assert conclude(wish, embed).judgement.verdict == "needs_tech", "a wish beside the question is not overheard"
 
 
 def test_english_tickets_are_left_as_they_are() -> None:
@@ -67,7 +70,7 @@ def test_what_cannot_be_read_is_left_to_a_person_who_is_told_why(text: str, lang
     assert next_step(situation, embed).kind == "conclude", "without a tool nobody can be looked up"
     judgement = conclude(situation, embed).judgement
     assert judgement.verdict == "needs_tech"
-    assert "a person has to read it" in judgement.reasons[0]
+    assert "so a person has to" in judgement.reasons[0]
 
 
 @pytest.mark.parametrize(

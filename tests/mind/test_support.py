@@ -1,4 +1,4 @@
-"""Whether a source says what a sentence claims: values to the letter, yes and no, and the same topic."""
+"""Whether the values of a sentence stand in its source, in any spelling; words are not judged."""
 
 import pytest
 from hypothesis import given, settings
@@ -64,7 +64,6 @@ RIGHT = [
     ("Tokens expire after 24 hours.", TOKENS),
     ("Revoke the token in /etc/gateway/tokens.conf.", TOKENS),
     ("Der Drucker wird neu gestartet.", "Der Drucker wird neu gestartet, wenn das Papier klemmt."),
-    # These two are right and are doubted: they say by a negation what the source says without one.
     ("No approval of finance is needed for refunds below 500 USD.", REFUND),
     ("A token cannot be used after one day.", TOKENS),
 ]
@@ -101,43 +100,39 @@ WRONG_VALUE = [
     ("The API allows 600 requests per second.", API),
     ("Call the hotline at +44 20 7946 0985.", PHONE),
     ("Clients above the limit should wait 60 minutes.", API),
-    ("Refunds below 500 USD need the approval of finance.", REFUND),
-    ("A refund is possible after 14 days of purchase.", REFUND),
     ("Refunds in EUR need the approval of finance.", REFUND),
-    ("Questions about invoices are answered by Nora.", PEOPLE),
     ("Write to anna@lanternfish.example about invoices.", PEOPLE),
     ("Refunds go to the account of Ada Lindqvist.", PEOPLE),
     ("The invoice INV-204 was paid.", "The invoice INV-2041 was paid."),
     ("The team answers within one working day.", MAIL),
     ("The team plan includes one seat.", SEATS),
     ("Tokens expire after one week.", TOKENS),
-    ("Tokens expire before one day.", TOKENS),
     ("Revoke the token in /etc/tokens.conf.", TOKENS),
     ("Payroll runs on the first Friday of each month.", PEOPLE),
 ]
-OTHERWISE = [
-    ("An account is not locked after five failed sign-ins.", LOCK),
-    ("A refund is not possible within 14 days of purchase.", REFUND),
-    ("The VPN fails with E-1042 when the certificate has not expired.", VPN),
+WORDS = [
+    ("Refunds below 500 USD need the approval of finance.", REFUND),
     ("Backups are not encrypted.", BACKUP),
-    ("Backups are unencrypted.", BACKUP),
-    ("Exports are enabled on the free plan.", EXPORT),
-    ("Version 4.2.1 supports Windows 7.", RELEASE),
-    ("Single sign-on is available on the free plan.", SSO),
-    ("Everybody can read a key after it was created.", SECRETS),
+    ("The kitchen closes early.", LOCK),
+    ("Das Konto wird nach 5 Versuchen gesperrt.", LOCK),
 ]
-ELSEWHERE = [
-    ("The kitchen closes early on Fridays.", LOCK),
-    ("Restart the mail server and clear the cache.", PRINTER),
-    ("Holidays have to be requested in the calendar.", SEATS),
-    ("Dogs are welcome in the office.", VPN),
-    ("Reinstall the operating system on every laptop.", REFUND),
-    ("Reset the network settings of the printer in its menu.", PRINTER),
-    ("Backups are restored by the storage team on request.", BACKUP),
+"""What rules cannot say: a model judges it, or nobody does."""
+SAME = [
+    ("The charge is 12.50 EUR.", '{"amount_cents": 1250, "currency": "EUR"}'),
+    ("The charge is 12.5.", '{"amount_minor": 1250}'),
+    ("There is one open invoice.", '{"open_invoices": 1}'),
+    ("It was paid on 12 March 2026.", '{"paid_at": "2026-03-12"}'),
+    ("It has 12,000 rows.", '{"rows": 12000}'),
+    ("Gold Plus is for Nora Brandt.", '{"first_name": "Nora", "last_name": "Brandt", "plan": "gold plus"}'),
 ]
-TABLE = [
-    *((sentence, source, True) for sentence, source in RIGHT),
-    *((sentence, source, False) for sentence, source in (*WRONG_VALUE, *OTHERWISE, *ELSEWHERE)),
+OTHER = [
+    ("The charge is 12.50 EUR.", '{"amount": 1250, "currency": "EUR"}'),
+    ("The charge is 12.51 EUR.", '{"amount_cents": 1250, "currency": "EUR"}'),
+    ("The charge is 12.50 USD.", '{"amount_cents": 1250, "currency": "EUR"}'),
+    ("There is one open invoice.", '{"open_invoices": 2}'),
+    ("It was paid on 12 March 2026.", '{"paid_at": "2026-12-03"}'),
+    ("It is for Nora Brandt.", '{"first_name": "Nora", "last_name": "Petri"}'),
+    ("Use StarLink for it.", "Use the portal for it."),
 ]
 
 
@@ -145,18 +140,17 @@ def judged(sentence: str, *sources: str) -> bool:
     return support(sentence, sources).holds
 
 
-def test_at_most_two_of_the_table_are_misjudged() -> None:
-    wrong = [(sentence, holds) for sentence, source, holds in TABLE if judged(sentence, source) != holds]
-    assert len(TABLE) >= 90
-    assert len(wrong) <= 2, wrong
+@pytest.mark.parametrize(("sentence", "source"), [*RIGHT, *SAME, *WORDS])
+def test_what_has_only_values_of_its_source_holds(sentence: str, source: str) -> None:
+    assert judged(sentence, source)
 
 
-@pytest.mark.parametrize(("sentence", "source"), WRONG_VALUE)
+@pytest.mark.parametrize(("sentence", "source"), [*WRONG_VALUE, *OTHER])
 def test_a_wrong_value_is_never_taken_for_right(sentence: str, source: str) -> None:
     assert not judged(sentence, source)
 
 
-@pytest.mark.parametrize("source", sorted({source for _, source, _ in TABLE}))
+@pytest.mark.parametrize("source", sorted({source for _, source in RIGHT}))
 def test_what_a_source_says_word_for_word_holds(source: str) -> None:
     assert judged(source, source)
     for sentence in source.split(". "):
@@ -212,8 +206,6 @@ def test_a_number_is_the_same_in_every_spelling(said: str) -> None:
 
 def test_a_doubt_says_what_is_missing() -> None:
     assert support("The account is locked for 45 minutes.", [LOCK]).why == "No cited source says 45."
-    assert "something else" in support("Dogs are welcome in the office.", [VPN]).why
-    assert support("Backups are unencrypted.", [BACKUP]).why.endswith("otherwise: They are encrypted.")
 
 
 def test_without_a_source_nothing_holds() -> None:
@@ -222,14 +214,13 @@ def test_without_a_source_nothing_holds() -> None:
 
 
 def test_what_claims_nothing_needs_no_source() -> None:
-    assert support("", []) == support("Yes, it is.", []) == Support(holds=True, share=1.0)
+    assert support("", []) == support("...", []) == Support(holds=True)
 
 
 @settings(max_examples=60, deadline=None)
 @given(sentence=hostile_texts, sources=st.lists(hostile_texts, max_size=3))
 def test_any_text_is_judged(sentence: str, sources: list[str]) -> None:
     found = support(sentence, sources)
-    assert 0 <= found.share <= 1
     assert bool(found.why) != found.holds
 
 

@@ -18,7 +18,7 @@ from gaby.agent.loading import load
 from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
-from gaby.agent.replies import PUBLIC, acknowledgement, cited_text, message, note, tokens_in
+from gaby.agent.replies import PUBLIC, PageLink, acknowledgement, cited_text, message, note, tokens_in
 from gaby.agent.retry_later import missed_calls
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
@@ -31,6 +31,7 @@ from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Again, Token
 from gaby.llm.service import Models
 from gaby.mind import CitedSentence, Conclusion, Situation, cited_sentences, conclude, shown, support
+from gaby.mind.languages import language_of
 from gaby.safety import STAFF_READER, Reader, Readers
 from gaby.skills import plan, review, summarise
 from gaby.tickets.adapters.adapter import Capabilities
@@ -97,7 +98,8 @@ class Judge:
             if not done:
                 answer = replace(answer, verdict="needs_tech", reasons=[*answer.reasons, why])
         if answer.verdict not in {"auto_resolved", "skipped"}:
-            answer = replace(answer, reasons=[*answer.reasons, *missed])
+            urgent = [f"Urgency: {conclusion.urgency}."] if conclusion.urgency in {"high", "critical"} else []
+            answer = replace(answer, reasons=[*urgent, *answer.reasons, *missed])
         if answer.verdict == "failed_budget":
             notes = "\n\n".join(part for part in (await self.begun_changes(run), answer.note) if part)
             answer = replace(answer, note=notes)
@@ -152,7 +154,14 @@ class Judge:
             note=run.restored(answer.note, STAFF_READER),
             private=able.private_replies,
         )
-        outside = message(verdict, texts.reply, written_by, hidden=_closed_pages(run))
+        outside = message(
+            verdict,
+            texts.reply,
+            written_by,
+            hidden=_closed_pages(run),
+            language=_language(run, texts.reply if written_by != OFFLINE else ""),
+            pages={each.citation: PageLink(each.title) for each in run.memory.passages},
+        )
         inside = self._inside(run, answer, texts)
         body = "" if verdict == "skipped" else outside if verdict in PUBLIC else inside if texts.private else ""
         await self._keep_citations(run, f"{texts.reply}\n{texts.note}" if verdict != "skipped" else "")
@@ -195,7 +204,10 @@ class Judge:
         now = self.clock.now()
         reader = requester_of(run.tools)
         filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
-        return replace(plan.situation(filled.envelope), budget_gone=state.budget is not None)
+        found, closed = plan.situation(filled.envelope), _closed_pages(run)
+        passages = [replace(each, for_requester=each.citation not in closed) for each in found.passages]
+        heard = any(each.author == "gaby" for each in run.memory.ticket.dialogue)
+        return replace(found, passages=passages, asked_before=heard, budget_gone=state.budget is not None)
 
     async def _composed(
         self, run: Investigating, verdict: Verdict, found: Sequence[tuple[str, str]], offline: str
@@ -212,7 +224,7 @@ class Judge:
         except BudgetSpent:
             return offline, OFFLINE
         if source == OFFLINE:
-            return offline or _by_tokens(text, sources), OFFLINE
+            return offline, OFFLINE
         return _by_tokens(text, sources), source
 
     async def _tellable(self, run: Investigating, reader: Reader) -> list[tuple[str, str]]:
@@ -304,7 +316,7 @@ class Judge:
             return None
         ticket = run.memory.ticket
         heard = any(each.author == "gaby" for each in ticket.dialogue)
-        fixed = acknowledgement("\n".join((ticket.title, ticket.body)))
+        fixed = acknowledgement(_language(run))
         if answer.written_by != OFFLINE and answer.reply:
             return {"body": outside, "private": False, "otherwise": "" if heard else fixed}
         return None if heard else {"body": fixed, "private": False, "fixed": True}
@@ -352,6 +364,13 @@ def _for_requester(run: Investigating, cited: str) -> tuple[str, str]:
         closed = reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader)
         (internal if closed else tellable).append(CitedSentence(each.text, tuple(each.citations)))
     return cited_text(tellable), cited_text(internal)
+
+
+def _language(run: Investigating, reply: str = "") -> str:
+    """The language of a reply, or of what the requester wrote last."""
+    ticket = run.memory.ticket
+    newest = next((each.text for each in reversed(ticket.dialogue) if each.author == "requester"), "")
+    return language_of(reply or newest or f"{ticket.title}\n\n{ticket.body}")
 
 
 def _closed_pages(run: Investigating) -> frozenset[str]:

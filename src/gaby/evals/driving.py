@@ -129,6 +129,7 @@ def recount(scene: Scene, told: Told) -> Played:
         asked=told.asked,
         effects=scene.effects(),
         sources=sources,
+        cited=memory.cited or "",
         timeline=told.timeline,
         iterations=memory.iterations,
         seconds=round(told.seconds, 3),

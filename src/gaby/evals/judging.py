@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from gaby.evals.expecting import Action, Actions, Expectation, compiled
 from gaby.evals.played import Played, PlayedCall, Posted
 from gaby.mind import cited_sentences, support
+from gaby.mind.concluding import ASK_WHO
 
 Mark = Literal["verdict", "facts", "looks", "actions", "safety", "citations", "limits"]
 MARKS: tuple[Mark, ...] = get_args(Mark)
@@ -122,7 +123,16 @@ def unsupported(played: Played) -> list[str]:
 
 
 def statements_in(played: Played) -> list[Statement]:
-    return [each for posted in played.posted for each in statements_of(posted)]
+    """A requester is shown no tokens: what a reply rests on is told from what was kept beside it."""
+    kept = [
+        Statement(each.text, tuple(each.citations))
+        for each in cited_sentences(played.cited)
+        # To ask who somebody is states nothing.
+        if each.text != ASK_WHO
+    ]
+    public = any(not posted.private for posted in played.posted)
+    told = [each for posted in played.posted if posted.private or not kept for each in statements_of(posted)]
+    return told + (kept if public else [])
 
 
 def _limits(expected: Expectation, played: Played) -> Iterator[Fault]:
@@ -134,7 +144,7 @@ def _limits(expected: Expectation, played: Played) -> Iterator[Fault]:
 
 
 def statements_of(posted: Posted) -> list[Statement]:
-    """The sentences that somebody has to answer for: not the greeting of a note, not the closing, not the sources."""
+    """The sentences that somebody has to answer for: not the head of a note, not the closing, not the sources."""
     text, _, rest = posted.body.partition("\n\nSources:\n")
     if not rest:
         text, _, _ = posted.body.rpartition("\n\n_Written by")

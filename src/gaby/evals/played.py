@@ -44,6 +44,8 @@ class Played:
     """Tools that changed something, as the company itself noted it."""
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """The text of everything that could be cited, by its token."""
+    cited: str = ""
+    """What was said with the tokens of its sources, which a requester is not shown."""
     timeline: tuple[Line, ...] = ()
     iterations: int = 0
     seconds: float = 0.0

@@ -1,5 +1,6 @@
 """An answer from the knowledge: found, written with a citation for every claim, checked, disclaimed where need be."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ from gaby.knowledge.learning.gaps import Gaps
 from gaby.knowledge.retrieval.results import Hit, Results
 from gaby.knowledge.retrieval.with_model import AssistedSearch
 from gaby.llm.service import Models
-from gaby.mind import cited_sentences, support
+from gaby.mind import Found, cited_sentences, support
+from gaby.mind.answering import WELL
+from gaby.mind.answering import answer as answer_from_pages
 from gaby.skills.summarise import NOTHING, Material, Source
 from gaby.skills.summarise import skill as summarise
 
@@ -69,14 +72,29 @@ class Answering:
         sources = [Source(citation=name, text=hit.read_aloud) for name, hit in named.items()]
         material = Material(question=question, sources=sources)
         written = await self._models.runner.run(summarise, material, occasion)
+        if written.offline:
+            return await self._from_pages(actor, question, results)
         claims = claims_of(written.value.text, named)
-        again = not written.offline and not all(claim.holds for claim in claims)
+        again = not all(claim.holds for claim in claims)
         if again:
             doubts = [f"{claim.text} {claim.doubt}" for claim in claims if not claim.holds]
             written = await self._models.runner.run(summarise, material.model_copy(update={"doubts": doubts}), occasion)
+            if written.offline:
+                return await self._from_pages(actor, question, results)
             claims = claims_of(written.value.text, named)
         await self._keep(actor, results.hits, claims)
         return CitedAnswer(_told(claims), claims, results, written.source, again)
+
+    async def _from_pages(self, actor: Actor, question: str, results: Results) -> CitedAnswer:
+        """Without a model: the unit of a page that answers, as it stands there, or nothing."""
+        pages = [Found(hit.citation, hit.title, hit.text) for hit in results.hits]
+        found = await asyncio.to_thread(answer_from_pages, question, pages, self._models.runner.embed)
+        if found.how_well < WELL:
+            await self._gaps.note(actor.workspace_id, question)
+            return CitedAnswer(NOTHING, (), results, "offline")
+        claims = tuple(Claim(each.text, each.citations, holds=True) for each in found.sentences)
+        await self._keep(actor, results.hits, claims)
+        return CitedAnswer(_told(claims), claims, results, "offline")
 
     async def _keep(self, actor: Actor, hits: Sequence[Hit], claims: Sequence[Claim]) -> None:
         used = {citation for claim in claims for citation in claim.citations}

@@ -5,6 +5,7 @@ from gaby.mind.cited import Cited, cited_sentences
 from gaby.mind.concluding import conclude
 from gaby.mind.contradictions import Hint, hints
 from gaby.mind.entities import Entity, EntityKind, extract
+from gaby.mind.handover import wants_person
 from gaby.mind.planning import next_step
 from gaby.mind.questions import queries
 from gaby.mind.sentences import Sentence, split
@@ -60,4 +61,5 @@ __all__ = [
     "summarise",
     "support",
     "triage",
+    "wants_person",
 ]

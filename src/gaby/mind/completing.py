@@ -1,11 +1,10 @@
 """Whether a ticket is done, by rules that doubt in favour of leaving it open."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gaby.mind.changes import asked_changes
 from gaby.mind.cited import Cited, cited_sentences
-from gaby.mind.languages import read
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.support import support
 from gaby.mind.synonyms import alike
@@ -13,6 +12,7 @@ from gaby.mind.verdicts import Outcome, Verdict
 from gaby.mind.words import stem, terms, words
 
 _READ = 20_000
+_SHORT = 2
 _COVERED = 0.5
 """The share of what an ask speaks of that the reply must speak of too."""
 
@@ -38,10 +38,6 @@ class Claim:
 
 def completeness(claim: Claim) -> tuple[bool, str]:
     """Whether it is complete, and why or why not."""
-    reading = read(claim.ticket)
-    if not reading.is_clear:
-        return False, f"It is written in {reading.language}, and too few of its words are known here."
-    claim = replace(claim, ticket=reading.text)
     said = cited_sentences(claim.summary[:_READ])
     for objection in (_about_verdict(claim), _about_changes(claim.changes), _about_sources(said, claim.evidence)):
         if objection:
@@ -56,11 +52,13 @@ def completeness(claim: Claim) -> tuple[bool, str]:
 def asks(ticket: str) -> list[str]:
     """The sentences of a ticket that want something: questions, and requests for a change."""
     own = [sentence for sentence in split(ticket[:_READ]) if sentence.kind not in {"quote", "header", "code", "log"}]
-    return [sentence.plain for sentence in own if terms(sentence.plain) and _wants(sentence)]
+    return [sentence.plain for sentence in own if _wants(sentence)]
 
 
 def _wants(sentence: Sentence) -> bool:
-    return sentence.plain.endswith("?") or bool(asked_changes(sentence.plain))
+    if sentence.plain.endswith("?"):
+        return len(sentence.plain.split()) > _SHORT
+    return bool(terms(sentence.plain)) and bool(asked_changes(sentence.plain))
 
 
 def _about_verdict(claim: Claim) -> str:
@@ -93,8 +91,14 @@ def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
         done = {stem(word) for change in claim.changes if change.verified for word in words(change.tool)}
         return any(alike(verb) & done for verb in verbs)
     wanted = set(terms(ask))
-    if not wanted or any(change.verified for change in claim.changes):
+    if any(change.verified for change in claim.changes):
         # A change that helped is the answer to "can you help" and to "is it broken".
-        return bool(claim.changes)
+        return True
+    if not wanted:
+        # "What can I do?" asks about what was told before, which the sources were chosen by.
+        return bool(said) and not claim.changes
+    cited = {token for sentence in said for token in sentence.citations}
+    # The page says what its sentences are about: its heading is asked for, and the list below it answers.
     told = {stem(word) for sentence in said for word in words(sentence.text)}
+    told |= {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
     return sum(bool(alike(term) & told) for term in wanted) >= _COVERED * len(wanted)

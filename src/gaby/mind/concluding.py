@@ -6,12 +6,12 @@ from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.acting import card_of, reads
-from gaby.mind.answering import Answer, answer, is_plain_question
+from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered, is_plain_question
 from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
-from gaby.mind.planning import ANSWERED, prose
+from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply
 from gaby.mind.runbooks import Branch
@@ -21,6 +21,7 @@ from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, SeenCall, Situation
 from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
+from gaby.mind.triage import triage
 from gaby.mind.understanding import things, understand
 from gaby.mind.verdicts import Case, Finding, Step, judge
 from gaby.mind.words import stem, terms, words
@@ -29,22 +30,32 @@ _SURE, _LIKELY = 0.9, 0.75
 _WELL = 0.4
 """From here on a runbook is plainly about what the ticket says."""
 _GUESS = 0.45
-_HELPFUL = 0.55
 _PARTLY = 0.3
-_WORTH_TELLING = 0.45
+_NOT_ANSWERED = "It is a question that no page answers for sure."
+_EVIDENCE = 3
+"""Passages that colleagues are shown where nothing answers."""
 _SUMMARISED = 6
 _TITLES = 4
 """The first headlines are sentences; the others are names of parts, which may stand anywhere."""
 _NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
+ASK_WHO = "To look into this we need to know who you are: please write to us from the address that we have of you."
 
 
 def conclude(situation: Situation, embed: Embed) -> Conclusion:
     """What is known now. Whoever stops early gets what can be said at that point."""
+    found = triage(situation.ticket, embed).urgency
+    return replace(_conclude(situation, embed), urgency=found)
+
+
+def _conclude(situation: Situation, embed: Embed) -> Conclusion:
+    whole = Investigation(situation, embed)
+    if not whole.is_dangerous and asks_for_person(situation):
+        return _apart(_handed_over(whole, "The requester asks for a person."))
     understood = understand(situation)
-    if not understood.is_clear and not Investigation(situation, embed).is_dangerous:
-        return _unread(Investigation(situation, embed), understood.doubt)
-    parts = things(understood.situation, embed)
+    if not understood.is_clear and not whole.is_dangerous:
+        return _apart(_unread(whole, understood.doubt))
+    parts = things(situation, embed)
     if len(parts) == 1:
         return _apart(_concluded(parts[0], embed))
     return _apart(joined([(each.text, _concluded(each, embed)) for each in parts]))
@@ -65,23 +76,47 @@ def _apart(conclusion: Conclusion) -> Conclusion:
 
 
 def _each_cited(sentences: Sequence[CitedSentence]) -> tuple[CitedSentence, ...]:
-    return tuple(CitedSentence(part.plain, each.citations) for each in sentences for part in split(each.text))
+    return tuple(
+        CitedSentence(" ".join(part.text.split()), each.citations) for each in sentences for part in split(each.text)
+    )
 
 
 def _unread(investigation: Investigation, doubt: str) -> Conclusion:
+    """A page may answer a question in any language; the rest is for a person."""
     situation = investigation.situation
+    known = _known(investigation)
+    sure = answered(situation.ticket, known)
+    if sure < ANSWERED:
+        return _handed_over(investigation, doubt)
+    case = Case(steps=_steps(investigation, None), answered=sure, budget_gone=situation.budget_gone)
+    return Conclusion(case, judge(case), known.sentences)
+
+
+def _handed_over(investigation: Investigation, why: str) -> Conclusion:
+    """To a person, with the passages that may help them."""
     case = Case(
-        findings=(Finding(doubt, up_to="person"),),
+        findings=(Finding(why, up_to="person"),),
         steps=_steps(investigation, None),
-        budget_gone=situation.budget_gone,
+        budget_gone=investigation.situation.budget_gone,
     )
-    sources = tuple(call.citation for call in investigation.before.calls)[:4]
-    said = "We cannot read this well enough, so a colleague takes it from here."
-    return Conclusion(case, judge(case), (CitedSentence(said, sources),) if sources else ())
+    return Conclusion(case, judge(case), (), _evidence(investigation))
+
+
+def _known(investigation: Investigation) -> Answer:
+    """What the pages answer that the requester may read."""
+    situation = investigation.situation
+    readable = [each for each in prose(situation, investigation) if each.for_requester]
+    return answer(situation.ticket, readable, investigation.embed)
+
+
+def _evidence(investigation: Investigation) -> tuple[CitedSentence, ...]:
+    """What the pages say that come nearest: for colleagues, who may read all of them and can tell whether it helps."""
+    situation = investigation.situation
+    return answer(situation.ticket, prose(situation, investigation), investigation.embed).evidence[:_EVIDENCE]
 
 
 def _danger(investigation: Investigation) -> Conclusion:
-    """The requester learns that a person looks at it, and nothing else."""
+    """The requester reads nothing of it: whoever is honest is not accused, and whoever is not learns nothing."""
     situation = investigation.situation
     diagnosis = investigation.diagnosis
     sources = [call.citation for call in investigation.before.calls][:2]
@@ -95,14 +130,13 @@ def _danger(investigation: Investigation) -> Conclusion:
         budget_gone=situation.budget_gone,
     )
     cited = (*told, *sources)
-    said = "We cannot act on this message as it stands; one of our colleagues looks into it."
     found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
     if beside := investigation.beside_the_danger:
         found += notes(investigation, beside)
     return Conclusion(
         case,
         judge(case),
-        (CitedSentence(said, cited),) if cited else (),
+        (),
         tuple(found),
         cause,
         diagnosis.book.citations if diagnosis else (),
@@ -134,22 +168,17 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
     return Conclusion(
         case,
         judge(case),
-        tuple(_guessed(investigation, diagnosis) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
-        tuple(notes(investigation, diagnosis)),
+        tuple(_guessed(investigation) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
+        (*notes(investigation, diagnosis), *(_evidence(investigation) if diagnosis.is_a_guess else ())),
         branch.cause,
         diagnosis.book.citations,
     )
 
 
-def _guessed(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def _guessed(investigation: Investigation) -> list[CitedSentence]:
     """What the handbook says of it may be told; what is only guessed at may not."""
-    situation = investigation.situation
-    known = answer(situation.ticket, prose(situation, investigation), investigation.embed)
-    if known.how_well >= _WORTH_TELLING:
-        return list(known.sentences)
-    shown_by = dict.fromkeys(record.call.citation for record in diagnosis.by)
-    text = "We found something that may be behind it, and a colleague looks at it first."
-    return [CitedSentence(text, (diagnosis.branch.citation, *shown_by))]
+    known = _known(investigation)
+    return list(known.sentences) if known.how_well >= WORTH_TELLING else []
 
 
 def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "client", "tech"]:
@@ -162,15 +191,17 @@ def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "cli
 
 def _undiagnosed(investigation: Investigation) -> Conclusion:
     situation = investigation.situation
-    known = answer(situation.ticket, prose(situation, investigation), investigation.embed)
-    answered = _answered(investigation, known)
+    known = _known(investigation)
+    sure = answered(situation.ticket, known)
     is_open = situation.requester_verified and not investigation.is_stranger
     findings, told = _findings(investigation) if is_open else ((), ())
+    if sure < ANSWERED and is_plain_question(situation.ticket):
+        findings = (*findings, Finding(_NOT_ANSWERED, up_to="person"))
     case = Case(
         findings=findings,
         steps=_steps(investigation, None),
-        missing=_missing(investigation, answered),
-        answered=answered,
+        missing=_missing(investigation, sure),
+        answered=sure,
         asks_change=bool(asked_changes(situation.ticket)),
         contradictions=_contradictions(investigation.before),
         budget_gone=situation.budget_gone,
@@ -179,8 +210,8 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     if judgement.verdict == "auto_resolved":
         return Conclusion(case, judgement, known.sentences, told)
     # What answers only a part is for a colleague to judge.
-    part = known.sentences if _PARTLY <= case.answered < _WORTH_TELLING else ()
-    return Conclusion(case, judgement, _open_end(investigation, known, case), (*told, *part))
+    near = () if judgement.verdict == "needs_client" else _evidence(investigation)
+    return Conclusion(case, judgement, _open_end(investigation, case), (*told, *near))
 
 
 def _steps(investigation: Investigation, branch: Branch | None) -> tuple[Step, ...]:
@@ -195,13 +226,6 @@ def _steps(investigation: Investigation, branch: Branch | None) -> tuple[Step, .
         )
         for call in investigation.calls
     )
-
-
-def _answered(investigation: Investigation, known: Answer) -> float:
-    """An article may help with trouble, and is never the end of it."""
-    if is_plain_question(investigation.situation.ticket):
-        return known.how_well
-    return min(_HELPFUL, known.how_well) if known.how_well >= _WORTH_TELLING else 0.0
 
 
 def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[CitedSentence, ...]]:
@@ -245,12 +269,14 @@ def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
 
 def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     """What only the requester can tell."""
-    if answered >= ANSWERED or is_plain_question(investigation.situation.ticket):
+    situation = investigation.situation
+    if answered >= ANSWERED or is_plain_question(situation.ticket) or situation.instructed:
         return ()
-    if investigation.situation.instructed:
+    if not situation.requester_verified:
+        return (_WHO,) if _needs_identity(investigation) and not situation.asked_before else ()
+    if investigation.is_stranger:
+        # The desk vouches for them. Why no record has their address is ours to find out.
         return ()
-    if not investigation.situation.requester_verified or investigation.is_stranger:
-        return (_WHO,)
     if not investigation.books or any(call.outcome in _NO_ANSWER for call in investigation.calls):
         # What our own tools could not tell is not the requester's to find out.
         return ()
@@ -260,26 +286,27 @@ def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     )
 
 
+def _needs_identity(investigation: Investigation) -> bool:
+    """Something would be changed, or somebody's records would be looked at."""
+    return bool(asked_changes(investigation.situation.ticket)) or bool(investigation.tools)
+
+
 def _is_known_to_be_none(view: View, name: str) -> bool:
     """A webhook's id is not missing when there is no webhook."""
     nouns = frozenset(stem(word) for word in words(name)) - {"id"}
     return any(not each.records and each.called(nouns) for each in view.collections)
 
 
-def _open_end(investigation: Investigation, known: Answer, case: Case) -> tuple[CitedSentence, ...]:
-    """What may help, what we need, or that somebody else takes over; as far as it can be cited."""
-    found = list(known.sentences) if case.answered >= _WORTH_TELLING else []
+def _open_end(investigation: Investigation, case: Case) -> tuple[CitedSentence, ...]:
+    """What only the requester can tell. That a person takes over is said in the acknowledgement."""
     sources = tuple(call.citation for call in investigation.before.calls)[:4]
     books = tuple(each.book.citations[0] for each in investigation.books[:1])
     if case.missing == (_WHO,):
         # It states nothing that was found, and whoever is asked may not know what was.
-        found.append(CitedSentence(f"To go on we need to know {_WHO}.", ()))
-    elif case.missing and (sources or books):
-        found.append(CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books))
-    elif sources:
-        text = "We looked at what could be behind it and did not find the cause yet; a colleague takes it from here."
-        found.append(CitedSentence(text, sources))
-    return tuple(found)
+        return (CitedSentence(ASK_WHO, ()),)
+    if case.missing and (sources or books):
+        return (CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books),)
+    return ()
 
 
 def _contradictions(view: View) -> int:

@@ -16,7 +16,7 @@ def joined(parts: Sequence[tuple[str, Conclusion]]) -> Conclusion:
     ends = [conclusion for _, conclusion in parts]
     cases = [each.case for each in ends]
     case = Case(
-        findings=(*(finding for each in cases for finding in each.findings), *_left(parts)),
+        findings=(*_left(parts), *(finding for each in cases for finding in each.findings)),
         steps=tuple(dict.fromkeys(step for each in cases for step in each.steps)),
         missing=tuple(dict.fromkeys(name for each in cases for name in each.missing)),
         answered=min(each.answered for each in cases),

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.acting import identifying, reads, writes
-from gaby.mind.answering import answer, is_plain_question
+from gaby.mind.answering import WELL, answer, answered, is_plain_question
 from gaby.mind.exploring import explore
+from gaby.mind.handover import wants_person
 from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.looking_again import looks
 from gaby.mind.parts import parts
@@ -22,7 +23,7 @@ from gaby.mind.understanding import things, understand
 
 MOST_CALLS = 8
 MOST_IN_ALL = 40
-ANSWERED = 0.6
+ANSWERED = WELL
 _QUERIES = 5
 _FOR_A_PART = 1
 DANGER = "security: phishing, a stranger asks for access or gives orders to the assistant"
@@ -31,14 +32,19 @@ DANGER = "security: phishing, a stranger asks for access or gives orders to the 
 def next_step(situation: Situation, embed: Embed) -> NextStep:
     """The same for the same situation, always."""
     understood = understand(situation)
-    situation = understood.situation
-    if not understood.is_clear:
-        return _identify(situation, embed)
+    if asks_for_person(situation):
+        return NextStep("conclude", why="The requester asks for a person.")
     if not situation.searched:
         return NextStep("retrieve", _first_queries(situation, embed), why="The handbook may know this.")
+    if not understood.is_clear:
+        return _answered(Investigation(situation, embed)) or _identify(situation, embed)
     if reason := _is_over(Investigation(situation, embed)):
         return NextStep("conclude", why=reason)
     return _together(situation, [_next(each, embed) for each in things(situation, embed)])
+
+
+def asks_for_person(situation: Situation) -> bool:
+    return not situation.instructed and wants_person(situation.ticket)
 
 
 def _next(situation: Situation, embed: Embed) -> NextStep:
@@ -52,9 +58,9 @@ def _next(situation: Situation, embed: Embed) -> NextStep:
 
 
 def _identify(situation: Situation, embed: Embed) -> NextStep:
-    """What cannot be read is looked into no further than to see who wrote it."""
+    """What rules cannot read is looked into no further than to see who wrote it."""
     step = _look(Investigation(situation, embed), ())
-    return step or NextStep("conclude", why="Nobody here can read it.")
+    return step or NextStep("conclude", why="It is left to a person who reads it.")
 
 
 def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
@@ -129,10 +135,12 @@ def _steps(investigation: Investigation) -> Iterable[NextStep | None]:
 
 def _answered(investigation: Investigation) -> NextStep | None:
     situation = investigation.situation
-    if investigation.is_dangerous or not is_plain_question(situation.ticket):
+    is_english = understand(situation).is_clear
+    if investigation.is_dangerous or (is_english and not is_plain_question(situation.ticket)):
         return None
     found = answer(situation.ticket, prose(situation, investigation), investigation.embed)
-    return NextStep("conclude", why="The handbook answers it.") if found.how_well >= ANSWERED else None
+    is_answered = answered(situation.ticket, found) >= ANSWERED
+    return NextStep("conclude", why="The handbook answers it.") if is_answered else None
 
 
 def _runbooks(investigation: Investigation) -> Iterable[NextStep | None]:

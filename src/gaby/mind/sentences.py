@@ -71,6 +71,7 @@ _OPENS_SENTENCE = re.compile(r"[\"'“‘(\[]{0,2}[A-Z0-9À-ÞА-Я_/<`]")
 _WRAPPED = 55
 """A line this long was probably broken by a mail program and not by the writer."""
 _ABBREVIATION_WIDTH = 8
+_NUMBER_WIDTH = 4
 
 
 def split(text: str) -> list[Sentence]:
@@ -155,6 +156,8 @@ def _cut(text: str, start: int, end: int, kind: SentenceKind) -> Iterator[Senten
 def _is_end(text: str, start: int, stop: int, after: int, end: int) -> bool:
     if text[stop] != ".":
         return True
+    if stop - start <= _NUMBER_WIDTH and text[start:stop].strip().isdigit():
+        return False  # The number of a list item, and not a sentence.
     before = text[max(start, stop - _ABBREVIATION_WIDTH) : stop + 1]
     if _ABBREVIATION.search(before if stop - start > _ABBREVIATION_WIDTH else " " + before):
         # "At 5 p.m. We went home" ends there; "Mr. Smith" does not.

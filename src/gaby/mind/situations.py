@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_choice import ToolCard
+from gaby.mind.urgency import Urgency
 from gaby.mind.verdicts import Case, Judgement, Outcome
 
 Lane = Literal["read", "write"]
@@ -47,6 +48,8 @@ class Found:
     text: str
     trusted: bool = True
     """Somebody who works here wrote it. Others may be read, and are never followed as a runbook."""
+    for_requester: bool = True
+    """Whoever gets the reply may read it. What others say is for colleagues."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,9 @@ class Situation:
     """Left out: nobody can say how old something is."""
     budget_gone: bool = False
     original: str = ""
-    """As it was written, where the text is what it says in English."""
+    """As it was written, where the text is a translation."""
+    asked_before: bool = False
+    """The requester was asked something already; nobody is asked who they are twice."""
 
     @property
     def ticket(self) -> str:
@@ -117,6 +122,8 @@ class Conclusion:
     """In the words of the runbook. Empty when none was found."""
     followed: tuple[str, ...] = ()
     """Citations of the runbooks that led here."""
+    urgency: Urgency = "medium"
+    """By triage, for whoever takes over."""
 
 
 def call_key(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Words that mean about the same, so that `2FA` finds a tool that speaks of the second factor."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from gaby.mind.packaged import text_of
@@ -22,18 +22,6 @@ def widened(terms: Mapping[str, float], stems: Sequence[str]) -> dict[str, float
 def alike(term: str) -> frozenset[str]:
     """The term itself and what means the same."""
     return frozenset({term, *_groups().get((term,), ())})
-
-
-def heard(stems: Sequence[str], told: Set[str]) -> frozenset[str]:
-    """Those of the stems that a text says, in this or another word; `money back` as a whole is a refund."""
-    groups = _groups()
-    found = {term for term in stems if not alike(term).isdisjoint(told)}
-    for place in range(len(stems)):
-        for length in range(2, _LONGEST + 1):
-            phrase = tuple(stems[place : place + length])
-            if not told.isdisjoint(groups.get(phrase, ())):
-                found.update(phrase)
-    return frozenset(found)
 
 
 def stems_known() -> frozenset[str]:

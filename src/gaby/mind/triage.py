@@ -83,7 +83,7 @@ def triage(text: str, embed: Embed) -> Triage:
     if machine := written_by(text):
         return Triage("other", 0.9, "low", worth_investigating=False, reasons=(machine,))
     if not reading.is_clear:
-        told = f"It is written in {reading.language}, and too few of its words are known here."
+        told = f"It is written in {reading.language}, which is left to a person without a model."
         return Triage("other", 0.0, "medium", worth_investigating=True, reasons=(told,))
     brain = _brain(embed)
     features = brain.features([form], embed)

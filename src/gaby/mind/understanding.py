@@ -1,4 +1,4 @@
-"""A situation as it can be thought about: in English, and cut into the things that the ticket tells of.
+"""A situation as rules can look into it: in a language that they read, and cut into the things that it tells of.
 
 Each thing is looked into by itself, with all that was read for any of them, and with those changes that were made for
 it. Where somebody is not known, or gives orders, nothing is cut: there is one ticket, and it is looked at as a whole.
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.investigation import Investigation
-from gaby.mind.languages import ENGLISH, UNKNOWN, read
+from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
 from gaby.mind.parts import parts
 from gaby.mind.records import short
 from gaby.mind.situations import Situation
@@ -21,21 +21,20 @@ _ALIKE = 0.12
 class Understood:
     situation: Situation
     language: str = ENGLISH
-    is_clear: bool = True
+
+    @property
+    def is_clear(self) -> bool:
+        return self.language == ENGLISH
 
     @property
     def doubt(self) -> str:
         """Why a person has to read it."""
         told = self.language if self.language == UNKNOWN else f"{self.language}, a language"
-        return f"It is written in {told} that Gaby has too few words for, so a person has to read it."
+        return f"It is written in {told} that Gaby does not read without a model, so a person has to."
 
 
 def understand(situation: Situation) -> Understood:
-    reading = read(situation.ticket)
-    if reading.language == ENGLISH or not reading.is_clear:
-        return Understood(situation, reading.language, reading.is_clear)
-    title, _, text = reading.text.partition("\n\n") if situation.title else ("", "", reading.text)
-    return Understood(replace(situation, title=title, text=text, original=situation.ticket), reading.language)
+    return Understood(situation, language_of(situation.ticket))
 
 
 def things(situation: Situation, embed: Embed) -> list[Situation]:
