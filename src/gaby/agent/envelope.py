@@ -13,7 +13,7 @@ from gaby.mind.showing import shown
 from gaby.safety import Reader, Readers
 from gaby.skills.choose_tools import Tool
 from gaby.skills.plan import Envelope, MadeCall, Passage
-from gaby.tools.catalogue import Snapshot
+from gaby.tools.catalogue import Snapshot, declarations_of
 from gaby_connectors.sdk.manifest import Audience
 
 _MOST_CALLS = 200
@@ -32,6 +32,7 @@ class Toolbox:
                 description=entry.definition.description,
                 parameters=entry.schema,
                 lane=entry.facts.lane,
+                declares=declarations_of(entry),
             )
             for entry in snapshot.tools.values()
             if not entry.connector.quarantined and entry.connector.policy.autonomy != "off"
@@ -90,7 +91,7 @@ def fill(
     text = "\n\n".join((ticket.body, *ticket.messages))
     readable = [each for each in memory.passages if memory.internal or Readers(Audience(each.audience)).allow(reader)]
     passages = [
-        Passage(citation=each.citation, title=each.title, text=each.text, trusted=each.trusted)
+        Passage(citation=each.citation, title=each.title, text=each.text, trusted=each.trusted, runbook=each.runbook)
         for each in readable[: bounds.passages]
     ]
     similar = [f"{each.title} ({each.status}) {each.summary}".strip() for each in memory.similar[: bounds.similar]]

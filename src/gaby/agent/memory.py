@@ -73,6 +73,8 @@ class PassageRecord(_Noted):
     """The company wrote it. What customers wrote is read, and never followed."""
     audience: str = "staff"
     """Who may be shown it."""
+    runbook: bool = False
+    """A whole page that is a runbook."""
 
 
 class SimilarTicket(_Noted):

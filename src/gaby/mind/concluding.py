@@ -5,17 +5,17 @@ from dataclasses import replace
 from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.acting import card_of, reads
 from gaby.mind.answering import Answer, answer, is_plain_question
 from gaby.mind.changes import asked_changes
-from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
+from gaby.mind.obstacles import asked_values, not_done, obstacles
 from gaby.mind.planning import ANSWERED, prose
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply
-from gaby.mind.runbooks import Branch
-from gaby.mind.runbooks.holding import HEADLINES, speaks_of_it
+from gaby.mind.runbook_calls import card_of
+from gaby.mind.runbooks import Branch, Runbook
 from gaby.mind.sentences import split
 from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, SeenCall, Situation
@@ -23,7 +23,7 @@ from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
 from gaby.mind.understanding import things, understand
 from gaby.mind.verdicts import Case, Finding, Step, judge
-from gaby.mind.words import stem, terms, words
+from gaby.mind.words import stem, terms
 
 _SURE, _LIKELY = 0.9, 0.75
 _WELL = 0.4
@@ -33,8 +33,6 @@ _HELPFUL = 0.55
 _PARTLY = 0.3
 _WORTH_TELLING = 0.45
 _SUMMARISED = 6
-_TITLES = 4
-"""The first headlines are sentences; the others are names of parts, which may stand anywhere."""
 _NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
 
@@ -135,7 +133,7 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
         case,
         judge(case),
         tuple(_guessed(investigation, diagnosis) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
-        tuple(notes(investigation, diagnosis)),
+        (*notes(investigation, diagnosis), *not_done(investigation, diagnosis)),
         branch.cause,
         diagnosis.book.citations,
     )
@@ -166,10 +164,15 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     answered = _answered(investigation, known)
     is_open = situation.requester_verified and not investigation.is_stranger
     findings, told = _findings(investigation) if is_open else ((), ())
+    missing = _missing(investigation, answered)
+    if is_open and (stopped := obstacles(investigation)):
+        told = (*stopped, *told)
+        # What the requester can tell is asked for first; everything else is for a person.
+        findings = findings if missing else (*(Finding(each.text, up_to="person") for each in stopped), *findings)
     case = Case(
         findings=findings,
         steps=_steps(investigation, None),
-        missing=_missing(investigation, answered),
+        missing=missing,
         answered=answered,
         asks_change=bool(asked_changes(situation.ticket)),
         contradictions=_contradictions(investigation.before),
@@ -208,34 +211,32 @@ def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[
     """What the tools show, without anybody having said what it means."""
     found: list[Finding] = []
     told: list[CitedSentence] = []
-    if investigation.books and investigation.before.calls:
-        titles = ", ".join(each.book.title for each in investigation.books)
-        books = (each.book.citations[0] for each in investigation.books)
-        sources = (*books, *(call.citation for call in investigation.before.calls))
-        told.append(CitedSentence(f"Looked at as the runbooks say, and found in order: {titles}.", sources))
-        found.append(Finding(told[0].text, healthy=True))
+    if investigation.before.calls and (followed := _followed_to_the_end(investigation)):
+        sources = (
+            *(book.citations[0] for book, _ in followed),
+            *(call.citation for call in investigation.before.calls),
+        )
+        for book, says in followed:
+            text = f"The runbook “{book.title}” was followed, and none of its conditions holds. {says}".strip()
+            told.append(CitedSentence(text, sources))
+            found.append(Finding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [Passage(call.citation, shown(call.result)) for call in speakable]
-    beside = _beside_the_point(investigation)
     for each in summarise(investigation.situation.ticket, passages, investigation.embed, _SUMMARISED).sentences:
-        if any(headline in each.text for headline in beside):
-            continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
         found.append(Finding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
         told.append(each)
     return tuple(found), tuple(told)
 
 
-def _beside_the_point(investigation: Investigation) -> set[str]:
-    """Headlines of what happened to all and has nothing to do with the ticket."""
-    about = frozenset(terms(investigation.situation.ticket))
-    return {
-        str(record.get(name))
-        for record in investigation.before.records
-        if investigation.ownership.whose(record) == "anyone" and not speaks_of_it(record, about)
-        for name in HEADLINES[:_TITLES]
-        if record.get(name)
-    }
+def _followed_to_the_end(investigation: Investigation) -> list[tuple[Runbook, str]]:
+    """Runbooks that fit and of which every condition was evaluated, with whom each hands it to then."""
+    found: list[tuple[Runbook, str]] = []
+    for each in investigation.books:
+        if (each.fit >= FITS or investigation.situation.follow) and investigation.holding(each) is None:
+            otherwise = [branch for branch in each.book.branches if not branch.conditions]
+            found.append((each.book, " ".join(said.text for branch in otherwise for said in branch.handed)))
+    return found
 
 
 def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
@@ -251,19 +252,10 @@ def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
         return ()
     if not investigation.situation.requester_verified or investigation.is_stranger:
         return (_WHO,)
-    if not investigation.books or any(call.outcome in _NO_ANSWER for call in investigation.calls):
+    if any(call.outcome in _NO_ANSWER for call in investigation.calls):
         # What our own tools could not tell is not the requester's to find out.
         return ()
-    names = reads(investigation, investigation.books[0]).missing
-    return tuple(
-        f"the {' '.join(words(name))}" for name in names if not _is_known_to_be_none(investigation.before, name)
-    )
-
-
-def _is_known_to_be_none(view: View, name: str) -> bool:
-    """A webhook's id is not missing when there is no webhook."""
-    nouns = frozenset(stem(word) for word in words(name)) - {"id"}
-    return any(not each.records and each.called(nouns) for each in view.collections)
+    return asked_values(investigation)
 
 
 def _open_end(investigation: Investigation, known: Answer, case: Case) -> tuple[CitedSentence, ...]:

@@ -47,6 +47,8 @@ class Found:
     text: str
     trusted: bool = True
     """Somebody who works here wrote it. Others may be read, and are never followed as a runbook."""
+    runbook: bool = False
+    """It is a whole page that declares itself a runbook or reads as one; see `runbooks.is_runbook`."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Situation:
     now: datetime | None = None
     """Left out: nobody can say how old something is."""
     budget_gone: bool = False
+    follow: str = ""
+    """The citation of the runbook to follow, whatever the ticket says. Empty: the one that fits."""
     original: str = ""
     """As it was written, where the text is what it says in English."""
 
