@@ -29,10 +29,10 @@ _READ = 20_000
 _MOST_CALLS = 8
 _MOST_TOKENS = 3000
 _CONTENT_LONGEST = 900
-_ADDRESS_NAMES = frozenset({"email", "email_address", "requester_email"})
-_ADDRESS_FORMATS = frozenset({"email", "idn-email"})
+ADDRESS_NAMES = frozenset({"email", "email_address", "requester_email"})
+ADDRESS_FORMATS = frozenset({"email", "idn-email"})
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"“”]{1,100}")
-_LIMITING = ("pattern", "format", "enum", "const")
+LIMITING = ("pattern", "format", "enum", "const")
 _NOTHING_SAID: Mapping[str, ArgumentSource] = {}
 
 
@@ -100,7 +100,7 @@ class Values:
         requester = self.situation.requester or ""
         match said:
             case Constant(text=text):
-                return list(_typed(slot, text)), MissingValue(slot.name, f"`{text}` does not fit its schema")
+                return list(typed_values(slot, text)), MissingValue(slot.name, f"`{text}` does not fit its schema")
             case RequesterAddress(only_domain=only_domain):
                 value = requester.rpartition("@")[2] if only_domain else requester
                 return [value] if value else [], MissingValue(slot.name, "nobody knows the requester's address")
@@ -125,7 +125,7 @@ class Values:
             if found:
                 why = f"several values are called `{slot.name}`, and the runbook does not say which one is meant"
                 return [], MissingValue(slot.name, why)
-        is_address = slot.format in _ADDRESS_FORMATS or spelled(slot.name) in _ADDRESS_NAMES
+        is_address = slot.format in ADDRESS_FORMATS or spelled(slot.name) in ADDRESS_NAMES
         if tool.lane == "read" and is_address and self.situation.requester:
             return [self.situation.requester], None
         return [], None
@@ -172,14 +172,14 @@ class Values:
     def _of_ticket(self, slot: Slot, said: TicketValue) -> tuple[list[Any], MissingValue | None]:
         """Every word of the ticket that fits the runbook's pattern and the schema; only if it is a single one."""
         ask = f"the {said.name.removeprefix('the ')}"
-        if not said.pattern and not any(key in slot.schema for key in _LIMITING):
+        if not said.pattern and not any(key in slot.schema for key in LIMITING):
             why = "neither the runbook nor the schema says what it looks like, so any word of the ticket could be it"
             return [], MissingValue(slot.name, why, ask)
         found: list[Any] = []
         for token in list(_TOKEN.finditer(self.situation.ticket[:_READ]))[:_MOST_TOKENS]:
             for text in {token[0], token[0].strip(".:!?#'`*")}:
                 if not said.pattern or is_valid({"type": "string", "pattern": f"^(?:{said.pattern})$"}, text):
-                    found += [value for value in _typed(slot, text) if fits(slot, value)]
+                    found += [value for value in typed_values(slot, text) if fits(slot, value)]
         distinct = _once(found)
         if len(distinct) == 1:
             return distinct, None
@@ -194,7 +194,7 @@ def takes_an_address(tool: ToolCard) -> str:
         return ""
     for slot in needed[0]:
         told = {*slot.words, *slot.described}
-        if "string" in slot.types and (slot.format in _ADDRESS_FORMATS or not told.isdisjoint(_MAIL)):
+        if "string" in slot.types and (slot.format in ADDRESS_FORMATS or not told.isdisjoint(_MAIL)):
             return slot.name
     return ""
 
@@ -202,7 +202,7 @@ def takes_an_address(tool: ToolCard) -> str:
 _MAIL = frozenset({"email", "mail", "e-mail"})
 
 
-def _typed(slot: Slot, said: str) -> Iterator[Any]:
+def typed_values(slot: Slot, said: str) -> Iterator[Any]:
     if "boolean" in slot.types and said.lower() in {"true", "false", "yes", "no"}:
         yield said.lower() in {"true", "yes"}
     elif slot.is_number:

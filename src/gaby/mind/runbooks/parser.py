@@ -200,7 +200,7 @@ class _Parser:
 
     def _step(self, block: Block, text: str) -> None:
         """What comes before the first step and names no tool is the introduction."""
-        for sentence in _sentences(text):
+        for sentence in sentences(text):
             try:
                 said = statement_of(sentence, self._tools)
                 if said is None and (self.steps or self._bodies or (block.kind == "item" and "`" in sentence)):
@@ -220,7 +220,7 @@ class _Parser:
     def _read(self, body: _Body, text: str, line: int, *, may_be_cause: bool) -> None:
         """The first sentence behind a condition is the cause, unless it says what to do."""
         before: Statement | None = None
-        for sentence in _sentences(text):
+        for sentence in sentences(text):
             try:
                 said = statement_of(sentence, self._tools)
             except StatementError as error:
@@ -289,7 +289,7 @@ def _ends(block: Block, body: _Body) -> bool:
     return body.kind == "item" and block.depth <= body.depth
 
 
-def _sentences(text: str) -> list[str]:
+def sentences(text: str) -> list[str]:
     """Cut at full stops that stand outside of backticks and end no abbreviation."""
     found: list[str] = []
     begin = 0
