@@ -159,12 +159,13 @@ def test_a_schema_says_which_fields_a_row_has_that_is_empty_or_not_there() -> No
     row = {"type": "object", "properties": {"state": {"type": "string"}, "note": {"type": ["string", "null"]}}}
     schema = {"type": "object", "properties": {"jobs": {"type": "array", "items": {"$ref": "#/$defs/Job"}}}}
     jobs = card("list_disks", output_schema={**schema, "$defs": {"Job": row}})
-    for result, condition, expected in (
+    cases: tuple[tuple[Any, str, bool | None], ...] = (
         ({"jobs": []}, "a job's `state` is `stuck`", False),
         ({"jobs": []}, "no job has `state` `stuck`", True),
         ({"jobs": [{"state": "stuck"}]}, "a job's `note` is empty", True),
         ({"jobs": [{"state": "stuck"}]}, "a job's `owner` is empty", None),
-    ):
+    )
+    for result, condition, expected in cases:
         calls = [SeenCall(1, "ops.list_disks", {}, "done", "read", result)]
         view = View(calls)
         at = Scene(view, Ownership(view, ADA, [jobs]), ADA, NOW, cards=[jobs], calls=calls)

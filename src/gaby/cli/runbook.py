@@ -94,7 +94,7 @@ def try_runbook(
     async def work(gaby: Gaby) -> TriedOut:
         actor = await operator_in(gaby, workspace)
         tried = await _ticket(gaby, actor, ticket) if ticket else TriedTicket(title, text or "", sender)
-        return await _runbooks(gaby).try_on(actor, _title(written, name), written, tried)
+        return await _runbooks(gaby).try_on(actor, _title(written, name), written, tried, gaby.ids)
 
     ended = run(work)
     if as_json:
@@ -121,7 +121,7 @@ def draft(page: Page, workspace: InWorkspace = None, as_json: AsJson = False) ->
 
 
 def _runbooks(gaby: Gaby) -> Runbooks:
-    return Runbooks(gaby.database, gaby.clock, gaby.ids, gaby.tools, gaby.models, gaby.knowledge)
+    return Runbooks(gaby.database, gaby.clock, gaby.tools, gaby.models, gaby.knowledge)
 
 
 async def _ticket(gaby: Gaby, actor: Actor, which: str) -> TriedTicket:

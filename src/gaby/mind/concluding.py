@@ -10,7 +10,7 @@ from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
-from gaby.mind.obstacles import asked_values, not_done, obstacles
+from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, stopped_book
 from gaby.mind.planning import ANSWERED, prose
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply
@@ -21,6 +21,7 @@ from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, SeenCall, Situation
 from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
+from gaby.mind.synonyms import alike
 from gaby.mind.understanding import things, understand
 from gaby.mind.verdicts import Case, Finding, Step, judge
 from gaby.mind.words import stem, terms
@@ -33,6 +34,7 @@ _HELPFUL = 0.55
 _PARTLY = 0.3
 _WORTH_TELLING = 0.45
 _SUMMARISED = 6
+_HEADLINES = ("title", "headline", "subject", "summary")
 _NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
 
@@ -168,7 +170,7 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     if is_open and (stopped := obstacles(investigation)):
         told = (*stopped, *told)
         # What the requester can tell is asked for first; everything else is for a person.
-        findings = findings if missing else (*(Finding(each.text, up_to="person") for each in stopped), *findings)
+        findings = findings if missing else (Finding(in_short(investigation), up_to="person"), *findings)
     case = Case(
         findings=findings,
         steps=_steps(investigation, None),
@@ -222,11 +224,23 @@ def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[
             found.append(Finding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [Passage(call.citation, shown(call.result)) for call in speakable]
+    beside = _beside_the_point(investigation)
     for each in summarise(investigation.situation.ticket, passages, investigation.embed, _SUMMARISED).sentences:
+        if any(headline in each.text for headline in beside):
+            continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
         found.append(Finding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
         told.append(each)
     return tuple(found), tuple(told)
+
+
+def _beside_the_point(investigation: Investigation) -> set[str]:
+    """Headlines of what happened to all, such as an incident, and has no word in common with the ticket: a colleague
+    who reads what was found need not read those."""
+    about = frozenset(terms(investigation.situation.ticket))
+    shared = [each for each in investigation.before.records if investigation.ownership.whose(each) == "shared"]
+    headlines = {str(each.get(name)) for each in shared for name in _HEADLINES if each.get(name)}
+    return {each for each in headlines if not any(not alike(term).isdisjoint(about) for term in terms(each))}
 
 
 def _followed_to_the_end(investigation: Investigation) -> list[tuple[Runbook, str]]:
@@ -268,6 +282,9 @@ def _open_end(investigation: Investigation, known: Answer, case: Case) -> tuple[
         found.append(CitedSentence(f"To go on we need to know {_WHO}.", ()))
     elif case.missing and (sources or books):
         found.append(CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books))
+    elif not sources and (stopped := stopped_book(investigation)) is not None:
+        text = "We could not look into it ourselves; a colleague takes it from here."
+        found.append(CitedSentence(text, stopped.citations))
     elif sources:
         text = "We looked at what could be behind it and did not find the cause yet; a colleague takes it from here."
         found.append(CitedSentence(text, sources))

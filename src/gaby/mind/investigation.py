@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -60,7 +60,7 @@ class Undecided:
     @property
     def told(self) -> str:
         told = f"The runbook “{self.book.title}” could not be followed"
-        return f"{told}: whether “{self.branch.words}” is not known; {self.why}."
+        return f"{told}: whether “{self.branch.words}” is not known; {self.why.rstrip(' .')}."
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,8 @@ class Investigation:
         cards = self.situation.tools
         ownership = self.ownership if view is self.before else Ownership(view, self._vouched, cards)
         situation = self.situation
-        return Scene(view, ownership, situation.requester, situation.now, book.tools, cards, self.calls)
+        scene = Scene(view, ownership, situation.requester, situation.now, book.tools, cards, self.calls)
+        return replace(scene, skipped=frozenset(_without_a_thing(book, scene)))
 
     @property
     def _vouched(self) -> str | None:
@@ -294,6 +295,16 @@ def says_symptom(ticket: str, symptoms: Sequence[str]) -> bool:
     told = f" {' '.join(_WORDS.findall(ticket.casefold()))} "
     phrases = (" ".join(_WORDS.findall(each.casefold())) for each in symptoms)
     return any(phrase and f" {phrase} " in told for phrase in phrases)
+
+
+def _without_a_thing(book: Runbook, scene: Scene) -> Iterator[str]:
+    """Tools that are called for each of some things of which there are none: they have nothing to tell."""
+    for step in book.steps:
+        if step.of is not None and step.of.each:
+            best = max((each.called(step.of.nouns) for each in scene.collections), default=0)
+            meant = [each for each in scene.collections if best and each.called(step.of.nouns) == best]
+            if meant and not any(scene.ownership.readable(each.records) for each in meant):
+                yield step.tool.rpartition(".")[2]
 
 
 def cited(text: str, citations: Iterator[str] | Sequence[str]) -> CitedSentence:

@@ -3,6 +3,7 @@ that nobody could tell. It is said to colleagues; what only the requester can te
 
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.runbook_calls import MissingArgument, reads, writes
+from gaby.mind.runbooks import Runbook
 from gaby.mind.summaries import CitedSentence
 
 _SHOWN_ERRORS = 3
@@ -23,6 +24,21 @@ def obstacles(investigation: Investigation) -> list[CitedSentence]:
             if not each.value.ask
         ]
     return found
+
+
+def stopped_book(investigation: Investigation) -> Runbook | None:
+    """The runbook that fits and was not followed to its end."""
+    if investigation.undecided is not None:
+        return investigation.undecided.book
+    return investigation.broken
+
+
+def in_short(investigation: Investigation) -> str:
+    """In a sentence, for whoever decides what to do with the ticket; the notes say more."""
+    if investigation.undecided is not None:
+        return f"The runbook “{investigation.undecided.book.title}” could not be followed to its end."
+    title = investigation.broken.title if investigation.broken else ""
+    return f"The runbook “{title}” fits and has errors, so it was not followed."
 
 
 def missing_arguments(investigation: Investigation) -> list[MissingArgument]:

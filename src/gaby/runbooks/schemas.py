@@ -14,6 +14,7 @@ from gaby.mind.runbooks.model import (
     TicketId,
     TicketValue,
 )
+from gaby.mind.runbooks.statements import TELLS
 
 
 class ProblemOut(BaseModel):
@@ -75,7 +76,9 @@ class CauseOut(BaseModel):
             groups=[list(dict.fromkeys(each.words for each in group)) for group in branch.conditions],
             cause=branch.cause,
             calls=[CallOut.of(each) for each in branch.wanted],
-            tells=[f"{'(afterwards) ' if each.later else ''}{each.text}" for each in branch.told],
+            tells=[
+                f"{'(afterwards) ' if each.later else ''}{TELLS.sub('', each.text, count=1)}" for each in branch.told
+            ],
             asks=[each.text for each in branch.asked],
             hands_to=[each.text for each in branch.handed],
             notes=[each.text for each in branch.details],

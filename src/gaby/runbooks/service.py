@@ -28,7 +28,6 @@ _CITATION = "doc:trial/runbook.md#L1"
 class Runbooks:
     database: Database
     clock: Clock
-    ids: Ids
     tools: Tools
     models: Models
     knowledge: Knowledge
@@ -78,7 +77,7 @@ class Runbooks:
         drafted = draft_runbook(text, tool_names(await self.cards(workspace_id)))
         return DraftOut(text=drafted, open_lines=drafted.count("TODO:"))
 
-    async def try_on(self, actor: Actor, title: str, text: str, ticket: TriedTicket) -> TriedOut:
+    async def try_on(self, actor: Actor, title: str, text: str, ticket: TriedTicket, ids: Ids) -> TriedOut:
         """Follow it on a ticket: reads are made, and changes are only simulated."""
         cards = await self.cards(actor.workspace_id)
         book = parse_runbook(text, tool_names(cards), _CITATION, title)
@@ -86,7 +85,7 @@ class Runbooks:
             lines = "; ".join(each.told for each in book.errors[:3])
             raise Invalid(f"The runbook has errors, so it is not followed: {lines}. `gaby runbook check` shows them.")
         page = Found(_CITATION, book.title, text, runbook=True)
-        trial = Trial(self.tools, self.ids, self.clock, self._embed, cards)
+        trial = Trial(self.tools, ids, self.clock, self._embed, cards)
         return await trial.play(actor, page, ticket)
 
     @property

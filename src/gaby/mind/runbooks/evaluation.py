@@ -44,13 +44,16 @@ class Scene:
     cards: Sequence[ToolCard] = ()
     calls: Sequence[SeenCall] = ()
     """Also those that brought nothing."""
-    _places: dict[Place, Collection] = field(default_factory=dict[Place, Collection])
+    skipped: frozenset[str] = frozenset()
+    """Tools that were not called, because there is nothing that they would be called for: their answer is empty."""
+    _places: dict[Place, Collection] = field(default_factory=dict[Place, Collection], init=False)
 
     @property
     def collections(self) -> list[Collection]:
         """What was answered, and the rows of which the tool's schema tells and the answer has none."""
         if not self._places:
             answered = {call.tool for call in self.view.calls}
+            answered |= {card.name for card in self.cards if short(card.name) in self.skipped}
             for each in self.view.collections:
                 self._places[each.place] = each
             for card in self.cards:
