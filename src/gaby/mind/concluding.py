@@ -10,7 +10,7 @@ from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
-from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, stopped_book
+from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, overlooked, stopped_book
 from gaby.mind.planning import ANSWERED, prose
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply
@@ -122,8 +122,9 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
     branch = diagnosis.branch
     strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
     finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, branch))
+    left = [] if diagnosis.is_a_guess else overlooked(investigation, diagnosis)
     case = Case(
-        findings=(finding,),
+        findings=(finding, *(Finding(each.text, up_to="person") for each in left)),
         steps=_steps(investigation, branch),
         asks_change=bool(asked_changes(investigation.situation.ticket)),
         verified=helped(investigation, diagnosis),
@@ -135,7 +136,7 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
         case,
         judge(case),
         tuple(_guessed(investigation, diagnosis) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
-        (*notes(investigation, diagnosis), *not_done(investigation, diagnosis)),
+        (*notes(investigation, diagnosis), *not_done(investigation, diagnosis), *left),
         branch.cause,
         diagnosis.book.citations,
     )
@@ -260,7 +261,8 @@ def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
 
 def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     """What only the requester can tell."""
-    if answered >= ANSWERED or is_plain_question(investigation.situation.ticket):
+    asked = asked_values(investigation)
+    if answered >= ANSWERED or (not asked and is_plain_question(investigation.situation.ticket)):
         return ()
     if investigation.situation.instructed:
         return ()
@@ -269,7 +271,7 @@ def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     if any(call.outcome in _NO_ANSWER for call in investigation.calls):
         # What our own tools could not tell is not the requester's to find out.
         return ()
-    return asked_values(investigation)
+    return asked
 
 
 def _open_end(investigation: Investigation, known: Answer, case: Case) -> tuple[CitedSentence, ...]:

@@ -157,9 +157,9 @@ class Investigation:
     @cached_property
     def broken(self) -> Runbook | None:
         """The runbook that fits best, if it has errors and so is not followed."""
-        if self.is_dangerous or self.is_stranger or not self._by_fit:
+        if self.is_dangerous or self.is_stranger or not self.by_fit:
             return None
-        best = self._by_fit[0]
+        best = self.by_fit[0]
         return best.book if best.book.errors and best.fit >= FITS else None
 
     @cached_property
@@ -167,7 +167,8 @@ class Investigation:
         return [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
 
     @cached_property
-    def _by_fit(self) -> list[Fitting]:
+    def by_fit(self) -> list[Fitting]:
+        """All runbooks for people who are known, the best first, also those with errors."""
         ranked = [each for each in self._ranked if not is_about_strangers(each.book)]
         return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))
 
@@ -177,9 +178,9 @@ class Investigation:
             return [
                 each for each in self._ranked if self.situation.follow in each.book.citations and not each.book.errors
             ]
-        if self._by_fit and self._by_fit[0].book.errors and self._by_fit[0].fit >= FITS:
+        if self.by_fit and self.by_fit[0].book.errors and self.by_fit[0].fit >= FITS:
             return []
-        ranked = [each for each in self._by_fit if not each.book.errors]
+        ranked = [each for each in self.by_fit if not each.book.errors]
         fitting = [each for each in ranked if each.fit >= FITS][:_FOLLOWED]
         if is_plain_question(self.situation.ticket):
             return [each for each in fitting if each.book.rank < self._first_page]

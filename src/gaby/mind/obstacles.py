@@ -1,12 +1,21 @@
 """Why a runbook that fits was not followed to its end: its errors, conditions that nobody could evaluate, and values
 that nobody could tell. It is said to colleagues; what only the requester can tell is asked for."""
 
+from dataclasses import replace
+
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
+from gaby.mind.parts import tells
 from gaby.mind.runbook_calls import MissingArgument, reads, writes
 from gaby.mind.runbooks import Runbook
+from gaby.mind.sentences import split
 from gaby.mind.summaries import CitedSentence
 
 _SHOWN_ERRORS = 3
+_SURELY = 0.5
+_HARDLY = 0.25
+_QUOTED = 160
+_MOST_SENTENCES = 20
+_READ = 6000
 
 
 def obstacles(investigation: Investigation) -> list[CitedSentence]:
@@ -56,6 +65,27 @@ def not_done(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSe
     return [
         CitedSentence(f"{each.told}.", diagnosis.book.citations) for each in lost if each.value.argument not in is_text
     ]
+
+
+def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+    """Sentences of the ticket that are surely about another runbook than the one that was followed."""
+    situation = investigation.situation
+    if situation.follow or len(investigation.by_fit) < 2:
+        return []
+    found: dict[str, CitedSentence] = {}
+    for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
+        if sentence.kind in {"quote", "header", "code", "log"} or not tells(sentence.plain):
+            continue
+        alone = Investigation(
+            replace(situation, title="", text=sentence.plain, original="", calls=()), investigation.embed
+        )
+        best = alone.by_fit[0]
+        mine = next((each.fit for each in alone.by_fit if each.book.key == diagnosis.book.key), 0.0)
+        if best.book.key != diagnosis.book.key and best.fit >= _SURELY and mine < _HARDLY:
+            said = sentence.plain[:_QUOTED].rstrip(" .!?,;:")
+            text = f"Not looked into: “{said}”. The runbook “{best.book.title}” is about that."
+            found.setdefault(best.book.key, CitedSentence(text, best.book.citations))
+    return list(found.values())
 
 
 def asked_values(investigation: Investigation) -> tuple[str, ...]:
