@@ -241,6 +241,7 @@ skill = Skill(
                     "properties": {"email": {"type": "string", "format": "email"}},
                     "required": ["email"],
                 },
+                declares={"owner": {"users[]": "email"}},
             ),
             Tool(
                 name="directory.unlock_user",
