@@ -115,7 +115,7 @@ async def test_for_somebody_with_whom_all_is_well_nothing_is_changed(desk: Offic
     told = await desk.investigate("", scenario.text, HEALTHY)
     if scenario.id == "double_charge":
         # The charges of her account are its owner's, so nobody can say for her whether one was made twice.
-        assert (told.changed, told.conclusion.cause, told.verdict) == ([], "", "needs_tech")
+        assert (told.changed, told.conclusion.cause, told.verdict) == ([], "", "needs_l2")
         assert "none belongs to the requester" in told.notes
         return
     if scenario.id in {"empty_exports", "missing_permission"}:
@@ -171,7 +171,7 @@ async def test_what_was_denied_is_not_tried_again(desk: Office) -> None:
     told = await desk.investigate("", SCENARIOS[0].text, NORA, denies=frozenset({"list_logins"}))
     assert told.called.count("list_logins") == 1
     # Whether a device with the old password is behind it cannot be seen, so no later cause is believed either.
-    assert (told.conclusion.cause, told.verdict) == ("", "needs_tech")
+    assert (told.conclusion.cause, told.verdict) == ("", "needs_l2")
     assert "`list_logins` was denied: The policy forbids it" in told.notes
 
 

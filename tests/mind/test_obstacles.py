@@ -124,7 +124,7 @@ def test_a_sentence_with_a_field_that_has_no_value_is_not_sent_and_the_note_says
 
 def test_a_tool_that_fails_leaves_the_condition_open_and_nothing_is_in_order(embed: Embed) -> None:
     calls, ended = investigated(embed, NOTHING_PRINTS, page(PRINTER), list_printers="timeout after 30 s")
-    assert ended.judgement.verdict == "needs_tech"
+    assert ended.judgement.verdict == "needs_l2"
     assert "`list_printers` was failed: timeout after 30 s" in notes(ended)
     assert "none of its conditions holds" not in notes(ended)
     assert not any(call.lane == "write" for call in calls)
@@ -140,7 +140,7 @@ def test_where_every_condition_was_evaluated_and_none_holds_that_is_said(embed: 
 def test_a_runbook_with_errors_is_not_followed_and_the_lines_are_named(embed: Embed) -> None:
     calls, ended = investigated(embed, NOTHING_PRINTS, page(PRINTER + "- Kick the printer.\n"))
     assert not any(call.lane == "write" for call in calls)
-    assert ended.judgement.verdict == "needs_tech"
+    assert ended.judgement.verdict == "needs_l2"
     assert "it has errors: line 18: this sentence is not understood" in notes(ended)
 
 
@@ -149,7 +149,7 @@ def test_several_values_that_could_be_meant_are_none(embed: Embed) -> None:
     calls, ended = investigated(embed, NOTHING_PRINTS, page(PRINTER), find_person=wards)
     assert {call.tool for call in calls} == {"it.find_person"}
     assert "several values are called `ward`" in notes(ended)
-    assert ended.judgement.verdict == "needs_tech"
+    assert ended.judgement.verdict == "needs_l2"
 
 
 def test_a_symptom_in_any_language_finds_the_runbook(embed: Embed) -> None:

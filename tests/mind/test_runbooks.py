@@ -464,3 +464,11 @@ def test_hostile_json_is_held_against_conditions_without_harm(result: Any, argum
     at = scene(("find_user", arguments, result))
     for groups in CONDITIONS:
         assert evaluate(groups, at).holds in {True, False, None}
+
+
+def test_fields_of_one_thing_are_not_gathered_from_two_of_them() -> None:
+    listed = {"incidents": [{"id": "i1", "regions": ["us"], "parts": ["mail"]}]}
+    single = {"incident": {"id": "i2", "regions": ["eu"], "parts": ["login"]}}
+    at = scene(("list_disks", {}, listed), ("get_host", {}, single))
+    assert holds("the incident's `regions` mentions `us` and the incident's `parts` mentions `login`", at) is False
+    assert holds("the incident's `regions` mentions `eu` and the incident's `parts` mentions `login`", at) is True

@@ -170,8 +170,8 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     missing = _missing(investigation, answered)
     if is_open and (stopped := obstacles(investigation)):
         told = (*stopped, *told)
-        # What the requester can tell is asked for first; everything else is for a person.
-        findings = findings if missing else (Finding(in_short(investigation), up_to="person"), *findings)
+        # It explains nothing and nothing is in order by it, so somebody has to look.
+        findings = (Finding(in_short(investigation)), *findings)
     case = Case(
         findings=findings,
         steps=_steps(investigation, None),

@@ -7,7 +7,7 @@ of one group about the same kind of thing must hold for the same thing.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice, product
+from itertools import combinations, islice, product
 
 from gaby.mind.ownership import Ownership
 from gaby.mind.records import Collection, Place, Record, View, called, short
@@ -243,10 +243,23 @@ def _tested(tests: Sequence[FieldTest], scene: Scene) -> Evaluated:
         return Evaluated(None, why=why)
     ways = islice(product(*(places[ref].places for ref in refs)), _MOST_WAYS)
     for way in sorted(ways, key=lambda way: len({each.place for each in way})):
+        if not _is_consistent(dict(zip(refs, way, strict=True)), places):
+            continue
         if (by := _by(known, dict(zip(refs, way, strict=True)), scene)) is not None:
             return Evaluated(holds=True, by=tuple(by))
     unclear = next((found for test in known if (found := _misread(test, scene, places))), "")
     return Evaluated(None, why=unclear) if unclear else Evaluated(holds=False)
+
+
+def _is_consistent(way: dict[FieldRef, Collection], places: dict[FieldRef, _Resolved]) -> bool:
+    """Fields of the same kind of thing are looked for in the same answer, if one answer has both: the region of one
+    incident and the components of another show nothing."""
+    for (one, here), (other, there) in combinations(way.items(), 2):
+        if here.place != there.place and _thing(here.place) == _thing(there.place):
+            both = {each.place for each in places[one].places} & {each.place for each in places[other].places}
+            if both:
+                return False
+    return True
 
 
 def _misread(test: FieldTest, scene: Scene, places: dict[FieldRef, _Resolved]) -> str:
