@@ -17,12 +17,15 @@ import numpy as np
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Conclusion, Found, NextStep, PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
 from gaby.mind.bm25 import Ranker
+from gaby.mind.declarations import ToolDeclaration
+from gaby.mind.runbooks import is_runbook
 from gaby.mind.words import terms
 from gaby_connectors.sample_company.tools import connector
 from gaby_connectors.sdk.manifest import TOOL_META, ToolManifest
 from tests.connectors.sample_company.world import NOW, config
 from tests.connectors.talk import Talk, talking
 
+TOOLS = frozenset(connector.tools)
 MOST_STEPS = 20
 FOUND = 6
 
@@ -36,8 +39,9 @@ def handbook() -> tuple[Found, ...]:
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             text = file.read_text(encoding="utf-8")
-            title = text.partition("\n")[0].strip("# ")
-            found.append(Found(f"doc:handbook/{file.name}#L1-L{text.count(chr(10))}", title, text))
+            title = next(line for line in text.splitlines() if line.startswith("# ")).strip("# ")
+            citation = f"doc:handbook/{file.name}#L1-L{text.count(chr(10))}"
+            found.append(Found(citation, title, text, runbook=is_runbook(text, TOOLS)))
     return tuple(found)
 
 
@@ -166,7 +170,15 @@ async def offered(talk: Talk) -> tuple[list[ToolCard], frozenset[str]]:
     for tool in (await talk.client.list_tools()).tools:
         manifest = ToolManifest.model_validate((tool.meta or {})[TOOL_META])
         lane = "write" if manifest.scope == "write" else "read"
-        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, lane))
+        declared = ToolDeclaration(
+            owner=manifest.owner,
+            owner_argument=manifest.owner_argument,
+            argument_kinds=manifest.argument_kinds,
+            result_kinds=manifest.result_kinds,
+            content=manifest.content,
+            output_schema=tool.output_schema,
+        )
+        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, lane, declared))
         if manifest.dangerous:
             dangerous.add(tool.name)
     return cards, frozenset(dangerous)

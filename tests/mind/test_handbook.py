@@ -37,6 +37,8 @@ def test_there_is_a_runbook_for_every_problem() -> None:
 
 
 def test_every_condition_of_a_runbook_is_understood_and_leads_somewhere() -> None:
+    assert [(book.key, book.errors) for book in BOOKS if book.errors] == []
+    assert all(book.declared for book in BOOKS)
     for page in handbook():
         book = next((book for book in BOOKS if book.citations == (page.citation,)), None)
         conditions = len(re.findall(r"^If ", page.text, re.MULTILINE))

@@ -104,7 +104,7 @@ async def test_with_a_persons_consent_it_is_done_and_looked_at_again(desk: Offic
     assert all(outcome == "done" for _, outcome in told.changed)
     written_calls = [call.key for call in told.situation.calls if call.lane == "write"]
     assert len(written_calls) == len(set(written_calls))
-    assert conclude(replace(told.situation, tools=[]), desk.embed) == told.conclusion
+    assert conclude(told.situation, desk.embed) == told.conclusion
     if told.conclusion.case.verified:
         last = max(call.number for call in told.situation.calls if call.lane == "write")
         assert told.situation.calls[-1].number > last
@@ -113,6 +113,11 @@ async def test_with_a_persons_consent_it_is_done_and_looked_at_again(desk: Offic
 @pytest.mark.parametrize("scenario", SCENARIOS[:-1], ids=lambda scenario: scenario.id)
 async def test_for_somebody_with_whom_all_is_well_nothing_is_changed(desk: Office, scenario: Scenario) -> None:
     told = await desk.investigate("", scenario.text, HEALTHY)
+    if scenario.id == "double_charge":
+        # The charges of her account are its owner's, so nobody can say for her whether one was made twice.
+        assert (told.changed, told.conclusion.cause, told.verdict) == ([], "", "needs_l2")
+        assert "none belongs to the requester" in told.notes
+        return
     if scenario.id in {"empty_exports", "missing_permission"}:
         # A deploy is everybody's, and she may not see invoices either.
         assert told.conclusion.cause
@@ -165,7 +170,9 @@ async def test_what_was_denied_is_not_tried_again(desk: Office) -> None:
     assert told.verdict == "needs_tech"
     told = await desk.investigate("", SCENARIOS[0].text, NORA, denies=frozenset({"list_logins"}))
     assert told.called.count("list_logins") == 1
-    assert told.conclusion.cause == "Too many failed logins locked the account."
+    # Whether a device with the old password is behind it cannot be seen, so no later cause is believed either.
+    assert (told.conclusion.cause, told.verdict) == ("", "needs_l2")
+    assert "`list_logins` was denied: The policy forbids it" in told.notes
 
 
 async def test_a_tool_that_fails_has_another_of_the_same_name(desk: Office) -> None:
@@ -335,7 +342,9 @@ async def test_what_only_the_requester_can_tell_is_asked_for(desk: Office) -> No
         citation="doc:handbook/parcels.md#L1-L4",
         title="Where is my parcel",
         text="# Where is my parcel\n\nFor customers who wait for a parcel with a new till.\n\n"
-        "1. Look it up with `track_parcel`.\n\nIf `state` is `lost`: The parcel is lost. Hand it to the shipping team.",
+        "1. Look it up with `track_parcel`, `parcel_number`: the parcel number in the ticket.\n\n"
+        "If `state` is `lost`: The parcel is lost. Hand it to the shipping team.",
+        runbook=True,
     )
     schema = {"type": "object", "properties": {"parcel_number": {"type": "string", "pattern": r"^PN\d{6}$"}}}
     track = ToolCard("post.track_parcel", "Where a parcel is.", {**schema, "required": ["parcel_number"]})
@@ -343,6 +352,10 @@ async def test_what_only_the_requester_can_tell_is_asked_for(desk: Office) -> No
     told = await desk.investigate("Parcel", text, PRIYA, shelf=[runbook], more=[track])
     assert told.verdict == "needs_client"
     assert "the parcel number" in told.reply
+    for several in ("PN123456 and PN123457", "PN12345 and pn123456"):
+        told = await desk.investigate("Parcel", f"{text} {several}", PRIYA, shelf=[runbook], more=[track])
+        assert told.verdict == "needs_client"
+        assert "track_parcel" not in " ".join(told.called)
 
 
 async def test_the_same_situation_always_has_the_same_next_step_and_end(desk: Office) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Found, NextStep, SeenCall, Situation, ToolCard, conclude, next_step, shown
+from gaby.mind.declarations import ToolDeclaration
 from tests.mind.strategies import hostile_texts, schemas
 
 pytestmark = pytest.mark.promise("G2")
@@ -20,6 +21,7 @@ FIND = ToolCard(
     "crm.find_user",
     "Find a user by e-mail address.",
     {"type": "object", "properties": {"email": {"type": "string", "format": "email"}}, "required": ["email"]},
+    declares=ToolDeclaration(owner={"users[]": "email"}),
 )
 UNLOCK = ToolCard(
     "crm.unlock_user",
@@ -32,6 +34,7 @@ RUNBOOK = Found(
     "Locked out",
     "# Locked out\n\nFor people whose account is locked.\n\n1. See `find_user`.\n\n"
     "If the user's `state` is `locked`: The account is locked. Do `unlock_user`.",
+    runbook=True,
 )
 TICKET = Situation(
     "Locked out",
@@ -157,15 +160,6 @@ def test_a_nudge_ends_the_looking_around(embed: Embed) -> None:
     assert next_step(replace(looking, calls=started), embed).kind == "call"
     nudged = replace(looking, calls=started, nudges=["You have called crm.find_user three times."])
     assert next_step(nudged, embed).kind == "conclude"
-
-
-def test_a_half_found_runbook_is_asked_for_once_more(embed: Embed) -> None:
-    half = replace(RUNBOOK, text=RUNBOOK.text.partition("If the user")[0])
-    situation = replace(TICKET, passages=[half], queries=["locked"])
-    step = next_step(situation, embed)
-    assert (step.kind, step.queries) == ("retrieve", ("Locked out",))
-    assert next_step(replace(situation, queries=["locked", "Locked out"]), embed).kind == "call"
-    assert next_step(replace(situation, queries=()), embed).kind == "call"
 
 
 json_values = st.recursive(

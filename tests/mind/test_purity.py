@@ -14,8 +14,8 @@ pytestmark = pytest.mark.promise("G2")
 
 ROOT = Path(gaby.mind.__file__).parent
 ALLOWED = {
-    "ast", "bisect", "collections", "dataclasses", "datetime", "functools", "importlib", "itertools", "math", "re",
-    "threading", "typing", "unicodedata", "numpy", "orjson", "jsonschema_rs", "markdown_it",
+    "ast", "bisect", "collections", "dataclasses", "datetime", "difflib", "functools", "importlib", "itertools", "math",
+    "re", "threading", "typing", "unicodedata", "numpy", "orjson", "jsonschema_rs", "markdown_it",
 }  # fmt: skip
 ALLOWED_ROOMS = ("gaby.mind", "gaby.kernel", "gaby.safety", "gaby.llm.embeddings.embed")
 

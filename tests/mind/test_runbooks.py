@@ -1,6 +1,7 @@
-"""Runbooks are read as people write them; conditions hold only when records show it; nonsense breaks nothing."""
+"""Runbooks are parsed strictly; conditions hold only when records show it; nonsense breaks nothing, and fast."""
 
 import re
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,14 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaby.mind import Found, SeenCall
+from gaby.mind import Found, SeenCall, ToolCard
+from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.ownership import Ownership
 from gaby.mind.records import View
-from gaby.mind.runbooks import Runbook, Scene, document_of, runbooks, shown
+from gaby.mind.runbooks import Evaluated, Runbook, Scene, evaluate, is_runbook, parse_runbook, runbooks
 from gaby.mind.runbooks.conditions import alternatives
+from gaby.mind.runbooks.consents import consents_wanted
+from gaby.mind.runbooks.model import Constant, RequesterAddress, ResultField, TicketId, TicketValue
 from tests.mind.strategies import hostile_texts
 
-pytestmark = pytest.mark.promise("G2", "L4")
+pytestmark = pytest.mark.promise("L15")
 
 NOW = datetime(2030, 3, 4, 9, 0, tzinfo=UTC)
 ADA = "ada@acme.example"
@@ -34,31 +38,39 @@ DISKS = {
 }
 
 
+def card(name: str, **declared: Any) -> ToolCard:
+    return ToolCard(f"ops.{name}", "", {"type": "object"}, declares=ToolDeclaration(**declared))
+
+
+CARDS = (card("find_user", owner={"users[]": "email"}), card("list_disks"), card("get_host"))
+
+
 def scene(*results: tuple[str, Mapping[str, Any], Any]) -> Scene:
     calls = [
         SeenCall(place, f"ops.{tool}", arguments, "done", "read", result)
         for place, (tool, arguments, result) in enumerate(results, 1)
     ]
     view = View(calls)
-    return Scene(view, Ownership(view, ADA), ADA, NOW)
+    return Scene(view, Ownership(view, ADA, CARDS), ADA, NOW, cards=CARDS, calls=calls)
 
 
 SCENE = scene(("find_user", {"email": ADA}, USER), ("list_disks", {}, DISKS))
 
 
+def evaluated(condition: str, at: Scene = SCENE) -> Evaluated:
+    return evaluate(alternatives(condition), at)
+
+
 def holds(condition: str, at: Scene = SCENE) -> bool | None:
-    groups = alternatives(condition)
-    assert groups is not None, condition
-    return shown(groups, at).holds
+    return evaluated(condition, at).holds
 
 
-def read(text: str, *more: str) -> Runbook:
-    parts = [
-        Found(f"doc:book/a.md#L{10 * place + 1}-L{10 * place + 9}", "A", each)
-        for place, each in enumerate((text, *more))
-    ]
-    (book,) = runbooks(parts, TOOLS)
-    return book
+def read(text: str) -> Runbook:
+    return parse_runbook(text, TOOLS, "doc:book/a.md#L1-L9", "A")
+
+
+def errors(text: str) -> list[tuple[int, str]]:
+    return [(each.line, each.why) for each in read(text).errors]
 
 
 @pytest.mark.parametrize(
@@ -107,33 +119,104 @@ def test_conditions_hold_when_the_records_show_it(condition: str) -> None:
         "two disks have the same `name`",
         "more than 2 disks have `size` 100",
         "no disk has `state` `full`",
-        "an alert's `level` is `high`",
     ],
 )
 def test_conditions_do_not_hold_when_the_records_show_otherwise(condition: str) -> None:
     assert holds(condition) is False
 
 
-@pytest.mark.parametrize("condition", ["`colour` is `red`", "`state` is `locked` and `colour` is set"])
-def test_what_nobody_looked_at_is_not_known(condition: str) -> None:
-    assert holds(condition) is None
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("`colour` is `red`", "no answer of `find_user`, `list_disks` has `colour`"),
+        ("the user's `state` is `locked` and `colour` is set", "has `colour`"),
+        ("`state` is `locked`", "stands in several answers"),
+        ("`email` is more than 5", "cannot be compared"),
+        ("a disk's `name` is older than 3 days", "cannot be compared"),
+        ("no rockets have `state` `broken`", "several answers"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_not_known_and_says_why(condition: str, why: str) -> None:
+    found = evaluated(condition)
+    assert found.holds is None
+    assert why in found.why
 
 
-def test_somebody_elses_record_shows_nothing() -> None:
+def test_no_is_an_answer_even_where_another_part_is_not_known() -> None:
+    assert holds("the user's `state` is `open` and `colour` is set") is False
+
+
+def test_a_tool_that_failed_is_named_as_the_reason() -> None:
+    failed = SeenCall(1, "ops.list_disks", {}, "failed", "read", None, "connection refused")
+    view = View([failed])
+    at = Scene(view, Ownership(view, ADA, CARDS), ADA, NOW, cards=CARDS, calls=[failed])
+    assert evaluated("a disk's `state` is `full`", at).why == (
+        "`state` was not seen, because `list_disks` was failed: connection refused"
+    )
+
+
+def test_a_schema_says_which_fields_a_row_has_that_is_empty_or_not_there() -> None:
+    row = {"type": "object", "properties": {"state": {"type": "string"}, "note": {"type": ["string", "null"]}}}
+    schema = {"type": "object", "properties": {"jobs": {"type": "array", "items": {"$ref": "#/$defs/Job"}}}}
+    jobs = card("list_disks", output_schema={**schema, "$defs": {"Job": row}})
+    cases: tuple[tuple[Any, str, bool | None], ...] = (
+        ({"jobs": []}, "a job's `state` is `stuck`", False),
+        ({"jobs": []}, "no job has `state` `stuck`", True),
+        ({"jobs": [{"state": "stuck"}]}, "a job's `note` is empty", True),
+        ({"jobs": [{"state": "stuck"}]}, "a job's `owner` is empty", None),
+    )
+    for result, condition, expected in cases:
+        calls = [SeenCall(1, "ops.list_disks", {}, "done", "read", result)]
+        view = View(calls)
+        at = Scene(view, Ownership(view, ADA, [jobs]), ADA, NOW, cards=[jobs], calls=calls)
+        assert holds(condition, at) is expected, condition
+
+
+def test_whose_a_row_is_comes_from_its_declared_owner_alone() -> None:
     others = {"users": [{"id": "u2", "email": "bob@acme.example", "state": "locked"}]}
-    assert holds("the user's `state` is `locked`", scene(("find_user", {"email": ADA}, others))) is False
+    found = evaluated("the user's `state` is `locked`", scene(("find_user", {"email": ADA}, others)))
+    assert (found.holds, found.why) == (None, "`find_user` gave 1 row, and none belongs to the requester")
     assert holds("nobody has the requester's address", scene(("find_user", {"email": ADA}, others))) is True
+    # Nothing is declared of disks, so they are everybody's, whatever ids and addresses stand in them or were asked for.
+    disk = {"disks": [{"id": "4B", "contact": "bob@acme.example", "state": "full"}]}
+    assert holds("a disk's `state` is `full`", scene(("list_disks", {"ward": "4B"}, disk))) is True
 
 
-def test_a_colleague_of_the_same_account_is_somebody_else() -> None:
-    users = {
-        "users": [
-            {"id": "u1", "account_id": "a1", "email": ADA},
-            {"id": "u2", "account_id": "a1", "email": "b@c.example"},
+def test_an_owner_argument_leads_from_the_requesters_row_to_what_is_theirs() -> None:
+    users = card("find_user", owner={"people[]": "contact.email"})
+    logins = card("list_logins", owner_argument="user_id")
+    people = {"people": [{"id": "u1", "contact": {"email": ADA.upper()}, "jobs": [{"kind": "x"}]}]}
+
+    def whose(user_id: str) -> list[str]:
+        calls = [
+            SeenCall(1, "ops.find_user", {"email": ADA}, "done", "read", people),
+            SeenCall(2, "ops.list_logins", {"user_id": user_id}, "done", "read", {"logins": [{"ok": False}]}),
         ]
-    }
-    view = View([SeenCall(1, "ops.find_user", {"email": ADA}, "done", "read", users)])
-    assert [Ownership(view, ADA).whose(record) for record in view.records] == ["own", "other"]
+        view = View(calls)
+        return [Ownership(view, ADA, [users, logins]).whose(record) for record in view.records]
+
+    assert set(whose("people-7")) == {"own", "other"}
+    declared = card("list_logins", owner_argument="person_id")
+    calls = [
+        SeenCall(
+            1,
+            "ops.find_user",
+            {"email": ADA},
+            "done",
+            "read",
+            {"people": [{"person_id": "p1", "contact": {"email": ADA}}]},
+        ),
+        SeenCall(2, "ops.list_logins", {"person_id": "p1"}, "done", "read", {"logins": [{"ok": False}]}),
+    ]
+    view = View(calls)
+    assert {Ownership(view, ADA, [users, declared]).whose(record) for record in view.records} == {"own"}
+
+
+def test_a_row_of_the_requester_that_nobody_looked_up_by_address_does_not_make_them_known() -> None:
+    tickets = card("get_ticket", owner={"ticket": "requester"})
+    calls = [SeenCall(1, "ops.get_ticket", {"id": "t1"}, "done", "read", {"ticket": {"requester": ADA}})]
+    view = View(calls)
+    assert not Ownership(view, ADA, [tickets]).is_known
 
 
 def test_a_newer_answer_to_the_same_call_replaces_the_older_one() -> None:
@@ -169,9 +252,10 @@ Otherwise hand it to second level.
 
 def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
     book = read(RUNBOOK)
+    assert book.errors == ()
     find, disks = book.steps
-    assert (find.tool, dict(find.given)) == ("find_user", {"email": "@requester"})
-    assert (disks.tool, dict(disks.given)) == ("list_disks", {"mounted": "true"})
+    assert (find.tool, dict(find.given), find.line) == ("find_user", {"email": RequesterAddress()}, 5)
+    assert (disks.tool, dict(disks.given)) == ("list_disks", {"mounted": Constant("true")})
     assert disks.of is not None
     assert disks.of.each
     locked, rest = book.branches
@@ -186,10 +270,37 @@ def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
     assert rest.conditions == ()
 
 
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("`x`: `payments`", Constant("payments")),
+        ("`x` 5", Constant("5")),
+        ("`x`: the requester's e-mail address", RequesterAddress()),
+        ("`x`: the requester's domain", RequesterAddress(only_domain=True)),
+        ("`x`: this ticket", TicketId()),
+        ("`x`: the order number in the ticket", TicketValue("order number")),
+        ("`x`: the order number in the ticket, matching `ORD-[0-9]{6}`", TicketValue("order number", "ORD-[0-9]{6}")),
+    ],
+)
+def test_where_a_value_comes_from_is_written_behind_the_tool(said: str, source: object) -> None:
+    (step,) = read(f"1. Look at it with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.").steps
+    assert step.given == (("x", source),)
+
+
+def test_a_field_of_an_earlier_result_is_written_with_what_it_is_of() -> None:
+    for said in ("`printer_id` of the printer", "the printer's `printer_id`", "`printer_id` of `get_host`"):
+        (step,) = read(f"1. Look with `list_disks`, `x`: {said}.\n\nIf `a` is set: It is. Hand it to x.").steps
+        ((name, source),) = step.given
+        assert name == "x"
+        assert isinstance(source, ResultField)
+        assert source.ref.name == "printer_id"
+
+
 def test_the_guide_for_writers_says_only_what_is_true() -> None:
     guide = (Path(__file__).parents[2] / "docs/how-to/write-a-runbook.md").read_text(encoding="utf-8")
     example = guide.partition("```markdown\n")[2].partition("```")[0]
-    (book,) = runbooks([Found("doc:a", "A", example)], frozenset({"search_users", "list_logins", "unlock_user"}))
+    book = parse_runbook(example, frozenset({"search_users", "list_logins", "unlock_user"}))
+    assert (book.errors, book.declared, len(book.symptoms)) == ((), True, 3)
     assert (len(book.steps), len(book.branches), len(book.branches[0].told)) == (2, 2, 2)
     table = guide.partition("## Conditions")[2].partition("## What then")[0]
     said = re.findall(r"`` (.+?) ``", table)
@@ -198,17 +309,26 @@ def test_the_guide_for_writers_says_only_what_is_true() -> None:
         assert alternatives(condition if not condition.startswith("is ") else f"`field` {condition}"), condition
 
 
-def test_passages_of_one_document_are_one_runbook_in_the_order_of_their_lines() -> None:
-    head, tail = RUNBOOK.split("If `state`", 1)
-    first, second = (
-        Found("doc:book/a.md#L1-L9", "A", head),
-        Found("doc:book/a.md#Causes#L10-L20", "A", f"If `state`{tail}"),
-    )
-    (book,) = runbooks([second, first], TOOLS)
-    assert (len(book.steps), len(book.branches)) == (2, 2)
-    assert book.citations == (first.citation, second.citation)
-    assert book.branches[0].citation == second.citation
-    assert document_of(first.citation) == document_of(second.citation)
+def test_a_page_is_a_runbook_when_it_says_so_or_is_understood_as_a_whole() -> None:
+    assert is_runbook(RUNBOOK, TOOLS)
+    assert not is_runbook(f"{RUNBOOK}\nGood luck to everybody.", TOOLS)
+    assert is_runbook(f"---\nrunbook: true\n---\n{RUNBOOK}\nGood luck to everybody.", TOOLS)
+    assert not is_runbook(f"---\nrunbook: false\n---\n{RUNBOOK}", TOOLS)
+    assert not is_runbook(RUNBOOK, frozenset())
+    assert not is_runbook("# Prices\n\nA seat costs `9 EUR`. If you pay yearly, it is 8 EUR.", TOOLS)
+    passage = Found("doc:a#L1-L9", "A", RUNBOOK)
+    assert runbooks([passage], TOOLS) == []
+
+
+def test_symptoms_stand_in_the_front_matter_in_any_language() -> None:
+    for listed in (
+        "symptoms: [locked out, 'komme nicht rein']",
+        "symptoms:\n  - locked out\n  - komme nicht rein # de",
+    ):
+        book = read(f"---\ntitle: X\nrunbook: true\n{listed}\n---\n{RUNBOOK}")
+        assert book.symptoms == ("locked out", "komme nicht rein")
+        assert book.errors == ()
+    assert errors(f"---\nrunbook: perhaps\n---\n{RUNBOOK}") == [(2, "`runbook` is neither true nor false")]
 
 
 def test_a_condition_inside_of_another_needs_both_and_comes_first() -> None:
@@ -217,31 +337,84 @@ def test_a_condition_inside_of_another_needs_both_and_comes_first() -> None:
         "- If `tries` is more than 5: Somebody guesses.\n  - Hand it to the security team.\n"
     )
     inner, outer = book.branches
+    assert book.errors == ()
     assert (inner.cause, outer.cause) == ("Somebody guesses.", "The account is locked.")
     assert len(inner.conditions[0]) == 2
+
+
+ABOVE = "1. Find them with `find_user`.\n\nIf `state` is `locked`: It is locked.\n- Do `unlock_user`.\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("- Restart the machine.", "not understood"),
+        ("- Do `fly_away`.", "no tool `fly_away`"),
+        ("- Hand it to the shift with `fly_away`.", "no tool `fly_away`"),
+        ("- Do not call `restart`.", "not clear whether"),
+        ("- If you dare, do `restart`.", "names no field"),
+        ("- Unless they object, look at it with `restart`.", "“Unless” before `restart`"),
+        ("- Do `restart`, gently.", "not understood behind the tool"),
+        ("- Do `restart`, `host`: whichever you like.", "says not where the value comes from"),
+        ("- Do `restart` and `unlock_user`.", "names several"),
+        ("- Do `restart` for each host that is broken.", "names no field"),
+        ("- Do `restart`, `host`: `a`, `host`: `b`.", "given twice"),
+        ("- TODO: ask Bob.", "still to be written"),
+        ("- Tell the payments team about it.", "not understood"),
+        ("\nIf `state` feels strange to you: Odd.\n- Do `restart`.", "not understood"),
+        ("\nIf `state` is locked: Odd.\n- Do `restart`.", "not understood behind the field"),
+        ("\nIf the moon is full: Odd.\n- Do `restart`.", "names no field"),
+        ("\nIf `state is locked: Odd.\n- Do `restart`.", "backtick is not closed"),
+        ("\nIf `state` is `open` unless `tries` is 3: Odd.\n- Do `restart`.", "not understood"),
+        ("\nIf `state` is `open`: Restart the machine.", "nothing is to be done"),
+        ("\n```\nkubectl delete pod\n```", "block of code"),
+    ],
+)
+def test_a_sentence_that_is_not_understood_is_an_error_with_its_line(line: str, why: str) -> None:
+    found = errors(f"{ABOVE}{line}\n")
+    assert [said for _, said in found if why in said], found
+    number = 5 + line.startswith("\n")
+    assert {number} <= {where for where, _ in found}
+
+
+def test_a_remark_for_colleagues_is_written_as_one() -> None:
+    book = read(f"{ABOVE}- Note for colleagues: restart the machine, and do not use `restart`.\n")
+    assert book.errors == ()
+    assert [each.text for each in book.branches[0].details] == ["restart the machine, and do not use `restart`."]
+
+
+def test_consents_are_found_on_any_page_also_on_one_that_is_no_runbook() -> None:
+    page = "# Hints\n\nWhen all else fails, `restart` helps. A colleague has to agree first, before you do it.\n"
+    assert list(consents_wanted([Found("doc:a", "A", page)], ["ops.restart", "ops.find_user"])) == ["ops.restart"]
+    assert consents_wanted([Found("doc:a", "A", page, trusted=False)], ["ops.restart"]) == {}
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "If the moon is full, do `unlock_user`.",
-        "If `state` feels strange to you: Do `unlock_user`.",
-        "When in doubt `restart` it.",
-        "```\nIf `state` is `locked`: Do `unlock_user`.\n```",
+        "If " + "`a` is set and " * 20_000,
+        "If " + "a " * 500_000 + "`b` is set: x",
+        "- " * 100_000,
+        "\n".join("  " * depth + "- If `a` is set: x" for depth in range(1500)),
+        "---\n" + "a: b\n" * 100_000,
+        "---\nsymptoms: [" + "'a', " * 5000,
+        "`" * 1_000_000,
+        "1. Look " + "with " * 300 + "`find_user`" + ", `a`: `b`" * 300,
+        "If " + "at least 3 " * 150 + "`a` is set: x",
+        "\x00" * 1_000_000,
+        "> " * 500_000,
+        "If `a` is `" + "x" * 1_000_000 + "`: y",
+        "- Ask the " + "a " * 900 + "to go.",
     ],
+    ids=range(13),
 )
-def test_a_change_under_a_condition_that_nobody_understands_is_never_made(text: str) -> None:
-    found = runbooks([Found("doc:a", "A", f"1. See `find_user`.\n\n{text}\n")], TOOLS)
-    assert not any(each.tool != "find_user" for book in found for each in book.steps)
-    branches = [branch for book in found for branch in book.branches]
-    assert not any(shown(branch.conditions, SCENE).holds for branch in branches if branch.conditions)
-
-
-def test_a_page_that_names_no_tool_is_no_runbook() -> None:
-    assert (
-        runbooks([Found("doc:a", "Prices", "# Prices\n\nA seat costs `9 EUR`. If you pay yearly, it is 8 EUR.")], TOOLS)
-        == []
-    )
+def test_hostile_pages_are_read_in_no_time(text: str) -> None:
+    start = time.perf_counter()
+    book = parse_runbook(text, TOOLS)
+    consents_wanted([Found("doc:a", "A", text)], ["ops.restart"])
+    is_runbook(text, TOOLS)
+    assert time.perf_counter() - start < 2
+    assert book.errors
 
 
 PIECES = (
@@ -258,11 +431,11 @@ markdown = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(markdown, hostile_texts), max_size=3))
 def test_hostile_markdown_is_read_without_harm(texts: list[str]) -> None:
-    found = runbooks([Found(f"doc:{place}#L1", "T", text) for place, text in enumerate(texts)], TOOLS)
+    found = runbooks([Found(f"doc:{place}#L1", "T", text, runbook=True) for place, text in enumerate(texts)], TOOLS)
     for book in found:
         assert {each.tool for each in book.steps} <= TOOLS
         for branch in book.branches:
-            shown(branch.conditions, SCENE)
+            evaluate(branch.conditions, SCENE)
 
 
 json_values = st.recursive(
@@ -274,7 +447,7 @@ json_values = st.recursive(
     max_leaves=25,
 )
 CONDITIONS = [
-    alternatives(each) or []
+    alternatives(each)
     for each in (
         "`state` is `locked`",
         "two users have the same `id`",
@@ -290,4 +463,12 @@ CONDITIONS = [
 def test_hostile_json_is_held_against_conditions_without_harm(result: Any, arguments: dict[str, Any]) -> None:
     at = scene(("find_user", arguments, result))
     for groups in CONDITIONS:
-        assert shown(groups, at).holds in {True, False, None}
+        assert evaluate(groups, at).holds in {True, False, None}
+
+
+def test_fields_of_one_thing_are_not_gathered_from_two_of_them() -> None:
+    listed = {"incidents": [{"id": "i1", "regions": ["us"], "parts": ["mail"]}]}
+    single = {"incident": {"id": "i2", "regions": ["eu"], "parts": ["login"]}}
+    at = scene(("list_disks", {}, listed), ("get_host", {}, single))
+    assert holds("the incident's `regions` mentions `us` and the incident's `parts` mentions `login`", at) is False
+    assert holds("the incident's `regions` mentions `eu` and the incident's `parts` mentions `login`", at) is True

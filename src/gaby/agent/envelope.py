@@ -14,7 +14,7 @@ from gaby.safety import Reader, Readers
 from gaby.skills.choose_tools import Tool
 from gaby.skills.plan import DialogueEntry, Envelope
 from gaby.skills.plan_turns import MadeCall, Passage, Turn, TurnCall
-from gaby.tools.catalogue import Snapshot
+from gaby.tools.catalogue import Snapshot, declarations_of
 from gaby_connectors.sdk.manifest import Audience
 
 _MOST_CALLS = 200
@@ -35,6 +35,7 @@ class Toolbox:
                 description=entry.definition.description,
                 parameters=entry.schema,
                 lane=entry.facts.lane,
+                declares=declarations_of(entry),
             )
             for entry in snapshot.tools.values()
             if not entry.connector.quarantined and entry.connector.policy.autonomy != "off"
@@ -155,6 +156,7 @@ def _passages(memory: Memory, reader: Reader, bounds: Bounds) -> tuple[list[Pass
                 title=each.title,
                 text=each.text,
                 trusted=each.trusted,
+                runbook=each.runbook,
                 turn=each.turn if is_open else max(each.turn, asked),
             )
         )

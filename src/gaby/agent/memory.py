@@ -98,6 +98,8 @@ class PassageRecord(_Noted):
     """Who may be shown it."""
     turn: int = 0
     """The number of the planner's turn that asked for it; 0 was before the first."""
+    runbook: bool = False
+    """A whole page that is a runbook."""
 
 
 class SimilarTicket(_Noted):

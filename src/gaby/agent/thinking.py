@@ -249,7 +249,7 @@ class Thinking:
         known = {each.citation for each in run.memory.passages}
         outsiders = await self._written_by_outsiders(run)
         audiences = await audiences_of(self.database, run.workspace_id, {hit.document_id for hit in results.hits})
-        passages = tuple(
+        hits = [
             PassageRecord(
                 citation=hit.citation,
                 document_id=hit.document_id,
@@ -261,8 +261,8 @@ class Thinking:
                 turn=len(run.memory.turns),
             )
             for hit in results.hits
-            if hit.citation not in known
-        )
+        ]
+        passages = tuple(each for each in await self._with_whole_runbooks(run, hits) if each.citation not in known)
         enter_passages(run, passages, internal=run.memory.internal)
         told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
         step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
@@ -283,6 +283,32 @@ class Thinking:
         async with self.database.read(run.workspace_id) as session:
             mine = (KnowledgeSource.workspace_id == run.workspace_id, KnowledgeSource.kind == "tickets")
             return set((await session.scalars(select(KnowledgeSource.name).where(*mine))).all())
+
+    async def _with_whole_runbooks(self, run: Investigating, hits: Sequence[PassageRecord]) -> list[PassageRecord]:
+        """Half a runbook is none, so of a page that is one all is read, in the place of what was found of it. Those of
+        which the ticket names a symptom come first."""
+        snapshot = await self.tools.catalogue.snapshot(run.workspace_id)
+        names = frozenset(each for name in snapshot.tools for each in (name, name.rpartition(".")[2]))
+        ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
+        found = {hit.document_id for hit in hits}
+        pages = await self.knowledge.parts.runbook_pages.found(run.workspace_id, found, ticket, names)
+        whole = {
+            page.document_id: PassageRecord(
+                citation=page.citation,
+                document_id=page.document_id,
+                title=page.title,
+                text=page.text,
+                confidence=1.0,
+                trusted=not page.written_by_customers,
+                audience=page.audience,
+                runbook=not page.written_by_customers,
+                turn=len(run.memory.turns),
+            )
+            for page in pages
+        }
+        first = [each for each in whole.values() if each.document_id not in found]
+        ordered = (*first, *(whole.get(hit.document_id, hit) for hit in hits))
+        return list({each.citation: each for each in ordered}.values())
 
     async def _consents(self, run: Investigating, tools: Toolbox, called: Sequence[str]) -> dict[str, str]:
         """What runbooks want a person to agree to. It is looked up here, since a planner might not look."""

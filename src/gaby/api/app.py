@@ -18,6 +18,7 @@ from gaby.kernel.http.access import Doorway
 from gaby.kernel.http.problems import PROBLEM
 from gaby.knowledge import routes as knowledge_routes
 from gaby.llm import routes as llm_routes
+from gaby.runbooks import routes as runbooks_routes
 from gaby.tickets import routes as tickets_routes
 from gaby.tools import routes as tools_routes
 from gaby.usage import routes as usage_routes
@@ -83,7 +84,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.agent = parts.agent
     app.include_router(health.router)
     tools, models = tools_routes.routers, (llm_routes.router, usage_routes.router)
-    work = (*tickets_routes.routers, *agent_routes.routers)
+    work = (*tickets_routes.routers, *agent_routes.routers, runbooks_routes.router)
     for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers, *work):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")

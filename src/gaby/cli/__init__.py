@@ -28,6 +28,7 @@ COMMANDS = {
     "kill-switch": "Stop tools, at once, until somebody lifts the switch.",
     "knowledge": "What Gaby answers from: the company's own documents.",
     "model": "Which models Gaby asks, with whose keys, and what for.",
+    "runbook": "Runbooks: checked, listed, tried on a ticket, drafted from pages.",
     "runs": "Investigations, under way and ended.",
     "serve": "Start Gaby.",
     "skill": "What Gaby asks models, and how it answers without one.",

@@ -24,6 +24,7 @@ from gaby.knowledge.mending import Mender
 from gaby.knowledge.retrieval.cache import ResultCache
 from gaby.knowledge.retrieval.search import Searcher
 from gaby.knowledge.retrieval.with_model import AssistedSearch
+from gaby.knowledge.runbook_pages import RunbookPages
 from gaby.knowledge.shelf import Shelf
 from gaby.knowledge.sources.config import SourceGround
 from gaby.knowledge.sources.made import MadeDocument
@@ -67,6 +68,7 @@ class KnowledgeParts:
     candidates: Candidates
     gaps: Gaps
     answering: Answering
+    runbook_pages: RunbookPages
 
 
 def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
@@ -112,4 +114,5 @@ def build_parts(ground: KnowledgeGround) -> KnowledgeParts:
         candidates=candidates,
         gaps=gaps,
         answering=Answering(database, assisted, models, citations, gaps, ground.metrics),
+        runbook_pages=RunbookPages(database),
     )

@@ -5,26 +5,27 @@ from dataclasses import replace
 from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.acting import card_of, reads
 from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered, is_plain_question
 from gaby.mind.changes import asked_changes
-from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
+from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, overlooked
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply
-from gaby.mind.runbooks import Branch
-from gaby.mind.runbooks.holding import HEADLINES, speaks_of_it
+from gaby.mind.runbook_calls import card_of
+from gaby.mind.runbooks import Branch, Runbook
 from gaby.mind.sentences import split
 from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, SeenCall, Situation
 from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
+from gaby.mind.synonyms import alike
 from gaby.mind.triage import triage
 from gaby.mind.understanding import things, understand
 from gaby.mind.verdicts import Case, Finding, Step, judge
-from gaby.mind.words import stem, terms, words
+from gaby.mind.words import stem, terms
 
 _SURE, _LIKELY = 0.9, 0.75
 _WELL = 0.4
@@ -35,8 +36,7 @@ _NOT_ANSWERED = "It is a question that no page answers for sure."
 _EVIDENCE = 3
 """Passages that colleagues are shown where nothing answers."""
 _SUMMARISED = 6
-_TITLES = 4
-"""The first headlines are sentences; the others are names of parts, which may stand anywhere."""
+_HEADLINES = ("title", "headline", "subject", "summary")
 _NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
 ASK_WHO = "To look into this we need to know who you are: please write to us from the address that we have of you."
@@ -156,8 +156,9 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
     branch = diagnosis.branch
     strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
     finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, branch))
+    left = [] if diagnosis.is_a_guess else overlooked(investigation, diagnosis)
     case = Case(
-        findings=(finding,),
+        findings=(finding, *(Finding(each.text, up_to="person") for each in left)),
         steps=_steps(investigation, branch),
         asks_change=bool(asked_changes(investigation.situation.ticket)),
         verified=helped(investigation, diagnosis),
@@ -169,7 +170,12 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
         case,
         judge(case),
         tuple(_guessed(investigation) if diagnosis.is_a_guess else reply(investigation, diagnosis)),
-        (*notes(investigation, diagnosis), *(_evidence(investigation) if diagnosis.is_a_guess else ())),
+        (
+            *notes(investigation, diagnosis),
+            *not_done(investigation, diagnosis),
+            *left,
+            *(_evidence(investigation) if diagnosis.is_a_guess else ()),
+        ),
         branch.cause,
         diagnosis.book.citations,
     )
@@ -197,10 +203,15 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     findings, told = _findings(investigation) if is_open else ((), ())
     if sure < ANSWERED and is_plain_question(situation.ticket):
         findings = (*findings, Finding(_NOT_ANSWERED, up_to="person"))
+    missing = _missing(investigation, sure)
+    if is_open and (stopped := obstacles(investigation)):
+        told = (*stopped, *told)
+        # It explains nothing and nothing is in order by it, so somebody has to look.
+        findings = (Finding(in_short(investigation)), *findings)
     case = Case(
         findings=findings,
         steps=_steps(investigation, None),
-        missing=_missing(investigation, sure),
+        missing=missing,
         answered=sure,
         asks_change=bool(asked_changes(situation.ticket)),
         contradictions=_contradictions(investigation.before),
@@ -232,12 +243,15 @@ def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[
     """What the tools show, without anybody having said what it means."""
     found: list[Finding] = []
     told: list[CitedSentence] = []
-    if investigation.books and investigation.before.calls:
-        titles = ", ".join(each.book.title for each in investigation.books)
-        books = (each.book.citations[0] for each in investigation.books)
-        sources = (*books, *(call.citation for call in investigation.before.calls))
-        told.append(CitedSentence(f"Looked at as the runbooks say, and found in order: {titles}.", sources))
-        found.append(Finding(told[0].text, healthy=True))
+    if investigation.before.calls and (followed := _followed_to_the_end(investigation)):
+        sources = (
+            *(book.citations[0] for book, _ in followed),
+            *(call.citation for call in investigation.before.calls),
+        )
+        for book, says in followed:
+            text = f"The runbook “{book.title}” was followed, and none of its conditions holds. {says}".strip()
+            told.append(CitedSentence(text, sources))
+            found.append(Finding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [Passage(call.citation, shown(call.result)) for call in speakable]
     beside = _beside_the_point(investigation)
@@ -251,15 +265,22 @@ def _findings(investigation: Investigation) -> tuple[tuple[Finding, ...], tuple[
 
 
 def _beside_the_point(investigation: Investigation) -> set[str]:
-    """Headlines of what happened to all and has nothing to do with the ticket."""
+    """Headlines of what happened to all, such as an incident, and has no word in common with the ticket: a colleague
+    who reads what was found need not read those."""
     about = frozenset(terms(investigation.situation.ticket))
-    return {
-        str(record.get(name))
-        for record in investigation.before.records
-        if investigation.ownership.whose(record) == "anyone" and not speaks_of_it(record, about)
-        for name in HEADLINES[:_TITLES]
-        if record.get(name)
-    }
+    shared = [each for each in investigation.before.records if investigation.ownership.whose(each) == "shared"]
+    headlines = {str(each.get(name)) for each in shared for name in _HEADLINES if each.get(name)}
+    return {each for each in headlines if not any(not alike(term).isdisjoint(about) for term in terms(each))}
+
+
+def _followed_to_the_end(investigation: Investigation) -> list[tuple[Runbook, str]]:
+    """Runbooks that fit and of which every condition was evaluated, with whom each hands it to then."""
+    found: list[tuple[Runbook, str]] = []
+    for each in investigation.books:
+        if (each.fit >= FITS or investigation.situation.follow) and investigation.holding(each) is None:
+            otherwise = [branch for branch in each.book.branches if not branch.conditions]
+            found.append((each.book, " ".join(said.text for branch in otherwise for said in branch.handed)))
+    return found
 
 
 def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
@@ -269,32 +290,23 @@ def _is_speakable(investigation: Investigation, call: SeenCall) -> bool:
 
 def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
     """What only the requester can tell."""
-    situation = investigation.situation
-    if answered >= ANSWERED or is_plain_question(situation.ticket) or situation.instructed:
+    situation, asked = investigation.situation, asked_values(investigation)
+    if answered >= ANSWERED or situation.instructed or (not asked and is_plain_question(situation.ticket)):
         return ()
     if not situation.requester_verified:
         return (_WHO,) if _needs_identity(investigation) and not situation.asked_before else ()
     if investigation.is_stranger:
         # The desk vouches for them. Why no record has their address is ours to find out.
         return ()
-    if not investigation.books or any(call.outcome in _NO_ANSWER for call in investigation.calls):
+    if any(call.outcome in _NO_ANSWER for call in investigation.calls):
         # What our own tools could not tell is not the requester's to find out.
         return ()
-    names = reads(investigation, investigation.books[0]).missing
-    return tuple(
-        f"the {' '.join(words(name))}" for name in names if not _is_known_to_be_none(investigation.before, name)
-    )
+    return asked
 
 
 def _needs_identity(investigation: Investigation) -> bool:
     """Something would be changed, or somebody's records would be looked at."""
     return bool(asked_changes(investigation.situation.ticket)) or bool(investigation.tools)
-
-
-def _is_known_to_be_none(view: View, name: str) -> bool:
-    """A webhook's id is not missing when there is no webhook."""
-    nouns = frozenset(stem(word) for word in words(name)) - {"id"}
-    return any(not each.records and each.called(nouns) for each in view.collections)
 
 
 def _open_end(investigation: Investigation, case: Case) -> tuple[CitedSentence, ...]:

@@ -1,8 +1,8 @@
 """Looking around without a runbook: tools that fit the ticket, that only read, and whose arguments are known."""
 
-from gaby.mind.acting import values
 from gaby.mind.entities import extract
 from gaby.mind.investigation import Investigation
+from gaby.mind.runbook_calls import values
 from gaby.mind.situations import PlannedCall
 from gaby.mind.telling import gist
 from gaby.mind.tool_choice import choose

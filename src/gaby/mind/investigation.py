@@ -1,7 +1,8 @@
 """What follows from a situation: who is asking, which runbooks fit, and which of their causes holds."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +14,7 @@ from gaby.mind.danger import orders, pretends, wants_data
 from gaby.mind.entities import extract
 from gaby.mind.ownership import Ownership
 from gaby.mind.records import Record, View, short
-from gaby.mind.runbooks import Branch, Runbook, Scene, Shown, runbooks, shown
+from gaby.mind.runbooks import Branch, Evaluated, Runbook, Scene, evaluate, runbooks
 from gaby.mind.runbooks.conditions import Known
 from gaby.mind.situations import SeenCall, Situation
 from gaby.mind.summaries import CitedSentence
@@ -23,6 +24,7 @@ from gaby.mind.tool_choice import ToolCard
 from gaby.mind.words import stem, terms, words
 
 _READ = 4000
+_WORDS = re.compile(r"\w+")
 FITS = 0.3
 """From here on a runbook is about what the ticket tells."""
 _MAY_FIT = 0.12
@@ -45,6 +47,20 @@ class Diagnosis:
     by: tuple[Record, ...]
     is_a_guess: bool = False
     """The ticket hardly speaks of it, or speaks far more of something else. Nothing is changed because of it."""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A condition of a runbook that nobody could evaluate. What comes after it is not looked at."""
+
+    book: Runbook
+    branch: Branch
+    why: str
+
+    @property
+    def told(self) -> str:
+        told = f"The runbook “{self.book.title}” could not be followed"
+        return f"{told}: whether “{self.branch.words}” is not known; {self.why.rstrip(' .')}."
 
 
 @dataclass(frozen=True)
@@ -85,13 +101,12 @@ class Investigation:
 
     @cached_property
     def ownership(self) -> Ownership:
-        requester = self.situation.requester if self.situation.requester_verified else None
-        return Ownership(self.before, requester)
+        return Ownership(self.before, self._vouched, self.situation.tools)
 
     @cached_property
     def is_stranger(self) -> bool:
         """The company was asked, and nobody there has the requester's address."""
-        return Ownership(self.before, self.situation.requester).is_stranger
+        return Ownership(self.before, self.situation.requester, self.situation.tools).is_stranger
 
     @cached_property
     def orders(self) -> tuple[str, str] | None:
@@ -99,7 +114,7 @@ class Investigation:
         if found := orders(self.situation.ticket) or orders(self.situation.original):
             return found, ""
         for record in self.before.records[:_SCANNED]:
-            if self.ownership.whose(record) in {"own", "account"}:
+            if self.ownership.whose(record) == "own":
                 for value in record.fields.values():
                     if isinstance(value, str) and len(value) > 12 and (found := orders(value)):
                         return found, record.call.citation
@@ -132,20 +147,40 @@ class Investigation:
 
     @cached_property
     def books(self) -> list[Fitting]:
-        """The runbooks that fit, the best first. Where there is danger, only the one that is about it; for somebody
-        whom nobody knows, none."""
+        """The runbooks that fit, the best first. Where there is danger, only the one that is about strangers; for
+        somebody whom nobody knows, none. None at all where the one that fits best has errors."""
         if self.is_dangerous or self.is_stranger:
-            return [each for each in self._ranked if self.is_dangerous and is_about_danger(each.book)][:1]
+            about = [each for each in self._ranked if not each.book.errors and is_about_strangers(each.book)]
+            return about[:1] if self.is_dangerous else []
         return self._harmless
+
+    @cached_property
+    def broken(self) -> Runbook | None:
+        """The runbook that fits best, if it has errors and so is not followed."""
+        if self.is_dangerous or self.is_stranger or not self.by_fit:
+            return None
+        best = self.by_fit[0]
+        return best.book if best.book.errors and best.fit >= FITS else None
 
     @cached_property
     def _ranked(self) -> list[Fitting]:
         return [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
 
     @cached_property
+    def by_fit(self) -> list[Fitting]:
+        """All runbooks for people who are known, the best first, also those with errors."""
+        ranked = [each for each in self._ranked if not is_about_strangers(each.book)]
+        return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))
+
+    @cached_property
     def _harmless(self) -> list[Fitting]:
-        ranked = [each for each in self._ranked if not is_about_danger(each.book)]
-        ranked.sort(key=lambda each: (-each.fit, each.book.rank))
+        if self.situation.follow:
+            return [
+                each for each in self._ranked if self.situation.follow in each.book.citations and not each.book.errors
+            ]
+        if self.by_fit and self.by_fit[0].book.errors and self.by_fit[0].fit >= FITS:
+            return []
+        ranked = [each for each in self.by_fit if not each.book.errors]
         fitting = [each for each in ranked if each.fit >= FITS][:_FOLLOWED]
         if is_plain_question(self.situation.ticket):
             return [each for each in fitting if each.book.rank < self._first_page]
@@ -168,38 +203,62 @@ class Investigation:
         near = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
         asked = widened(dict.fromkeys(terms(ticket), 1.0), [stem(word) for word in words(ticket)])
         shares = [_share(asked, text) for text in told]
+        complaint = f"{ticket}\n{gist(self.situation.original, _READ)}"
         return [
-            round(float((1 - _BY_WORDS) * close + _BY_WORDS * share) + 0.05 / (1 + book.rank), 4)
+            1.0
+            if says_symptom(complaint, book.symptoms)
+            else round(float((1 - _BY_WORDS) * close + _BY_WORDS * share) + 0.05 / (1 + book.rank), 4)
             for book, close, share in zip(books, near, shares, strict=True)
         ]
 
     def scene(self, book: Runbook, view: View) -> Scene:
-        ownership = self.ownership if view is self.before else Ownership(view, self._vouched)
-        named = {each.tool.rpartition(".")[2] for each in book.steps}
-        named |= {each.tool.rpartition(".")[2] for branch in book.branches for each in branch.wanted}
-        about = frozenset(terms(f"{book.title} {gist(self.situation.ticket, _READ)}"))
-        return Scene(view, ownership, self.situation.requester, self.situation.now, frozenset(named), about)
+        cards = self.situation.tools
+        ownership = self.ownership if view is self.before else Ownership(view, self._vouched, cards)
+        situation = self.situation
+        scene = Scene(view, ownership, situation.requester, situation.now, book.tools, cards, self.calls)
+        return replace(scene, skipped=frozenset(_without_a_thing(book, scene)))
 
     @property
     def _vouched(self) -> str | None:
         return self.situation.requester if self.situation.requester_verified else None
 
-    def holding(self, fitting: Fitting) -> Diagnosis | None:
-        """The first cause of a runbook whose conditions hold. Where the ticket hardly speaks of it, the requester's own
-        records must."""
+    def holding(self, fitting: Fitting) -> Diagnosis | Undecided | None:
+        """The first cause of a runbook whose conditions hold. They are tried in their order, so one that nobody can
+        evaluate ends it: nobody knows whether a later one is meant. Where the ticket hardly speaks of it, the
+        requester's own records must."""
         scene = self.scene(fitting.book, self.before)
         for branch in fitting.book.branches:
-            if branch.conditions and (found := shown(branch.conditions, scene)).holds:
-                own = any(self.ownership.whose(record) in {"own", "account"} for record in found.by)
+            if not branch.conditions:
+                continue
+            found = evaluate(branch.conditions, scene)
+            if found.holds:
                 best = self.books[0].fit if self.books else fitting.fit
-                guess = fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
-                fits = own or fitting.fit >= FITS
-                return Diagnosis(fitting.book, branch, fitting.fit, found.by, guess) if fits else None
+                guess = not self.situation.follow and fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
+                own = any(self.ownership.whose(record) == "own" for record in found.by)
+                if guess and fitting.fit < FITS and not own:
+                    return None
+                return Diagnosis(fitting.book, branch, fitting.fit, found.by, guess)
+            if found.holds is None:
+                return Undecided(fitting.book, branch, found.why)
         return None
 
     @cached_property
+    def _followed(self) -> Diagnosis | Undecided | None:
+        """Of the runbooks that fit, the first that comes to a cause; one that fits well and is undecided ends it."""
+        for each in self.books:
+            found = self.holding(each)
+            surely = each.fit >= FITS or bool(self.situation.follow)
+            if isinstance(found, Diagnosis) or (isinstance(found, Undecided) and surely):
+                return found
+        return None
+
+    @property
     def diagnosis(self) -> Diagnosis | None:
-        return next((found for each in self.books if (found := self.holding(each))), None)
+        return self._followed if isinstance(self._followed, Diagnosis) else None
+
+    @property
+    def undecided(self) -> Undecided | None:
+        return self._followed if isinstance(self._followed, Undecided) else None
 
     @cached_property
     def beside_the_danger(self) -> Diagnosis | None:
@@ -207,7 +266,8 @@ class Investigation:
         know, and nothing is done about it here."""
         if not self.orders or not self.orders[1] or not self.situation.requester_verified or self.is_stranger:
             return None
-        return next((found for each in self._harmless if each.fit >= FITS and (found := self.holding(each))), None)
+        found = (self.holding(each) for each in self._harmless if each.fit >= FITS)
+        return next((each for each in found if isinstance(each, Diagnosis)), None)
 
     @property
     def may_change(self) -> bool:
@@ -219,18 +279,33 @@ class Investigation:
         notes = {each.tool.rpartition(".")[2] for each in diagnosis.branch.wanted if each.hands_over}
         return [call for call in self.changes if call.outcome == "done" and short(call.tool) not in notes]
 
-    def looked_again(self, diagnosis: Diagnosis) -> Shown:
-        return shown(diagnosis.branch.conditions, self.scene(diagnosis.book, self.after))
+    def looked_again(self, diagnosis: Diagnosis) -> Evaluated:
+        return evaluate(diagnosis.branch.conditions, self.scene(diagnosis.book, self.after))
 
     def was_made(self, key: str, since: int = 0) -> bool:
         return any(call.key == key and call.number > since for call in self.calls)
 
 
-def is_about_danger(book: Runbook) -> bool:
-    return any(
-        branch.security or any(isinstance(each, Known) for group in branch.conditions for each in group)
-        for branch in book.branches
-    )
+def is_about_strangers(book: Runbook) -> bool:
+    """It asks whether the requester is known at all, so it is for those who are not."""
+    return any(isinstance(each, Known) for branch in book.branches for group in branch.conditions for each in group)
+
+
+def says_symptom(ticket: str, symptoms: Sequence[str]) -> bool:
+    """Whether a phrase of the runbook's front matter stands in the ticket, word by word."""
+    told = f" {' '.join(_WORDS.findall(ticket.casefold()))} "
+    phrases = (" ".join(_WORDS.findall(each.casefold())) for each in symptoms)
+    return any(phrase and f" {phrase} " in told for phrase in phrases)
+
+
+def _without_a_thing(book: Runbook, scene: Scene) -> Iterator[str]:
+    """Tools that are called for each of some things of which there are none: they have nothing to tell."""
+    for step in book.steps:
+        if step.of is not None and step.of.each:
+            best = max((each.called(step.of.nouns) for each in scene.collections), default=0)
+            meant = [each for each in scene.collections if best and each.called(step.of.nouns) == best]
+            if meant and not any(scene.ownership.readable(each.records) for each in meant):
+                yield step.tool.rpartition(".")[2]
 
 
 def cited(text: str, citations: Iterator[str] | Sequence[str]) -> CitedSentence:

@@ -1,7 +1,7 @@
 """The second look: after a change whatever showed the trouble is read again, and says whether it is gone."""
 
 from gaby.mind.investigation import Diagnosis, Investigation
-from gaby.mind.runbooks.holding import speaks_of
+from gaby.mind.runbooks.evaluation import places_of
 from gaby.mind.situations import PlannedCall, SeenCall
 
 _MOST = 6
@@ -22,7 +22,7 @@ def seen(investigation: Investigation, diagnosis: Diagnosis) -> list[SeenCall]:
     scene = investigation.scene(diagnosis.book, investigation.before)
     calls = {record.call.key: record.call for record in diagnosis.by}
     for group in diagnosis.branch.conditions:
-        tools = {collection.place[0] for condition in group for collection in speaks_of(condition, scene)}
+        tools = {collection.place[0] for condition in group for collection in places_of(condition, scene)}
         calls |= {call.key: call for call in investigation.before.calls if call.tool in tools}
     return sorted(calls.values(), key=lambda call: call.number)[:_MOST]
 

@@ -1,120 +1,110 @@
-"""Whose a record is: the requester's own, of the requester's account, nobody's in particular, or somebody else's.
+"""Whose a record is, by what its connector declares: the requester's own, somebody else's, or nobody's in particular.
 
-Only an address that is equal to the requester's makes a record the requester's. From there ids lead on: the account
-that a user belongs to, and whatever a tool gives when it is asked for that account.
+A row with a declared owner belongs to whomever that field names. A result with an `owner_argument` belongs to whomever
+the argument names: the requester, if its value is the requester's address or stands in a row that is the requester's.
+A record of which nothing is declared is shared, and one of a tool that is not connected any more is nobody's to use.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, cast
 
+from gaby.mind.declarations import RowPath, ToolDeclaration
 from gaby.mind.records import Record, View
-from gaby.mind.words import stem, stems, words
+from gaby.mind.situations import SeenCall
+from gaby.mind.tool_choice import ToolCard
+from gaby.safety.addresses import canonical_identity
 
-Whose = Literal["own", "account", "anyone", "other"]
+Whose = Literal["own", "shared", "other"]
 
-_ADDRESS = re.compile(r"[^@\s]{1,100}@[^@\s]{1,150}\.[^@\s]{1,50}")
-_IDS = re.compile(r"(?:.*_)?(?:id|uuid|guid|key|number)")
-_PERSONAL = ("email", "mail", "email_address", "username", "login")
-_LETTERS = stems("ticket case issue message mail email conversation comment note thread letter chat")
-_OWNERS = stems("email mail user username login owner requester upn principal contact customer member uid")
-_ROUNDS = 3
+_NOTHING = ToolDeclaration()
 
 
 class Ownership:
-    def __init__(self, view: View, requester: str | None) -> None:
+    def __init__(self, view: View, requester: str | None, cards: Sequence[ToolCard]) -> None:
         self._view = view
-        self._address = (requester or "").strip().lower()
-        self._ids: set[str] = set()
-        # Ids that answers gave without being asked for anybody, such as those of incidents.
-        self._shared = {
-            each for record in view.records if not _values(record.call.arguments) for each in _ids_of(record)
-        }
+        self._address = canonical_identity(requester) if requester else ""
+        self._declared = {card.name: card.declares for card in cards}
+        self._own_values: set[tuple[str, str, str]] = set()
+        """Connector, kind and value of what stands in the requester's rows."""
         self._known: dict[int, Whose] = {}
-        for _ in range(_ROUNDS):
-            before = len(self._ids)
-            self._known = {id(record): self._find(record) for record in view.records}
-            for record in view.records:
-                if self.whose(record) in {"own", "account"} and not _is_a_letter(record):
-                    self._ids |= _ids_of(record)
-            if len(self._ids) == before:
-                break
+        for record in view.records:
+            self._known[id(record)] = whose = self._find(record)
+            if whose == "own":
+                self._learn(record)
 
     def whose(self, record: Record) -> Whose:
         return self._known.get(id(record)) or self._find(record)
 
-    def _find(self, record: Record) -> Whose:
-        """In this order: an account's invoice names its owner and is the requester's all the same."""
-        addresses = {name: value.lower() for name, value in _texts(record.fields) if _ADDRESS.fullmatch(value)}
-        if self._address and any(self._address == value for name, value in addresses.items() if _names_owner(name)):
-            return "own"
-        if self._belongs(record):
-            return "account"
-        return "other" if addresses or self._is_personal(record) else "anyone"
+    def readable(self, records: Sequence[Record]) -> list[Record]:
+        """Those that are not somebody else's."""
+        return [record for record in records if self.whose(record) != "other"]
 
     @cached_property
     def is_known(self) -> bool:
-        """Somebody with the requester's address was found. What the requester wrote is no proof of that."""
-        return any(self.whose(record) == "own" and not _is_a_letter(record) for record in self._view.records)
+        """A tool that was asked for the requester's address gave a row of which the requester is the declared owner.
+        Rows that were found in another way prove nothing: anybody can write a ticket, with any address."""
+        return any(
+            self._address in _identities(record.call) and self._names_requester(record) for record in self._view.records
+        )
 
     @cached_property
     def was_looked_up(self) -> bool:
-        """A tool was asked for the requester's address, and answered."""
+        """A tool whose rows have owners was asked for the requester's address, and answered."""
         return bool(self._address) and any(
-            self._address in value.lower() for call in self._view.calls for value in _values(call.arguments)
+            self._declared.get(call.tool, _NOTHING).owner and self._address in _identities(call)
+            for call in self._view.calls
         )
 
     @property
     def is_stranger(self) -> bool:
         return self.was_looked_up and not self.is_known
 
-    def _belongs(self, record: Record) -> bool:
-        if any(value in self._ids for value in _values(record.call.arguments)):
+    def _find(self, record: Record) -> Whose:
+        declared = self._declared.get(record.call.tool)
+        if declared is None:
+            # Of a tool that is gone nobody can say whose its rows are.
+            return "other"
+        owner = _owner_of(record, declared.owner_fields)
+        if owner is not None:
+            return "own" if self._address and canonical_identity(owner) == self._address else "other"
+        if declared.owner_argument is not None:
+            return "own" if self._is_own(record.call, declared) else "other"
+        return "shared"
+
+    def _is_own(self, call: SeenCall, declared: ToolDeclaration) -> bool:
+        name = declared.owner_argument or ""
+        value = call.arguments.get(name)
+        if not isinstance(value, str | int) or not self._address:
+            return False
+        if canonical_identity(str(value)) == self._address:
             return True
-        return any(
-            isinstance(value, str) and value in self._ids for name, value in record.fields.items() if _is_id(name)
-        ) and not _is_a_person(record)
+        connector, kind = call.tool.rpartition(".")[0], declared.argument_kind(name) or name
+        return (connector, kind, str(value)) in self._own_values
 
-    def _is_personal(self, record: Record) -> bool:
-        """The call was made for an id that leads to nobody whom the requester may speak for."""
-        return any(_looks_like_id(value) and value not in self._shared for value in _values(record.call.arguments))
+    def _learn(self, record: Record) -> None:
+        declared = self._declared.get(record.call.tool, _NOTHING)
+        connector = record.call.tool.rpartition(".")[0]
+        for name, value in record.fields.items():
+            if isinstance(value, str | int) and value != "":
+                kinds = {declared.argument_kind(name), declared.field_kind(record.path, name), name}
+                self._own_values |= {(connector, kind, str(value)) for kind in kinds if kind}
 
-
-def _ids_of(record: Record) -> set[str]:
-    return {value for name, value in record.fields.items() if isinstance(value, str) and value and _is_id(name)}
-
-
-def _is_a_person(record: Record) -> bool:
-    """A colleague has the same account and is somebody else."""
-    return any(isinstance(record.get(name), str) for name in _PERSONAL)
+    def _names_requester(self, record: Record) -> bool:
+        owner = _owner_of(record, self._declared.get(record.call.tool, _NOTHING).owner_fields)
+        return owner is not None and bool(self._address) and canonical_identity(owner) == self._address
 
 
-def _is_a_letter(record: Record) -> bool:
-    """Anybody can write one, with any address."""
-    return any(not _LETTERS.isdisjoint(stem(word) for word in words(key)) for key in record.path)
+def _owner_of(record: Record, owner_fields: Mapping[RowPath, RowPath]) -> str | None:
+    """Of the row itself, or of the row that it stands in. Empty when the field is there and names nobody."""
+    for path, row in record.rows:
+        if (steps := owner_fields.get(path)) is not None:
+            value: Any = row
+            for step in steps:
+                value = cast("Mapping[str, Any]", value).get(step) if isinstance(value, Mapping) else None
+            return value if isinstance(value, str) else ""
+    return None
 
 
-def _is_id(name: str) -> bool:
-    return _IDS.fullmatch(name) is not None
-
-
-def _looks_like_id(value: str) -> bool:
-    return any(map(str.isdigit, value)) and " " not in value
-
-
-def _names_owner(name: str) -> bool:
-    """Whoever may call a thing what they like could call it by somebody's address."""
-    return not _OWNERS.isdisjoint(stem(word) for word in words(name))
-
-
-def _texts(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in fields.items() if isinstance(value, str)]
-
-
-def _values(arguments: object) -> list[str]:
-    if isinstance(arguments, Mapping):
-        return [each for inner in cast("Mapping[str, object]", arguments).values() for each in _values(inner)]
-    if isinstance(arguments, list | tuple):
-        return [each for inner in cast("list[object]", arguments) for each in _values(inner)]
-    return [arguments] if isinstance(arguments, str) and arguments else []
+def _identities(call: SeenCall) -> set[str]:
+    return {canonical_identity(value) for value in call.arguments.values() if isinstance(value, str)}

@@ -8,15 +8,15 @@ runbook helps, a few tools that fit and only read. All of it follows from the si
 from collections.abc import Iterable
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.acting import identifying, reads, writes
 from gaby.mind.answering import WELL, answer, answered, is_plain_question
 from gaby.mind.exploring import explore
 from gaby.mind.handover import wants_person
-from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.investigation import Diagnosis, Investigation, Undecided
 from gaby.mind.looking_again import looks
 from gaby.mind.parts import parts
 from gaby.mind.questions import queries
 from gaby.mind.replies import note_text
+from gaby.mind.runbook_calls import identifying, reads, writes
 from gaby.mind.runbooks import document_of
 from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
 from gaby.mind.understanding import things, understand
@@ -99,10 +99,6 @@ def _second_query(investigation: Investigation) -> str | None:
         return None
     if investigation.is_dangerous and DANGER not in asked:
         return DANGER
-    best = investigation.books[0].book if investigation.books else None
-    # A search gives passages, and perhaps not all that a runbook has to say.
-    if best is not None and not (best.steps and best.branches) and best.title and best.title not in asked:
-        return best.title
     return None
 
 
@@ -146,10 +142,13 @@ def _answered(investigation: Investigation) -> NextStep | None:
 def _runbooks(investigation: Investigation) -> Iterable[NextStep | None]:
     for fitting in investigation.books:
         yield _look(investigation, reads(investigation, fitting).made)
-        if (diagnosis := investigation.holding(fitting)) is not None:
-            yield _fresh(investigation, reads(investigation, fitting, diagnosis).made, f"{fitting.book.title}.")
-            yield _change(investigation, diagnosis)
+        found = investigation.holding(fitting)
+        if isinstance(found, Diagnosis):
+            yield _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
+            yield _change(investigation, found)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
+        elif isinstance(found, Undecided) and found == investigation.undecided:
+            yield NextStep("conclude", why=found.told[:300])
 
 
 def _look(investigation: Investigation, wanted: Iterable[PlannedCall]) -> NextStep | None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 from gaby.mind.fields import statements
 from gaby.mind.showing import read_back
 from gaby.mind.situations import SeenCall
-from gaby.mind.words import stem, stems, words
+from gaby.mind.words import spelled, stem, stems, words
 
 _DEEPEST = 8
 _MOST = 1000
@@ -26,12 +26,18 @@ Place = tuple[str, tuple[str, ...]]
 """The tool, and the keys that lead to a record in its answer."""
 
 
+Rows = tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...]
+_Object = tuple[tuple[str, ...], dict[str, Any] | None, Rows]
+
+
 @dataclass(frozen=True)
 class Record:
     call: SeenCall
     path: tuple[str, ...]
     fields: Mapping[str, Any]
     """By names in one spelling: plain values, lists of them, and None."""
+    rows: Rows = ()
+    """The object itself and those that it stands in, the innermost first, each with its path."""
 
     @property
     def place(self) -> Place:
@@ -65,11 +71,11 @@ class View:
         found: dict[Place, list[Record]] = {}
         room = _MOST_IN_ALL
         for call in self.calls:
-            for path, fields in islice(_objects(call.result), room):
+            for path, fields, rows in islice(_objects(call.result), room):
                 room -= 1
                 here = found.setdefault((call.tool, path), [])
                 if fields is not None:
-                    here.append(Record(call, path, fields))
+                    here.append(Record(call, path, fields, rows))
         self.collections = [Collection(place, tuple(records)) for place, records in found.items()]
 
     @cached_property
@@ -80,11 +86,6 @@ class View:
     def names(self) -> frozenset[str]:
         """Of all fields that anything was told about."""
         return frozenset(name for collection in self.collections for name in collection.names)
-
-
-def spelled(name: str) -> str:
-    """`lockedAt`, `locked-at` and `Locked at` as `locked_at`."""
-    return "_".join(words(name)) or name.strip().lower()
 
 
 def called(place: Place, nouns: frozenset[str]) -> int:
@@ -106,36 +107,38 @@ def _stems_of(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(name))
 
 
-def _objects(result: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any] | None]]:
+def _objects(result: Any) -> Iterator[_Object]:
     """Every object with its path. An empty list gives its path and no object: it tells that there is none."""
     value = read_back(result) if isinstance(result, str) else result
-    yield from islice(_of_text(value) if isinstance(value, str) else _walk(value, (), 0), _MOST)
+    yield from islice(_of_text(value) if isinstance(value, str) else _walk(value, (), (), 0), _MOST)
 
 
-def _of_text(text: str) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def _of_text(text: str) -> Iterator[_Object]:
     for statement in statements(text):
         if statement.fields:
-            yield (), {spelled(field.name): field.value for field in statement.fields[:_MOST_FIELDS]}
+            yield (), {spelled(field.name): field.value for field in statement.fields[:_MOST_FIELDS]}, ()
         elif statement.text:
-            yield (), {"text": statement.text}
+            yield (), {"text": statement.text}, ()
 
 
-def _walk(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], dict[str, Any] | None]]:
+def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterator[_Object]:
     if depth > _DEEPEST:
         return
     if isinstance(value, list):
         listed = cast("list[Any]", value)
         if not listed:
-            yield path, None
+            yield path, None, above
         for inner in listed[:_MOST]:
-            yield from _walk(inner, path, depth + 1)
+            yield from _walk(inner, path, above, depth + 1)
     elif isinstance(value, Mapping):
-        pairs = [(str(key), inner) for key, inner in cast("Mapping[Any, Any]", value).items()][:_MOST_FIELDS]
+        row = cast("Mapping[str, Any]", value)
+        rows: Rows = ((path, row), *above)
+        pairs = [(str(key), inner) for key, inner in row.items()][:_MOST_FIELDS]
         if plain := {spelled(key): inner for key, inner in pairs if _is_plain(inner)}:
-            yield path, plain
+            yield path, plain, rows
         for key, inner in pairs:
             if isinstance(inner, Mapping) or (isinstance(inner, list) and not _is_row(cast("list[Any]", inner))):
-                yield from _walk(inner, (*path, key), depth + 1)
+                yield from _walk(inner, (*path, key), rows, depth + 1)
 
 
 def _is_plain(value: Any) -> bool:

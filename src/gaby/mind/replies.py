@@ -1,21 +1,23 @@
 """Words for the requester and for colleagues: sentences of the runbook with the values that were found, each cited.
 
-Values come only from records that are the requester's or nobody's in particular.
+Values come only from records that are the requester's or nobody's in particular. A sentence for the requester of which
+a field has no value, or several that the runbook does not tell apart, is not sent; colleagues are told why.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from gaby.mind.investigation import Diagnosis, Investigation
-from gaby.mind.records import Record, called, short, spelled
+from gaby.mind.records import Record, called, short
 from gaby.mind.runbooks import Advice
-from gaby.mind.runbooks.comparing import moment
-from gaby.mind.runbooks.conditions import Test
-from gaby.mind.runbooks.wording import ASKS, REQUESTER, TELLS
+from gaby.mind.runbooks.comparison import moment
+from gaby.mind.runbooks.conditions import FieldTest
+from gaby.mind.runbooks.statements import ASKS, REQUESTER, TELLS
 from gaby.mind.situations import SeenCall
 from gaby.mind.summaries import CitedSentence
-from gaby.mind.words import terms, words
+from gaby.mind.words import spelled, terms, words
 
 _TICKED = re.compile(r"`([^`\n]{1,200})`")
 _LONG = 160
@@ -43,10 +45,9 @@ def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     """What is the case, what was done, what is left to do, and who does it."""
     branch = diagnosis.branch
     remedies = investigation.remedies(diagnosis)
-    found = [
-        _said(_without_opening(each.text), each, investigation, diagnosis) for each in branch.told if not each.later
-    ]
-    if not found and branch.cause:
+    first = [each for each in branch.told if not each.later]
+    found = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
+    if not first and branch.cause:
         found.append(_said(branch.cause, Advice(branch.cause, branch.citation), investigation, diagnosis))
     later = [each for each in branch.told if each.later]
     if remedies:
@@ -59,7 +60,20 @@ def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     notes_left = [call for call in investigation.changes if call.outcome == "done" and call not in remedies]
     if branch.handed and (notes_left or not remedies):
         found.append(_handed(branch.handed[0], notes_left))
-    return [each for each in found if each.text]
+    return [each for each in found if each is not None and each.text]
+
+
+def unsent(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+    """Sentences that were meant for the requester and were not sent, with the reason."""
+    found: list[CitedSentence] = []
+    for each in (*diagnosis.branch.told, *diagnosis.branch.asked):
+        filled = _filled(each.text, investigation, diagnosis)
+        if filled.missing and (not each.later or investigation.remedies(diagnosis)):
+            said = each.text.replace("`", "")[:_LONG]
+            found.append(
+                CitedSentence(f"Not told to the requester, because {filled.missing}: “{said}”", (each.citation,))
+            )
+    return found
 
 
 def notes(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
@@ -69,10 +83,10 @@ def notes(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     found = [CitedSentence(f"{branch.cause or diagnosis.book.title}", (branch.citation, *calls))]
     found += [CitedSentence(text, (citation,)) for text, citation in _evidence(diagnosis)]
     found += [
-        CitedSentence(_filled(each.text, investigation, diagnosis)[0], (each.citation,))
+        CitedSentence(_filled(each.text, investigation, diagnosis).text, (each.citation,))
         for each in (*branch.details, *branch.handed)
     ]
-    return found
+    return [*found, *unsent(investigation, diagnosis)]
 
 
 def note_text(investigation: Investigation, diagnosis: Diagnosis) -> str:
@@ -83,19 +97,22 @@ def note_text(investigation: Investigation, diagnosis: Diagnosis) -> str:
 
 def _said(
     text: str, advice: Advice, investigation: Investigation, diagnosis: Diagnosis, *, short_of: bool = False
-) -> CitedSentence:
-    filled, used = _filled(text, investigation, diagnosis)
+) -> CitedSentence | None:
+    filled = _filled(text, investigation, diagnosis)
+    if filled.missing:
+        return None
+    used = filled.used
     # What the requester should do follows from the runbook; what is the case follows from what was seen, too.
     seen = () if short_of and not used else used or _shown_by(diagnosis)
-    return CitedSentence(_sentence(filled), tuple(dict.fromkeys((advice.citation, *seen))))
+    return CitedSentence(_sentence(filled.text), tuple(dict.fromkeys((advice.citation, *seen))))
 
 
 def _afterwards(
     advice: Advice, investigation: Investigation, diagnosis: Diagnosis, remedies: Sequence[SeenCall]
-) -> CitedSentence:
-    text, used = _filled(_without_opening(advice.text), investigation, diagnosis)
-    cited = (advice.citation, *(call.citation for call in remedies), *used)
-    return CitedSentence(_sentence(text), tuple(dict.fromkeys(cited)))
+) -> CitedSentence | None:
+    filled = _filled(_without_opening(advice.text), investigation, diagnosis)
+    cited = (advice.citation, *(call.citation for call in remedies), *filled.used)
+    return None if filled.missing else CitedSentence(_sentence(filled.text), tuple(dict.fromkeys(cited)))
 
 
 def _without_opening(text: str) -> str:
@@ -145,7 +162,7 @@ def _shown_by(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _evidence(diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
     """The fields that the conditions speak of, with their values."""
-    names = {each.ref.name for group in diagnosis.branch.conditions for each in group if isinstance(each, Test)}
+    names = {each.ref.name for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)}
     told: dict[str, tuple[str, str]] = {}
     for record in diagnosis.by[:_MANY]:
         fields = [(name, record.get(name)) for name in record.fields if name in names]
@@ -158,34 +175,44 @@ def _evidence(diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
     return told.values()
 
 
-def _filled(text: str, investigation: Investigation, diagnosis: Diagnosis) -> tuple[str, tuple[str, ...]]:
-    """With values in the place of fields in backticks, and the calls that gave them."""
+@dataclass(frozen=True)
+class _Filled:
+    text: str
+    used: tuple[str, ...]
+    """The calls that gave the values."""
+    missing: str = ""
+    """Why a field has no value. The text then has its name."""
+
+
+def _filled(text: str, investigation: Investigation, diagnosis: Diagnosis) -> _Filled:
+    """With values in the place of fields in backticks."""
     used: list[str] = []
+    missing: list[str] = []
 
     def value(found: re.Match[str]) -> str:
         name = spelled(found[1].rpartition(".")[2])
         nouns = frozenset(terms(text[max(0, found.start() - _AHEAD) : found.start()]))
-        for records in (diagnosis.by, _speakable(investigation)):
-            having = [record for record in records if name in record.fields and record.get(name) not in (None, "")]
+        for records, may_be_several in ((diagnosis.by, True), (_speakable(investigation, diagnosis), False)):
+            having = [record for record in records if record.get(name) not in (None, "")]
             best = max((called(record.place, nouns) for record in having), default=0)
             having = [record for record in having if called(record.place, nouns) == best]
             shown = list(dict.fromkeys(value_of(record.get(name)) for record in having))
+            if len(shown) > 1 and not may_be_several:
+                missing.append(f"`{found[1]}` has several values")
+                return found[1]
             if shown:
                 used.extend(record.call.citation for record in having[:_MANY])
                 return _listed(shown[:_MANY])
-        return " ".join(words(found[1])) if "_" in found[1] else found[1]
+        missing.append(f"`{found[1]}` has no value")
+        return found[1]
 
-    return _TICKED.sub(value, text), tuple(dict.fromkeys(used))
+    return _Filled(_TICKED.sub(value, text), tuple(dict.fromkeys(used)), ", ".join(dict.fromkeys(missing)))
 
 
-def _speakable(investigation: Investigation) -> list[Record]:
-    whose = investigation.ownership.whose
-    records = investigation.before.records
-    return [
-        *(record for record in records if whose(record) == "own"),
-        *(record for record in records if whose(record) == "account"),
-        *(record for record in records if whose(record) == "anyone"),
-    ]
+def _speakable(investigation: Investigation, diagnosis: Diagnosis) -> list[Record]:
+    """What the runbook's own tools told of the requester and of nobody in particular."""
+    among = [each for each in investigation.before.records if short(each.call.tool) in diagnosis.book.tools]
+    return investigation.ownership.readable(among)
 
 
 def value_of(value: Any) -> str:

@@ -50,6 +50,8 @@ class Found:
     """Somebody who works here wrote it. Others may be read, and are never followed as a runbook."""
     for_requester: bool = True
     """Whoever gets the reply may read it. What others say is for colleagues."""
+    runbook: bool = False
+    """It is a whole page that declares itself a runbook or reads as one; see `runbooks.is_runbook`."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class Situation:
     now: datetime | None = None
     """Left out: nobody can say how old something is."""
     budget_gone: bool = False
+    follow: str = ""
+    """The citation of the runbook to follow, whatever the ticket says. Empty: the one that fits."""
     original: str = ""
     """As it was written, where the text is a translation."""
     asked_before: bool = False

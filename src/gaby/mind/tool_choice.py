@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from gaby.mind.arguments.fillable import unfilled
 from gaby.mind.arguments.slots import mapping, sequence
 from gaby.mind.bm25 import Ranker
 from gaby.mind.changes import asked_changes
+from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
 from gaby.mind.words import STOP_WORDS, stem, terms, words
@@ -32,6 +33,8 @@ class ToolCard:
     description: str
     schema: Mapping[str, Any]
     lane: Literal["read", "write"] = "read"
+    declares: ToolDeclaration = field(default_factory=ToolDeclaration)
+    """What its connector says of its rows and values."""
 
 
 @dataclass(frozen=True)

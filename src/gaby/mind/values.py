@@ -1,32 +1,47 @@
-"""Arguments out of what is known: what a runbook says, the records that show the trouble, the requester's own records,
-and, for calls that only read, what the ticket says.
+"""Arguments out of what is known, without guessing: what the runbook says, the records that it is about, what earlier
+steps gave under the same name or of the same declared kind, and the requester's address.
 
-A change never takes a value that only the ticket gives: whoever writes a ticket must not choose what is changed.
+A value of the ticket's text is taken only where the runbook says so, and only if exactly one fits.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
-from gaby.mind.arguments import fill
-from gaby.mind.arguments.checking import fits
+from gaby.mind.arguments.checking import fits, is_valid
 from gaby.mind.arguments.slots import Slot, slots_of
-from gaby.mind.entities import Entity, extract
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import Record, View, spelled
+from gaby.mind.records import Record, View, called, short
+from gaby.mind.runbooks.model import (
+    ArgumentSource,
+    Constant,
+    RequesterAddress,
+    ResultField,
+    TicketId,
+    TicketValue,
+)
 from gaby.mind.situations import Situation
 from gaby.mind.tool_choice import ToolCard
-from gaby.mind.words import stem, stems, words
+from gaby.mind.words import spelled
 
 _READ = 20_000
-_MOST_CALLS = 5
-_MAIL = stems("email mail e-mail address")
-_DOMAIN = stems("domain")
-_TICKETS = stems("ticket case issue request conversation")
-_CONTENT = stems("reason text note comment message body description summary detail content subject title why")
+_MOST_CALLS = 8
+_MOST_TOKENS = 3000
 _CONTENT_LONGEST = 900
-_EMPTY: Mapping[str, str] = {}
+ADDRESS_NAMES = frozenset({"email", "email_address", "requester_email"})
+ADDRESS_FORMATS = frozenset({"email", "idn-email"})
+_TOKEN = re.compile(r"[^\s,;()\[\]<>\"“”]{1,100}")
+LIMITING = ("pattern", "format", "enum", "const")
+_NOTHING_SAID: Mapping[str, ArgumentSource] = {}
+
+
+@dataclass(frozen=True)
+class MissingValue:
+    argument: str
+    why: str
+    ask: str = ""
+    """What the requester is asked for. Empty: it is not theirs to tell."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class Filling:
     """Calls that can be made, or what is missing for the first of them."""
 
     arguments: tuple[dict[str, Any], ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[MissingValue, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,138 +59,164 @@ class Values:
     ownership: Ownership
     content: str = ""
     """For arguments that take words, such as a reason or a note."""
-    _filled: dict[str, Any] = field(default_factory=dict[str, Any])
+    tools: frozenset[str] = frozenset()
+    """Short names of those whose answers count. Empty: all."""
 
     def fill(
-        self, tool: ToolCard, given: Mapping[str, str] = _EMPTY, first: Sequence[Record] = (), *, several: bool = False
+        self,
+        tool: ToolCard,
+        given: Mapping[str, ArgumentSource] = _NOTHING_SAID,
+        first: Sequence[Record] = (),
     ) -> Filling:
-        """`given`: what a runbook says of arguments. `first`: records from which values are taken before all others.
-        Several calls are made when several records fit equally and several are wanted."""
+        """`given`: what a runbook says of arguments. `first`: the records that the call is about; one call for each
+        value that they have."""
         options: dict[str, list[Any]] = {}
-        missing: list[str] = []
+        missing: list[MissingValue] = []
         for slots in slots_of(tool.schema, tool.schema):
             if not slots or not (slots[0].required or slots[0].name in given):
                 continue
-            found, sure = self._options(slots, tool, given.get(slots[0].name), first)
-            if found and (sure or tool.lane == "read" or len(found) == 1):
-                options[slots[0].name] = found
-            elif slots[0].required:
-                missing.append(slots[0].name)
+            name = slots[0].name
+            found, why = self._options(slots, tool, given.get(name), first)
+            if found:
+                options[name] = found
+            elif slots[0].required or name in given:
+                missing.append(why)
         if missing:
             return Filling(missing=tuple(missing))
-        return Filling(tuple(_combined(options, several=several)))
+        return Filling(tuple(_combined(options)))
 
     def _options(
-        self, slots: Sequence[Slot], tool: ToolCard, said: str | None, first: Sequence[Record]
-    ) -> tuple[list[Any], bool]:
-        """Values that fit, and whether all of them are meant, or only one that nobody can tell from the others."""
+        self, slots: Sequence[Slot], tool: ToolCard, said: ArgumentSource | None, first: Sequence[Record]
+    ) -> tuple[list[Any], MissingValue]:
+        why = MissingValue(slots[0].name, f"nothing that was seen is called `{slots[0].name}`")
         for slot in slots:
-            for source, sure in self._sources(slot, tool, said, first):
-                if found := [value for value in _once(source) if fits(slot, value)]:
-                    return found, sure
-        return [], False
+            found, reason = self._said(slot, said, first) if said is not None else self._unsaid(slot, tool, first)
+            if usable := [value for value in _once(found) if fits(slot, value)]:
+                return usable, why
+            why = reason or why
+        return [], why
 
-    def _sources(
-        self, slot: Slot, tool: ToolCard, said: str | None, first: Sequence[Record]
-    ) -> Iterator[tuple[list[Any], bool]]:
-        """The surest first."""
-        if said is not None:
-            yield list(self._said(slot, said, first)), True
-        if tool.lane == "write" and not _CONTENT.isdisjoint(slot.words):
-            yield [self.content[:_CONTENT_LONGEST]] if self.content else [], True
-        if not _TICKETS.isdisjoint(slot.nouns) and self.situation.ticket_id:
-            yield [self.situation.ticket_id], True
-        yield _of_records(slot, first), True
-        for whose in ("own", "account"):
-            yield _of_records(slot, [each for each in self.view.records if self.ownership.whose(each) == whose]), False
-        yield list(self._of_requester(slot)), True
-        if tool.lane == "read":
-            open_ones = [each for each in self.view.records if self.ownership.whose(each) == "anyone"]
-            yield _of_records(slot, open_ones), False
-            yield self._of_ticket(slot, tool), False
-
-    def _said(self, slot: Slot, said: str, first: Sequence[Record]) -> Iterator[Any]:
+    def _said(self, slot: Slot, said: ArgumentSource, first: Sequence[Record]) -> tuple[list[Any], MissingValue | None]:
         requester = self.situation.requester or ""
-        if said.startswith("@"):
-            meant = {
-                "@requester": requester,
-                "@domain": requester.rpartition("@")[2],
-                "@ticket": self.situation.ticket_id or "",
-            }
-            if value := meant.get(said):
-                yield value
-            return
-        for record in first:
-            if spelled(said) in record.fields:
-                yield record.get(spelled(said))
-        yield from _typed(slot, said)
+        match said:
+            case Constant(text=text):
+                return list(typed_values(slot, text)), MissingValue(slot.name, f"`{text}` does not fit its schema")
+            case RequesterAddress(only_domain=only_domain):
+                value = requester.rpartition("@")[2] if only_domain else requester
+                return [value] if value else [], MissingValue(slot.name, "nobody knows the requester's address")
+            case TicketId():
+                number = self.situation.ticket_id
+                return [number] if number else [], MissingValue(slot.name, "the ticket has no id of its own")
+            case ResultField():
+                return self._of_field(slot, said, first)
+            case TicketValue():
+                return self._of_ticket(slot, said)
 
-    def _of_requester(self, slot: Slot) -> Iterator[str]:
-        """Only what is looked for by an address gets the requester's."""
-        address = self.situation.requester
-        if not address:
-            return
-        terms = {*slot.words, *slot.described}
-        if slot.format in {"email", "idn-email"} or not _MAIL.isdisjoint(terms):
-            yield address
-        elif not _DOMAIN.isdisjoint(terms):
-            yield address.rpartition("@")[2]
+    def _unsaid(self, slot: Slot, tool: ToolCard, first: Sequence[Record]) -> tuple[list[Any], MissingValue | None]:
+        if tool.lane == "write" and slot.name in tool.declares.content:
+            return [self.content[:_CONTENT_LONGEST]] if self.content else [], None
+        if found := self._matching(slot, tool, first):
+            return found, None
+        for whose in ("own", "shared"):
+            records = [each for each in self._records() if self.ownership.whose(each) == whose]
+            found = [value for value in _once(self._matching(slot, tool, records)) if fits(slot, value)]
+            if len(found) == 1:
+                return found, None
+            if found:
+                why = f"several values are called `{slot.name}`, and the runbook does not say which one is meant"
+                return [], MissingValue(slot.name, why)
+        is_address = slot.format in ADDRESS_FORMATS or spelled(slot.name) in ADDRESS_NAMES
+        if tool.lane == "read" and is_address and self.situation.requester:
+            return [self.situation.requester], None
+        return [], None
 
-    def _of_ticket(self, slot: Slot, tool: ToolCard) -> list[Any]:
-        if tool.name not in self._filled:
-            self._filled[tool.name] = fill(tool.schema, self._entities, self._text).arguments
-        value = self._filled[tool.name].get(slot.name)
-        return [] if value is None else [value]
+    def _records(self) -> list[Record]:
+        return [each for each in self.view.records if not self.tools or short(each.call.tool) in self.tools]
 
-    @cached_property
-    def _text(self) -> str:
-        return self.situation.ticket[:_READ]
+    def _matching(self, slot: Slot, tool: ToolCard, records: Sequence[Record]) -> list[Any]:
+        """By the same name, or of the same kind; ids of one connector mean nothing to another."""
+        name, kind = spelled(slot.name), tool.declares.argument_kind(slot.name)
+        connector = tool.name.rpartition(".")[0]
+        declared = {card.name: card.declares for card in self.situation.tools}
+        found: list[Any] = []
+        for record in records:
+            if record.call.tool.rpartition(".")[0] != connector:
+                continue
+            declares = declared.get(record.call.tool)
+            for field, value in record.fields.items():
+                same_kind = (
+                    declares is not None and kind is not None and declares.field_kind(record.path, field) == kind
+                )
+                if value not in (None, "") and ((field == name and name != "id") or same_kind):
+                    found.append(value)
+        return found
 
-    @cached_property
-    def _entities(self) -> list[Entity]:
-        return extract(self._text)
+    def _of_field(
+        self, slot: Slot, said: ResultField, first: Sequence[Record]
+    ) -> tuple[list[Any], MissingValue | None]:
+        ref = said.ref
+        for records in (first, self.ownership.readable(self._records())):
+            having = [record for record in records if record.get(ref.name) not in (None, "")]
+            if ref.tools:
+                having = [each for each in having if {short(each.call.tool), each.call.tool} & ref.tools]
+            best = max((called(record.place, ref.nouns) for record in having), default=0)
+            if ref.nouns and not best and not ref.tools:
+                having = []
+            found = _once([record.get(ref.name) for record in having if called(record.place, ref.nouns) == best])
+            if len(found) == 1 or (found and records is first):
+                return found, None
+            if found:
+                return [], MissingValue(slot.name, f"`{ref.name}` has several values, and only one can be meant")
+        return [], MissingValue(slot.name, f"no answer has `{ref.name}` of what the runbook names")
+
+    def _of_ticket(self, slot: Slot, said: TicketValue) -> tuple[list[Any], MissingValue | None]:
+        """Every word of the ticket that fits the runbook's pattern and the schema; only if it is a single one."""
+        ask = f"the {said.name.removeprefix('the ')}"
+        if not said.pattern and not any(key in slot.schema for key in LIMITING):
+            why = "neither the runbook nor the schema says what it looks like, so any word of the ticket could be it"
+            return [], MissingValue(slot.name, why, ask)
+        found: list[Any] = []
+        for token in list(_TOKEN.finditer(self.situation.ticket[:_READ]))[:_MOST_TOKENS]:
+            for text in {token[0], token[0].strip(".:!?#'`*")}:
+                if not said.pattern or is_valid({"type": "string", "pattern": f"^(?:{said.pattern})$"}, text):
+                    found += [value for value in typed_values(slot, text) if fits(slot, value)]
+        distinct = _once(found)
+        if len(distinct) == 1:
+            return distinct, None
+        why = f"the ticket names {len(distinct)} values that fit" if distinct else "the ticket names none that fits"
+        return [], MissingValue(slot.name, why, ask)
 
 
-def takes_an_address(tool: ToolCard) -> bool:
-    """Whether the one thing that a tool needs can be an address, by its format, its name or its description."""
+def takes_an_address(tool: ToolCard) -> str:
+    """The one argument that a tool needs, if it can be an address: by its format, its name or its description."""
     needed = [slots for slots in slots_of(tool.schema, tool.schema) if slots and slots[0].required]
     if len(needed) != 1:
-        return False
-    return any(
-        slot.format in {"email", "idn-email"} or not _MAIL.isdisjoint({*slot.words, *slot.described} - {"address"})
-        for slot in needed[0]
-        if "string" in slot.types
-    )
+        return ""
+    for slot in needed[0]:
+        told = {*slot.words, *slot.described}
+        if "string" in slot.types and (slot.format in ADDRESS_FORMATS or not told.isdisjoint(_MAIL)):
+            return slot.name
+    return ""
 
 
-def _of_records(slot: Slot, records: Sequence[Record]) -> list[Any]:
-    """By the same name; or the id of a record that is called like what is wanted: `user_id` is the `id` in `users`."""
-    name = spelled(slot.name)
-    nouns = set(slot.nouns)
-    same = [record.get(name) for record in records if record.get(name) is not None and name != "id"]
-    last = spelled(slot.name).rpartition("_")[2]
-    called = [
-        record.get(last)
-        for record in records
-        if record.path and record.get(last) is not None and nouns & {stem(word) for word in words(record.path[-1])}
-    ]
-    return called + same
+_MAIL = frozenset({"email", "mail", "e-mail"})
 
 
-def _typed(slot: Slot, said: str) -> Iterator[Any]:
+def typed_values(slot: Slot, said: str) -> Iterator[Any]:
     if "boolean" in slot.types and said.lower() in {"true", "false", "yes", "no"}:
         yield said.lower() in {"true", "yes"}
-    if slot.is_number:
+    elif slot.is_number:
         try:
-            yield int(said)
+            yield int(said) if "integer" in slot.types or said.lstrip("-").isdigit() else float(said)
         except ValueError:
             return
-    yield said
+    else:
+        yield said
 
 
-def _combined(options: Mapping[str, list[Any]], *, several: bool) -> Iterator[dict[str, Any]]:
+def _combined(options: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
     """One call, or one for each value of the one argument that has several."""
-    many = next((name for name, values in options.items() if len(values) > 1), None) if several else None
+    many = next((name for name, values in options.items() if len(values) > 1), None)
     base = {name: values[0] for name, values in options.items()}
     if many is None:
         yield base

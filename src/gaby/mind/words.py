@@ -35,6 +35,11 @@ def words(text: str) -> list[str]:
     return [found.lower() for found in _WORD.findall(text)]
 
 
+def spelled(name: str) -> str:
+    """A field's name in one spelling: `lockedAt`, `locked-at` and `Locked at` as `locked_at`."""
+    return "_".join(words(name)) or name.strip().lower()
+
+
 def terms(text: str) -> list[str]:
     """What a text is about: the stems of its words, in order, without the words that say little."""
     return [stem(word) for word in words(text) if word not in STOP_WORDS]

@@ -22,6 +22,8 @@ class Tool(Given):
     description: Outside
     parameters: Annotated[dict[str, Any], Origin(outside=True)]
     lane: Literal["read", "write"] = "read"
+    declares: Annotated[dict[str, Any], Origin(outside=True)] = Field(default_factory=dict[str, Any])
+    """What its manifest says of its rows and values, and its output schema; see `mind.declarations`."""
 
 
 class Need(Given):

@@ -11,6 +11,7 @@ from gaby.llm.messages import Answer, Message, ToolSpec
 from gaby.llm.outside import Conceal, Fenced, Inside, Outside
 from gaby.llm.skill import Skill, Unacceptable
 from gaby.llm.tiers import Tier
+from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.showing import read_back
 from gaby.mind.situations import call_key
 from gaby.skills import plan_turns
@@ -124,9 +125,9 @@ def situation(given: Envelope) -> mind.Situation:
         requester_verified=given.requester_verified,
         instructed=given.instructed,
         searched=given.searched,
-        passages=[mind.Found(each.citation, each.title, each.text, each.trusted) for each in given.passages],
+        passages=[_found(each) for each in given.passages],
         calls=[_seen(each) for each in given.calls],
-        tools=[mind.ToolCard(each.name, each.description, each.parameters, each.lane) for each in given.tools],
+        tools=[_card(each) for each in given.tools],
         nudges=given.nudges,
         ticket_id=given.ticket_id,
         queries=given.queries,
@@ -218,6 +219,15 @@ def _is_settled(call: MadeCall, changed: int) -> bool:
     return call.outcome == "denied" or (call.outcome in {"done", "simulated"} and call.number > changed)
 
 
+def _found(passage: Passage) -> mind.Found:
+    return mind.Found(passage.citation, passage.title, passage.text, passage.trusted, passage.runbook)
+
+
+def _card(tool: Tool) -> mind.ToolCard:
+    declares = ToolDeclaration(**tool.declares)
+    return mind.ToolCard(tool.name, tool.description, tool.parameters, tool.lane, declares)
+
+
 def _seen(call: MadeCall) -> mind.SeenCall:
     return mind.SeenCall(
         call.number, call.tool, call.arguments, call.outcome, call.lane, read_back(call.result), call.reason
@@ -269,6 +279,7 @@ skill = Skill(
                 text="# Locked out\n\nFor people whose account is locked.\n\n"
                 "1. Find the requester with `find_user`.\n\n"
                 "If `state` is `locked`: Too many failed sign-ins locked the account. Do `unlock_user`.",
+                runbook=True,
             )
         ],
         tools=[
@@ -280,6 +291,7 @@ skill = Skill(
                     "properties": {"email": {"type": "string", "format": "email"}},
                     "required": ["email"],
                 },
+                declares={"owner": {"users[]": "email"}},
             ),
             Tool(
                 name="directory.unlock_user",

@@ -29,6 +29,8 @@ class Passage(Given):
     text: Outside
     trusted: bool = True
     """Somebody who works here wrote it."""
+    runbook: bool = False
+    """A whole page that is a runbook."""
     name: Inside = ""
     """What a conclusion cites it by."""
     turn: Annotated[int, Field(ge=0)] = 0

@@ -116,6 +116,22 @@ class Catalogue:
         )
 
 
+def declarations_of(entry: ToolEntry) -> dict[str, Any]:
+    """What is declared of a tool's rows and values, for whoever follows a runbook. Of a tool without an accepted
+    manifest nobody has said whose its rows are."""
+    manifest = entry.facts.manifest
+    returned = {"output_schema": entry.definition.output_schema}
+    if entry.facts.unsafe:
+        return returned
+    return returned | {
+        "owner": dict(manifest.owner),
+        "owner_argument": manifest.owner_argument,
+        "argument_kinds": dict(manifest.argument_kinds),
+        "result_kinds": dict(manifest.result_kinds),
+        "content": list(manifest.content),
+    }
+
+
 async def pulled(session: ReadSession, connector_id: ConnectorId | None) -> str | None:
     """The kill switch that is pulled here, in words."""
     mine = KillSwitch.workspace_id == session.workspace_id

@@ -1,19 +1,22 @@
-"""Runbooks: Markdown that people write anyway, read so that it can be followed (`docs/how-to/write-a-runbook.md`)."""
+"""Runbooks: Markdown in a controlled language, parsed strictly (`docs/how-to/write-a-runbook.md`)."""
 
-from gaby.mind.runbooks.book import Advice, Branch, Runbook, Selector, Wanted
-from gaby.mind.runbooks.holding import Scene, Shown, chosen, shown
-from gaby.mind.runbooks.reading import document_of, runbooks
+from gaby.mind.runbooks.evaluation import Evaluated, Scene, evaluate, matching
+from gaby.mind.runbooks.model import Advice, Branch, Runbook, RunbookCall, RunbookProblem, Selector
+from gaby.mind.runbooks.parser import document_of, is_runbook, parse_runbook, runbooks
 
 __all__ = [
     "Advice",
     "Branch",
+    "Evaluated",
     "Runbook",
+    "RunbookCall",
+    "RunbookProblem",
     "Scene",
     "Selector",
-    "Shown",
-    "Wanted",
-    "chosen",
     "document_of",
+    "evaluate",
+    "is_runbook",
+    "matching",
+    "parse_runbook",
     "runbooks",
-    "shown",
 ]

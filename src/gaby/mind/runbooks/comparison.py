@@ -5,17 +5,31 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from gaby.mind.runbooks.conditions import Operator, Test
+from gaby.mind.runbooks.conditions import FieldTest
+from gaby.mind.runbooks.operators import Operator
 
 _YES, _NO = frozenset({"true", "yes", "1", "on"}), frozenset({"false", "no", "0", "off"})
+_IN_TIME = frozenset({"older", "newer", "past", "future"})
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{4,20}(?:Z|[+-][0-9:]{4,6})?|[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def passes(value: Any, test: Test, now: datetime | None, requester: str | None) -> bool:
+def passes(value: Any, test: FieldTest, now: datetime | None, requester: str | None) -> bool:
     """For conditions that name no other field."""
-    if test.operator in {"older", "newer", "past", "future"}:
+    if test.operator in _IN_TIME:
         return _in_time(value, test, now)
+    if test.operator in {"above", "below"} and figure(value) is None:
+        # "At least 3" is "not below 3", and what is no number is neither.
+        return False
     return _plainly(value, test, requester) != test.negated
+
+
+def unreadable(value: Any, operator: Operator) -> bool:
+    """It is there, and it is no number or moment as the condition needs one."""
+    if is_empty(value):
+        return False
+    if operator in _IN_TIME:
+        return moment(value) is None
+    return operator in {"above", "below"} and figure(value) is None
 
 
 def compares(value: Any, operator: Operator, other: Any) -> bool:
@@ -70,7 +84,7 @@ def moment(value: Any) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _plainly(value: Any, test: Test, requester: str | None) -> bool:
+def _plainly(value: Any, test: FieldTest, requester: str | None) -> bool:
     number = figure(value)
     match test.operator:
         case "set" | "empty":
@@ -94,7 +108,7 @@ def _equals(value: Any, wanted: Sequence[str]) -> bool:
     return any(mine == plain(word) for word in wanted)
 
 
-def _in_time(value: Any, test: Test, now: datetime | None) -> bool:
+def _in_time(value: Any, test: FieldTest, now: datetime | None) -> bool:
     at = moment(value)
     if at is None or now is None:
         return False

@@ -1,45 +1,56 @@
 """Calls that runbooks ask for, with arguments, for the things that are meant."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gaby.mind.investigation import Diagnosis, Fitting, Investigation
-from gaby.mind.records import Record, spelled
-from gaby.mind.runbooks import Scene, Selector, Wanted, chosen
-from gaby.mind.runbooks.comparing import figure
+from gaby.mind.records import Record
+from gaby.mind.runbooks import RunbookCall, Scene, Selector, matching
+from gaby.mind.runbooks.comparison import figure
+from gaby.mind.runbooks.model import RequesterAddress
 from gaby.mind.situations import PlannedCall
 from gaby.mind.tool_choice import ToolCard
-from gaby.mind.values import Filling, Values, takes_an_address
-from gaby.mind.words import stems, words
+from gaby.mind.values import Filling, MissingValue, Values, takes_an_address
+from gaby.mind.words import spelled
 
 _MOST = 8
 _IDENTITIES = 2
-_PEOPLE = stems("user person people customer client account member employee contact directory login identity")
+
+
+@dataclass(frozen=True)
+class MissingArgument:
+    """An argument that a runbook's call needs and nobody could tell."""
+
+    call: RunbookCall
+    value: MissingValue
+
+    @property
+    def told(self) -> str:
+        return f"`{self.call.tool}` was not called, because it needs `{self.value.argument}`: {self.value.why}"
 
 
 @dataclass(frozen=True)
 class Calls:
     made: tuple[PlannedCall, ...] = ()
-    missing: tuple[str, ...] = ()
-    """What nobody could tell."""
+    missing: tuple[MissingArgument, ...] = ()
 
 
-def values(investigation: Investigation, content: str = "") -> Values:
-    return Values(investigation.situation, investigation.before, investigation.ownership, content)
+def values(investigation: Investigation, content: str = "", tools: frozenset[str] = frozenset()) -> Values:
+    return Values(investigation.situation, investigation.before, investigation.ownership, content, tools)
 
 
 def identifying(investigation: Investigation) -> list[PlannedCall]:
-    """Reads that show who is asking, by nothing but the address."""
+    """Reads that show who is asking, by nothing but the address: with tools whose rows have a declared owner."""
     address = investigation.situation.requester
     if not address:
         return []
-    cards = [card for card in investigation.situation.tools if card.lane == "read" and takes_an_address(card)]
-    ranked = sorted(cards, key=lambda card: -_about_people(card))[:_IDENTITIES]
     found: list[PlannedCall] = []
-    for card in ranked:
-        filled = values(investigation).fill(card)
-        found += [PlannedCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
-    return found
+    for card in investigation.situation.tools:
+        name = takes_an_address(card) if card.lane == "read" and card.declares.owner else ""
+        if name:
+            filled = values(investigation).fill(card, {name: RequesterAddress()})
+            found += [PlannedCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
+    return found[:_IDENTITIES]
 
 
 def reads(investigation: Investigation, fitting: Fitting, diagnosis: Diagnosis | None = None) -> Calls:
@@ -53,7 +64,7 @@ def writes(investigation: Investigation, diagnosis: Diagnosis, content: str) -> 
     return _gathered(investigation, fitting, diagnosis.branch.wanted, "write", diagnosis, content)
 
 
-def card_of(investigation: Investigation, wanted: Wanted, lane: str) -> ToolCard | None:
+def card_of(investigation: Investigation, wanted: RunbookCall, lane: str) -> ToolCard | None:
     """The first tool of that name that was not refused and did not fail; the name may say which connector's."""
     cards = [*investigation.tools.get(wanted.tool, ())]
     cards += [card for card in investigation.situation.tools if card.name == wanted.tool]
@@ -68,21 +79,21 @@ def card_of(investigation: Investigation, wanted: Wanted, lane: str) -> ToolCard
 def _gathered(
     investigation: Investigation,
     fitting: Fitting,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[RunbookCall],
     lane: str,
     diagnosis: Diagnosis | None,
     content: str,
 ) -> Calls:
     made: dict[str, PlannedCall] = {}
-    missing: list[str] = []
-    at_hand = values(investigation, content)
+    missing: list[MissingArgument] = []
+    at_hand = values(investigation, content, fitting.book.tools)
     scene = investigation.scene(fitting.book, investigation.before)
     for each in wanted:
         card = card_of(investigation, each, lane)
         if card is None:
             continue
         for filled in _filled(at_hand, card, each, scene, diagnosis):
-            missing += filled.missing
+            missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
                 call = PlannedCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
                 made.setdefault(call.key, call)
@@ -90,33 +101,39 @@ def _gathered(
 
 
 def _filled(
-    at_hand: Values, card: ToolCard, wanted: Wanted, scene: Scene, diagnosis: Diagnosis | None
+    at_hand: Values, card: ToolCard, wanted: RunbookCall, scene: Scene, diagnosis: Diagnosis | None
 ) -> Iterator[Filling]:
     shows = diagnosis.by if diagnosis else ()
     given = dict(wanted.given)
     if wanted.of is None:
-        yield at_hand.fill(card, given, shows, several=True)
+        yield at_hand.fill(card, given, shows)
         return
-    meant = _selected(wanted.of, scene, shows)
-    if not meant:
-        yield Filling(missing=(" ".join(sorted(wanted.of.nouns)),))
-    for record in meant[: _MOST if wanted.of.each else 1]:
-        yield at_hand.fill(card, given, (record, *shows))
+    chosen = _selected(wanted.of, scene, shows)
+    # What is chosen comes first; the records beside it, such as the user, only for what it does not have.
+    fillings = [
+        filled
+        if (filled := at_hand.fill(card, given, (record,))).arguments
+        else at_hand.fill(card, given, (record, *shows))
+        for record in (chosen[:1] if wanted.of.extreme else chosen[:_MOST])
+    ]
+    if not wanted.of.each and len({repr(each.arguments) for each in fillings}) > 1:
+        why = f"several things are meant by “the {wanted.of.words}”, and only one can be"
+        yield Filling(missing=(MissingValue(wanted.of.words, why),))
+        return
+    yield from fillings
 
 
 def _selected(selector: Selector, scene: Scene, shows: Sequence[Record]) -> list[Record]:
     """Among the records that show the trouble, if any of them is such a thing; else among all that may be spoken of."""
-    collections = {each.place: each.called(selector.nouns) for each in scene.view.collections if each.records}
+    collections = {each.place: each.called(selector.nouns) for each in scene.collections if each.records}
     best = max(collections.values(), default=0)
     if not best:
         return []
     among = [record for record in shows if collections.get(record.place) == best]
-    among = among or [
-        record
-        for record in scene.view.records
-        if collections.get(record.place) == best and scene.ownership.whose(record) != "other"
-    ]
-    found = chosen([replace(test, other=None) if test.values else test for test in selector.tests], among, scene)
+    among = among or scene.ownership.readable(
+        [record for record in scene.view.records if collections.get(record.place) == best]
+    )
+    found = matching(selector.tests, among, scene)
     if selector.extreme:
         name = spelled(selector.by)
         found = [record for record in found if figure(record.get(name)) is not None]
@@ -124,11 +141,5 @@ def _selected(selector: Selector, scene: Scene, shows: Sequence[Record]) -> list
     return found
 
 
-def _about_people(card: ToolCard) -> int:
-    told = stems(" ".join(words(f"{card.name} {card.description}")))
-    name = stems(" ".join(words(card.name.rpartition(".")[2])))
-    return 2 * len(name & _PEOPLE) + len(told & _PEOPLE)
-
-
-def _why(wanted: Wanted, fitting: Fitting) -> str:
+def _why(wanted: RunbookCall, fitting: Fitting) -> str:
     return f"{fitting.book.title}: {wanted.words}"[:300]

@@ -1,0 +1,93 @@
+"""Why a runbook that fits was not followed to its end: its errors, conditions that nobody could evaluate, and values
+that nobody could tell. It is said to colleagues; what only the requester can tell is asked for."""
+
+from dataclasses import replace
+
+from gaby.mind.investigation import FITS, Diagnosis, Investigation
+from gaby.mind.parts import tells
+from gaby.mind.runbook_calls import MissingArgument, reads, writes
+from gaby.mind.runbooks import Runbook
+from gaby.mind.sentences import split
+from gaby.mind.summaries import CitedSentence
+
+_SHOWN_ERRORS = 3
+_SURELY = 0.5
+_HARDLY = 0.25
+_QUOTED = 160
+_MOST_SENTENCES = 20
+_READ = 6000
+
+
+def obstacles(investigation: Investigation) -> list[CitedSentence]:
+    """Empty when every runbook that fits was followed, whatever came of it."""
+    found: list[CitedSentence] = []
+    if (broken := investigation.broken) is not None:
+        lines = "; ".join(each.told for each in broken.errors[:_SHOWN_ERRORS])
+        text = f"The runbook “{broken.title}” fits and was not followed, because it has errors: {lines}."
+        found.append(CitedSentence(text, broken.citations))
+    if (undecided := investigation.undecided) is not None:
+        found.append(CitedSentence(undecided.told, undecided.book.citations))
+        found += [
+            CitedSentence(f"{each.told}.", undecided.book.citations)
+            for each in missing_arguments(investigation)
+            if not each.value.ask
+        ]
+    return found
+
+
+def stopped_book(investigation: Investigation) -> Runbook | None:
+    """The runbook that fits and was not followed to its end."""
+    if investigation.undecided is not None:
+        return investigation.undecided.book
+    return investigation.broken
+
+
+def in_short(investigation: Investigation) -> str:
+    """In a sentence, for whoever decides what to do with the ticket; the notes say more."""
+    if investigation.undecided is not None:
+        return f"The runbook “{investigation.undecided.book.title}” could not be followed to its end."
+    title = investigation.broken.title if investigation.broken else ""
+    return f"The runbook “{title}” fits and has errors, so it was not followed."
+
+
+def missing_arguments(investigation: Investigation) -> list[MissingArgument]:
+    """Of the runbook that fits best, as far as it fits at all."""
+    best = investigation.books[0] if investigation.books else None
+    if best is None or (best.fit < FITS and not investigation.situation.follow):
+        return []
+    return list(reads(investigation, best).missing)
+
+
+def not_done(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+    """Changes that the cause asks for and that could not be asked for, with the reason."""
+    lost = writes(investigation, diagnosis, "").missing if not investigation.remedies(diagnosis) else ()
+    is_text = {name for card in investigation.situation.tools for name in card.declares.content}
+    return [
+        CitedSentence(f"{each.told}.", diagnosis.book.citations) for each in lost if each.value.argument not in is_text
+    ]
+
+
+def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+    """Sentences of the ticket that are surely about another runbook than the one that was followed."""
+    situation = investigation.situation
+    if situation.follow or len(investigation.by_fit) < 2:
+        return []
+    found: dict[str, CitedSentence] = {}
+    for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
+        if sentence.kind in {"quote", "header", "code", "log"} or not tells(sentence.plain):
+            continue
+        alone = Investigation(
+            replace(situation, title="", text=sentence.plain, original="", calls=()), investigation.embed
+        )
+        best = alone.by_fit[0]
+        mine = next((each.fit for each in alone.by_fit if each.book.key == diagnosis.book.key), 0.0)
+        if best.book.key != diagnosis.book.key and best.fit >= _SURELY and mine < _HARDLY:
+            said = sentence.plain[:_QUOTED].rstrip(" .!?,;:")
+            text = f"Not looked into: “{said}”. The runbook “{best.book.title}” is about that."
+            found.setdefault(best.book.key, CitedSentence(text, best.book.citations))
+    return list(found.values())
+
+
+def asked_values(investigation: Investigation) -> tuple[str, ...]:
+    """What the requester is asked for, because the runbook takes it from the ticket and the ticket does not say it."""
+    return tuple(dict.fromkeys(each.value.ask for each in missing_arguments(investigation) if each.value.ask))

@@ -1,0 +1,5 @@
+"""Runbooks of a workspace: checked against what is connected, listed, tried on a ticket, and drafted from pages."""
+
+from gaby.runbooks.service import Runbooks
+
+__all__ = ["Runbooks"]

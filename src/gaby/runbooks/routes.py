@@ -1,0 +1,38 @@
+"""Runbooks over HTTP: what is there, what is understood of a page, and a draft from one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+
+from gaby.kernel.http.access import CanReadKnowledge
+from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookIn, RunbookOut
+from gaby.runbooks.service import Runbooks
+
+router = APIRouter(prefix="/api/runbooks", tags=["Runbooks"])
+
+
+async def _runbooks(request: Request) -> Runbooks:
+    parts = request.app.state.parts
+    return Runbooks(parts.database, parts.clock, parts.tools, parts.models, parts.knowledge)
+
+
+Service = Annotated[Runbooks, Depends(_runbooks)]
+
+
+@router.get("")
+async def list_runbooks(actor: CanReadKnowledge, service: Service) -> list[ListedRunbookOut]:
+    """The pages that are followed as runbooks, and those that declare themselves and have errors."""
+    return await service.list(actor.workspace_id)
+
+
+@router.post("/check")
+async def check_runbook(actor: CanReadKnowledge, body: RunbookIn, service: Service) -> RunbookOut:
+    """What is understood of a page and what not, against the tools that are connected."""
+    (checked,) = await service.check(actor.workspace_id, [(body.name, body.text)])
+    return checked
+
+
+@router.post("/draft")
+async def draft_runbook(actor: CanReadKnowledge, body: RunbookIn, service: Service) -> DraftOut:
+    """A runbook proposed from a page of prose, with TODO lines for a person to work out."""
+    return await service.draft(actor.workspace_id, body.text)

@@ -1,0 +1,99 @@
+"""The runbooks of a workspace: checked, listed and tried."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.database import Database
+from gaby.kernel.errors import Invalid
+from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.knowledge.service import Knowledge
+from gaby.llm.embeddings.embed import Embed
+from gaby.llm.service import Models
+from gaby.mind import Found, ToolCard
+from gaby.mind.declarations import ToolDeclaration
+from gaby.mind.runbooks import is_runbook, parse_runbook
+from gaby.mind.runbooks.checks import check, tool_names
+from gaby.mind.runbooks.draft import draft_runbook
+from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookOut, TriedOut
+from gaby.runbooks.trial import Trial, TriedTicket
+from gaby.tools import Tools
+from gaby.tools.catalogue import declarations_of
+
+_CITATION = "doc:trial/runbook.md#L1"
+
+
+@dataclass(frozen=True)
+class Runbooks:
+    database: Database
+    clock: Clock
+    tools: Tools
+    models: Models
+    knowledge: Knowledge
+
+    async def cards(self, workspace_id: WorkspaceId) -> list[ToolCard]:
+        """Every tool that may be used now, as a runbook sees it."""
+        snapshot = await self.tools.catalogue.snapshot(workspace_id)
+        return [
+            ToolCard(
+                entry.facts.full_name,
+                entry.definition.description,
+                entry.schema,
+                entry.facts.lane,
+                ToolDeclaration(**declarations_of(entry)),
+            )
+            for _, entry in sorted(snapshot.tools.items())
+            if not entry.connector.quarantined and entry.connector.policy.autonomy != "off"
+        ]
+
+    async def check(self, workspace_id: WorkspaceId, pages: Sequence[tuple[str, str]]) -> list[RunbookOut]:
+        """What is understood of each page, by its name and text, and what not."""
+        cards = await self.cards(workspace_id)
+        return [_checked(name, text, cards) for name, text in pages]
+
+    async def list(self, workspace_id: WorkspaceId) -> list[ListedRunbookOut]:
+        """The pages that are followed as runbooks, and those that say they are and have errors."""
+        cards = await self.cards(workspace_id)
+        pages = self.knowledge.parts.runbook_pages
+        found = [*await pages.declared(workspace_id), *await pages.undeclared(workspace_id, tool_names(cards))]
+        listed: list[ListedRunbookOut] = []
+        for page in (each for each in found if not each.written_by_customers):
+            book = _checked(f"{page.source}/{page.uri}", page.text, cards, page.title)
+            errors = [each for each in book.problems if each.severity == "error"]
+            listed.append(
+                ListedRunbookOut(
+                    page=book.name,
+                    title=book.title,
+                    state="with errors" if errors else "declared" if book.declared else "recognised",
+                    errors=len(errors),
+                    warnings=len(book.problems) - len(errors),
+                    first_error=f"line {errors[0].line}: {errors[0].why}" if errors else "",
+                )
+            )
+        return listed
+
+    async def draft(self, workspace_id: WorkspaceId, text: str) -> DraftOut:
+        drafted = draft_runbook(text, tool_names(await self.cards(workspace_id)))
+        return DraftOut(text=drafted, open_lines=drafted.count("TODO:"))
+
+    async def try_on(self, actor: Actor, title: str, text: str, ticket: TriedTicket, ids: Ids) -> TriedOut:
+        """Follow it on a ticket: reads are made, and changes are only simulated."""
+        cards = await self.cards(actor.workspace_id)
+        book = parse_runbook(text, tool_names(cards), _CITATION, title)
+        if book.errors:
+            lines = "; ".join(each.told for each in book.errors[:3])
+            raise Invalid(f"The runbook has errors, so it is not followed: {lines}. `gaby runbook check` shows them.")
+        page = Found(_CITATION, book.title, text, runbook=True)
+        trial = Trial(self.tools, ids, self.clock, self._embed, cards)
+        return await trial.play(actor, page, ticket)
+
+    @property
+    def _embed(self) -> Embed:
+        return self.models.runner.embed
+
+
+def _checked(name: str, text: str, cards: Sequence[ToolCard], title: str = "") -> RunbookOut:
+    names = tool_names(cards)
+    book = parse_runbook(text, names, f"doc:{name}", title)
+    return RunbookOut.of(name, book, check(book, cards), is_runbook=is_runbook(text, names))

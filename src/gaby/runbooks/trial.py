@@ -1,0 +1,188 @@
+"""A runbook played on a ticket: every read is made on the one path to tools, every change is only simulated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gaby.kernel.actors import Actor
+from gaby.kernel.clock import Clock
+from gaby.kernel.ids import Ids
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind import Conclusion, Found, PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
+from gaby.mind.investigation import Fitting, Investigation
+from gaby.mind.replies import value_of
+from gaby.mind.runbooks import Branch, Scene, evaluate
+from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Same
+from gaby.runbooks.schemas import TriedCallOut, TriedCauseOut, TriedConditionOut, TriedOut
+from gaby.safety import EVERYBODY
+from gaby.tools import Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome, Tools
+
+_MOST_STEPS = 20
+_SHOWN_VALUES = 3
+_WOULD = {
+    "allow": "it would be done",
+    "ask": "a person would be asked first",
+    "simulate": "it would only be simulated",
+    "wait": "it would be done later",
+}
+
+
+@dataclass(frozen=True)
+class TriedTicket:
+    title: str
+    text: str
+    requester: str | None
+    verified: bool = True
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    tools: Tools
+    ids: Ids
+    clock: Clock
+    embed: Embed
+    cards: Sequence[ToolCard]
+
+    async def play(self, actor: Actor, page: Found, ticket: TriedTicket) -> TriedOut:
+        run = self._run(actor, ticket)
+        situation = Situation(
+            ticket.title,
+            ticket.text,
+            ticket.requester,
+            requester_verified=ticket.verified and ticket.requester is not None,
+            searched=True,
+            passages=[page],
+            tools=self.cards,
+            ticket_id=ticket.id,
+            now=self.clock.now(),
+            follow=page.citation,
+        )
+        made: list[TriedCallOut] = []
+        for _ in range(_MOST_STEPS):
+            step = next_step(situation, self.embed)
+            if step.kind != "call":
+                break
+            for planned in step.calls:
+                seen = await self._call(run, planned, len(situation.calls) + 1)
+                situation = replace(situation, calls=[*situation.calls, seen])
+                made.append(_told(planned, seen))
+        return self._ended(situation, made, conclude(situation, self.embed))
+
+    def _run(self, actor: Actor, ticket: TriedTicket) -> Run:
+        """As in an investigation: what the ticket says vouches for nothing."""
+        principals = frozenset({ticket.requester} if ticket.verified and ticket.requester else ())
+        run = self.tools.run(actor, principals=principals, requester=ticket.requester or "")
+        text = f"{ticket.title}\n\n{ticket.text}"
+        run.ledger.read_external("the ticket", text)
+        run.ledger.reading.read_text("the ticket", text, EVERYBODY)
+        return run
+
+    async def _call(self, run: Run, planned: PlannedCall, number: int) -> SeenCall:
+        card = next(card for card in self.cards if card.name == planned.tool)
+        seen = SeenCall(number, planned.tool, planned.arguments, "done", card.lane)
+        call = Call(
+            planned.tool,
+            planned.arguments,
+            self.ids.new(),
+            why=planned.why,
+            rehearse=card.lane == "write",
+            composed_by="rules",
+        )
+        if card.lane == "read":
+            return _seen(seen, await self.tools.invoker.invoke(call, run))
+        verdict = await self.tools.invoker.explain(replace(call, rehearse=False, consent=planned.consent), run)
+        if verdict.outcome == "deny":
+            return replace(seen, outcome="denied", reason=verdict.reason)
+        seen = replace(seen, outcome="simulated", reason=f"{_WOULD[verdict.outcome]}: {verdict.reason}")
+        snapshot = await self.tools.catalogue.snapshot(run.workspace_id)
+        if not snapshot.tool(planned.tool).facts.can_rehearse:
+            return seen
+        # Whoever wants a rehearsal never gets more than one: a tool that cannot be rehearsed was left out above.
+        match await self.tools.invoker.invoke(call, run):
+            case Simulated(structured=structured, shown=shown):
+                return replace(seen, result=structured if structured is not None else shown)
+            case Failed(message=message):
+                return replace(seen, outcome="failed", reason=message)
+            case _:
+                return seen
+
+    def _with_changes(self, situation: Situation) -> Conclusion:
+        """As it would be after the changes that nobody has to agree to."""
+        return conclude(replace(situation, calls=[_as_if_done(call) for call in situation.calls]), self.embed)
+
+    def _ended(self, situation: Situation, made: list[TriedCallOut], ended: Conclusion) -> TriedOut:
+        investigation = Investigation(situation, self.embed)
+        book = investigation.all_books[0]
+        free = Investigation(replace(situation, follow="", calls=()), self.embed)
+        fitting = next((each for each in investigation.books), Fitting(book, 0.0))
+        scene = investigation.scene(book, investigation.before)
+        return TriedOut(
+            runbook=book.title,
+            fit=next((each.fit for each in free.books if each.book.key == book.key), fitting.fit),
+            followed=bool(investigation.books),
+            calls=made,
+            causes=[_tried(branch, scene) for branch in book.branches if branch.conditions],
+            cause=ended.cause,
+            verdict=ended.judgement.verdict,
+            reasons=list(ended.judgement.reasons),
+            reply=[each.text for each in self._with_changes(situation).sentences],
+            notes=[each.text for each in ended.notes],
+        )
+
+
+def _as_if_done(call: SeenCall) -> SeenCall:
+    done = call.outcome == "simulated" and call.reason.startswith(_WOULD["allow"])
+    return replace(call, outcome="done") if done else call
+
+
+def _tried(branch: Branch, scene: Scene) -> TriedCauseOut:
+    whole = evaluate(branch.conditions, scene)
+    single = [each for group in branch.conditions for each in group]
+    return TriedCauseOut(
+        line=branch.line,
+        condition=branch.words,
+        holds=whole.holds,
+        conditions=[_tried_condition(each, scene) for each in single],
+    )
+
+
+def _tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
+    found = evaluate([[condition]], scene)
+    names: list[str] = []
+    match condition:
+        case FieldTest(ref=ref) | Same(ref=ref):
+            names = [ref.name]
+        case Count(tests=tests):
+            names = [test.ref.name for test in tests]
+        case _:
+            pass
+    readable = scene.ownership.readable(scene.view.records)
+    records = found.by or tuple(record for record in readable if any(name in record.fields for name in names))
+    values = [f"{name}: {value_of(each.get(name))}" for each in records for name in names if name in each.fields]
+    shown = list(dict.fromkeys(values))[:_SHOWN_VALUES]
+    return TriedConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)
+
+
+def _seen(seen: SeenCall, outcome: ToolOutcome) -> SeenCall:
+    match outcome:
+        case Done(structured=structured, text=text):
+            return replace(seen, result=structured if structured is not None else text)
+        case Simulated(structured=structured, shown=shown):
+            return replace(seen, outcome="simulated", result=structured if structured is not None else shown)
+        case Denied(verdict=verdict):
+            return replace(seen, outcome="denied", reason=verdict.reason)
+        case Failed(message=message) | RetryLater(message=message):
+            return replace(seen, outcome="failed", reason=message)
+        case _:
+            return replace(seen, outcome="unknown", reason="Nobody can say what came of it.")
+
+
+def _told(planned: PlannedCall, seen: SeenCall) -> TriedCallOut:
+    return TriedCallOut(
+        tool=planned.tool,
+        arguments=dict(planned.arguments),
+        why=planned.why,
+        outcome=seen.outcome,
+        reason=seen.reason,
+        result=seen.result,
+    )
