@@ -39,6 +39,8 @@ class FinalAnswer:
     note: str
     """For colleagues, with tokens."""
     written_by: str = OFFLINE
+    released: tuple[str, ...] = ()
+    """Sentences of the reply that a runbook wants the requester to be told."""
     tokens: int = 0
     nano_usd: int = 0
 
@@ -171,7 +173,8 @@ def source_tokens(memory: Memory) -> dict[str, str]:
 def by_rules(conclusion: RulesConclusion) -> FinalAnswer:
     judged = conclusion.judgement
     reply, note = cited_text(conclusion.sentences), cited_text(conclusion.notes)
-    return FinalAnswer(judged.verdict, list(judged.reasons), reply, note)
+    released = tuple(each.text for each in conclusion.sentences if each.released)
+    return FinalAnswer(judged.verdict, list(judged.reasons), reply, note, released=released)
 
 
 def _draft(memory: Memory, concluded: concluding.Conclusion, text: ReplyText) -> review.Draft:

@@ -171,6 +171,7 @@ class Judge:
             reply=body,
             cited=texts.reply,
             note=texts.note,
+            released=tuple(run.restored(each, reader) for each in answer.released),
             written_by=written_by,
             tokens=answer.tokens,
             nano_usd=answer.nano_usd,

@@ -154,6 +154,8 @@ class Delta(_Noted):
     """What the requester is told, with its tokens."""
     note: str | None = None
     """What colleagues are told, with its tokens."""
+    released: tuple[str, ...] = ()
+    """Sentences for the requester that a runbook wants them to be told."""
     reply: str | None = None
     by_model: bool = False
     """A model has planned or judged, and so chosen what the ending is made of."""
@@ -190,6 +192,7 @@ class Memory(BaseModel):
     reasons: list[str] = Field(default_factory=list[str])
     cited: str | None = None
     note: str | None = None
+    released: list[str] = Field(default_factory=list[str])
     reply: str | None = None
     by_model: bool = False
 

@@ -43,7 +43,8 @@ class MessageGate:
             why=why,
             composed_by="rules" if fixed else self._author(),
         )
-        message = Message(kind, call, () if fixed else self._cited())
+        released = () if fixed or kind != "reply" else tuple(self.run.memory.released)
+        message = Message(kind, call, () if fixed else self._cited(), released)
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
         ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks)
         asked = ruling.approval
@@ -64,16 +65,18 @@ class MessageGate:
 
     def _cited(self) -> tuple[str, ...]:
         """The sources that the text tells of: results that it names, and pages that a sentence rests on alone. Naming
-        a runbook beside what was found out by it tells nothing of the runbook."""
-        text = self.run.memory.cited or ""
+        a runbook beside what was found out by it tells nothing of the runbook. What a runbook itself wants to be told
+        is not asked about."""
+        released = frozenset(self.run.memory.released)
+        said = [each for each in cited_sentences(self.run.memory.cited or "") if each.text not in released]
         alone = {
             token
-            for sentence in cited_sentences(text)
+            for sentence in said
             if all(token.startswith("doc:") for token in sentence.citations)
             for token in sentence.citations
         }
         pages = tuple(each.title for each in self.run.memory.passages if each.citation in alone)
-        return cited_results(text) + pages
+        return cited_results(" ".join(f"[{token}]" for each in said for token in each.citations)) + pages
 
 
 def cited_results(text: str) -> tuple[str, ...]:

@@ -77,7 +77,9 @@ def _apart(conclusion: Conclusion) -> Conclusion:
 
 def _each_cited(sentences: Sequence[CitedSentence]) -> tuple[CitedSentence, ...]:
     return tuple(
-        CitedSentence(" ".join(part.text.split()), each.citations) for each in sentences for part in split(each.text)
+        CitedSentence(" ".join(part.text.split()), each.citations, each.released)
+        for each in sentences
+        for part in split(each.text)
     )
 
 

@@ -48,7 +48,8 @@ def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     first = [each for each in branch.told if not each.later]
     found = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
     if not first and branch.cause:
-        found.append(_said(branch.cause, Advice(branch.cause, branch.citation), investigation, diagnosis))
+        cause = Advice(branch.cause, branch.citation)
+        found.append(_said(branch.cause, cause, investigation, diagnosis, released=False))
     later = [each for each in branch.told if each.later]
     if remedies:
         found += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
@@ -96,7 +97,13 @@ def note_text(investigation: Investigation, diagnosis: Diagnosis) -> str:
 
 
 def _said(
-    text: str, advice: Advice, investigation: Investigation, diagnosis: Diagnosis, *, short_of: bool = False
+    text: str,
+    advice: Advice,
+    investigation: Investigation,
+    diagnosis: Diagnosis,
+    *,
+    short_of: bool = False,
+    released: bool = True,
 ) -> CitedSentence | None:
     filled = _filled(text, investigation, diagnosis)
     if filled.missing:
@@ -104,7 +111,7 @@ def _said(
     used = filled.used
     # What the requester should do follows from the runbook; what is the case follows from what was seen, too.
     seen = () if short_of and not used else used or _shown_by(diagnosis)
-    return CitedSentence(_sentence(filled.text), tuple(dict.fromkeys((advice.citation, *seen))))
+    return CitedSentence(_sentence(filled.text), tuple(dict.fromkeys((advice.citation, *seen))), released)
 
 
 def _afterwards(
@@ -112,7 +119,7 @@ def _afterwards(
 ) -> CitedSentence | None:
     filled = _filled(_without_opening(advice.text), investigation, diagnosis)
     cited = (advice.citation, *(call.citation for call in remedies), *filled.used)
-    return None if filled.missing else CitedSentence(_sentence(filled.text), tuple(dict.fromkeys(cited)))
+    return None if filled.missing else CitedSentence(_sentence(filled.text), tuple(dict.fromkeys(cited)), released=True)
 
 
 def _without_opening(text: str) -> str:
@@ -139,13 +146,13 @@ def _waiting(investigation: Investigation, citation: str) -> list[CitedSentence]
     if not waits:
         return []
     text = f"The next step ({_named(waits)}) has to be confirmed by one of us first."
-    return [CitedSentence(text, (citation, *(call.citation for call in waits)))]
+    return [CitedSentence(text, (citation, *(call.citation for call in waits)), released=True)]
 
 
 def _handed(advice: Advice, done: Sequence[SeenCall]) -> CitedSentence:
     team = _TEAM.search(advice.text)
     text = f"It goes to {team[1]}." if team else "A colleague takes it from here."
-    return CitedSentence(text, (advice.citation, *(call.citation for call in done)))
+    return CitedSentence(text, (advice.citation, *(call.citation for call in done)), released=True)
 
 
 def _what_was_done(calls: Sequence[SeenCall]) -> str:

@@ -25,6 +25,8 @@ class Passage:
 class CitedSentence:
     text: str
     citations: tuple[str, ...]
+    released: bool = False
+    """A runbook of the company says that the requester is told this."""
 
 
 @dataclass(frozen=True)

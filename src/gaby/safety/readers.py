@@ -143,6 +143,17 @@ class ReadingRecord:
         ]
         return closed + values
 
+    def owned_by_others(self, text: str, reader: Reader) -> list[Disclosure]:
+        """Values in a text that a system says are somebody else's, and that this reader sees nowhere else."""
+        folded = same_case(text)
+        return [
+            Disclosure(known[0][0], reader.in_words, value)
+            for value, known in self._values.items()
+            if any(readers.owners for _, readers in known)
+            and not any(readers.allow(reader) for _, readers in known)
+            and _tells(folded, same_case(value), ())
+        ]
+
 
 def _runs(text: str) -> list[str]:
     """Every few words in a row, without punctuation and case."""

@@ -20,13 +20,24 @@ def requester_of(run: Run) -> Reader:
     return Reader("verified" if verified else "stranger", run.requester)
 
 
-def _told_to(run: Run, reader: Reader, text: str, composed_by: Author, cited: Sequence[str]) -> list[Disclosure]:
+def _told_to(
+    run: Run, reader: Reader, text: str, composed_by: Author, cited: Sequence[str], released: Sequence[str]
+) -> list[Disclosure]:
     """A model may have woven anything that it saw into its words, in any spelling; rules only write what they cite."""
+    reading = run.ledger.reading
     match composed_by:
         case "model":
-            return run.ledger.reading.unreadable(reader)
+            return reading.unreadable(reader)
         case "rules":
-            return run.ledger.reading.told_by(text, reader, cited)
+            # A runbook releases what no manifest says the readers of. Whose a manifest says it is, theirs it stays.
+            others = reading.owned_by_others("\n".join(released), reader) if released else []
+            return reading.told_by(without_released(text, released), reader, cited) + others
+
+
+def without_released(text: str, released: Sequence[str]) -> str:
+    for sentence in sorted(released, key=len, reverse=True):
+        text = text.replace(sentence, " ")
+    return text
 
 
 def disclosures_of(
@@ -36,6 +47,7 @@ def disclosures_of(
     traces: Sequence[Trace],
     composed_by: Author,
     cited: Sequence[str] = (),
+    released: Sequence[str] = (),
 ) -> Iterator[Disclosure]:
     """For a run on behalf of a requester. What an operator asks for is theirs to send."""
     if run.principals is None or tool.manifest.content_audience is Audience.STAFF:
@@ -51,9 +63,10 @@ def disclosures_of(
         return
     text = "\n".join(said)
     for reader in _readers(tool, run, traces):
-        yield from _told_to(run, reader, text, composed_by, cited)
+        yield from _told_to(run, reader, text, composed_by, cited, released)
         # Gaby's own list of sources names pages; it does not repeat them.
-        yield from run.ledger.reading.quoted_in(_SOURCE.sub("", text), reader)
+        quoted = text if composed_by == "model" else without_released(text, released)
+        yield from run.ledger.reading.quoted_in(_SOURCE.sub("", quoted), reader)
 
 
 def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:

@@ -49,6 +49,8 @@ class Circumstances:
     composed_by: Author = "model"
     cited: Sequence[str] = ()
     """The sources of the ledger that a text by rules names."""
+    released: Sequence[str] = ()
+    """Sentences of such a text that a runbook of the company wants the requester to be told."""
 
 
 def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Circumstances) -> Facts:
@@ -69,7 +71,9 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         traces=traces,
         carriers=tuple(carriers),
         disclosures=tuple(
-            disclosures_of(entry.facts, arguments, run, traces, around.composed_by, around.cited) if writes else ()
+            disclosures_of(entry.facts, arguments, run, traces, around.composed_by, around.cited, around.released)
+            if writes
+            else ()
         ),
         argument_errors=tuple(misfits_of(entry, arguments)),
         killed=connector.killed,

@@ -91,6 +91,8 @@ class Message:
     """Its id is the same however often the message is tried."""
     cited: Sequence[str] = ()
     """The sources of the ledger that the text names."""
+    released: Sequence[str] = ()
+    """Sentences of the text that a runbook of the company wants the requester to be told."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,7 @@ class Messages:
             approval=as_fact(approval, call) if approval is not None else None,
             composed_by=call.composed_by,
             cited=message.cited,
+            released=message.released,
         )
         facts = await run_text_work(_size(call), gather, entry, call.arguments, run, around)
         if message.kind != "reply":
