@@ -203,9 +203,9 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     sure = answered(situation.ticket, known)
     is_open = situation.requester_verified and not investigation.is_stranger
     findings, told = _findings(investigation) if is_open else ((), ())
-    if sure < ANSWERED and is_plain_question(situation.ticket):
-        findings = (*findings, Finding(_NOT_ANSWERED, up_to="person"))
     missing = _missing(investigation, sure)
+    if sure < ANSWERED and not missing and is_plain_question(situation.ticket):
+        findings = (*findings, Finding(_NOT_ANSWERED, up_to="person"))
     if is_open and (stopped := obstacles(investigation)):
         told = (*stopped, *told)
         # It explains nothing and nothing is in order by it, so somebody has to look.

@@ -220,7 +220,7 @@ def _is_settled(call: MadeCall, changed: int) -> bool:
 
 
 def _found(passage: Passage) -> mind.Found:
-    return mind.Found(passage.citation, passage.title, passage.text, passage.trusted, passage.runbook)
+    return mind.Found(passage.citation, passage.title, passage.text, passage.trusted, runbook=passage.runbook)
 
 
 def _card(tool: Tool) -> mind.ToolCard:
