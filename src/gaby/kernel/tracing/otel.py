@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import TypeGuard, cast
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
@@ -85,10 +86,14 @@ class OtelSpan:
         self._span.set_status(Status(StatusCode.ERROR, told["type"]))
 
 
-def _flat(attributes: Mapping[str, object]) -> dict[str, str | bool | int | float]:
-    """OpenTelemetry knows no null and no nesting."""
+def _flat(attributes: Mapping[str, object]) -> dict[str, str | bool | int | float | list[str]]:
+    """OpenTelemetry knows no null and no nesting, but lists of texts."""
     return {
-        name: value if isinstance(value, str | bool | int | float) else json.dumps(value)
+        name: value if isinstance(value, str | bool | int | float) or _is_texts(value) else json.dumps(value)
         for name, value in attributes.items()
         if value is not None
     }
+
+
+def _is_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
