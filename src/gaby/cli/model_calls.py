@@ -64,7 +64,7 @@ def _part(heading: str, text: str) -> None:
     """Indented, so that no text can pass for a heading of ours."""
     if text:
         _head(heading)
-        for line in text.splitlines():
+        for line in text.rstrip("\n").split("\n"):
             echo(f"  {one_line(line)}")
 
 

@@ -94,17 +94,25 @@ async def ask(
 async def _answering(link: Link, question: Question, *, streaming: bool) -> AsyncGenerator[Piece | Answer]:
     request = replace(question.request, model=link.ref.model)
     attributes = request_attributes(link, request, question.skill)
+    failure: ModelError | None = None
     with span(f"{OPERATION} {request.model}", kind="client", **attributes) as call_span:
-        if streaming and link.provider.supports("streaming"):
-            async with aclosing(link.provider.stream(request)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Answer):
-                        call_span.note(**response_attributes(piece))
-                    yield piece
-        else:
-            answer = await link.provider.chat(request)
-            call_span.note(**response_attributes(answer))
-            yield answer
+        try:
+            if streaming and link.provider.supports("streaming"):
+                async with aclosing(link.provider.stream(request)) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Answer):
+                            call_span.note(**response_attributes(piece))
+                        yield piece
+            else:
+                answer = await link.provider.chat(request)
+                call_span.note(**response_attributes(answer))
+                yield answer
+        except ModelError as error:
+            # By its code alone: a vendor's message may quote the prompt.
+            call_span.fail(error.code)
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 def trace_of(

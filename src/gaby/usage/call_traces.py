@@ -137,11 +137,12 @@ class CallTraces:
             for number, (call, outcome, subject) in enumerate(rows, start=1)
         ]
 
-    async def call_of_run(self, session: ReadSession, run_id: UUID, number: int) -> RunCall:
-        calls = await self.of_run(session, run_id)
-        if not 1 <= number <= len(calls):
-            raise NoSuchCall
-        return calls[number - 1]
+    async def call_of_run(self, session: ReadSession, run_id: UUID, which: int | UUID) -> RunCall:
+        """By its number or by its id."""
+        for found in await self.of_run(session, run_id):
+            if which in (found.number, found.call.id):
+                return found
+        raise NoSuchCall
 
     async def content(self, session: ReadSession, call: RunCall) -> TraceContent:
         """What was asked and answered, decrypted. `SubjectShredded` when its ticket was forgotten."""

@@ -66,7 +66,7 @@ class OtelTracer:
                 with bind_span(ids_now):
                     yield told
             except BaseException as error:
-                told.fail(error)
+                told.fail_with(error)
                 raise
 
     def shutdown(self) -> None:
@@ -80,10 +80,14 @@ class OtelSpan:
     def note(self, **attributes: object) -> None:
         self._span.set_attributes(_flat(plain_mapping(attributes)))
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self, error_type: str) -> None:
+        self._span.set_attribute("error.type", error_type)
+        self._span.set_status(Status(StatusCode.ERROR, error_type))
+
+    def fail_with(self, error: BaseException) -> None:
         told = plain_error(error)
-        self._span.set_attributes({"error.type": told["type"], "error.message": told["message"]})
-        self._span.set_status(Status(StatusCode.ERROR, told["type"]))
+        self._span.set_attribute("error.message", told["message"])
+        self.fail(told["type"])
 
 
 def _flat(attributes: Mapping[str, object]) -> dict[str, str | bool | int | float | list[str]]:
