@@ -30,6 +30,8 @@ from tests.support.models.scripted import KEY, scripted_models
 from gaby.identity.workspaces import Workspaces
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import SystemClock
+from gaby.kernel.crypto import MasterKeys, Vault
+from gaby.kernel.crypto.keyfile import KeyRing
 from gaby.kernel.database import Database, open_database
 from gaby.kernel.ids import SYSTEM, Ids, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
@@ -45,6 +47,7 @@ from gaby.llm.tiers import Tier
 from gaby.llm.walk import Road
 from gaby.migrations import upgrade
 from gaby.usage.books import KeptBooks
+from gaby.usage.call_traces import CallTraces
 from gaby.usage.limits import Cap, Limits
 
 MOST_MS = 1.0
@@ -79,12 +82,21 @@ async def _measure(address: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         database = open_database(f"sqlite:///{Path(folder) / 'gaby.db'}")
         upgrade(database)
-        async with _runner(database, Link(MODEL, "a", provider, listed_price("anthropic", "claude-sonnet-4-5"))) as run:
+        link = Link(MODEL, "a", provider, listed_price("anthropic", "claude-sonnet-4-5"))
+        async with _runner(database, link, keep_traces=timedelta(0)) as run:
+            untraced = await _cpu(run)
+        async with _runner(database, link, keep_traces=timedelta(days=30)) as run:
             whole = await _cpu(run)
         await database.close()
     saved = await _turns(address)
     await provider.close()
-    return {"bare SDK call, CPU ms": bare, "skill, CPU ms": whole, _OVER: whole - bare, **saved}
+    return {
+        "bare SDK call, CPU ms": bare,
+        "skill, CPU ms": whole,
+        _OVER: whole - bare,
+        "of that for the trace, CPU ms": whole - untraced,
+        **saved,
+    }
 
 
 async def _bare(address: str) -> float:
@@ -123,19 +135,26 @@ async def _cpu(work: Callable[[], Awaitable[object]]) -> float:
 
 
 @asynccontextmanager
-async def _runner(database: Database, link: Link) -> AsyncGenerator[Callable[[], Awaitable[object]]]:
+async def _runner(
+    database: Database, link: Link, *, keep_traces: timedelta
+) -> AsyncGenerator[Callable[[], Awaitable[object]]]:
     clock = SystemClock()
     ids = Ids(clock)
     async with database.write(SYSTEM) as session:
-        made = await Workspaces(clock, ids).create(session, system_actor("bench"), slug="acme", name="Acme")
+        made = await Workspaces(clock, ids).create(
+            session, system_actor("bench"), slug=f"acme-{ids.new().hex}", name="Acme"
+        )
     books = KeptBooks(database, clock, ids, Metrics(), Limits(run=Cap(), day=Cap(10**9, 10**12)))
-    road = Road(books, Breakers(clock), timedelta(seconds=20), os.urandom)
+    vault = Vault(MasterKeys(KeyRing.of(os.urandom(32))), clock, ids)
+    traces = CallTraces(database, vault, clock, keep_traces)
+    road = Road(books, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces)
     setup = Setup(chains={tier.value: (MODEL,) for tier in Tier}, links={MODEL: link})
     runner = SkillRunner(FixedSetups(setup), road, lengths, timedelta(seconds=20))
     occasion = Occasion(WorkspaceId(made.id), RunId(ids.new()))
     try:
         yield lambda: runner.run(WEIGH, Complaint(), occasion)
     finally:
+        await traces.stop()
         await books.stop()
 
 

@@ -11,10 +11,14 @@ from sqlalchemy import select
 from gaby.audit.models import AuditCheckpointRecord, AuditRowRecord
 from gaby.identity import Role
 from gaby.kernel.actors import Permission, system_actor
-from gaby.kernel.ids import SYSTEM, ConnectorId, WorkspaceId
+from gaby.kernel.ids import SYSTEM, ConnectorId, RunId, WorkspaceId
 from gaby.knowledge.learning.gate import Resolution
 from gaby.knowledge.new_source import NewSource
 from gaby.llm.accounts import NewAccount
+from gaby.llm.books import Settled, Wanted
+from gaby.llm.call_trace import CallTrace
+from gaby.llm.messages import Message, Request
+from gaby.llm.tiers import Tier
 from gaby.mcp import read_definitions
 from gaby.safety import Concern, Verdict
 from gaby.tickets.canonical import IncomingTicket
@@ -46,6 +50,7 @@ class Things:
     desk_id: UUID
     ticket_id: UUID
     run_id: UUID
+    call_id: UUID
 
     @property
     def ids(self) -> dict[str, UUID]:
@@ -71,7 +76,7 @@ async def make_things(world: World, workspace_id: WorkspaceId, label: str, *, of
     return Things(person_id, group.id, key.id, current, row_id, connector_id, approval_id, account_id, *known, *tickets)
 
 
-async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID]:
+async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID, UUID]:
     """A desk that is never polled, a ticket whose investigation has ended, and one that waits for somebody."""
     gaby, actor = world.gaby, system_actor("test", workspace_id)
     name = f"d{sha256(label.encode()).hexdigest()[:12]}"
@@ -86,7 +91,18 @@ async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> 
         assert second is not None
         first.state, first.wake_at, first.verdict = "halted", None, "failed"
         second.state, second.wake_at = "waiting_approval", gaby.clock.now() + timedelta(days=1)
-    return desk.id, ended.ticket_id, second.id
+    call_id = await _make_model_call(world, workspace_id, RunId(second.id), f"ticket:{waits.ticket_id}", label)
+    return desk.id, ended.ticket_id, second.id, call_id
+
+
+async def _make_model_call(world: World, workspace_id: WorkspaceId, run_id: RunId, subject: str, label: str) -> UUID:
+    usage = world.gaby.usage
+    hold = await usage.books.hold(Wanted(workspace_id, run_id, "triage", Tier.SMALL, "mine", "small-1", 10, 10, 0))
+    await usage.books.settle(hold, Settled("done"))
+    request = Request("small-1", f"{label} system", (Message("user", f"{label} question"),), 10)
+    usage.traces.record(CallTrace(hold.id, workspace_id, subject, request, "answered"))
+    await usage.traces.flush()
+    return hold.id
 
 
 async def _make_knowledge(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID, UUID]:

@@ -58,6 +58,8 @@ NEEDS = {
     "GET /api/runs": Permission.TICKETS_READ,
     "GET /api/runs/{run_id}": Permission.TICKETS_READ,
     "GET /api/runs/{run_id}/events": Permission.TICKETS_READ,
+    "GET /api/runs/{run_id}/calls": Permission.TICKETS_WORK,
+    "GET /api/runs/{run_id}/calls/{call_id}": Permission.TICKETS_WORK,
     "PUT /api/tickets/{ticket_id}/rating": Permission.TICKETS_WORK,
     "POST /api/runs/{run_id}/halt": Permission.TICKETS_WORK,
     "POST /api/runs/{run_id}/resume": Permission.TICKETS_WORK,

@@ -176,3 +176,25 @@ def test_at_the_limit_the_command_says_so_and_spends_nothing(with_model: Shell, 
     assert with_model("usage", "plan", "free", "--json").json()["runs_per_month"] == 50
     assert with_model("usage", "limits", "--json").json()["tiers"] == ["small"]
     assert with_model("usage", "plan", "usual", "--json").json()["plan"] == "business"
+
+
+@pytest.mark.promise("G11")
+def test_what_a_model_was_asked_can_be_read_call_by_call(with_model: Shell, vendors: ScriptedModels) -> None:
+    vendors.say(Reply("no JSON \x1b[2K\u202e at all"), structured(TRIAGE))
+    assert with_model("skill", "run", "triage", "--json").code == 0
+    run = with_model("usage", "calls", "--json").json()[0]["run_id"]
+    first, second = with_model("runs", "trace", run, "--json").json()
+    assert [first["number"], first["outcome"], second["outcome"]] == [1, "unacceptable", "answered"]
+    listed = with_model("runs", "trace", run)
+    assert "unacceptable" in listed.out
+    shown = with_model("runs", "trace", run, "--call", "1")
+    assert shown.code == 0
+    assert "\x1b[2K" not in shown.out
+    assert "no JSON \\x1b[2K\\u202e at all" in shown.out
+    for heading in ("call 1: triage by mine/claude-test, unacceptable", "system", "message 1, user", "what was wrong"):
+        assert f"\n{heading}\n" in f"\n{shown.out}"
+    told = with_model("runs", "trace", run, "--call", "2", "--json").json()
+    assert told["prompt"]["messages"][-1]["text"].startswith("Your answer cannot be used")
+    assert json.loads(told["answer"]["text"]) == TRIAGE
+    assert with_model("runs", "trace", run, "--call", "3").code != 0
+    assert "No model was asked" in with_model("runs", "trace", "0192ab34-0000-7000-8000-000000000000").err

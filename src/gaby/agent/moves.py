@@ -13,6 +13,7 @@ from gaby.kernel.crypto import Sealing
 from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.llm.results import Occasion
 from gaby.safety import ALL_KINDS, SECRET_KINDS, Reader
+from gaby.tickets.intake import subject_of
 from gaby.tickets.models import Ticket
 from gaby.tools import Run
 from gaby.tools.showing import real_arguments
@@ -59,7 +60,8 @@ class Investigating:
     @property
     def occasion(self) -> Occasion:
         """For skills: what models see of outside texts is redacted with this run's placeholders."""
-        return Occasion(self.workspace_id, self.run_id, conceal=self.conceal, reveal=self.reveal)
+        subject = subject_of(self.ticket.id)
+        return Occasion(self.workspace_id, self.run_id, self.conceal, self.reveal, subject)
 
     def reveal(self, value: Any) -> Any:
         return real_arguments(value, self.tools)

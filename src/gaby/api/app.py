@@ -83,7 +83,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.tickets = parts.tickets
     app.state.agent = parts.agent
     app.include_router(health.router)
-    tools, models = tools_routes.routers, (llm_routes.router, usage_routes.router)
+    tools, models = tools_routes.routers, (llm_routes.router, *usage_routes.routers)
     work = (*tickets_routes.routers, *agent_routes.routers, runbooks_routes.router)
     for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers, *work):
         app.include_router(router)

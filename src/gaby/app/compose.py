@@ -65,6 +65,7 @@ from gaby.tools.device_code import Wire
 from gaby.tools.tokens import Tokens
 from gaby.usage.books import KeptBooks
 from gaby.usage.budgets import Budgets
+from gaby.usage.call_traces import CallTraces
 from gaby.usage.service import UsageService
 from gaby.worker.runner import Runner, worker_name
 from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
@@ -118,6 +119,7 @@ class Gaby:
             stack.push_async_callback(self.agent.writer.stop)
             stack.push_async_callback(self.tickets.desks.close)
             stack.push_async_callback(self.usage.books.stop)
+            stack.push_async_callback(self.usage.traces.stop)
             stack.push_async_callback(self.models.close)
             stack.push_async_callback(self.tools.launcher.finish)
             stack.push_async_callback(self.host.aclose)
@@ -151,6 +153,7 @@ class Gaby:
             Schedule("audit walk", walk, self.walk_audit_log, first=min(walk, _FIRST_WALK)),
             Schedule("approvals", _MINUTE, self.tools.expire_approvals, first=_MINUTE),
             Schedule("books", _MINUTE, self.usage.books.sweep, first=_MINUTE),
+            Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_WALK),
             Schedule("re-indexing", _SOON, self.models.reindex, first=_SOON),
             Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
@@ -338,7 +341,8 @@ def build(
     tools = build_tools(ground, host, spill, _tool_settings(settings))
     tools.launcher.renewed_by(Tokens(database, vault, clock, Wire(http)))
     books = KeptBooks(database, clock, ids, metrics, usual_limits(settings.budget))
-    models = build_models(ground, books, settings.models)
+    traces = CallTraces(database, vault, clock, settings.models.keep_traces)
+    models = build_models(ground, books, traces, settings.models)
     knowledge = build_knowledge(ground, models, settings)
     tickets = build_tickets(ground, http, settings)
     outside = OutsideAddresses.allowing(settings.safety.inside)
@@ -363,7 +367,7 @@ def build(
         tools=tools,
         models=models,
         knowledge=knowledge,
-        usage=UsageService(books, Budgets(), clock),
+        usage=UsageService(books, Budgets(), traces, clock),
         tickets=tickets,
         agent=agent,
         runner=build_runner(agent, ground, settings),

@@ -8,6 +8,7 @@ from gaby.app.installed_models import installed_models
 from gaby.llm.accounts import Accounts
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
+from gaby.llm.call_trace import TraceStore
 from gaby.llm.configured import ConfiguredSetups
 from gaby.llm.remote_embedding import RemoteEmbedding
 from gaby.llm.runtime import SkillRunner
@@ -26,13 +27,13 @@ _REMEMBERED = 4096
 """Vectors of a kilobyte each."""
 
 
-def build_models(ground: Ground, books: Books, settings: ModelSettings) -> Models:
+def build_models(ground: Ground, books: Books, traces: TraceStore, settings: ModelSettings) -> Models:
     database, clock, ids = ground.database, ground.clock, ground.ids
     accounts = Accounts(clock, ids, ground.vault)
     setups = ConfiguredSetups(database, clock, accounts, books, installed_models(settings))
     database.after_commit(setups.heard)
     breakers = Breakers(clock)
-    road = Road(books, breakers, settings.patience, ground.random)
+    road = Road(books, breakers, settings.patience, ground.random, traces=traces)
 
     def vectors() -> tuple["Embeddings", "Reindexer"]:
         from gaby.knowledge.collection import KnowledgeCollection

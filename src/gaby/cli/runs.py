@@ -8,12 +8,14 @@ from rich.markup import escape
 
 from gaby.agent.schemas import RunDetailOut, RunOut
 from gaby.app import Gaby
+from gaby.cli.model_calls import call_row, print_trace
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
+from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
@@ -127,6 +129,40 @@ def replay(
         console.print(edge["added"], highlight=False)
         if pause:
             typer.prompt("Enter for the next", default="", show_default=False, err=True)
+
+
+@app.command()
+def trace(
+    which: Which,
+    call: Annotated[
+        int | None, typer.Option("--call", min=1, help="The number of a call: show its whole prompt and answer.")
+    ] = None,
+    workspace: InWorkspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the model calls of a run, or show what a model was asked and what it answered."""
+
+    async def list_calls(gaby: Gaby) -> list[RunCallOut]:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            return [RunCallOut.of_run(each) for each in await gaby.usage.traces.of_run(session, _id(which))]
+
+    async def read_call(gaby: Gaby) -> CallTraceOut:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            found = await gaby.usage.traces.call_of_run(session, _id(which), call or 0)
+            return CallTraceOut.of(found, await gaby.usage.traces.content(session, found))
+
+    if call is None:
+        calls = run(list_calls)
+        rows = [each.model_dump() if as_json else call_row(each) for each in calls]
+        print_rows(rows, as_json=as_json, empty="No model was asked in this run, or there is no such run.")
+        return
+    content = run(read_call)
+    if as_json:
+        print_json(content.model_dump())
+    else:
+        print_trace(content)
 
 
 def _id(text: str) -> UUID:

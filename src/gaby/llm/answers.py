@@ -130,9 +130,15 @@ def _revealed(arguments: Any, reveal: Reveal) -> Any:
         raise Unacceptable(error.message) from None
 
 
+def _place(path: list[str | int]) -> str:
+    return f"{'.'.join(str(part) for part in path)}: " if path else ""
+
+
 def misfits(tool: ToolSpec, arguments: Any) -> str:
+    """Without the values, since the model is told: what it wrote as a placeholder is a real value here."""
     try:
-        validator = jsonschema_rs.validator_for(dict(tool.schema), offline=True)
-        return "; ".join(error.message for error in validator.iter_errors(dict(arguments)))[:_MOST_WORDS]
+        validator = jsonschema_rs.validator_for(dict(tool.schema), offline=True, mask="the value")
+        errors = validator.iter_errors(dict(arguments))
+        return "; ".join(f"{_place(error.instance_path)}{error.message}" for error in errors)[:_MOST_WORDS]
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         return str(error)[:_MOST_WORDS]

@@ -1,5 +1,6 @@
 """One try with one model, with its budget held before and its cost booked after, whatever happens in between."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -8,7 +9,9 @@ from gaby.kernel.failpoints import failpoint
 from gaby.kernel.tracing import span
 from gaby.llm.booking import Booking, booked
 from gaby.llm.books import Books, Wanted
+from gaby.llm.call_trace import CANCELLED, NO_TRACES, CallTrace, TraceStore
 from gaby.llm.errors import AnswerCutOff, ModelError
+from gaby.llm.genai_attributes import OPERATION, request_attributes, response_attributes
 from gaby.llm.messages import Answer, Message, Piece, Request
 from gaby.llm.results import Occasion
 from gaby.llm.setups import Link
@@ -51,10 +54,16 @@ class Failed(Exception):
 
 
 async def ask(
-    books: Books, link: Link, question: Question, hop: int, *, streaming: bool = False
+    books: Books,
+    link: Link,
+    question: Question,
+    hop: int,
+    *,
+    streaming: bool = False,
+    traces: TraceStore = NO_TRACES,
 ) -> AsyncGenerator[Piece | Asked]:
     """Pieces as they come if it streams, then the whole. `BudgetSpent` when it may not be asked, `Failed` when it
-    gives no answer."""
+    gives no answer; of those, and of calls that are cancelled, the trace is recorded here."""
     booking: Booking | None = None
     answer: Answer | None = None
     try:
@@ -73,19 +82,51 @@ async def ask(
     except ModelError as error:
         if booking is None:
             raise
+        traces.record(trace_of(booking, link, question, error.code, problem=error.message))
         raise Failed(booking, error) from error
+    except (asyncio.CancelledError, GeneratorExit):
+        if booking is not None:
+            traces.record(trace_of(booking, link, question, CANCELLED, answer=answer))
+        raise
     yield Asked(booking, answer)
 
 
 async def _answering(link: Link, question: Question, *, streaming: bool) -> AsyncGenerator[Piece | Answer]:
     request = replace(question.request, model=link.ref.model)
-    with span("llm.call", kind="client", model=str(link.ref), skill=question.skill):
-        if streaming and link.provider.supports("streaming"):
-            async with aclosing(link.provider.stream(request)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        else:
-            yield await link.provider.chat(request)
+    attributes = request_attributes(link, request, question.skill)
+    failure: ModelError | None = None
+    with span(f"{OPERATION} {request.model}", kind="client", **attributes) as call_span:
+        try:
+            if streaming and link.provider.supports("streaming"):
+                async with aclosing(link.provider.stream(request)) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Answer):
+                            call_span.note(**response_attributes(piece))
+                        yield piece
+            else:
+                answer = await link.provider.chat(request)
+                call_span.note(**response_attributes(answer))
+                yield answer
+        except ModelError as error:
+            # By its code alone: a vendor's message may quote the prompt.
+            call_span.fail(error.code)
+            failure = error
+    if failure is not None:
+        raise failure
+
+
+def trace_of(
+    booking: Booking,
+    link: Link,
+    question: Question,
+    outcome: str,
+    *,
+    answer: Answer | None = None,
+    problem: str | None = None,
+) -> CallTrace:
+    occasion = question.occasion
+    request = replace(question.request, model=link.ref.model)
+    return CallTrace(booking.hold.id, occasion.workspace_id, occasion.subject, request, outcome, answer, problem)
 
 
 def _wanted(link: Link, question: Question, hop: int) -> Wanted:

@@ -123,4 +123,5 @@ class ConfiguredSetups:
 
 
 def _link(ref: ModelRef, account: _Account, provider: Provider, agreed: Price | None) -> Link:
-    return Link(ref, (account.owner, ref.provider), provider, agreed or listed_price(account.config.kind, ref.model))
+    kind = account.config.kind
+    return Link(ref, (account.owner, ref.provider), provider, agreed or listed_price(kind, ref.model), kind)

@@ -38,6 +38,8 @@ class Occasion:
     conceal: Conceal = _as_it_is
     reveal: Reveal = _unchanged
     """Puts back what was concealed, to see whether arguments fit a tool. They are passed on as the model gave them."""
+    subject: str | None = None
+    """Whose key the traces of its model calls are sealed with, such as that of a ticket; None for the workspace's."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from gaby.kernel.ids import WorkspaceId
 from gaby.llm.books import OFFLINE
 from gaby.llm.prices import Price
 from gaby.llm.provider import Provider
+from gaby.llm.providers.config import Kind
 from gaby.llm.tiers import Tier
 
 MOST_LINKS = 8
@@ -36,6 +37,8 @@ class Link:
     """Whose failures count together."""
     provider: Provider
     price: Price | None
+    kind: Kind | None = None
+    """What kind of vendor it is, where that is known."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from pydantic import BaseModel
 from gaby.kernel.ids import Random
 from gaby.kernel.log import get_log
 from gaby.llm.answers import Refused, accept
-from gaby.llm.asking import Asked, Failed, Question, ask
+from gaby.llm.asking import Asked, Failed, Question, ask, trace_of
 from gaby.llm.booking import Booking
 from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
+from gaby.llm.call_trace import ANSWERED, NO_TRACES, TraceStore
 from gaby.llm.errors import ModelError, RequestRefused
 from gaby.llm.messages import Message, Piece, Usage
 from gaby.llm.results import Again, Hop, Token, Trouble
@@ -40,6 +41,7 @@ class Road:
     patience: timedelta
     random: Random
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    traces: TraceStore = NO_TRACES
 
     def jitter(self) -> float:
         """From 0.5 to 1.5, so that those who failed together do not come back together."""
@@ -81,7 +83,14 @@ class Walk(Generic[In, Out]):
             spoken, again = False, None
             try:
                 async with aclosing(
-                    ask(self._road.books, link, self._question, len(self.hops), streaming=self._streaming)
+                    ask(
+                        self._road.books,
+                        link,
+                        self._question,
+                        len(self.hops),
+                        streaming=self._streaming,
+                        traces=self._road.traces,
+                    )
                 ) as pieces:
                     async for piece in pieces:
                         if isinstance(piece, Piece):
@@ -113,6 +122,7 @@ class Walk(Generic[In, Out]):
             refused = isinstance(wrong, Refused)
             outcome = "refusal" if refused else "unacceptable"
             self._hop(Hop(str(link.ref), outcome, asked.booking.hold.id, asked.booking.settled.milliseconds))
+            self._trace(link, asked, outcome, str(wrong))
             if self._corrected:
                 self.trouble = "refusal" if refused else "garbage"
                 return None
@@ -120,8 +130,13 @@ class Walk(Generic[In, Out]):
             self._question = self._question.with_more(*_correction(asked.answer.text, str(wrong)))
             return str(wrong)
         self.source = str(link.ref)
-        self._hop(Hop(self.source, "answered", asked.booking.hold.id, asked.booking.settled.milliseconds))
+        self._hop(Hop(self.source, ANSWERED, asked.booking.hold.id, asked.booking.settled.milliseconds))
+        self._trace(link, asked, ANSWERED)
         return None
+
+    def _trace(self, link: Link, asked: Asked, outcome: str, problem: str | None = None) -> None:
+        trace = trace_of(asked.booking, link, self._question, outcome, answer=asked.answer, problem=problem)
+        self._road.traces.record(trace)
 
     async def _wait(self, link: Link, failed: Failed, *, last: bool) -> str | None:
         """What to say before the same model is asked again; None when it is not worth it."""
@@ -150,7 +165,7 @@ class Walk(Generic[In, Out]):
 
     def _hop(self, hop: Hop) -> None:
         self.hops.append(hop)
-        if hop.outcome != "answered":
+        if hop.outcome != ANSWERED:
             log.warning("llm.hop", skill=self._skill.name, model=hop.model, outcome=hop.outcome)
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, String, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from gaby.kernel.database import Base, WorkspaceOwned
@@ -48,6 +48,23 @@ class LlmCall(Base, WorkspaceOwned):
     counted_nano_usd: Mapped[int] = mapped_column(BigInteger, default=0)
     milliseconds: Mapped[int | None] = mapped_column(default=None)
     settled_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class LlmCallTrace(Base, WorkspaceOwned):
+    """What was asked and answered in the call of the same id."""
+
+    __tablename__ = "llm_call_traces"
+    __table_args__ = (
+        ForeignKeyConstraint(["workspace_id", "id"], ["llm_calls.workspace_id", "llm_calls.id"]),
+        Index("ix_llm_call_traces_created_at", "created_at"),
+    )
+
+    created_at: Mapped[datetime]
+    subject: Mapped[str] = mapped_column(String(200))
+    """Whose key it is sealed with."""
+    outcome: Mapped[str] = mapped_column(String(60))
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+    """Compressed and sealed."""
 
 
 class UsageCounter(Base):

@@ -5,13 +5,25 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from gaby.kernel.http.access import CanManageInstallation, CanManageModels, CanReadUsage, ReadSession, WriteSession
-from gaby.kernel.ids import RunId
+from gaby.kernel.actors import Permission
+from gaby.kernel.errors import Forbidden, NotFound
+from gaby.kernel.http.access import (
+    CanManageInstallation,
+    CanManageModels,
+    CanReadUsage,
+    CanWorkOnTickets,
+    ReadSession,
+    WriteSession,
+)
+from gaby.kernel.ids import ModelCallId, RunId
 from gaby.usage.reports import By, calls, report, total
 from gaby.usage.schemas import CallOut, LimitsIn, LimitsOut, LineOut, PlanIn, UsageOut
 from gaby.usage.service import UsageService
+from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
 router = APIRouter(prefix="/api/usage", tags=["Usage"])
+runs_router = APIRouter(prefix="/api/runs", tags=["Investigations"])
+routers = (router, runs_router)
 
 _MONTH = timedelta(days=29)
 
@@ -66,3 +78,25 @@ async def set_plan(actor: CanManageInstallation, body: PlanIn, service: Service,
     """The plan of this workspace. Only whoever manages the installation sells plans."""
     await service.budgets.set_plan(session, actor, body.plan)
     return LimitsOut.of(await service.books.limits_in(session))
+
+
+@runs_router.get("/{run_id}/calls")
+async def list_run_calls(
+    actor: CanWorkOnTickets, run_id: RunId, service: Service, session: ReadSession
+) -> list[RunCallOut]:
+    """Every model call of a run, in order. 404 when it made none."""
+    calls = await service.traces.of_run(session, run_id)
+    if not calls:
+        raise NotFound("No model was asked in this run, or there is no such run.")
+    return [RunCallOut.of_run(call) for call in calls]
+
+
+@runs_router.get("/{run_id}/calls/{call_id}")
+async def get_run_call(
+    actor: CanWorkOnTickets, run_id: RunId, call_id: ModelCallId, service: Service, session: ReadSession
+) -> CallTraceOut:
+    """What a model was asked and what it answered. Calls that belong to no ticket are for those who manage models."""
+    call = await service.traces.call_of_run(session, run_id, call_id)
+    if call.belongs_to_workspace and not actor.may(Permission.MODELS_MANAGE):
+        raise Forbidden(f"{Forbidden().message} (It is called {Permission.MODELS_MANAGE.value}.)")
+    return CallTraceOut.of(call, await service.traces.content(session, call))

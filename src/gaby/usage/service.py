@@ -6,12 +6,14 @@ from datetime import date
 from gaby.kernel.clock import Clock
 from gaby.usage.books import KeptBooks
 from gaby.usage.budgets import Budgets
+from gaby.usage.call_traces import CallTraces
 
 
 @dataclass(frozen=True)
 class UsageService:
     books: KeptBooks
     budgets: Budgets
+    traces: CallTraces
     clock: Clock
 
     def today(self) -> date:

@@ -17,6 +17,10 @@ class Span(Protocol):
         """Adds what became known on the way."""
         ...
 
+    def fail(self, error_type: str) -> None:
+        """Marks it as failed, without the text of an error. One that leaves the span is recorded by itself."""
+        ...
+
 
 class Tracer(Protocol):
     def span(self, name: str, kind: Kind, attributes: dict[str, object]) -> AbstractContextManager[Span]: ...
@@ -26,6 +30,9 @@ class Tracer(Protocol):
 
 class _NoSpan:
     def note(self, **attributes: object) -> None:
+        pass
+
+    def fail(self, error_type: str) -> None:
         pass
 
 

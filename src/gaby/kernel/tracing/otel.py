@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import TypeGuard, cast
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
@@ -65,7 +66,7 @@ class OtelTracer:
                 with bind_span(ids_now):
                     yield told
             except BaseException as error:
-                told.fail(error)
+                told.fail_with(error)
                 raise
 
     def shutdown(self) -> None:
@@ -79,16 +80,24 @@ class OtelSpan:
     def note(self, **attributes: object) -> None:
         self._span.set_attributes(_flat(plain_mapping(attributes)))
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self, error_type: str) -> None:
+        self._span.set_attribute("error.type", error_type)
+        self._span.set_status(Status(StatusCode.ERROR, error_type))
+
+    def fail_with(self, error: BaseException) -> None:
         told = plain_error(error)
-        self._span.set_attributes({"error.type": told["type"], "error.message": told["message"]})
-        self._span.set_status(Status(StatusCode.ERROR, told["type"]))
+        self._span.set_attribute("error.message", told["message"])
+        self.fail(told["type"])
 
 
-def _flat(attributes: Mapping[str, object]) -> dict[str, str | bool | int | float]:
-    """OpenTelemetry knows no null and no nesting."""
+def _flat(attributes: Mapping[str, object]) -> dict[str, str | bool | int | float | list[str]]:
+    """OpenTelemetry knows no null and no nesting, but lists of texts."""
     return {
-        name: value if isinstance(value, str | bool | int | float) else json.dumps(value)
+        name: value if isinstance(value, str | bool | int | float) or _is_texts(value) else json.dumps(value)
         for name, value in attributes.items()
         if value is not None
     }
+
+
+def _is_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
