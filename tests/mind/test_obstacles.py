@@ -8,6 +8,7 @@ import pytest
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Conclusion, Found, SeenCall, Situation, ToolCard, conclude, next_step
 from gaby.mind.declarations import ToolDeclaration
+from gaby.mind.situations import Lane
 
 pytestmark = pytest.mark.promise("L15")
 
@@ -81,7 +82,7 @@ def page(text: str, name: str = "printer") -> Found:
 def investigated(embed: Embed, ticket: str, *pages: Found, **answers: Any) -> tuple[list[SeenCall], Conclusion]:
     told = {**ANSWERS, **{f"it.{name}": answer for name, answer in answers.items()}}
     situation = Situation("", ticket, TOM, requester_verified=True, searched=True, passages=pages, tools=TOOLS)
-    lanes = {card.name: card.lane for card in TOOLS}
+    lanes: dict[str, Lane] = {card.name: card.lane for card in TOOLS}
     while (step := next_step(situation, embed)).kind == "call":
         calls = list(situation.calls)
         for call in step.calls:

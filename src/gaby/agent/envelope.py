@@ -50,6 +50,12 @@ class Toolbox:
             tools = [known[name] for name in dict.fromkeys(memory.offered) if name in known]
         return [tool for tool in tools if tool.name not in memory.withdrawn] if memory.withdrawn else tools
 
+    def others(self, memory: Memory) -> list[Tool]:
+        """Those that are not offered and may be used."""
+        if not memory.offered:
+            return []
+        return [tool for tool in self.tools if tool.name not in {*memory.offered, *memory.withdrawn}]
+
 
 class Toolboxes:
     """Made once for each state of a workspace's connectors."""
@@ -120,7 +126,7 @@ def fill(
         calls=calls,
         turns=_turns(memory),
         tools=shown_tools,
-        more_tools=bool(memory.offered) and len(shown_tools) < len(tools.tools),
+        other_tools=tools.others(memory),
         nudges=memory.nudges,
         must_conclude=memory.must_conclude,
         now=now,

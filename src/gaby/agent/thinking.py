@@ -199,6 +199,8 @@ class Thinking:
             return self._with_more_tools(run, state, tools, step, delta)
         if by_model and step.kind != "conclude":
             delta = delta.model_copy(update={"turns": (_turn(step, calls),)})
+        if run.memory.offered and (new := {call.tool for call in calls} - {*run.memory.offered}):
+            delta = delta.model_copy(update={"offered": (*delta.offered, *sorted(new))})
         if step.kind in {"retrieve", "call"} and step.queries:
             return await self._search(run, state, tuple(step.queries), calls, delta)
         if calls:

@@ -12,7 +12,7 @@ from gaby.llm.books import Books, Wanted
 from gaby.llm.call_trace import CANCELLED, NO_TRACES, CallTrace, TraceStore
 from gaby.llm.errors import AnswerCutOff, ModelError
 from gaby.llm.genai_attributes import OPERATION, request_attributes, response_attributes
-from gaby.llm.messages import Answer, Message, Piece, Request
+from gaby.llm.messages import Answer, Message, Piece, Request, ToolSpec
 from gaby.llm.results import Occasion
 from gaby.llm.setups import Link
 from gaby.llm.tiers import Tier
@@ -29,6 +29,8 @@ class Question:
     request: Request
     input_tokens: int
     prompt_hash: str
+    tools: tuple[ToolSpec, ...] = ()
+    """All that may be called, also those that the request does not list."""
 
     def with_more(self, *messages: Message) -> "Question":
         request = replace(self.request, messages=(*self.request.messages, *messages))

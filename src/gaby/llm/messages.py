@@ -12,6 +12,8 @@ class ToolSpec:
     name: str
     description: str
     schema: Mapping[str, Any]
+    listed: bool = True
+    """Whether the model is told of it. One that is not may be called all the same by whoever knows its name."""
 
 
 @dataclass(frozen=True)

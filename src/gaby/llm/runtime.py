@@ -121,7 +121,8 @@ class SkillRunner:
     def _question(self, skill: Skill[In, Out], given: In, occasion: Occasion, tier: Tier, prompt: Prompt) -> Question:
         values = skill.values(given, occasion.conceal)
         rendered = prompt.render(values, inside=from_inside(values))
-        tools = skill.tools(given) if skill.tools is not None else ()
+        callable_tools = skill.tools(given) if skill.tools is not None else ()
+        tools = tuple(tool for tool in callable_tools if tool.listed)
         before = skill.turns(given, occasion.conceal) if skill.turns is not None else ()
         request = Request(
             model="",
@@ -136,7 +137,7 @@ class SkillRunner:
         )
         size = _size(rendered, tools, skill.gives if skill.form == "json" else None)
         size += sum(FRAME + estimate(_text_of(message)) for message in before)
-        return Question(skill.name, tier, occasion, request, size, prompt.id.hash)
+        return Question(skill.name, tier, occasion, request, size, prompt.id.hash, callable_tools)
 
 
 def _conversation(before: tuple[Message, ...], message: str) -> tuple[Message, ...]:

@@ -115,7 +115,7 @@ class Walk(Generic[In, Out]):
                 self._skill,
                 self._given,
                 asked.answer,
-                self._question.request.tools,
+                self._question.tools,
                 self._question.occasion.reveal,
             )
         except Unacceptable as wrong:

@@ -81,8 +81,8 @@ class Envelope(Given):
     turns: Annotated[list[Turn], Field(max_length=300)] = Field(default_factory=list[Turn])
     """What was planned so far. Their searches and calls are among the passages and calls."""
     tools: Annotated[list[Tool], Field(max_length=1000)] = Field(default_factory=list[Tool])
-    more_tools: bool = False
-    """There are others, which can be searched for."""
+    other_tools: Annotated[list[Tool], Field(max_length=1000)] = Field(default_factory=list[Tool])
+    """Not listed, since they hardly fit: they can be searched for, or called by whoever read their name in a page."""
     nudges: list[Inside] = Field(default_factory=list[str])
     must_conclude: Inside = ""
     """Why nothing but the end is left."""
@@ -127,7 +127,7 @@ def situation(given: Envelope) -> mind.Situation:
         searched=given.searched,
         passages=[_found(each) for each in given.passages],
         calls=[_seen(each) for each in given.calls],
-        tools=[_card(each) for each in given.tools],
+        tools=[_card(each) for each in (*given.tools, *given.other_tools)],
         nudges=given.nudges,
         ticket_id=given.ticket_id,
         queries=given.queries,
@@ -155,10 +155,12 @@ def specs(given: Envelope) -> tuple[ToolSpec, ...]:
             CONCLUSION_SCHEMA,
         ),
     ]
-    if given.more_tools:
+    if given.other_tools:
         told = "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
         own.append(ToolSpec(FIND, told, _FOUND))
-    return (*own, *(ToolSpec(each.name, _told(each), each.parameters) for each in given.tools))
+    shown = (ToolSpec(each.name, _told(each), each.parameters) for each in given.tools)
+    others = (ToolSpec(each.name, _told(each), each.parameters, listed=False) for each in given.other_tools)
+    return (*own, *shown, *others)
 
 
 def read(given: Envelope, answer: Answer) -> Step:
@@ -200,7 +202,7 @@ def check(given: Envelope, answer: Step) -> None:
 
 def _repeated(given: Envelope, answer: Step) -> list[str]:
     """A read may be made again after something was changed, to see whether it helped."""
-    known = {tool.name for tool in given.tools}
+    known = {tool.name for tool in (*given.tools, *given.other_tools)}
     changed = max((call.number for call in given.calls if call.lane == "write" and call.outcome == "done"), default=0)
     wrong: list[str] = []
     for call in answer.calls:
