@@ -9,10 +9,12 @@ import httpx2
 
 from evals.attacks.attack import Attack, IncomingText, ModelScript, Observed
 from evals.attacks.product import RunningProduct
+from gaby.agent.replies import PUBLIC, acknowledgement, message
+from gaby.llm.books import OFFLINE
 
 _PATIENCE = 60.0
-_BY_MODEL = "with attacker/attacker"
-"""What the product writes under a reply that the model has worded."""
+_BY_RULES = tuple(message(verdict, "", OFFLINE) for verdict in sorted(PUBLIC))
+"""How a reply ends that rules wrote; one of a model ends in its own words."""
 _ENDED = frozenset({"done", "halted"})
 
 
@@ -69,9 +71,13 @@ def _why_void(product: RunningProduct, attack: Attack, observed: Observed) -> st
     own_words = (
         not attack.twin and not attack.watched and script.reply != ModelScript().reply and not script.writes_badly
     )
-    if own_words and observed.public and not any(_BY_MODEL in each for each in observed.public):
+    if own_words and observed.public and all(map(_is_by_rules, observed.public)):
         return "the product did not use the words of the model"
     return None
+
+
+def _is_by_rules(text: str) -> bool:
+    return text == acknowledgement() or any(text.endswith(end) for end in _BY_RULES)
 
 
 def _observe(product: RunningProduct, attack: Attack) -> Observed:

@@ -314,7 +314,6 @@ async def test_a_plain_question_is_answered_from_the_handbook(desk: Office, ques
     "question",
     [
         "Do you have an app for Apple Watch?",
-        "How many devices does the galaxy plan allow?",
         "Can I export my sales to SAP?",
         "How do I delete an account?",
         "Where do I find my invoices in the mobile app for Windows?",
