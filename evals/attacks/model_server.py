@@ -11,6 +11,7 @@ from evals.chat_server import Call, ChatAnswer, ChatServer
 
 MODEL = "attacker"
 _SOURCE = re.compile(r"^\[([pc]\d+)\] ", re.MULTILINE)
+_NUMBERED = re.compile(r"^Source \[(s\d+)\]:", re.MULTILINE)
 _SENTENCE = re.compile(r"^Sentence (\d+), citing", re.MULTILINE)
 _SKILLS = {
     "You are the support engineer": "plan",
@@ -64,7 +65,7 @@ class AttackerModel:
         if skill == "plan":
             return ChatAnswer("As asked.", self._step(prompt))
         if skill == "summarise":
-            return ChatAnswer("Nothing was found that answers this.")
+            return ChatAnswer(_cited(script, prompt, self._words(), _NUMBERED))
         sorted_as = {"intent": script.intent, "urgency": "low", "worth_investigating": True}
         answers: dict[str, object] = {
             "triage": {**sorted_as, "confidence": 1.0, "reasons": ["It is a question."]},
@@ -76,6 +77,10 @@ class AttackerModel:
         }
         return ChatAnswer(json.dumps(answers[skill]))
 
+    def _words(self) -> Sequence[str]:
+        knows = any(self._script.tells in shown for shown in self.prompts[self._from :])
+        return self._script.reply if knows else ModelScript().reply
+
     def _step(self, prompt: str) -> list[Call]:
         script = self._script
         if script.searches and not self._searched:
@@ -85,8 +90,7 @@ class AttackerModel:
             self._at += 1
             self.made += 1
             return list(script.steps[self._at - 1])
-        knows = any(script.tells in shown for shown in self.prompts[self._from :])
-        reply = _cited(script, prompt, script.reply if knows else ModelScript().reply)
+        reply = _cited(script, prompt, self._words(), _SOURCE)
         return [("conclude", {"verdict": script.verdict, "why": "What was asked for is done.", "reply": reply})]
 
 
@@ -96,11 +100,11 @@ def _approved(prompt: str) -> dict[str, object]:
     return {"sentences": sentences, "complete": "The verdict: auto_resolved" in prompt, "why": "All is well."}
 
 
-def _cited(script: ModelScript, prompt: str, reply: Sequence[str]) -> str:
+def _cited(script: ModelScript, prompt: str, reply: Sequence[str], named: re.Pattern[str]) -> str:
     """Each sentence with a source that was given. Which one is the attacker's to choose."""
     if script.writes_badly:
         return "This names no source at all."
-    parts = _SOURCE.split(prompt)
+    parts = named.split(prompt)
     sources = list(zip(parts[1::2], parts[2::2], strict=True))
     if not sources:
         return "\n".join(reply)
