@@ -12,6 +12,8 @@ from tests.chaos.tickets import Sent
 
 _ENDED = frozenset({"done", "halted"})
 _TOOL = "shop.credit_order"
+_FIRST_REPLY = "Thanks, we have it; a colleague takes it from here."
+"""Of the acknowledgement, with which a reply or a note never ends."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class TicketFacts:
     """Of the credit, in the audit log."""
     open_intents: int = 0
     """Of those, the ones that the log knows no outcome of, or an unknown one."""
+    first_replies: int = 0
+    """How often the requester was told that a colleague takes over."""
 
     @property
     def ended(self) -> bool:
@@ -118,7 +122,9 @@ def _facts(
         replies = [message["body"] for message in messages if message["author"] == "gaby"]
     else:
         replies = product.outside.desk.replies_to(sent.external_id)
-    return TicketFacts(sent, ticket["status"], tuple(mine), tuple(replies), made)
+    first = [reply for reply in replies if _FIRST_REPLY in reply]
+    said = tuple(reply for reply in replies if reply not in first)
+    return TicketFacts(sent, ticket["status"], tuple(mine), said, made, first_replies=len(first))
 
 
 def _with_intents(ticket: TicketFacts, log: _Log) -> TicketFacts:

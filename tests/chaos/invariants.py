@@ -42,6 +42,8 @@ def no_reply_is_doubled_or_lost(ticket: TicketFacts) -> Iterator[str]:
     wanted = 1 if ticket.ended and ticket.status != "skipped" else 0
     if len(ticket.replies) > 1 or len(ticket.replies) < wanted:
         yield f"{len(ticket.replies)} replies"
+    if ticket.first_replies > 1:
+        yield f"told {ticket.first_replies} times that a colleague takes over"
 
 
 def every_effect_is_told(ticket: TicketFacts) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered, is_plain_question
+from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered, is_plain_question, questions
 from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
@@ -307,8 +307,10 @@ def _missing(investigation: Investigation, answered: float) -> tuple[str, ...]:
 
 
 def _needs_identity(investigation: Investigation) -> bool:
-    """Something would be changed, or somebody's records would be looked at."""
-    return bool(asked_changes(investigation.situation.ticket)) or bool(investigation.tools)
+    """Something would be changed, or somebody's records would be looked at. Whoever asks a question is answered from
+    pages, or by a person."""
+    ticket = investigation.situation.ticket
+    return not questions(ticket) and (bool(asked_changes(ticket)) or bool(investigation.tools))
 
 
 def _open_end(investigation: Investigation, case: Case) -> tuple[CitedSentence, ...]:

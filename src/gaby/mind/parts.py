@@ -39,7 +39,11 @@ def parts(title: str, text: str) -> list[str]:
     text = text[:_READ]
     if _STEPS.search(text):
         return []
-    groups = _numbered(text) or _grouped(text)
+    numbered = _numbered(text)
+    if numbered and all(len(set(terms(each))) >= _LEAST_WORDS for each in numbered):
+        # Whoever counts means several things, whether or not each is understood.
+        return numbered if len(numbered) <= _MOST else []
+    groups = numbered or _grouped(text)
     if groups and _CUE_NEEDED.match(text.lstrip()) and tells(title):
         groups = [title, *groups]
     found: list[str] = []

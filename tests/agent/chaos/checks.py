@@ -50,21 +50,32 @@ def _a_change_keeps_its_id(_: Scenario, usual: Facts, now: Facts) -> Iterator[st
 
 
 def _gaby_says_it_once(scenario: Scenario, usual: Facts, now: Facts) -> Iterator[str]:
-    if len(now["messages"]) != len(usual["messages"]):
+    # Where a change is in doubt, a colleague is told of it and the requester that a colleague goes on.
+    more = _acknowledged(now) - _acknowledged(usual)
+    if len(now["messages"]) != len(usual["messages"]) + more:
         yield f"{len(now['messages'])} messages instead of {len(usual['messages'])}"
+    elif more and now["in_doubt"]:
+        return
     elif now["messages"] != usual["messages"] and not (now["in_doubt"] and not scenario.repeatable):
         yield f"{now['messages']} instead of {usual['messages']}"
 
 
+def _acknowledged(facts: Facts) -> int:
+    return sum(each[0] == "ack" for each in facts["postings"])
+
+
 def _every_posting_arrived_once(_: Scenario, usual: Facts, now: Facts) -> Iterator[str]:
-    if now["postings"] != usual["postings"]:
-        yield f"{now['postings']} instead of {usual['postings']}"
+    expected = usual["postings"]
+    if now["in_doubt"] and _acknowledged(now) == 1:
+        expected = sorted([*(each for each in expected if each[0] != "ack"), ["ack", "posted"]])
+    if now["postings"] != expected:
+        yield f"{now['postings']} instead of {expected}"
     if not set(now["replies_sent"]) <= set(now["markers"]):
         yield f"sent under {now['replies_sent']}, noted under {now['markers']}"
 
 
 def _the_desk_has_every_reply_once(_: Scenario, usual: Facts, now: Facts) -> Iterator[str]:
-    if len(now["desk"]) != len(usual["desk"]):
+    if len(now["desk"]) != len(usual["desk"]) + _acknowledged(now) - _acknowledged(usual):
         yield f"{now['desk']} instead of {usual['desk']}"
 
 
