@@ -13,6 +13,8 @@ from gaby.mind.changes import asked_changes
 from gaby.mind.danger import orders, pretends, wants_data
 from gaby.mind.entities import extract
 from gaby.mind.ownership import Ownership
+from gaby.mind.page_units import page_units
+from gaby.mind.question_terms import exact_tokens
 from gaby.mind.records import Record, View, short
 from gaby.mind.runbooks import Branch, Evaluated, Runbook, Scene, evaluate, runbooks
 from gaby.mind.runbooks.conditions import Known
@@ -233,7 +235,8 @@ class Investigation:
             found = evaluate(branch.conditions, scene)
             if found.holds:
                 best = self.books[0].fit if self.books else fitting.fit
-                guess = not self.situation.follow and fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
+                weak = fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
+                guess = not self.situation.follow and (weak or self._is_about_another_code(fitting.book))
                 own = any(self.ownership.whose(record) == "own" for record in found.by)
                 if guess and fitting.fit < FITS and not own:
                     return None
@@ -241,6 +244,21 @@ class Investigation:
             if found.holds is None:
                 return Undecided(fitting.book, branch, found.why)
         return None
+
+    def _is_about_another_code(self, book: Runbook) -> bool:
+        """The ticket names a code that an entry of a page is called by, and the runbook says nothing of it."""
+        named = {token for token in exact_tokens(self.situation.ticket[:_READ]) if not token.isdigit()}
+        if not named:
+            return False
+        own = [page for page in self.situation.passages if page.citation in book.citations]
+        explained = {
+            token
+            for page in self.situation.passages
+            if page not in own
+            for unit in page_units(page.text)
+            for token in exact_tokens(unit.label)
+        }
+        return bool((named & explained) - {token for page in own for token in exact_tokens(page.text)})
 
     @cached_property
     def _followed(self) -> Diagnosis | Undecided | None:

@@ -75,7 +75,8 @@ def _every_posting_arrived_once(_: Scenario, usual: Facts, now: Facts) -> Iterat
 
 
 def _the_desk_has_every_reply_once(_: Scenario, usual: Facts, now: Facts) -> Iterator[str]:
-    if len(now["desk"]) != len(usual["desk"]) + _acknowledged(now) - _acknowledged(usual):
+    more = _acknowledged(now) - _acknowledged(usual) if now["desk"] else 0
+    if len(now["desk"]) != len(usual["desk"]) + more:
         yield f"{now['desk']} instead of {usual['desk']}"
 
 
