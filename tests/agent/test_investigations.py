@@ -29,10 +29,12 @@ async def test_a_locked_account_is_unlocked_checked_and_answered_with_sources(of
     [reply] = await office.messages(ticket_id)
     assert (reply.author, reply.private) == ("gaby", False)
     assert "unlocked" in reply.body
-    assert "without a language model" in reply.body
-    sentences = [line for line in reply.body.split("\n\n")[0].splitlines() if line]
+    assert not re.search(r"tool:|doc:|\[\d+\]|company\.", reply.body), "sources are for colleagues"
+    async with office.gaby.database.read(office.workspace_id) as session:
+        memory = (await load(session, office.gaby.vault, run)).memory
+    sentences = (memory.cited or "").splitlines()
     assert sentences
-    assert all(re.search(r"\[\d+\]$", line) for line in sentences), sentences
+    assert all(re.search(r"\[(?:doc|tool):[^\]]+\]$", line) for line in sentences), sentences
 
 
 @pytest.mark.promise("L2")

@@ -210,6 +210,8 @@ def bodies(workspace_id: UUID, label: str) -> dict[str, dict[str, Any]]:
         },
         "PATCH /api/knowledge/sources/{source_id}": {"every_seconds": 3600},
         "POST /api/knowledge/search": {"question": f"{label} printer"},
+        "POST /api/runbooks/check": {"name": "page.md", "text": "# Page"},
+        "POST /api/runbooks/draft": {"name": "page.md", "text": "# Page"},
         "POST /api/knowledge/ask": {"question": f"{label} printer"},
         "POST /api/knowledge/candidates/{candidate_id}/decision": {"decision": "reject", "reason": f"{label} reason"},
         "POST /api/tickets": {"title": f"{label} ticket", "body": f"{label} text", "external_id": f"{label}-1"},

@@ -65,7 +65,7 @@ def test_a_setting_that_would_quietly_mean_no_model_is_an_error(variables: dict[
 def test_budgets_come_from_the_settings() -> None:
     loaded = load({"GABY_BUDGET_RUN_USD": "0.25", "GABY_BUDGET_PLAN": "starter"}, env_file=None)
     limits = usual_limits(loaded.settings.budget)
-    assert limits.run == Cap(50_000, 250_000_000)
+    assert limits.run == Cap(200_000, 250_000_000)
     assert limits.plan.name is PlanName.STARTER
     assert limits.month == Cap()
 

@@ -15,8 +15,8 @@ from gaby.cli.ticket import find_ticket
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, NotFound
-from gaby.runbooks import Runbooks
 from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookOut, TriedOut
+from gaby.runbooks.service import Runbooks
 from gaby.runbooks.trial import TriedTicket
 from gaby.tickets.authority import authority_of
 

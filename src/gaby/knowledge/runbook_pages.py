@@ -10,10 +10,8 @@ from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgeDocument, KnowledgeSource
 from gaby.knowledge.retrieval.results import citation_of
-from gaby.mind.investigation import says_symptom
-from gaby.mind.runbooks import is_runbook
-from gaby.mind.runbooks.front_matter import read_front_matter
 
+# The mind is heavy and is loaded where it is used: this stands among what every command loads.
 LONGEST = 40_001
 """Characters of a page. One more than a runbook may have, so that its reader sees that it is too long."""
 _FRONT_MATTER = 20_000
@@ -38,6 +36,8 @@ class RunbookPage:
 
     @property
     def declared(self) -> bool:
+        from gaby.mind.runbooks.front_matter import read_front_matter
+
         return read_front_matter(self.text).declared is True
 
 
@@ -59,6 +59,8 @@ class RunbookPages:
 
     async def undeclared(self, workspace_id: WorkspaceId, tools: frozenset[str]) -> list[RunbookPage]:
         """Pages that say nothing of it and are understood as runbooks, whole."""
+        from gaby.mind.runbooks import is_runbook
+
         pages = await self._pages(workspace_id, KnowledgeDocument.text.like("%`%"))
         return [page for page in pages if not page.declared and is_runbook(page.text, tools)]
 
@@ -66,6 +68,10 @@ class RunbookPages:
         self, workspace_id: WorkspaceId, document_ids: Collection[UUID], ticket: str, tools: frozenset[str]
     ) -> list[RunbookPage]:
         """Of the pages that a search found those that are runbooks, and those that name a symptom of the ticket."""
+        from gaby.mind.investigation import says_symptom
+        from gaby.mind.runbooks import is_runbook
+        from gaby.mind.runbooks.front_matter import read_front_matter
+
         declared = await self.declared(workspace_id)
         by_symptom = [each for each in declared if says_symptom(ticket, read_front_matter(each.text).symptoms)]
         found = [each for each in declared if each.document_id in document_ids]

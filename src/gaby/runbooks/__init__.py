@@ -1,5 +1,1 @@
 """Runbooks of a workspace: checked against what is connected, listed, tried on a ticket, and drafted from pages."""
-
-from gaby.runbooks.service import Runbooks
-
-__all__ = ["Runbooks"]

@@ -1,22 +1,30 @@
 """Runbooks over HTTP: what is there, what is understood of a page, and a draft from one."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
 from gaby.kernel.http.access import CanReadKnowledge
 from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookIn, RunbookOut
-from gaby.runbooks.service import Runbooks
+
+if TYPE_CHECKING:
+    from gaby.runbooks.service import Runbooks
 
 router = APIRouter(prefix="/api/runbooks", tags=["Runbooks"])
 
 
-async def _runbooks(request: Request) -> Runbooks:
+async def _runbooks(request: Request) -> "Runbooks":
+    from gaby.runbooks.service import Runbooks
+
     parts = request.app.state.parts
     return Runbooks(parts.database, parts.clock, parts.tools, parts.models, parts.knowledge)
 
 
-Service = Annotated[Runbooks, Depends(_runbooks)]
+if TYPE_CHECKING:
+    Service = Annotated[Runbooks, Depends(_runbooks)]
+else:
+    # The service is heavy, and is loaded when it is first asked for.
+    Service = Annotated[Any, Depends(_runbooks)]
 
 
 @router.get("")

@@ -1,20 +1,16 @@
 """What is said of runbooks, for the command line and over HTTP."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from gaby.mind.runbooks import Branch, Runbook, RunbookCall
-from gaby.mind.runbooks.checks import CheckedProblem
-from gaby.mind.runbooks.model import (
-    ArgumentSource,
-    Constant,
-    RequesterAddress,
-    ResultField,
-    TicketId,
-    TicketValue,
-)
-from gaby.mind.runbooks.statements import TELLS
+from gaby.kernel.text import Clean
+
+if TYPE_CHECKING:
+    # The mind is heavy, and the shapes of the API are loaded by every command.
+    from gaby.mind.runbooks import Branch, Runbook, RunbookCall
+    from gaby.mind.runbooks.checks import CheckedProblem
+    from gaby.mind.runbooks.model import ArgumentSource
 
 
 class ProblemOut(BaseModel):
@@ -25,7 +21,7 @@ class ProblemOut(BaseModel):
     hint: str
 
     @classmethod
-    def of(cls, checked: CheckedProblem) -> "ProblemOut":
+    def of(cls, checked: "CheckedProblem") -> "ProblemOut":
         each = checked.problem
         return cls(severity=checked.severity, line=each.line, text=each.text, why=each.why, hint=each.hint)
 
@@ -39,7 +35,7 @@ class CallOut(BaseModel):
     hands_over: bool
 
     @classmethod
-    def of(cls, call: RunbookCall) -> "CallOut":
+    def of(cls, call: "RunbookCall") -> "CallOut":
         things = ""
         if call.of is not None:
             by = f" with the {call.of.extreme} {call.of.by}" if call.of.extreme else ""
@@ -69,7 +65,9 @@ class CauseOut(BaseModel):
     takes_time: bool
 
     @classmethod
-    def of(cls, branch: Branch) -> "CauseOut":
+    def of(cls, branch: "Branch") -> "CauseOut":
+        from gaby.mind.runbooks.statements import TELLS
+
         return cls(
             line=branch.line,
             condition=branch.words,
@@ -105,7 +103,7 @@ class RunbookOut(BaseModel):
         return sum(each.severity == "error" for each in self.problems)
 
     @classmethod
-    def of(cls, name: str, book: Runbook, problems: list[CheckedProblem], *, is_runbook: bool) -> "RunbookOut":
+    def of(cls, name: str, book: "Runbook", problems: "list[CheckedProblem]", *, is_runbook: bool) -> "RunbookOut":
         return cls(
             name=name,
             title=book.title,
@@ -129,8 +127,10 @@ class ListedRunbookOut(BaseModel):
 
 
 class RunbookIn(BaseModel):
-    text: Annotated[str, Field(max_length=200_000, description="The page, as Markdown.")]
-    name: Annotated[str, Field(max_length=300)] = "page"
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, Clean(max_length=200_000), Field(description="The page, as Markdown.")]
+    name: Annotated[str, Clean(max_length=300, one_line=True)] = "page"
 
 
 class DraftOut(BaseModel):
@@ -176,7 +176,9 @@ class TriedOut(BaseModel):
     notes: list[str]
 
 
-def _source(source: ArgumentSource) -> str:
+def _source(source: "ArgumentSource") -> str:
+    from gaby.mind.runbooks.model import Constant, RequesterAddress, ResultField, TicketId, TicketValue
+
     match source:
         case Constant(text=text):
             return f"`{text}`"

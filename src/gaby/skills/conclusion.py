@@ -1,13 +1,11 @@
 """The conclusion of an investigation by a model: typed, with one text for the requester and one for colleagues."""
 
 import re
-from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from gaby.llm.outside import Outside
-from gaby.mind import cited_sentences
 from gaby.skills.base import Answered
 
 Ending = Literal["auto_resolved", "needs_client", "needs_tech", "needs_l2", "skipped"]
@@ -89,23 +87,3 @@ CONCLUSION_SCHEMA: dict[str, Any] = {
     "required": ["verdict", "why", "reply"],
     "additionalProperties": False,
 }
-
-
-def conclusion_errors(conclusion: Conclusion, sources: Collection[str], changes: Sequence[str]) -> list[str]:
-    """What the facts rule out, whoever concludes. `changes` are the outcomes of all that was to be changed."""
-    wrong: list[str] = []
-    texts = (conclusion.reply, conclusion.note, conclusion.cause)
-    cited = {name for text in texts for each in cited_sentences(text) for name in each.citations}
-    if made_up := sorted(cited - frozenset(sources)):
-        wrong.append(f"There is no source {', '.join(f'[{each[:60]}]' for each in made_up[:8])}.")
-    if conclusion.verdict in {"auto_resolved", "needs_client"} and not conclusion.reply.strip():
-        wrong.append(f"{conclusion.verdict} needs a reply for the requester.")
-    if conclusion.verdict == "needs_client" and not (conclusion.question.strip() or "?" in conclusion.reply):
-        wrong.append("needs_client needs a question for the requester.")
-    if conclusion.verdict != "auto_resolved":
-        return wrong
-    if not any(each.citations for each in cited_sentences(conclusion.reply)):
-        wrong.append("auto_resolved needs a reply that cites the source of what it says. Without one, hand it over.")
-    if "asked" in changes or "unknown" in changes:
-        wrong.append("It is not auto_resolved while a change waits for a person or nobody knows whether it was done.")
-    return wrong

@@ -17,7 +17,8 @@ from gaby.mind.situations import call_key
 from gaby.skills import plan_turns
 from gaby.skills.base import PROMPTS, Answered, Given
 from gaby.skills.choose_tools import Tool
-from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion, conclusion_errors
+from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion
+from gaby.skills.conclusion_rules import conclusion_errors
 from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, MadeCall, Passage, Turn
 
 MOST_CALLS = 8
