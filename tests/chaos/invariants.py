@@ -11,6 +11,8 @@ from tests.chaos.facts import TicketFacts
 from tests.chaos.product import PATIENCE, Product
 
 _BLAMED = frozenset({"failed", "failed_budget"})
+_TELLS_OF_CREDIT = ("credit_order", "credited", "may have happened")
+"""Colleagues read the name of the tool, requesters what was done."""
 _DENIALS = ("credit_order: failed", "`shop.credit_order` failed; nothing was changed.", "credit_order: denied")
 _DOUBT = ("outcome unknown", "may have happened", "nobody can say whether")
 _OFTEN = ("desks", "knowledge")
@@ -49,7 +51,7 @@ def no_reply_is_doubled_or_lost(ticket: TicketFacts) -> Iterator[str]:
 def every_effect_is_told(ticket: TicketFacts) -> Iterator[str]:
     if not ticket.ended or not ticket.credits:
         return
-    if not any("credit_order" in text or "may have happened" in text for text in ticket.replies):
+    if not any(words in text for text in ticket.replies for words in _TELLS_OF_CREDIT):
         yield "it was credited, and what was written on the ticket does not say so"
     for words in _DENIALS:
         if words in ticket.record:
