@@ -46,7 +46,7 @@ def test_what_was_typed_is_everybodys() -> None:
 
 def test_the_guide_shows_a_model_a_placeholder_as_it_will_meet_it() -> None:
     example = Redactor().redact("ada@acme.example", Placeholders(TAG)).text
-    for name in ("plan", "summarise", "judge", "complete", "triage"):
+    for name in ("plan", "summarise", "review", "triage"):
         prompt = files("gaby.skills") / "prompts" / f"{name}.md.j2"
         assert example in prompt.read_text(encoding="utf-8"), "a model that is shown placeholders is told what they are"
 
