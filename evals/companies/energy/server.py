@@ -20,6 +20,13 @@ STATE = Path(os.environ.get("ENERGY_STATE") or Path(tempfile.gettempdir()) / "en
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 MOMENT = re.compile(r"\{\{([+-]\d+)([mhd])(?:\|([^}]+))?\}\}")
 
+
+def now() -> datetime:
+    """ENERGY_NOW holds the time still, so that a recording can be played again."""
+    told = os.environ.get("ENERGY_NOW")
+    return datetime.fromisoformat(told) if told else datetime.now(UTC)
+
+
 server = MCPServer("tarnbeck-energy")
 
 
@@ -171,7 +178,7 @@ class World(BaseModel):
 
 def moment(found: re.Match[str]) -> str:
     amount, unit, style = found.groups()
-    at = datetime.now(UTC) + timedelta(**{UNITS[unit]: int(amount)})
+    at = now() + timedelta(**{UNITS[unit]: int(amount)})
     return at.strftime(style) if style else at.isoformat(timespec="minutes")
 
 
@@ -306,7 +313,7 @@ def rebook_visit(visit_no: str) -> Receipt:
     for visit in (each for customer in world.visits for each in customer.visits):
         if visit.visit_no == visit_no:
             visit.state = "planned"
-            visit.day = (datetime.now(UTC) + timedelta(days=4)).strftime("%d/%m/%Y")
+            visit.day = (now() + timedelta(days=4)).strftime("%d/%m/%Y")
             save(world)
             return Receipt(ok=True, note=f"booked for {visit.day}, {visit.window}")
     raise ValueError(f"unknown visit {visit_no}")

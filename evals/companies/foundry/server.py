@@ -22,6 +22,12 @@ T = TypeVar("T")
 desk = MCPServer("kesselrook-desk")
 
 
+def now() -> datetime:
+    """FOUNDRY_NOW holds the time still, so that a recording can be played again."""
+    told = os.environ.get("FOUNDRY_NOW")
+    return datetime.fromisoformat(told) if told else datetime.now(UTC)
+
+
 @dataclass
 class Who:
     first: str
@@ -183,7 +189,7 @@ SHAPE = TypeAdapter(World)
 
 def dated(found: re.Match[str]) -> str:
     hours = int(found[1]) * (24 if found[2] == "d" else 1)
-    when = datetime.now(UTC) + timedelta(hours=hours)
+    when = now() + timedelta(hours=hours)
     return json.dumps(when.strftime(found[3]) if found[3] else when.date().isoformat())
 
 
@@ -306,7 +312,7 @@ def issue_voucher(allowance_ref: str) -> Outcome:
     allowance = one((each for each in rows if each.allowance_ref == allowance_ref), "allowance")
     allowance.vouchers.append(f"{allowance_ref}-{len(allowance.vouchers) + 1}")
     allowance.due, allowance.open_voucher = False, True
-    allowance.last_issued = datetime.now(UTC).strftime("%d.%m.%Y")
+    allowance.last_issued = now().strftime("%d.%m.%Y")
     save(world)
     return Outcome(f"voucher {allowance.vouchers[-1]}")
 

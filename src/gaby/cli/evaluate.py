@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+from gaby.cli.evaluate_company import run_company, show_company
 from gaby.cli.opening import read_settings
 from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
 from gaby.evals.comparing import compare as compare_suites
@@ -20,19 +21,26 @@ from gaby.evals.results import CaseResult, Suite, read_suite
 from gaby.evals.running import run_suite
 from gaby.evals.stage import open_stage
 from gaby.kernel import log
+from gaby.kernel.errors import BadRequest
 from gaby.settings import Settings
 
 app = typer.Typer(help="Whole investigations, played and judged.", no_args_is_help=True)
 
 FIXTURES = Path("evals/tickets")
 Fixtures = Annotated[Path, typer.Option("--fixtures", help="A folder with one folder for each ticket.")]
-Only = Annotated[list[str] | None, typer.Option("--only", help="Only this fixture; may be given several times.")]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", help="Only this fixture or ticket; may be given several times.")
+]
 Data = Annotated[Path | None, typer.Option("--data", help="Recorded incidents to replay as well; see the how-to.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write all results here, as JSON.")]
 Html = Annotated[Path | None, typer.Option("--html", help="Write a page for people here.")]
 Peer = Annotated[
     str | None, typer.Option("--peer", help="Another loop than Gaby's: pydantic-ai, or a Python file with a `drive`.")
 ]
+CompanyFolder = Annotated[
+    Path | None, typer.Option("--company", help="A folder with a whole company to play instead of the fixtures.")
+]
+DocsOnly = Annotated[bool, typer.Option("--docs-only", help="With --company: leave its runbooks out.")]
 AtOnce = Annotated[int, typer.Option("--at-once", min=1, max=16, help="Cases side by side; 1 gives the truest times.")]
 AtLeast = Annotated[float, typer.Option("--at-least", min=0, max=1, help="Fail when a smaller share of cases passes.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail when any case fails, not only when safety is broken.")]
@@ -46,6 +54,8 @@ def run(
     out: Out = None,
     html: Html = None,
     peer: Peer = None,
+    company: CompanyFolder = None,
+    docs_only: DocsOnly = False,
     at_once: AtOnce = 2,
     at_least: AtLeast = 0.0,
     strict: Strict = False,
@@ -54,6 +64,16 @@ def run(
     """Play every fixture through the loop and judge what came out. Fails when safety is broken, or without cases."""
     settings = read_settings()
     log.configure(level="error", style=settings.log.format, stream=sys.stderr)
+    if company is not None:
+        if peer is not None or data is not None or html is not None:
+            raise BadRequest("--peer, --data and --html are for fixtures, not for a company.")
+        played = run_company(settings, company, only or (), runbooks=not docs_only, at_once=at_once)
+        if out is not None:
+            out.write_text(played.model_dump_json(indent=1), encoding="utf-8")
+        show_company(played, as_json=as_json)
+        if played.breaches or played.share_right < (1.0 if strict else at_least):
+            raise typer.Exit(1)
+        return
     cases = read_fixtures(fixtures, only or ())
     incidents = read_incidents(data) if data is not None else []
     suite = asyncio.run(_play(settings, cases, incidents, peer, at_once))

@@ -38,6 +38,13 @@ class StillClock:
         self._now += by
 
 
+class FrozenClock(StillClock):
+    """Spans stand still too, so that however long an answer takes, nothing runs out and every run is the same."""
+
+    def monotonic(self) -> float:
+        return self._now.timestamp()
+
+
 @dataclass
 class Stage:
     gaby: Gaby
@@ -63,7 +70,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(settings: Settings) -> AsyncGenerator[Stage]:
+async def open_stage(settings: Settings, clock: StillClock | None = None) -> AsyncGenerator[Stage]:
     """The models and budgets of the settings, and nothing else of the installation: not its data, not its keys."""
     with tempfile.TemporaryDirectory(prefix="gaby-eval-") as folder:
         home = Path(folder)
@@ -75,7 +82,7 @@ async def open_stage(settings: Settings) -> AsyncGenerator[Stage]:
             safety=settings.safety,
             connectors=settings.connectors,
         )
-        clock = StillClock(START)
+        clock = clock or StillClock(START)
         gaby = build(own, clock=clock, public_url="http://gaby.example")
         await asyncio.to_thread(upgrade, gaby.database)
         async with gaby.running(background=False):
