@@ -1,9 +1,10 @@
 """`python -m evals.recorded`: play the recordings again, or record tickets by hand.
 
-python -m evals.recorded                                     every recording, with its figures
-python -m evals.recorded energy --record FOLDER [TICKET ...]  what is not recorded is put into FOLDER/asked/0001.json;
-                                                             whoever plays the model writes FOLDER/answered/0001.json:
-                                                             {"text": "..."} or {"calls": [{"name": "...", "arguments": {...}}]}
+python -m evals.recorded                               every recording, with its figures
+python -m evals.recorded energy en-01 --record FOLDER  record this ticket, answered by hand
+
+What is not recorded is put into FOLDER/asked/0001.json. Whoever plays the model writes FOLDER/answered/0001.json:
+{"text": "..."} or {"calls": [{"name": "...", "arguments": {...}}]}.
 """
 
 import argparse
