@@ -23,6 +23,12 @@ MOMENT = re.compile(r"\{\{([+-]\d+)([mhd])(?:\|([^}]+))?\}\}")
 server = MCPServer("stennay-line")
 
 
+def now() -> datetime:
+    """FERRY_NOW holds the time still, so that a recording can be played again."""
+    told = os.environ.get("FERRY_NOW")
+    return datetime.fromisoformat(told) if told else datetime.now(UTC)
+
+
 class Traveller(BaseModel):
     traveller: str
     name: str
@@ -166,7 +172,7 @@ class World(BaseModel):
 
 def moment(found: re.Match[str]) -> str:
     amount, unit, style = found.groups()
-    at = datetime.now(UTC) + timedelta(**{UNITS[unit]: int(amount)})
+    at = now() + timedelta(**{UNITS[unit]: int(amount)})
     return at.strftime(style) if style else at.isoformat(timespec="minutes")
 
 
@@ -244,9 +250,7 @@ def resend_ticket(booking: str) -> TicketSent:
         for each in account.bookings:
             if each.booking == booking and each.payment == "paid":
                 mail = next(one.mail for one in world.travellers if one.traveller == account.traveller)
-                each.ticket = Ticket(
-                    delivery="sent", sent_to=mail, sent_at=datetime.now(UTC).isoformat(timespec="minutes")
-                )
+                each.ticket = Ticket(delivery="sent", sent_to=mail, sent_at=now().isoformat(timespec="minutes"))
                 save(world)
                 return TicketSent(booking=booking, sent_to=mail)
     raise ValueError(f"no paid booking {booking}")
