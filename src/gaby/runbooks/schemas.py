@@ -129,7 +129,7 @@ class ListedRunbookOut(BaseModel):
 class RunbookIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    text: Annotated[str, Clean(max_length=200_000), Field(description="The page, as Markdown.")]
+    text: Annotated[str, Clean(max_length=50_000), Field(description="The page, as Markdown.")]
     name: Annotated[str, Clean(max_length=300, one_line=True)] = "page"
 
 
