@@ -16,7 +16,7 @@ _VERBS = (
     "void|waive|credit|reverse|expire|invalidate|erase|archive|unarchive|publish|deploy|scale|roll back|rollback|"
     "retry|rerun|"
     "trigger|provision|deprovision|migrate|swap|switch off|switch on|switch|turn on|turn off|escalate|forward|"
-    "notify|reply|post|write|make|give|correct|take away|hand over|put"
+    "notify|reply|post|write|make|give|correct|take away|hand over"
 )
 VERB_STEMS = frozenset(stem(word) for verb in _VERBS.split("|") for word in verb.split()[:1])
 # "Reset link is broken" begins with a noun.

@@ -1,5 +1,6 @@
 """Whether a ticket is done, by rules that doubt in favour of leaving it open."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from gaby.mind.words import stem, terms, words
 
 _READ = 20_000
 _SHORT = 2
+_CLAUSES = re.compile(r"[,;:]|\band\b", re.IGNORECASE)
 _COVERED = 0.5
 """The share of what an ask speaks of that the reply must speak of too."""
 
@@ -87,18 +89,30 @@ def _about_sources(said: Sequence[Cited], evidence: Mapping[str, str]) -> str:
 
 
 def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
-    if verbs := asked_changes(ask):
-        done = {stem(word) for change in claim.changes if change.verified for word in words(change.tool)}
-        return any(alike(verb) & done for verb in verbs)
+    helped = [change for change in claim.changes if change.verified]
+    told = {stem(word) for sentence in said for word in words(sentence.text)}
+    cited = {token for sentence in said for token in sentence.citations}
+    # The page says what its sentences are about: its heading is asked for, and the list below it answers.
+    meant = told | {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
+    if asked_changes(ask):
+        done = {stem(word) for change in helped for word in words(change.tool)}
+        return all(_is_done(clause, done, told, meant, helped=bool(helped)) for clause in _CLAUSES.split(ask))
     wanted = set(terms(ask))
-    if any(change.verified for change in claim.changes):
+    if helped:
         # A change that helped is the answer to "can you help" and to "is it broken".
         return True
     if not wanted:
         # "What can I do?" asks about what was told before, which the sources were chosen by.
         return bool(said) and not claim.changes
-    cited = {token for sentence in said for token in sentence.citations}
-    # The page says what its sentences are about: its heading is asked for, and the list below it answers.
-    told = {stem(word) for sentence in said for word in words(sentence.text)}
-    told |= {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
-    return sum(bool(alike(term) & told) for term in wanted) >= _COVERED * len(wanted)
+    return sum(bool(alike(term) & meant) for term in wanted) >= _COVERED * len(wanted)
+
+
+def _is_done(clause: str, done: set[str], told: set[str], meant: set[str], *, helped: bool) -> bool:
+    """A change that is asked for: made by a tool of that name, or spoken of beside a change that helped. "Correct the
+    bill" is, when the reply is about the bill; "and cancel the contract" is not."""
+    verbs = asked_changes(clause)
+    if not verbs or any(alike(verb) & done for verb in verbs):
+        return True
+    things = set(terms(clause)) - verbs
+    spoken_of = sum(bool(alike(thing) & meant) for thing in things) >= _COVERED * len(things)
+    return helped and (verbs <= told or (spoken_of and bool(things)))

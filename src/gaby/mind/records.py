@@ -88,6 +88,25 @@ class View:
         return frozenset(name for collection in self.collections for name in collection.names)
 
 
+def nearest(records: Sequence[Record], view: View) -> list[list[Record]]:
+    """The records themselves, what they stand in from the inside out, and what stands in them.
+
+    A condition holds for the token of a top-up, and the number that is meant is the top-up's own."""
+    deepest = max((len(record.rows) for record in records), default=0)
+    outwards = [
+        [_enclosing(record, level) for record in records if len(record.rows) > level] for level in range(1, deepest)
+    ]
+    own = {id(record.rows[0][1]) for record in records if record.rows}
+    inwards = [each for each in view.records if any(id(row) in own for _, row in each.rows[1:])]
+    return [level for level in (list(records), *outwards, inwards) if level]
+
+
+def _enclosing(record: Record, level: int) -> Record:
+    path, row = record.rows[level]
+    fields = {spelled(str(key)): value for key, value in islice(row.items(), _MOST_FIELDS) if _is_plain(value)}
+    return Record(record.call, path, fields, record.rows[level:])
+
+
 def called(place: Place, nouns: frozenset[str]) -> int:
     """How plainly some words mean it: by what it is called itself, by what it stands in, or by its tool."""
     tool, path = place

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from gaby.mind.investigation import Diagnosis, Investigation
-from gaby.mind.records import Record, called, short
+from gaby.mind.records import Record, called, nearest, short
 from gaby.mind.runbooks import Advice
 from gaby.mind.runbooks.comparison import moment
 from gaby.mind.runbooks.conditions import FieldTest
@@ -199,7 +199,8 @@ def _filled(text: str, investigation: Investigation, diagnosis: Diagnosis) -> _F
     def value(found: re.Match[str]) -> str:
         name = spelled(found[1].rpartition(".")[2])
         nouns = frozenset(terms(text[max(0, found.start() - _AHEAD) : found.start()]))
-        for records, may_be_several in ((diagnosis.by, True), (_speakable(investigation, diagnosis), False)):
+        near = [(records, True) for records in nearest(diagnosis.by, investigation.before)]
+        for records, may_be_several in (*near, (_speakable(investigation, diagnosis), False)):
             having = [record for record in records if record.get(name) not in (None, "")]
             best = max((called(record.place, nouns) for record in having), default=0)
             having = [record for record in having if called(record.place, nouns) == best]

@@ -12,7 +12,7 @@ from typing import Any
 from gaby.mind.arguments.checking import fits, is_valid
 from gaby.mind.arguments.slots import Slot, slots_of
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import Record, View, called, short
+from gaby.mind.records import Record, View, called, nearest, short
 from gaby.mind.runbooks.model import (
     ArgumentSource,
     Constant,
@@ -115,8 +115,9 @@ class Values:
     def _unsaid(self, slot: Slot, tool: ToolCard, first: Sequence[Record]) -> tuple[list[Any], MissingValue | None]:
         if tool.lane == "write" and slot.name in tool.declares.content:
             return [self.content[:_CONTENT_LONGEST]] if self.content else [], None
-        if found := self._matching(slot, tool, first):
-            return found, None
+        for near in nearest(first, self.view):
+            if found := self._matching(slot, tool, near):
+                return found, None
         for whose in ("own", "shared"):
             records = [each for each in self._records() if self.ownership.whose(each) == whose]
             found = [value for value in _once(self._matching(slot, tool, records)) if fits(slot, value)]
@@ -155,7 +156,8 @@ class Values:
         self, slot: Slot, said: ResultField, first: Sequence[Record]
     ) -> tuple[list[Any], MissingValue | None]:
         ref = said.ref
-        for records in (first, self.ownership.readable(self._records())):
+        near = nearest(first, self.view)
+        for records in (*near, self.ownership.readable(self._records())):
             having = [record for record in records if record.get(ref.name) not in (None, "")]
             if ref.tools:
                 having = [each for each in having if {short(each.call.tool), each.call.tool} & ref.tools]
@@ -163,7 +165,7 @@ class Values:
             if ref.nouns and not best and not ref.tools:
                 having = []
             found = _once([record.get(ref.name) for record in having if called(record.place, ref.nouns) == best])
-            if len(found) == 1 or (found and records is first):
+            if len(found) == 1 or (found and records in near):
                 return found, None
             if found:
                 return [], MissingValue(slot.name, f"`{ref.name}` has several values, and only one can be meant")
