@@ -266,6 +266,7 @@ class Judge:
                 for call in run.memory.calls
                 if call.lane == "write"
             ][:50],
+            by_runbook=bool(conclusion.followed),
         )
         try:
             checked = (await self.models.runner.run(review.skill, given, run.occasion)).value

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import select
 
@@ -40,6 +42,7 @@ _FALLBACK_LOOK = timedelta(hours=1)
 _JUDGED = frozenset({"writing_back", "done", "halted"})
 """States of an investigation that has found what it could: what is left may wait for a person."""
 _RUNBOOK_PASSAGES = 6
+_RUNBOOK_CANDIDATES = 30
 _EARLIER_RUNS = 5
 _LATER = 10
 _QUERY = 400
@@ -248,9 +251,12 @@ class Thinking:
         searcher = self.knowledge.parts.searcher
         # The handbook is searched in the words that it was understood in.
         whole = read(f"{run.memory.ticket.title}\n{run.memory.ticket.body}").text
-        results = await searcher.search(
-            run.workspace_id, whole, rewrites=state.queries, limit=run.persona.bounds.passages
-        )
+        most = run.persona.bounds.passages
+        # Rules follow a runbook or none, and it may stand far behind pages that speak of the same thing.
+        with_model = await self.models.runner.has_model(plan.skill, run.workspace_id)
+        looked_at = most if with_model else max(most, _RUNBOOK_CANDIDATES)
+        results = await searcher.search(run.workspace_id, whole, rewrites=state.queries, limit=looked_at)
+        further = {hit.document_id for hit in results.hits[most:]}
         known = {each.citation for each in run.memory.passages}
         outsiders = await self._written_by_outsiders(run)
         audiences = await audiences_of(self.database, run.workspace_id, {hit.document_id for hit in results.hits})
@@ -265,9 +271,10 @@ class Thinking:
                 audience=audiences[hit.document_id],
                 turn=len(run.memory.turns),
             )
-            for hit in results.hits
+            for hit in results.hits[:most]
         ]
-        passages = tuple(each for each in await self._with_whole_runbooks(run, hits) if each.citation not in known)
+        whole_pages = await self._with_whole_runbooks(run, hits, further)
+        passages = tuple(each for each in whole_pages if each.citation not in known)
         enter_passages(run, passages, internal=run.memory.internal)
         told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
         step = Step("knowledge", f"Found {len(passages)} passages", told, "search")
@@ -289,14 +296,16 @@ class Thinking:
             mine = (KnowledgeSource.workspace_id == run.workspace_id, KnowledgeSource.kind == "tickets")
             return set((await session.scalars(select(KnowledgeSource.name).where(*mine))).all())
 
-    async def _with_whole_runbooks(self, run: Investigating, hits: Sequence[PassageRecord]) -> list[PassageRecord]:
+    async def _with_whole_runbooks(
+        self, run: Investigating, hits: Sequence[PassageRecord], further: AbstractSet[UUID]
+    ) -> list[PassageRecord]:
         """Half a runbook is none, so of a page that is one all is read, in the place of what was found of it. Those of
-        which the ticket names a symptom come first."""
+        which the ticket names a symptom come first, and those among `further` pages last."""
         snapshot = await self.tools.catalogue.snapshot(run.workspace_id)
         names = frozenset(each for name in snapshot.tools for each in (name, name.rpartition(".")[2]))
         ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         found = {hit.document_id for hit in hits}
-        pages = await self.knowledge.parts.runbook_pages.found(run.workspace_id, found, ticket, names)
+        pages = await self.knowledge.parts.runbook_pages.found(run.workspace_id, found | further, ticket, names)
         whole = {
             page.document_id: PassageRecord(
                 citation=page.citation,
@@ -311,8 +320,9 @@ class Thinking:
             )
             for page in pages
         }
-        first = [each for each in whole.values() if each.document_id not in found]
-        ordered = (*first, *(whole.get(hit.document_id, hit) for hit in hits))
+        first = [each for each in whole.values() if each.document_id not in found | further]
+        last = [each for each in whole.values() if each.document_id in further - found]
+        ordered = (*first, *(whole.get(hit.document_id, hit) for hit in hits), *last)
         return list({each.citation: each for each in ordered}.values())
 
     async def _consents(self, run: Investigating, tools: Toolbox, called: Sequence[str]) -> dict[str, str]:

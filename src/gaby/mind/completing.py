@@ -36,6 +36,17 @@ class Claim:
     evidence: Mapping[str, str]
     """By citation."""
     changes: tuple[Change, ...] = ()
+    by_runbook: bool = False
+    """A runbook was followed to a cause, and the reply is what it says of that."""
+
+    @property
+    def helped(self) -> list[Change]:
+        return [change for change in self.changes if change.verified]
+
+    @property
+    def is_explained(self) -> bool:
+        """A change that helped, or the cause by a runbook, answers "is it broken" and "what is going on"."""
+        return bool(self.helped) or self.by_runbook
 
 
 def completeness(claim: Claim) -> tuple[bool, str]:
@@ -46,7 +57,7 @@ def completeness(claim: Claim) -> tuple[bool, str]:
             return False, objection
     if open_asks := [ask for ask in asks(claim.ticket) if not _is_covered(ask, claim, said)]:
         return False, f"The reply does not cover this: {open_asks[0][:200]}"
-    if not any(change.verified for change in claim.changes) and not asks(claim.ticket):
+    if not claim.is_explained and not asks(claim.ticket):
         return False, "Nothing that was asked for can be told apart, so nobody can say whether it is done."
     return True, "All that was asked for is answered with sources or was done and checked."
 
@@ -89,17 +100,15 @@ def _about_sources(said: Sequence[Cited], evidence: Mapping[str, str]) -> str:
 
 
 def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
-    helped = [change for change in claim.changes if change.verified]
     told = {stem(word) for sentence in said for word in words(sentence.text)}
     cited = {token for sentence in said for token in sentence.citations}
     # The page says what its sentences are about: its heading is asked for, and the list below it answers.
     meant = told | {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
     if asked_changes(ask):
-        done = {stem(word) for change in helped for word in words(change.tool)}
-        return all(_is_done(clause, done, told, meant, helped=bool(helped)) for clause in _CLAUSES.split(ask))
+        done = {stem(word) for change in claim.helped for word in words(change.tool)}
+        return all(_is_done(clause, done, told, meant, helped=bool(claim.helped)) for clause in _CLAUSES.split(ask))
     wanted = set(terms(ask))
-    if helped:
-        # A change that helped is the answer to "can you help" and to "is it broken".
+    if claim.is_explained:
         return True
     if not wanted:
         # "What can I do?" asks about what was told before, which the sources were chosen by.

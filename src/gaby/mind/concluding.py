@@ -13,7 +13,7 @@ from gaby.mind.looking_again import helped
 from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, overlooked
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.records import Record, View, short
-from gaby.mind.replies import notes, reply
+from gaby.mind.replies import notes, reply, unsent
 from gaby.mind.runbook_calls import card_of
 from gaby.mind.runbooks import Branch, Runbook
 from gaby.mind.sentences import split
@@ -157,7 +157,7 @@ def _what_is_wrong(investigation: Investigation) -> str:
 def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion:
     branch = diagnosis.branch
     strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
-    finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, branch))
+    finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, diagnosis))
     left = [] if diagnosis.is_a_guess else overlooked(investigation, diagnosis)
     case = Case(
         findings=(finding, *(Finding(each.text, up_to="person") for each in left)),
@@ -189,12 +189,17 @@ def _guessed(investigation: Investigation) -> list[CitedSentence]:
     return list(known.sentences) if known.how_well >= WORTH_TELLING else []
 
 
-def _up_to(investigation: Investigation, branch: Branch) -> Literal["gaby", "client", "tech"]:
+def _up_to(investigation: Investigation, diagnosis: Diagnosis) -> Literal["gaby", "client", "tech", "nobody"]:
+    branch = diagnosis.branch
     changed = {short(call.tool) for call in investigation.changes}
     for each in branch.wanted:
         if not each.hands_over and (short(each.tool) in changed or card_of(investigation, each, "write")):
             return "gaby"
-    return "client" if branch.asked and not branch.handed else "tech"
+    if branch.asked or branch.handed:
+        return "tech" if branch.handed else "client"
+    # The runbook has nothing to do and nobody to hand it to: to be told is all there is to it.
+    is_told = branch.told and not branch.wanted and not branch.slow and not unsent(investigation, diagnosis)
+    return "nobody" if is_told and not diagnosis.is_a_guess else "tech"
 
 
 def _undiagnosed(investigation: Investigation) -> Conclusion:

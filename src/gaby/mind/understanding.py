@@ -73,5 +73,8 @@ def _own_changes(part: Investigation, all_parts: list[Investigation]) -> Situati
 
 
 def _wanted(part: Investigation) -> frozenset[str]:
+    """Nothing is changed because of a guess, so what was changed was not for it."""
     diagnosis = part.diagnosis
-    return frozenset(short(each.tool) for each in diagnosis.branch.wanted) if diagnosis else frozenset()
+    if diagnosis is None or diagnosis.is_a_guess:
+        return frozenset()
+    return frozenset(short(each.tool) for each in diagnosis.branch.wanted)

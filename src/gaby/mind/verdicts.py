@@ -17,7 +17,7 @@ class Finding:
     healthy: bool = False
     """It shows that something is in order."""
     cited: bool = True
-    up_to: Literal["gaby", "client", "tech", "person"] | None = None
+    up_to: Literal["gaby", "client", "tech", "person", "nobody"] | None = None
     """Who could put it right, where that is known: a card is renewed by its owner. `person`: nobody here dealt with it,
     for the reason that the statement gives."""
 
@@ -157,6 +157,8 @@ def _understood(case: Case) -> Judgement | None:
     confidence = round(0.5 + 0.4 * best.explains, 2)
     if best.up_to == "client":
         return _say("needs_client", confidence, "The cause is known, and only the requester can put it right.")
+    if best.up_to == "nobody" and not case.asks_change:
+        return _say("auto_resolved", confidence, "The cause is known, and the requester is told all there is to it.")
     return _say("needs_tech", confidence, "The cause is known, and somebody has to put it right.")
 
 

@@ -42,6 +42,8 @@ class Draft(Given):
     sentences: Annotated[list[CitedText], Field(max_length=100)]
     sources: Annotated[list[ReviewedSource], Field(max_length=100)] = Field(default_factory=list[ReviewedSource])
     changes: Annotated[list[ReviewedChange], Field(max_length=50)] = Field(default_factory=list[ReviewedChange])
+    by_runbook: bool = False
+    """A runbook was followed to a cause, and the reply is what it says of that."""
 
 
 class SentenceReview(Answered):
@@ -70,7 +72,7 @@ def offline(given: Draft, _embed: Embed) -> Review:
     written = "\n".join(f"{each.text} {' '.join(f'[{name}]' for name in each.sources)}" for each in given.sentences)
     changes = tuple(Change(each.tool, each.outcome, each.verified) for each in given.changes)
     asked = "\n\n".join((given.ticket, *given.dialogue))
-    complete, why = completeness(Claim(asked, written, given.verdict, texts, changes))
+    complete, why = completeness(Claim(asked, written, given.verdict, texts, changes, given.by_runbook))
     return Review(sentences=reviewed, complete=complete, why=why[:1000])
 
 

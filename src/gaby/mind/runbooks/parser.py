@@ -24,6 +24,8 @@ from gaby.mind.situations import Found
 _END = re.compile(r"[.!?][\"”’')\]]{0,2}(?=\s+[^a-z\s])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|prof|st|no|nr|ca|approx)\.\Z", re.IGNORECASE)
 _MOST_PAGES = 40
+_UNOPENED = frozenset({"cause", "slow"})
+"""Statements that begin like any sentence."""
 _LONGEST = 40_000
 _ABOUT = 600
 _MOST_GROUPS = 8
@@ -227,6 +229,10 @@ class _Parser:
                 self.problem(line, sentence, error.why, error.hint)
                 before = None
                 continue
+            if before is not None and before.kind in {"tell", "ask"} and said is not None and said.kind in _UNOPENED:
+                # "The cause: ..." and "It takes ..." go on with what the requester is told.
+                body.slow = body.slow or said.kind == "slow"
+                said = None
             if said is not None:
                 self._add(body, said, line)
             elif before is not None and before.kind in {"tell", "ask", "note", "hand", "consent"}:
