@@ -8,8 +8,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from uuid import uuid4
 
-_USAGE = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
-
 Call = tuple[str, dict[str, Any]]
 """The product's name of a tool, and the arguments."""
 
@@ -18,6 +16,8 @@ Call = tuple[str, dict[str, Any]]
 class ChatAnswer:
     text: str
     calls: Collection[Call] = ()
+    prompt_tokens: int = 10
+    cached_tokens: int = 0
 
 
 class ChatServer:
@@ -68,15 +68,25 @@ def _response(asked: Mapping[str, Any], answer: Callable[[Mapping[str, Any]], Ch
     calls = [_call(*each, offered=asked.get("tools", [])) for each in given.calls]
     head = {"id": f"chatcmpl-{uuid4().hex}", "created": 0, "model": asked["model"]}
     if asked.get("stream"):
-        return 200, "text/event-stream", _events(head, given.text, calls)
+        return 200, "text/event-stream", _events(head, given, calls)
     message = {"role": "assistant", "content": given.text} | ({"tool_calls": calls} if calls else {})
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-    whole = {**head, "object": "chat.completion", "choices": [choice], "usage": _USAGE}
+    whole = {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(given)}
     return 200, "application/json", json.dumps(whole).encode()
 
 
-def _events(head: dict[str, Any], text: str, calls: list[dict[str, Any]]) -> bytes:
-    delta: dict[str, Any] = {"role": "assistant", "content": text}
+def _usage(given: ChatAnswer) -> dict[str, Any]:
+    written = max(10, len(given.text) // 4)
+    return {
+        "prompt_tokens": given.prompt_tokens,
+        "completion_tokens": written,
+        "total_tokens": given.prompt_tokens + written,
+        "prompt_tokens_details": {"cached_tokens": given.cached_tokens},
+    }
+
+
+def _events(head: dict[str, Any], given: ChatAnswer, calls: list[dict[str, Any]]) -> bytes:
+    delta: dict[str, Any] = {"role": "assistant", "content": given.text}
     if calls:
         delta["tool_calls"] = [{"index": index, **each} for index, each in enumerate(calls)]
     choices: list[dict[str, Any]] = [
@@ -85,7 +95,7 @@ def _events(head: dict[str, Any], text: str, calls: list[dict[str, Any]]) -> byt
     ]
     head = {**head, "object": "chat.completion.chunk"}
     events: list[dict[str, Any]] = [{**head, "choices": [each], "usage": None} for each in choices]
-    events.append({**head, "choices": [], "usage": _USAGE})
+    events.append({**head, "choices": [], "usage": _usage(given)})
     return b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in events) + b"data: [DONE]\n\n"
 
 

@@ -11,6 +11,7 @@ from gaby.kernel.clock import HeldClock
 from gaby.kernel.database import Database
 from gaby.llm.books import DayBudgetSpent, RunBudgetSpent
 from gaby.llm.messages import Usage
+from gaby.llm.outside import Conceal
 from gaby.llm.prompts import Prompt, PromptBroken
 from gaby.llm.results import Again, Token
 from gaby.llm.tiers import Tier
@@ -363,7 +364,9 @@ async def test_the_four_breakpoints_stand_after_tools_system_envelope_and_messag
 async def test_models_see_what_is_concealed_nowhere(runtime: Bench) -> None:
     runtime.server.say(GOOD)
     occasion = runtime.occasion.__class__(
-        runtime.desk.workspace_id, runtime.occasion.run_id, lambda text: text.replace("Ada", "[PERSON_1]")
+        runtime.desk.workspace_id,
+        runtime.occasion.run_id,
+        Conceal(lambda text: text.replace("Ada", "[PERSON_1]")),
     )
     await runtime.runner.run(WEIGH, Complaint(complaint="Ada is heavy", notes=["Ada again"]), occasion)
     sent = runtime.server.requests[-1].body.decode()

@@ -9,6 +9,7 @@ from gaby.app import Gaby
 from gaby.kernel.actors import system_actor
 from gaby.kernel.ids import SYSTEM, RunId, WorkspaceId
 from gaby.llm.accounts import NewAccount
+from gaby.llm.outside import Conceal
 from gaby.llm.results import Occasion, Result
 from gaby.llm.setups import parse_chain
 from gaby.llm.skill import Skill
@@ -29,7 +30,7 @@ class TracedDesk:
 
     @property
     def occasion(self) -> Occasion:
-        return Occasion(self.workspace_id, self.run_id, self.conceal, self.reveal, self.subject)
+        return Occasion(self.workspace_id, self.run_id, Conceal(self.conceal, self.conceal), self.reveal, self.subject)
 
     def conceal(self, text: str) -> str:
         redactor = Redactor(parse_profile(self.gaby.settings.safety.profile))

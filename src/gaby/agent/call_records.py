@@ -50,6 +50,7 @@ def record_of(
         reason=reason,
         rule=outcome.verdict.rule if isinstance(outcome, Denied) else rule,
         why=call.why,
+        agreed=name == "done" and call.approval_id is not None,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from gaby.agent.memory import CallRecord, Memory
+from gaby.agent.memory import CallRecord, Memory, PassageRecord
 from gaby.agent.persona import Bounds
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.tokens import estimate
@@ -147,27 +147,36 @@ def _passages(memory: Memory, reader: Reader, bounds: Bounds) -> tuple[list[Pass
 
     The latest search knows most about what is looked for, so what it found comes first.
     """
-    asked = next((place for place, turn in enumerate(memory.turns, 1) if turn.internal), 0)
-    found: list[Passage] = []
-    withheld = False
-    for place, each in enumerate(memory.passages):
-        is_open = Readers(Audience(each.audience)).allow(reader)
-        if not is_open and not memory.internal:
-            withheld = True
-            continue
-        found.append(
-            Passage(
-                name=f"p{len(memory.passages) - place}",
-                citation=each.citation,
-                title=each.title,
-                text=each.text,
-                trusted=each.trusted,
-                runbook=each.runbook,
-                turn=each.turn if is_open else max(each.turn, asked),
-            )
+    names = {each.citation: (name, turn) for name, each, turn in named_pages(memory, reader)}
+    found = [
+        Passage(
+            name=names[each.citation][0],
+            citation=each.citation,
+            title=each.title,
+            text=each.text,
+            trusted=each.trusted,
+            runbook=each.runbook,
+            turn=names[each.citation][1],
         )
+        for each in memory.passages
+        if each.citation in names
+    ]
     # As many as one search gives, for each search that was made.
-    return found[: min(_MOST_PASSAGES, bounds.passages * max(1, 1 + len(memory.turns)))], withheld
+    most = min(_MOST_PASSAGES, bounds.passages * max(1, 1 + len(memory.turns)))
+    return found[:most], len(found) < len(memory.passages)
+
+
+def named_pages(memory: Memory, reader: Reader) -> list[tuple[str, PassageRecord, int]]:
+    """The pages that the planner may see, each with the name that a conclusion cites it by and the turn from which on
+    it was seen. They are counted in that order: a gap would tell that there are others, and a name never changes."""
+    asked = next((place for place, turn in enumerate(memory.turns, 1) if turn.internal), 0)
+    seen: list[tuple[int, PassageRecord]] = []
+    for each in memory.passages:
+        is_open = Readers(Audience(each.audience)).allow(reader)
+        if is_open or memory.internal:
+            seen.append((each.turn if is_open else max(each.turn, asked), each))
+    ordered = sorted(seen, key=lambda pair: pair[0])
+    return [(f"p{number}", each, turn) for number, (turn, each) in enumerate(ordered, 1)]
 
 
 def _turns(memory: Memory) -> list[Turn]:
@@ -200,6 +209,7 @@ def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:
             lane=call.lane,
             result="" if call.result is None else shown(call.result, _size(place, latest, bounds)),
             reason=call.reason,
+            agreed=call.agreed,
         )
         for place, call in enumerate(calls[-_MOST_CALLS:], max(0, len(calls) - _MOST_CALLS))
     ]

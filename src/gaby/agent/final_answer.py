@@ -8,21 +8,26 @@ nobody can show why.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from gaby.agent.envelope import named_pages
 from gaby.agent.memory import CallRecord, Memory
 from gaby.agent.moves import Investigating
 from gaby.agent.replies import cited_text
 from gaby.agent.reply_text import ReplyText
 from gaby.agent.thinking import Thinking
+from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
 from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Result
 from gaby.llm.service import Models
 from gaby.mind import Conclusion as RulesConclusion
-from gaby.mind import shown
+from gaby.mind import cited_sentences, shown
+from gaby.safety import Reader
 from gaby.skills import conclusion as concluding
 from gaby.skills import plan, review
 from gaby.tickets.canonical import Verdict
+from gaby.tools.disclosure import requester_of
 
 _SOURCE_CHARACTERS = 6000
 _TICKET_CHARACTERS = 20_000
@@ -76,8 +81,9 @@ class _Spent:
 
 
 class Answerer:
-    def __init__(self, models: Models, thinking: Thinking) -> None:
+    def __init__(self, models: Models, thinking: Thinking, clock: Clock) -> None:
         self._models = models
+        self._clock = clock
         self._thinking = thinking
 
     async def by_model(self, run: Investigating, concluded: concluding.Conclusion, source: str) -> FinalAnswer:
@@ -96,7 +102,7 @@ class Answerer:
     ) -> FinalAnswer:
         verdict: Verdict = concluded.verdict
         reasons = [concluded.why] if concluded.why else []
-        tokens = source_tokens(run.memory)
+        tokens = source_tokens(run.memory, requester_of(run.tools))
         text = reviewed.text if reviewed is not None else ReplyText.read(concluded.reply)
         if reviewed is None:
             # Nobody but its author has looked at it, so a person has to.
@@ -128,7 +134,7 @@ class Answerer:
         if not text.sentences:
             return _Reviewed(text, {}, complete=False, why=_NO_EVIDENCE)
         try:
-            draft = await asyncio.to_thread(_draft, run.memory, concluded, text)
+            draft = await asyncio.to_thread(_draft, run, concluded, text, self._clock.now())
             result = await self._models.runner.run(review.skill, draft, run.occasion)
         except BudgetSpent:
             return None
@@ -164,9 +170,9 @@ class Answerer:
         return planned.value.conclusion
 
 
-def source_tokens(memory: Memory) -> dict[str, str]:
+def source_tokens(memory: Memory, reader: Reader) -> dict[str, str]:
     """The tokens of what a conclusion cites by its short name."""
-    pages = {f"p{len(memory.passages) - place}": each.citation for place, each in enumerate(memory.passages)}
+    pages = {name: each.citation for name, each, _ in named_pages(memory, reader)}
     return {**pages, **{f"c{call.number}": call.citation for call in memory.calls}}
 
 
@@ -177,11 +183,19 @@ def by_rules(conclusion: RulesConclusion) -> FinalAnswer:
     return FinalAnswer(judged.verdict, list(judged.reasons), reply, note, released=released)
 
 
-def _draft(memory: Memory, concluded: concluding.Conclusion, text: ReplyText) -> review.Draft:
-    cited = {name for each in text.sentences for name in each.citations}
-    pages = {f"p{len(memory.passages) - place}": each.text for place, each in enumerate(memory.passages)}
-    results = {f"c{call.number}": shown(call.result, _SOURCE_CHARACTERS) for call in memory.calls if call.result}
-    texts = {**pages, **results}
+def _draft(run: Investigating, concluded: concluding.Conclusion, text: ReplyText, now: datetime) -> review.Draft:
+    memory = run.memory
+    cited = {name for each in (*text.sentences, *cited_sentences(concluded.cause)) for name in each.citations}
+    sources = {
+        name: review.ReviewedSource(
+            name=name, text=f"{each.title}\n{each.text}"[:_SOURCE_CHARACTERS], company=each.trusted
+        )
+        for name, each, _ in named_pages(memory, requester_of(run.tools))
+    }
+    for call in memory.calls:
+        if call.result:
+            name = f"c{call.number}"
+            sources[name] = review.ReviewedSource(name=name, text=shown(call.result, _SOURCE_CHARACTERS))
     changes = [call for call in memory.calls if call.lane == "write"]
     behind = _after(memory.calls, changes)
     ticket = memory.ticket
@@ -195,12 +209,11 @@ def _draft(memory: Memory, concluded: concluding.Conclusion, text: ReplyText) ->
             review.CitedText(number=number, text=each.text, sources=list(each.citations))
             for number, each in enumerate(text.sentences[:100], 1)
         ],
-        sources=[
-            review.ReviewedSource(name=name, text=texts[name][:_SOURCE_CHARACTERS])
-            for name in sorted(cited | behind)
-            if name in texts
+        sources=[sources[name] for name in sorted(cited | behind) if name in sources],
+        changes=[
+            review.ReviewedChange(tool=call.tool, outcome=call.outcome, agreed=call.agreed) for call in changes[:50]
         ],
-        changes=[review.ReviewedChange(tool=call.tool, outcome=call.outcome) for call in changes[:50]],
+        now=now,
     )
 
 

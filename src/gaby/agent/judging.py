@@ -191,9 +191,12 @@ class Judge:
         )
 
     def _inside(self, run: Investigating, answer: FinalAnswer, texts: "_Texts") -> str:
-        """What colleagues read. Where a model wrote, what the requester is told stands in the ticket already."""
+        """What colleagues read. What a model wrote for the requester stands in the ticket, unless it was held back
+        because of the pages that it rests on."""
         if answer.written_by != OFFLINE:
-            return note(answer.verdict, "", answer.written_by, notes=texts.note, reasons=answer.reasons)
+            held = f"Written for the requester:\n{texts.reply}" if run.memory.internal and texts.reply else ""
+            notes = "\n\n".join(part for part in (texts.note, held) if part)
+            return note(answer.verdict, "", answer.written_by, notes=notes, reasons=answer.reasons)
         tellable, internal = _for_requester(run, texts.reply)
         behind = "\n".join(part for part in (texts.note, internal) if part)
         return note(answer.verdict, tellable, answer.written_by, notes=behind, reasons=answer.reasons)

@@ -80,6 +80,8 @@ class CallRecord(_Noted):
     rule: str = ""
     """By which it was refused, or not made."""
     why: str = ""
+    agreed: bool = False
+    """A person was asked before, and agreed."""
 
     @property
     def citation(self) -> str:

@@ -11,6 +11,7 @@ from gaby.agent.persona import Persona
 from gaby.agent.states import State
 from gaby.kernel.crypto import Sealing
 from gaby.kernel.ids import RunId, WorkspaceId
+from gaby.llm.outside import Conceal
 from gaby.llm.results import Occasion
 from gaby.safety import ALL_KINDS, SECRET_KINDS, Reader
 from gaby.tickets.intake import subject_of
@@ -61,7 +62,7 @@ class Investigating:
     def occasion(self) -> Occasion:
         """For skills: what models see of outside texts is redacted with this run's placeholders."""
         subject = subject_of(self.ticket.id)
-        return Occasion(self.workspace_id, self.run_id, self.conceal, self.reveal, subject)
+        return Occasion(self.workspace_id, self.run_id, Conceal(self.conceal, self.told), self.reveal, subject)
 
     def reveal(self, value: Any) -> Any:
         return real_arguments(value, self.tools)
@@ -80,7 +81,7 @@ class Investigating:
         return self.tools.redactor.redact(text, self.tools.placeholders, from_outside=True).text
 
     def told(self, text: str) -> str:
-        """The same for the timeline."""
+        """The same for what Gaby writes: placeholders in it are its own."""
         return self.tools.redactor.redact(text, self.tools.placeholders).text
 
 

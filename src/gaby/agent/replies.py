@@ -69,6 +69,7 @@ _HEADS: dict[Verdict, str] = {
 }
 _URGENT: dict[Urgency, str] = {"high": "**Urgent.** ", "critical": "**Critical.** "}
 _TOKEN = re.compile(r"\[((?:doc|tool):[^\[\]\s]+)\]")
+_CITED_AT = re.compile(rf" {{0,20}}{_TOKEN.pattern}")
 _ITEM = re.compile(r"(?:[0-9]{1,3}[.)]|-) ")
 
 
@@ -139,7 +140,8 @@ def _in(texts: Mapping[str, T], language: str) -> T:
 
 
 def _as_written(cited: str) -> str:
-    return "\n".join(" ".join(_TOKEN.sub("", line).split(" ")).rstrip() for line in cited.splitlines())
+    """Line by line, without the tokens and the blanks before them."""
+    return "\n".join(_CITED_AT.sub("", line).rstrip() for line in cited.splitlines())
 
 
 def _paragraphs(cited: str) -> str:

@@ -136,7 +136,7 @@ class Thinking:
             # Rules are shown all pages: they only write what they cite.
             delta = delta.model_copy(update={"internal": True})
             enter_passages(run, memory.passages, internal=True)
-            if step.kind != "retrieve" and filled.withheld:
+            if planned.source == OFFLINE and step.kind != "retrieve" and filled.withheld:
                 step = PlanStep(kind="retrieve", queries=memory.queries[-8:], why="Pages for colleagues were found.")
         if planned.source != OFFLINE:
             delta = delta.model_copy(update={"by_model": True})

@@ -1,5 +1,6 @@
 """The ticket of a run as it is now: its texts with who wrote them, and what was done on it before."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,7 +8,7 @@ from sqlalchemy import Select, select
 
 from gaby.agent.ledger_entries import enter_ticket
 from gaby.agent.loading import load
-from gaby.agent.memory import DialogueRecord, TicketView
+from gaby.agent.memory import CallRecord, DialogueRecord, TicketView
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating
 from gaby.kernel.crypto import Vault
@@ -18,6 +19,7 @@ from gaby.mind.closing import says_solved
 from gaby.tickets.authority import authority_of, is_instruction
 from gaby.tickets.intake import Intake, WrittenMessage
 
+_SHORT = re.compile(r"[\w.:@/+-]{1,60}")
 _EARLIER_RUNS = 5
 
 
@@ -64,7 +66,7 @@ class TicketReader:
             earlier = (await session.scalars(self._earlier(run).limit(_EARLIER_RUNS))).all()
             memories = [(row, (await load(session, self.vault, row)).memory) for row in reversed(earlier)]
         return tuple(
-            f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}, {call.outcome}"
+            f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.told(_named_arguments(call))}), {call.outcome}"
             for row, memory in memories
             for call in memory.calls
             if call.lane == "write"
@@ -120,3 +122,9 @@ def _is_by_another(message: WrittenMessage, requester: str | None) -> bool:
     if message.author != "requester" or author is None:
         return False
     return requester is None or not same_address(author, requester)
+
+
+def _named_arguments(call: CallRecord) -> str:
+    """Ids and numbers. A longer text may be a stranger's, and stands in the dialogue."""
+    shown = {name: str(value) for name, value in call.arguments.items() if _SHORT.fullmatch(str(value))}
+    return ", ".join(f"{name}={value}" for name, value in shown.items())

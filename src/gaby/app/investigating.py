@@ -111,7 +111,7 @@ def build_agent(ground: Ground, appender: Appender, rooms: Rooms, settings: Sett
             knowledge=knowledge,
             desks=tickets.desks,
             toolboxes=toolboxes,
-            answerer=Answerer(models, thinking),
+            answerer=Answerer(models, thinking, ground.clock),
         )
         return Loop(
             LoopParts(

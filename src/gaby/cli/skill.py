@@ -16,6 +16,7 @@ from gaby.cli.printing import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
+from gaby.llm.outside import Conceal
 from gaby.llm.prompts import Prompt, load_prompt
 from gaby.llm.results import Again, Occasion, Result, Token
 from gaby.llm.schemas import SkillOut
@@ -89,7 +90,7 @@ def run_skill(
         def conceal(text: str) -> str:
             return redactor.redact(text, placeholders, from_outside=True).text
 
-        occasion = Occasion(actor.workspace_id, RunId(gaby.ids.new()), conceal)
+        occasion = Occasion(actor.workspace_id, RunId(gaby.ids.new()), Conceal(conceal, conceal))
         if skill.form == "text" and not as_json:
             return await _streamed(gaby, skill, given, occasion, tried)
         return await gaby.models.runner.run(skill, given, occasion, prompt=tried)

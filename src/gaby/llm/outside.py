@@ -10,17 +10,34 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-Conceal = Callable[[str], str]
-"""Takes out of a text what models must not see."""
+
+def _same(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True)
+class Conceal:
+    """Takes out of a text what models must not see."""
+
+    outside: Callable[[str], str] = _same
+    authored: Callable[[str], str] = _same
+    """Of what a model of the same run wrote: the placeholders in it are those that it was given."""
+
+    def __call__(self, text: str) -> str:
+        return self.outside(text)
 
 
 @dataclass(frozen=True)
 class Origin:
     outside: bool
+    authored: bool = False
 
 
 Outside = Annotated[str, Origin(outside=True)]
 """Whoever wrote this may wish us ill: a ticket, a page, a tool's result. It goes to the model fenced and labelled."""
+
+Authored = Annotated[str, Origin(outside=True, authored=True)]
+"""A model of the same run wrote this, after reading what strangers wrote: it is fenced like theirs."""
 
 Inside = Annotated[str, Origin(outside=False)]
 """Gaby, its configuration or its operators wrote this."""
@@ -59,17 +76,18 @@ class Unmarked(TypeError):
 
 
 @lru_cache(maxsize=512)
-def origins(model: type[BaseModel]) -> Mapping[str, bool]:
-    """For each field, whether what it holds comes from outside. Numbers and choices of ours do not."""
+def origins(model: type[BaseModel]) -> Mapping[str, Origin]:
+    """For each field, where what it holds comes from. Numbers and choices of ours do not come from outside."""
     return {name: _origin(f"{model.__name__}.{name}", field) for name, field in model.model_fields.items()}
 
 
-def _origin(where: str, field: FieldInfo) -> bool:
+def _origin(where: str, field: FieldInfo) -> Origin:
     marks, open_ended = _marks(field.annotation)
     marks += [each for each in field.metadata if isinstance(each, Origin)]
     if open_ended and not marks:
         raise Unmarked(f"{where} says neither Inside nor Outside.")
-    return any(mark.outside for mark in marks)
+    outside = [mark for mark in marks if mark.outside]
+    return Origin(bool(outside), authored=bool(outside) and all(mark.authored for mark in outside))
 
 
 def _marks(annotation: Any) -> tuple[list[Origin], bool]:
@@ -89,10 +107,7 @@ def _marks(annotation: Any) -> tuple[list[Origin], bool]:
 
 def dressed(model: BaseModel, conceal: Conceal) -> dict[str, Any]:
     """The model's fields as a template may use them."""
-    return {
-        name: _dress(getattr(model, name), name, outside=outside, conceal=conceal)
-        for name, outside in origins(type(model)).items()
-    }
+    return {name: _dress(getattr(model, name), name, origin, conceal) for name, origin in origins(type(model)).items()}
 
 
 def from_inside(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,20 +127,20 @@ def _holds_outside(value: object) -> bool:
             return False
 
 
-def _dress(value: object, label: str, *, outside: bool, conceal: Conceal) -> Any:
+def _dress(value: object, label: str, origin: Origin, conceal: Conceal) -> Any:
     match value:
         case BaseModel():
             return dressed(value, conceal)
         case str():
-            return Fenced(fenced(conceal(value), label)) if outside else unfenced(value)
+            if not origin.outside:
+                return unfenced(value)
+            return Fenced(fenced(conceal.authored(value) if origin.authored else conceal(value), label))
         case Mapping():
             pairs = cast("Mapping[str, object]", value)
             # Names of fields may be a stranger's words as well.
-            return {
-                unfenced(str(key)): _dress(each, label, outside=outside, conceal=conceal) for key, each in pairs.items()
-            }
+            return {unfenced(str(key)): _dress(each, label, origin, conceal) for key, each in pairs.items()}
         case Sequence():
             items = cast("Sequence[object]", value)
-            return [_dress(each, label, outside=outside, conceal=conceal) for each in items]
+            return [_dress(each, label, origin, conceal) for each in items]
         case _:
             return value

@@ -17,11 +17,6 @@ Out = TypeVar("Out", bound=BaseModel)
 
 Trouble = Literal["unavailable", "garbage", "refusal"]
 
-
-def _as_it_is(text: str) -> str:
-    return text
-
-
 Reveal = Callable[[Any], Any]
 
 
@@ -35,7 +30,7 @@ class Occasion:
 
     workspace_id: WorkspaceId
     run_id: RunId
-    conceal: Conceal = _as_it_is
+    conceal: Conceal = field(default_factory=Conceal)
     reveal: Reveal = _unchanged
     """Puts back what was concealed, to see whether arguments fit a tool. They are passed on as the model gave them."""
     subject: str | None = None

@@ -67,6 +67,7 @@ _ABBREVIATION = re.compile(
     r"a\.m|p\.m|u\.s|u\.k|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec|mon|tue|wed|thu|fri|[a-z])\.$",
     re.IGNORECASE,
 )
+_MONTH = re.compile(r"(?:Jan|Feb|Mär|Mar|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
 _OPENS_SENTENCE = re.compile(r"[\"'“‘(\[]{0,2}[A-Z0-9À-ÞА-Я_/<`]")
 _WRAPPED = 55
 """A line this long was probably broken by a mail program and not by the writer."""
@@ -162,7 +163,9 @@ def _is_end(text: str, start: int, stop: int, after: int, end: int) -> bool:
     if _ABBREVIATION.search(before if stop - start > _ABBREVIATION_WIDTH else " " + before):
         # "At 5 p.m. We went home" ends there; "Mr. Smith" does not.
         return False
-    rest = text[after : min(end, after + 8)].lstrip()
+    rest = text[after : min(end, after + 12)].lstrip()
+    if text[stop - 1 : stop].isdigit() and _MONTH.match(rest):
+        return False  # "Am 22. Februar" goes on.
     return not rest or not rest[0].islower()
 
 

@@ -75,8 +75,8 @@ CONCLUSION_SCHEMA: dict[str, Any] = {
             "maxLength": _LONG,
             "description": "What the requester reads, in the language of the requester, plain and complete. Every "
             "sentence that states a fact ends with its sources in square brackets [c1][p2]; they are shown as titles. "
-            "No names of tools or files. It is sent as it is for auto_resolved and needs_client; otherwise it tells "
-            "them what was found and that a colleague goes on.",
+            "No names of tools or files. With needs_tech and needs_l2 it tells them what was found and that a "
+            "colleague goes on.",
         },
         "note": {
             "type": "string",

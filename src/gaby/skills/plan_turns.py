@@ -21,6 +21,7 @@ _OUTCOMES = {
     "failed": "It failed; nothing was changed.",
     "unknown": "Nobody can say whether it was done. Do not repeat it.",
 }
+_AGREED = "A person was asked, and agreed. Done."
 
 
 class Passage(Given):
@@ -46,6 +47,8 @@ class MadeCall(Given):
     result: Outside = ""
     """JSON as text, or text. `mind.shown` cuts it to a size and keeps it whole."""
     reason: Outside = ""
+    agreed: bool = False
+    """A person was asked before, and agreed."""
 
 
 class TurnCall(Given):
@@ -82,7 +85,7 @@ def messages(
     for number, turn in enumerate(turns, 1):
         pairs = list(_pairs(number, turn, passages, made, conceal))
         if pairs:
-            told.append(Message("assistant", conceal(turn.text), tuple(use for use, _ in pairs)))
+            told.append(Message("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
             told.append(Message("user", replies=tuple(reply for _, reply in pairs)))
     if concluded is not None:
         told += _turned_down(concluded[0], concluded[1], conceal)
@@ -94,14 +97,14 @@ def _pairs(
 ) -> Iterable[tuple[ToolUse, ToolReply]]:
     if turn.queries:
         name = f"search-{number}"
-        arguments = {"queries": [conceal(query) for query in turn.queries], "internal": turn.internal}
+        arguments = {"queries": [conceal.authored(query) for query in turn.queries], "internal": turn.internal}
         found = [each for each in passages if each.turn == number]
         text = "\n\n".join(page_text(each, conceal) for each in found) or "Nothing that was not shown before."
         yield ToolUse(name, SEARCH, arguments), ToolReply(name, text)
     if turn.need:
         name = f"find-{number}"
         text = ", ".join(turn.offered) or "There is no other tool for that."
-        yield ToolUse(name, FIND, {"need": conceal(turn.need)}), ToolReply(name, text)
+        yield ToolUse(name, FIND, {"need": conceal.authored(turn.need)}), ToolReply(name, text)
     for place, each in enumerate(turn.calls, 1):
         call = made.get(each.number) if each.number is not None else None
         name = f"call-{call.number}" if call is not None else f"call-{number}-{place}"
@@ -118,7 +121,7 @@ def page_text(passage: Passage, conceal: Conceal) -> str:
 def _reply(name: str, call: MadeCall | None, conceal: Conceal) -> ToolReply:
     if call is None:
         return ToolReply(name, "Not made yet: what only reads was done first. Call it again if it is still wanted.")
-    told = [f"[c{call.number}] {_OUTCOMES[call.outcome]}"]
+    told = [f"[c{call.number}] {_AGREED if call.agreed else _OUTCOMES[call.outcome]}"]
     if call.reason:
         told.append(fenced(conceal(call.reason), "reason"))
     if call.result:
@@ -128,9 +131,9 @@ def _reply(name: str, call: MadeCall | None, conceal: Conceal) -> ToolReply:
 
 def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: Conceal) -> list[Message]:
     use = ToolUse("conclude-1", CONCLUDE, _concealed(conclusion.model_dump(), conceal))
-    lines = "\n".join(f"- {conceal(doubt)}" for doubt in doubts)
+    lines = "\n".join(f"- {conceal.authored(doubt)}" for doubt in doubts)
     text = (
-        "A reviewer who sees only the sources has doubts:\n"
+        "Not sent yet. A reviewer who sees only the sources has doubts:\n"
         f"{lines}\n"
         "Conclude again. Say what the sources say, cite the source that says it, leave out what none says, and give "
         "another verdict if it is not solved. Where the reviewer is wrong, keep the sentence and cite better."
@@ -139,9 +142,10 @@ def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: Conceal
 
 
 def _concealed(value: Any, conceal: Conceal) -> Any:
+    """Of what the planner wrote."""
     match value:
         case str():
-            return conceal(value)
+            return conceal.authored(value)
         case dict():
             pairs = cast("dict[str, Any]", value)
             return {key: _concealed(each, conceal) for key, each in pairs.items()}

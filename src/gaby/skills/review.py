@@ -1,12 +1,13 @@
 """The review of a reply before it is sent: is each sentence carried by its sources, and is the ticket really done?"""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from gaby import mind
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.outside import Inside, Outside
+from gaby.llm.outside import Authored, Conceal, Fenced, Inside, Outside, company_page, fenced
 from gaby.llm.skill import Skill, Unacceptable
 from gaby.llm.tiers import Tier
 from gaby.mind.completing import Change, Claim, completeness
@@ -15,13 +16,15 @@ from gaby.skills.base import PROMPTS, Answered, Given
 
 class CitedText(Given):
     number: Annotated[int, Field(ge=1)]
-    text: Outside
+    text: Authored
     sources: list[Inside] = Field(default_factory=list[str])
 
 
 class ReviewedSource(Given):
     name: Inside
     text: Outside
+    company: bool = False
+    """A page that the company itself wrote."""
 
 
 class ReviewedChange(Given):
@@ -29,6 +32,8 @@ class ReviewedChange(Given):
     outcome: mind.Outcome
     verified: bool | None = None
     """Whether a second look showed that it helped. None when nobody looked, or only a model can tell."""
+    agreed: bool = False
+    """A person was asked before, and agreed."""
 
 
 class Draft(Given):
@@ -37,11 +42,12 @@ class Draft(Given):
     ticket: Outside
     dialogue: Annotated[list[Outside], Field(max_length=50)] = Field(default_factory=list[str])
     verdict: mind.Verdict
-    cause: Outside = ""
-    open: list[Outside] = Field(default_factory=list[str])
+    cause: Authored = ""
+    open: list[Authored] = Field(default_factory=list[str])
     sentences: Annotated[list[CitedText], Field(max_length=100)]
     sources: Annotated[list[ReviewedSource], Field(max_length=100)] = Field(default_factory=list[ReviewedSource])
     changes: Annotated[list[ReviewedChange], Field(max_length=50)] = Field(default_factory=list[ReviewedChange])
+    now: datetime | None = None
     by_runbook: bool = False
     """A runbook was followed to a cause, and the reply is what it says of that."""
 
@@ -76,6 +82,18 @@ def offline(given: Draft, _embed: Embed) -> Review:
     return Review(sentences=reviewed, complete=complete, why=why[:1000])
 
 
+def shown_sources(given: Draft, conceal: Conceal) -> dict[str, list[dict[str, str]]]:
+    """The company's own pages have their own mark, as everywhere."""
+    shown = [
+        {
+            "name": each.name,
+            "text": Fenced((company_page if each.company else fenced)(conceal(each.text), "source")),
+        }
+        for each in given.sources
+    ]
+    return {"shown_sources": shown}
+
+
 def check(given: Draft, answer: Review) -> None:
     """Every sentence is looked at, and a model may find a ticket open that the facts would close, never the reverse."""
     wrong: list[str] = []
@@ -101,6 +119,7 @@ skill = Skill(
     prompt_file=PROMPTS / "review.md.j2",
     fallback=offline,
     check=check,
+    more_values=shown_sources,
     max_output_tokens=2000,
     example=Draft(
         ticket="I am locked out. Please unlock my account.",
