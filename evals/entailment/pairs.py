@@ -1,0 +1,62 @@
+"""The labelled pairs, and what a judge of them is worth."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PAIRS = Path(__file__).with_name("pairs.jsonl")
+
+
+@dataclass(frozen=True)
+class Pair:
+    id: str
+    lang: str
+    sentence: str
+    source: str
+    supported: bool
+    wrong: str
+    """The detail that is wrong, such as a quantity or a negation. Empty when nothing is."""
+
+
+def read_pairs(path: Path = PAIRS) -> list[Pair]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [
+        Pair(row["id"], row["lang"], row["sentence"], row["source"], row["label"] == "supported", row["wrong"])
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Figures:
+    pairs: int
+    true_kept: float
+    """The share of true sentences that the judge lets stand."""
+    false_caught: float
+    """The share of wrong sentences that it turns down."""
+    right_by_language: dict[str, float]
+    missed: dict[str, int]
+    """Wrong sentences that it lets stand, by what is wrong in them."""
+
+
+def measured(pairs: Sequence[Pair], judged: Mapping[str, bool]) -> Figures:
+    """`judged`: for each pair's id, whether the judge calls it supported."""
+    true = [pair for pair in pairs if pair.supported]
+    false = [pair for pair in pairs if not pair.supported]
+    by_language = {
+        lang: [pair for pair in pairs if pair.lang == lang] for lang in sorted({pair.lang for pair in pairs})
+    }
+    return Figures(
+        pairs=len(pairs),
+        true_kept=_share([judged[pair.id] for pair in true]),
+        false_caught=_share([not judged[pair.id] for pair in false]),
+        right_by_language={
+            lang: _share([judged[pair.id] == pair.supported for pair in some]) for lang, some in by_language.items()
+        },
+        missed=dict(Counter(pair.wrong for pair in false if judged[pair.id]).most_common()),
+    )
+
+
+def _share(values: Sequence[bool]) -> float:
+    return round(sum(values) / max(1, len(values)), 3)
