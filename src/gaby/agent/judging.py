@@ -76,7 +76,8 @@ class Judge:
             if answer.verdict not in {"auto_resolved", "skipped"}:
                 changes = await self.begun_changes(run)
                 note = "\n\n".join(part for part in (answer.note, changes) if part)
-                answer = replace(answer, reasons=[*answer.reasons, *missed_calls(run.memory.calls)], note=note)
+                reasons = [*_urgent(run.memory.urgency), *answer.reasons, *missed_calls(run.memory.calls)]
+                answer = replace(answer, reasons=reasons, note=note)
         else:
             answer = await self._by_rules(run, state)
         return await self._ended(run, state, answer, escalates=escalates)
@@ -98,8 +99,7 @@ class Judge:
             if not done:
                 answer = replace(answer, verdict="needs_tech", reasons=[*answer.reasons, why])
         if answer.verdict not in {"auto_resolved", "skipped"}:
-            urgent = [f"Urgency: {conclusion.urgency}."] if conclusion.urgency in {"high", "critical"} else []
-            answer = replace(answer, reasons=[*urgent, *answer.reasons, *missed])
+            answer = replace(answer, reasons=[*_urgent(conclusion.urgency), *answer.reasons, *missed])
         if answer.verdict == "failed_budget":
             notes = "\n\n".join(part for part in (await self.begun_changes(run), answer.note) if part)
             answer = replace(answer, note=notes)
@@ -398,3 +398,7 @@ def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:
         if cited and support(each.text, [source for _, source in cited]).holds:
             sentences.append(CitedSentence(each.text, tuple(token for token, _ in cited)))
     return cited_text(sentences)
+
+
+def _urgent(urgency: str | None) -> list[str]:
+    return [f"Urgency: {urgency}."] if urgency in {"high", "critical"} else []

@@ -115,6 +115,7 @@ class Delta(_Noted):
 
     ticket: TicketView | None = None
     intent: str | None = None
+    urgency: str | None = None
     worth_investigating: bool | None = None
     before: str | None = None
     """How the ticket had ended before, when all that was written since is that it is solved."""
@@ -166,6 +167,7 @@ class Delta(_Noted):
 class Memory(BaseModel):
     ticket: TicketView = TicketView(title="", body="")
     intent: str | None = None
+    urgency: str | None = None
     worth_investigating: bool = True
     before: str | None = None
     queries: list[str] = Field(default_factory=list[str])

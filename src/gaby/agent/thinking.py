@@ -35,6 +35,7 @@ from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
 from gaby.skills import plan, triage
 from gaby.skills.plan import Step as PlanStep
+from gaby.tickets.canonical import rank_of
 from gaby.tools import Tools
 from gaby.tools.disclosure import requester_of
 
@@ -66,6 +67,8 @@ class Thinking:
     """With more than so many waiting, tickets of low priority are looked into without the knowledge."""
 
     async def begin(self, run: Investigating, state: Created) -> Move:
+        # Whatever another process has connected, limited or taken away since is known from here on.
+        await self.tools.catalogue.fresh(run.workspace_id)
         view = await self.tickets.view(run)
         if run.ticket.closed_at is not None:
             told = "A person closed the ticket."
@@ -88,7 +91,7 @@ class Thinking:
             # Rules go by words, and whoever the desk vouches for sends no advertising.
             mistaken = found.offline and found.value.intent == "spam" and view.verified
             worth = found.value.worth_investigating or mistaken
-            said = {"intent": found.value.intent, "worth_investigating": worth}
+            said = {"intent": found.value.intent, "urgency": found.value.urgency, "worth_investigating": worth}
             delta = delta.model_copy(update={**said, **_used(found)})
             steps.append(
                 Step("gaby", f"Triage: {found.value.intent}", run.told(" ".join(found.value.reasons)), "thought")
@@ -103,7 +106,7 @@ class Thinking:
         delta = delta.model_copy(update={"similar": near.similar})
         if near.incident is not None:
             steps.append(Step("gaby", "Part of an incident", run.told(near.incident.title), "info"))
-        status = _investigating(run)
+        status = _investigating(run, delta.urgency)
         if near.lead is not None and near.lead_state in _JUDGED:
             return Move(state.follow(near.lead), tuple(steps), delta, also=(status,))
         if near.lead is not None:
@@ -346,10 +349,14 @@ class Thinking:
         return depth.waiting > self.degraded_above
 
 
-def _investigating(run: Investigating) -> Statement:
+def _investigating(run: Investigating, urgency: str | None = None) -> Statement:
+    """What triage finds urgent is so for everybody who looks at the ticket, if somebody known says so."""
+    priority = run.ticket.priority
+    if urgency is not None and run.ticket.requester_verified and rank_of(urgency) < rank_of(priority):
+        priority = urgency
     return Statement(
-        "UPDATE tickets SET status = 'investigating' WHERE workspace_id = ? AND id = ?",
-        (run.workspace_id.hex, run.ticket.id.hex),
+        "UPDATE tickets SET status = 'investigating', priority = ? WHERE workspace_id = ? AND id = ?",
+        (priority, run.workspace_id.hex, run.ticket.id.hex),
     )
 
 
