@@ -106,7 +106,10 @@ def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
     meant = told | {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
     if asked_changes(ask):
         done = {stem(word) for change in claim.helped for word in words(change.tool)}
-        return all(_is_done(clause, done, told, meant, helped=bool(claim.helped)) for clause in _CLAUSES.split(ask))
+        return all(
+            _is_done(clause, done, told, meant, helped=bool(claim.helped))
+            for clause in map(str.strip, _CLAUSES.split(ask))
+        )
     wanted = set(terms(ask))
     if claim.is_explained:
         return True

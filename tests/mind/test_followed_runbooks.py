@@ -1,0 +1,113 @@
+"""What a runbook leads to: the thing that met its condition is meant, what it tells is an answer, a guess is none."""
+
+import pytest
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind.completing import Change, Claim, completeness
+from gaby.mind.runbooks import parse_runbook
+from tests.mind.test_obstacles import NOTHING_PRINTS, PRINTER, investigated, page, reply
+
+pytestmark = pytest.mark.promise("L15", "L12")
+
+NESTED = PRINTER.replace(
+    "If a printer has `state` `online` and its `minutes` is at least 10:", "If a printer's `health` is `stuck`:"
+)
+TWO_PRINTERS = {
+    "printers": [
+        {"printer_id": "LBL-1", "minutes": 3, "queue": {"health": "fine", "jobs": {"count": 1}}},
+        {"printer_id": "LBL-2", "minutes": 47, "queue": {"health": "stuck", "jobs": {"count": 9}}},
+    ]
+}
+TOLD = """---
+runbook: true
+---
+# Label printer prints nothing
+
+For wards where labels do not come out of the label printer.
+
+1. Find the requester with `find_person`.
+2. Look at the printers of their ward with `list_printers`.
+
+If a printer has `state` `online`: The printers are updated.
+- Tell the requester: The printers of your ward are updated. The cause: `note`. It takes until `until`.
+
+Otherwise hand it to the IT desk.
+"""
+UPDATED = {"printers": [{"printer_id": "LBL-1", "state": "online", "note": "new labels", "until": "14:30"}]}
+
+
+def test_what_is_meant_stands_around_the_part_that_met_the_condition(embed: Embed) -> None:
+    calls, ended = investigated(embed, NOTHING_PRINTS, page(NESTED), list_printers=TWO_PRINTERS)
+    assert [call.arguments for call in calls if call.lane == "write"] == [{"printer_id": "LBL-2"}]
+    assert "The queue of LBL-2 was stuck for 47 minutes with 9 jobs." in reply(ended)
+
+
+def test_two_things_that_meet_a_condition_are_each_put_right(embed: Embed) -> None:
+    stuck = [{**each, "queue": {"health": "stuck"}} for each in TWO_PRINTERS["printers"]]
+    calls, _ = investigated(embed, NOTHING_PRINTS, page(NESTED), list_printers={"printers": stuck})
+    assert sorted(call.arguments["printer_id"] for call in calls if call.lane == "write") == ["LBL-1", "LBL-2"]
+
+
+def test_what_the_requester_is_told_goes_on_to_the_end_of_the_item() -> None:
+    tools = frozenset({"find_person", "list_printers"})
+    book = parse_runbook(TOLD, tools)
+    assert not book.errors
+    assert [each.text for each in book.branches[0].told][1:] == ["The cause: `note`.", "It takes until `until`."]
+    # Outside of such an item it names the cause.
+    named = parse_runbook(TOLD.replace("- Tell the requester: The", "- The cause: printers. The"), tools)
+    assert named.errors
+
+
+def test_a_cause_that_only_needs_telling_is_an_answer(embed: Embed) -> None:
+    _, ended = investigated(
+        embed, NOTHING_PRINTS, page(TOLD.replace(" It takes until `until`.", "")), list_printers=UPDATED
+    )
+    assert ended.judgement.verdict == "auto_resolved"
+    assert "The cause: new labels." in reply(ended)
+
+
+def test_it_is_none_while_a_value_is_missing_or_somebody_has_to_act(embed: Embed) -> None:
+    told = TOLD.replace(" It takes until `until`.", "")
+    bare = {"printers": [{"printer_id": "LBL-1", "state": "online"}]}
+    _, ended = investigated(embed, NOTHING_PRINTS, page(told), list_printers=bare)
+    assert ended.judgement.verdict == "needs_tech"
+    handed = told.replace("`note`.", "`note`.\n- Hand it to the printer team.")
+    _, ended = investigated(embed, NOTHING_PRINTS, page(handed), list_printers=UPDATED)
+    assert ended.judgement.verdict == "needs_tech"
+    _, ended = investigated(embed, f"{NOTHING_PRINTS} Please replace it.", page(told), list_printers=UPDATED)
+    assert ended.judgement.verdict == "needs_tech", "a change is asked for"
+
+
+DONE = Claim(
+    "The bill is wrong. Please look into it and correct the bill.",
+    "We have made a new bill from your own reading [tool:x.rebill#2].",
+    "auto_resolved",
+    {"tool:x.rebill#2": "done: made a new bill from the reading"},
+    (Change("x.rebill", "done", verified=True),),
+)
+
+
+@pytest.mark.parametrize(
+    ("ticket", "complete"),
+    [
+        (DONE.ticket, True),
+        ("My bill is wrong. Please sort it.", True),
+        ("My bill is wrong. Please correct the bill and cancel my contract.", False),
+        ("My bill is wrong. Please correct it. Also delete my account, please.", False),
+        ("Put 20 on yesterday, and the bill is still wrong.", True),
+    ],
+)
+def test_a_change_that_helped_covers_what_the_reply_is_about_and_nothing_else(ticket: str, *, complete: bool) -> None:
+    claim = Claim(ticket, DONE.summary, DONE.verdict, DONE.evidence, DONE.changes)
+    assert completeness(claim)[0] is complete
+
+
+def test_a_cause_by_a_runbook_answers_a_report_without_a_question() -> None:
+    told = (
+        "It is dark here.",
+        "There is a power cut [tool:x.outages#1].",
+        "auto_resolved",
+        {"tool:x.outages#1": "cut"},
+    )
+    assert completeness(Claim(*told, by_runbook=True))[0]
+    assert not completeness(Claim(*told))[0]
