@@ -92,8 +92,11 @@ $(PEERS)/ready: requirements/peers.lock
 	@$(PEERS)/bin/python -m scripts.local_models requirements/models.lock
 	@touch $@
 
-evals: $(VENV)/dev ## All fixture tickets through whole investigations
+evals: $(VENV)/dev ## All fixture tickets, whole companies, and what a recorded model makes of them
 	$(BIN)/gaby eval run --at-least 0.95
+	for company in energy foundry ferry; do $(BIN)/gaby eval run --company evals/companies/$$company; done
+	$(BIN)/python -m evals.recorded
+	$(BIN)/python -m evals.entailment
 
 peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai, in an environment of their own
 
