@@ -59,7 +59,7 @@ class Model:
         return concluded(self.prompts[-1], self.verdict, self.reply)
 
 
-_SHOWN = re.compile(r"\[([pc]\d+)\] (?:<company|<outside|Done|Only)")
+_SHOWN = re.compile(r"\[([pc]\d+)\] (?:<company|<outside|Done|Only|A person)")
 
 
 def concluded(prompt: str, verdict: str, reply: str) -> tuple[str, dict[str, Any]]:
