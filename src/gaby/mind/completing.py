@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gaby.mind.asking import questions
 from gaby.mind.changes import asked_changes
 from gaby.mind.cited import Cited, cited_sentences
+from gaby.mind.question_terms import telling_terms
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.support import support
 from gaby.mind.synonyms import alike
@@ -12,8 +14,7 @@ from gaby.mind.verdicts import Outcome, Verdict
 from gaby.mind.words import stem, terms, words
 
 _READ = 20_000
-_SHORT = 2
-_COVERED = 0.5
+_COVERED = 0.3
 """The share of what an ask speaks of that the reply must speak of too."""
 
 
@@ -52,13 +53,13 @@ def completeness(claim: Claim) -> tuple[bool, str]:
 def asks(ticket: str) -> list[str]:
     """The sentences of a ticket that want something: questions, and requests for a change."""
     own = [sentence for sentence in split(ticket[:_READ]) if sentence.kind not in {"quote", "header", "code", "log"}]
-    return [sentence.plain for sentence in own if _wants(sentence)]
+    asked = questions(ticket[:_READ])
+    return list(dict.fromkeys([*asked, *(each.plain for each in own if _wants_change(each, asked))]))
 
 
-def _wants(sentence: Sentence) -> bool:
-    if sentence.plain.endswith("?"):
-        return len(sentence.plain.split()) > _SHORT
-    return bool(terms(sentence.plain)) and bool(asked_changes(sentence.plain))
+def _wants_change(sentence: Sentence, asked: Sequence[str]) -> bool:
+    told = sentence.plain
+    return not any(each in told for each in asked) and bool(terms(told)) and bool(asked_changes(told))
 
 
 def _about_verdict(claim: Claim) -> str:
@@ -90,7 +91,7 @@ def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
     if verbs := asked_changes(ask):
         done = {stem(word) for change in claim.changes if change.verified for word in words(change.tool)}
         return any(alike(verb) & done for verb in verbs)
-    wanted = set(terms(ask))
+    wanted = set(telling_terms(ask))
     if any(change.verified for change in claim.changes):
         # A change that helped is the answer to "can you help" and to "is it broken".
         return True
