@@ -22,6 +22,7 @@ _BESIDE_TROUBLE = 0.65
 _EVEN = 2.05
 _HOME = 0.6
 """A page that fits all questions best answers each that it fits at least so well as the best page for that one."""
+_NEAR_ENOUGH, _DOUBTFUL = 0.12, 0.5
 _NEARBY = 0.4
 """Below this a unit has nothing to do with the question, and helps no colleague either."""
 _HELPFUL = 0.55
@@ -68,7 +69,8 @@ class Signs:
             + 1.5 * self.worst
             + 1.1 * self.is_exact
         )
-        return round(1 / (1 + math.exp(_EVEN - fit)), 3)
+        sure = 1 / (1 + math.exp(_EVEN - fit))
+        return round(sure if self.is_exact or self.close >= _NEAR_ENOUGH else min(sure, _DOUBTFUL), 3)
 
 
 def answered(ticket: str, known: Answer) -> float:

@@ -47,11 +47,13 @@ _LOWER = re.compile(rf"(?<=[.!?])\s+(?={_OPENS})", re.IGNORECASE)
 """A question behind a full stop begins a sentence, also with a small letter."""
 _APART = re.compile(rf"(?:[,;]|,? (?:and|or|but))\s+(?:and )?(?={_OPENS}|whether\b|which\b|how\b)", re.IGNORECASE)
 _POINTS_BACK = re.compile(
-    r"\b(?:it|they|them|(?<!so )that|this|those|these|one|then|(?<!is )(?<!are )there|she|he|her|him)\b", re.IGNORECASE
+    r"\b(?:it|they|them|(?<!so )that|this|those|these|ones?|then|(?<!is )(?<!are )there|she|he|her|him)\b",
+    re.IGNORECASE,
 )
 _WANTS_A_DEED = re.compile(
     r"(?:can|could|would|will) (?:you|somebody|someone|anybody|anyone)\b"
-    r"(?! (?:please |kindly )?(?:tell|explain|say|let|show|advise|confirm))",
+    r"(?! (?:please |kindly )?(?:tell|explain|say|let|show|advise|confirm))"
+    r"|(?:may|can|could) (?:i|we) (?:please\b|.*\bplease\W*$)",
     re.IGNORECASE,
 )
 _ORDERS = re.compile(

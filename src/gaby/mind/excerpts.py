@@ -4,6 +4,7 @@ An entry is what a page says of one thing: a labelled paragraph with those that 
 row of a table, a procedure, or else all paragraphs and lists below one heading.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _BESIDE = 0.9
 """An entry with this share of the best one's score belongs to the answer as well."""
 _RELATED = 0.42
 _ALONE = 0.6
+_ON_ANOTHER_PAGE = 0.85
 _OWN_SECTION = 0.3
 
 
@@ -118,7 +120,10 @@ def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Mat
             share = score / scores[best]
             same = entry.section == best.section and not _stands_alone(entry)
             enough = _OWN_SECTION if same else _ALONE if _stands_alone(entry) else _RELATED
-            if entry is not best and entry.page == best.page and not is_exact and share >= enough:
+            if entry.page != best.page:
+                # Several questions are told apart by the page that fits all of them; one may have two pages.
+                enough = _ON_ANOTHER_PAGE if len(found) == 1 else math.inf
+            if entry is not best and not is_exact and share >= enough:
                 wanted.append((share + 0.2 * same, entry))
     for share, entry in sorted(wanted, key=lambda each: -each[0]):
         room = ROOM if share >= _BESIDE else _FILLED

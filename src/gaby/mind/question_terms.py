@@ -23,7 +23,7 @@ _ASKING = listed(
     way ways long much often possible able question questions wondering wonder help hello good morning afternoon day
     asap fyi
     problem issue works work working need needs needed want wanted know says said tell told please thanks anybody anyone
-    somebody someone new thing things something right correct best exactly actually currently happens happen mean means
+    somebody someone new ones thing things something right correct best exactly actually currently happens happen mean means
     """
 )
 """Words of asking, which no page has to say."""
@@ -41,7 +41,7 @@ _LIGHT = listed(
     look looks looking find found start starts begin begins end ends happen happens get think thought guess hope hear
     anything everything nothing anybody everybody nobody everyone probably maybe perhaps really quite simply quick
     quickly kind sort lot bit little big small whole old long short several few both another different same certain
-    person people guy guys mum dad mother father wife husband daughter son
+    person people guy guys
     along together per two three four five six seven eight nine ten half
     allowed stay stays live lives buy bought add see show shows tell send sending enter count counts
     """

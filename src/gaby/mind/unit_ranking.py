@@ -23,6 +23,7 @@ from gaby.mind.question_terms import (
     asked_terms,
     called_terms,
     content_terms,
+    every_word,
     exact_tokens,
     is_light,
     marked_names,
@@ -112,6 +113,7 @@ class Match:
         told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
         pages = " ".join({f"{each.title} {each.around}" for each in among})
         self._near = Nearness(told, pages, embed)
+        self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
         self._vectors = np.asarray(embed(texts), dtype=np.float64) if texts else np.zeros((0, 1))
 
@@ -165,8 +167,7 @@ class Match:
 
     def has_unknown_name(self, asked: Asked) -> bool:
         """It speaks of something by a name such as `SAP` that no passage has."""
-        named = {term for word in marked_names(asked.question) for term in content_terms(word)}
-        return any(not self._near.best(term) for term in named)
+        return not marked_names(asked.question) <= self._words
 
     def names(self, asked: Asked, label: str) -> bool:
         """Whether a question speaks of what a label says."""
