@@ -58,6 +58,8 @@ class Signs:
     mean: float
     worst: float
     is_exact: bool
+    in_passing: bool = False
+    """What is asked about is only mentioned."""
 
     @property
     def certainty(self) -> float:
@@ -67,10 +69,11 @@ class Signs:
             + 1.1 * self.close
             + 1.5 * self.mean
             + 1.5 * self.worst
-            + 1.1 * self.is_exact
+            + 1.6 * self.is_exact
         )
         sure = 1 / (1 + math.exp(_EVEN - fit))
-        return round(sure if self.is_exact or self.close >= _NEAR_ENOUGH else min(sure, _DOUBTFUL), 3)
+        is_meant = self.is_exact or (self.close >= _NEAR_ENOUGH and not self.in_passing)
+        return round(sure if is_meant else min(sure, _DOUBTFUL), 3)
 
 
 def answered(ticket: str, known: Answer) -> float:
@@ -156,6 +159,7 @@ def _signs(
         sum(fits) / len(fits),
         min(fits),
         any(ranked[0].is_exact for ranked in found),
+        match.is_in_passing(asked, quoted),
     )
 
 

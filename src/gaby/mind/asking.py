@@ -29,7 +29,7 @@ _OPENS = (
 _ASKS = re.compile(rf"(?:and |but |so |or |ok |also )?(?:{_OPENS})", re.IGNORECASE)
 _ASKS_WITHIN = re.compile(rf"[,;:–—-] (?:and |but |so )?(?:{_OPENS})", re.IGNORECASE)
 _ASKS_ALONE = re.compile(
-    r"(?:how|what|where|when|which|who|why|until)\b"
+    r"(?:how|what|where|when|which|who|why|until)\b(?! (?:i|we|it|he|she|they|the|my|our)\b)"
     r"|(?:wie|was|wo|wann|welche[rsn]?|wer|warum|wieso|woher|wohin|kann|können|darf|gibt es|muss)\b"
     r"|(?:comment|quand|pourquoi|quel(?:le)?s?|qui|est-ce que|combien|puis-je|peut-on|où)\b"
     r"|¿|(?:c[oó]mo|cu[aá]ndo|d[oó]nde|por qu[eé]|qu[eé]|qui[eé]n|cu[aá]l(?:es)?|puedo|se puede)\b",
@@ -65,6 +65,7 @@ _ORDERS = re.compile(
 _TROUBLE = ("fault", "unavailable", "danger")
 _NOW = re.compile(
     r"\bwhat(?:['’]?s| is| has)? (?:going on|happening|happened|wrong|up)\b|\bwhat (?:will|are) you\b"
+    r"|\bwhy (?:is|are|was|were|do|does|did|has|have|can|could)(?:n['’]t)? (?:my|our|i|we)\b"
     r"|\b(?:can|could|would|will) [^,;?]{1,40} (?:call|ring|phone|contact|visit|meet|help) (?:me|us)\b",
     re.IGNORECASE,
 )

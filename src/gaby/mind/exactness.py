@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _CLEAR = 2
 _CODE_NAME = re.compile(r"\W*[^\W\d_]{2,30}\W{0,3}[0-9]{1,12}\W*")
 """A label that is nothing but a word and its number."""
+_KIND = re.compile(r"([a-z]{1,5})[0-9]{1,6}")
 _CAPITALISES = "German"
 """Every noun has a capital letter, which so makes no name."""
 
@@ -36,8 +37,15 @@ def _needed(asked: "Asked", among: "Sequence[Candidate]") -> set[str]:
     kinds = {word for each in called if _CODE_NAME.fullmatch(each) for word, _ in numbered(each)}
     labels = {token for each in called for token in exact_tokens(each)}
     numbers = {number for word, number in _counted(asked) if word in kinds}
-    given = {each for each in exact_tokens(text) if not each.isdigit()} | numbers
-    return given & labels or codes(text) | numbers
+    coded = {each for each in exact_tokens(text) if not each.isdigit()}
+    return (coded | numbers) & labels or codes(text) | numbers | _of_known_kind(coded, among)
+
+
+def _of_known_kind(coded: set[str], among: "Sequence[Candidate]") -> set[str]:
+    """Tokens that no page has where pages have others of the kind: asked about A8, they explain A7 and A9."""
+    known = {token for each in among for token in each.own_tokens}
+    kinds = {found[1] for token in known if (found := _KIND.fullmatch(token))}
+    return {each for each in coded - known if (found := _KIND.fullmatch(each)) and found[1] in kinds}
 
 
 def _counted(asked: "Asked") -> set[tuple[str, str]]:

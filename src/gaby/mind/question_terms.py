@@ -23,7 +23,8 @@ _ASKING = listed(
     way ways long much often possible able question questions wondering wonder help hello good morning afternoon day
     asap fyi
     problem issue works work working need needs needed want wanted know says said tell told please thanks anybody anyone
-    somebody someone new ones thing things something right correct best exactly actually currently happens happen mean means
+    somebody someone new ones thing things something right correct best exactly actually currently happens happen mean
+    means
     """
 )
 """Words of asking, which no page has to say."""

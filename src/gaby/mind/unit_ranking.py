@@ -46,6 +46,7 @@ _NO_SUCH_NAME = 3.0
 _LIGHT_WEIGHT = 0.3
 _BEFORE_WEIGHT = 0.5
 """What a term counts for that the question points back to."""
+_FEW = 2
 _MEANT = 0.5
 _TITLE = 0.2
 _TOLD_BEFORE = 0.15
@@ -173,6 +174,13 @@ class Match:
         """Whether a question speaks of what a label says."""
         called = self._terms(label)
         return any(self._near.to(term, called) >= _MEANT for term in telling_terms(asked.question, self._language))
+
+    def is_in_passing(self, asked: Sequence[Asked], by: Collection[Candidate]) -> bool:
+        """The questions have one or two telling terms, and units that say them are about something else: no heading
+        and no label has one. `Bring your passport` says nothing about what a passport costs."""
+        terms = {term for each in asked for term in telling_terms(f"{each.before} {each.question}", self._language)}
+        called = self._terms(" ".join(f"{each.context} {each.unit.label}" for each in by))
+        return len(terms) <= _FEW and not any(self._near.to(term, called) >= _MEANT for term in terms)
 
     def covered(self, weights: Mapping[str, float], by: Collection[Candidate]) -> float:
         """How much of a question some units say, with their headings and, less, with the rest of their passages."""
