@@ -19,14 +19,15 @@ WELL = 0.6
 _SURELY = 0.8
 _BESIDE_TROUBLE = 0.65
 """From here on the question of somebody who tells of trouble as well."""
-_EVEN = 2.05
+_WEIGHTS, _EVEN = (0.9, -1.8, 1.1, 1.5, 1.5, 1.6), 2.05
 _HOME = 0.6
-"""A page that fits all questions best answers each that it fits at least so well as the best page for that one."""
+"""A page that fits all questions best answers each that it fits with this share of the best page's score."""
 _NEAR_ENOUGH, _DOUBTFUL = 0.12, 0.5
+"""What is farther away in meaning is doubtful, however many words it shares."""
 _NEARBY = 0.4
 """Below this a unit has nothing to do with the question, and helps no colleague either."""
-_HELPFUL = 0.55
 WORTH_TELLING = 0.7
+"""From here on colleagues are shown it as what the requester can be told."""
 
 
 @dataclass(frozen=True)
@@ -38,56 +39,44 @@ class Answer:
     """The units that come nearest, one of each page, the best first, whether or not they answer."""
     is_exact: bool = False
     """The question gives a code, and the answer is about that code."""
-    signs: "Signs | None" = None
 
 
 @dataclass(frozen=True)
-class Signs:
-    """Each between 0 and 1."""
+class _Signs:
+    """How surely the quoted entries answer. How the weights were chosen stands in decision 33."""
 
     covered: float
     """How much of all questions is said, with headings and, less, with the rest of the pages."""
-    least: float
-    """The same of the question of which least is said."""
     unknown: float
     """How much of all questions no passage says."""
     close: float
     """How near the answer is in meaning."""
-    nearest: float
-    """How near the nearest of its units is."""
-    mean: float
+    fit: float
+    """How well the entries fit each question, on average."""
     worst: float
+    """The same of the question that they fit least."""
     is_exact: bool
     in_passing: bool = False
     """What is asked about is only mentioned."""
 
     @property
     def certainty(self) -> float:
-        fit = (
-            0.9 * self.covered
-            - 1.8 * self.unknown
-            + 1.1 * self.close
-            + 1.5 * self.mean
-            + 1.5 * self.worst
-            + 1.6 * self.is_exact
-        )
-        sure = 1 / (1 + math.exp(_EVEN - fit))
+        signs = (self.covered, self.unknown, self.close, self.fit, self.worst, self.is_exact)
+        weighed = sum(weight * sign for weight, sign in zip(_WEIGHTS, signs, strict=True))
+        sure = 1 / (1 + math.exp(_EVEN - weighed))
         is_meant = self.is_exact or (self.close >= _NEAR_ENOUGH and not self.in_passing)
         return round(sure if is_meant else min(sure, _DOUBTFUL), 3)
 
 
 def answered(ticket: str, known: Answer) -> float:
-    """How surely the answer settles the ticket. Trouble is settled by a page only if it is surely about this trouble
-    and says what to do; else a page may help with it, and is never the end of it."""
+    """How surely the answer settles the ticket. Beside trouble a page settles what is asked about its code or about
+    rules; what is the case now no page knows."""
     if language_of(ticket) != ENGLISH:
         return known.how_well if known.how_well >= _SURELY and only_asks(ticket) else 0.0
     if is_plain_question(ticket):
         return known.how_well
-    if not is_question(ticket):
-        return 0.0
-    if known.is_exact or (known.how_well >= _BESIDE_TROUBLE and asks_for_rules(ticket)):
-        return known.how_well
-    return min(_HELPFUL, known.how_well) if known.how_well >= WORTH_TELLING and asks_for_rules(ticket) else 0.0
+    settles = known.is_exact or (known.how_well >= _BESIDE_TROUBLE and asks_for_rules(ticket))
+    return known.how_well if settles and is_question(ticket) else 0.0
 
 
 def answer(ticket: str, passages: Sequence[Found], embed: Embed) -> Answer:
@@ -105,7 +94,7 @@ def answer(ticket: str, passages: Sequence[Found], embed: Embed) -> Answer:
         return Answer(evidence=nearest)
     kept = chosen(asked, found, match)
     signs = _signs(asked, apart, kept, among, match)
-    return Answer(_said(kept), signs.certainty, nearest, signs.is_exact, signs)
+    return Answer(_said(kept), signs.certainty, nearest, signs.is_exact)
 
 
 def _at_home(found: Sequence[Sequence[Ranked]]) -> list[list[Ranked]]:
@@ -135,7 +124,7 @@ def _signs(
     kept: Sequence[Entry],
     among: Sequence[Candidate],
     match: Match,
-) -> Signs:
+) -> _Signs:
     units = {(entry.citation, unit) for entry in kept for unit in entry.units}
     quoted = [each for each in among if (each.citation, each.unit) in units]
     weights = [match.weights(each) for each in asked]
@@ -150,12 +139,10 @@ def _signs(
     text = " ".join(f"{each.context} {each.unit.text}" for each in quoted)
     whole = " ".join(each.question for each in asked)
     beside = f"{asked[0].told} {whole}"
-    return Signs(
+    return _Signs(
         match.covered(together, quoted),
-        min(match.covered(each, quoted) for each in weights),
         match.unknown(together),
         max(match.close(whole, text), match.close(beside, text)),
-        max(fits),
         sum(fits) / len(fits),
         min(fits),
         any(ranked[0].is_exact for ranked in found),

@@ -24,10 +24,10 @@ _FILLED = 800
 """What fits by less is added only up to here."""
 _BESIDE = 0.9
 """An entry with this share of the best one's score belongs to the answer as well."""
-_RELATED = 0.42
-_ALONE = 0.6
-_ON_ANOTHER_PAGE = 0.85
-_OWN_SECTION = 0.3
+_OWN_SECTION, _RELATED, _ALONE, _ON_ANOTHER_PAGE = 0.3, 0.42, 0.6, 0.85
+"""The share that is enough in the section of the best one, on its page, for an item with a name, on another page."""
+_LONGEST = 700
+"""Characters of paragraphs that are one entry."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def _belongs(unit: PageUnit, group: Sequence[PageUnit]) -> bool:
         return not unit.label and (last.kind == "item" or unit.lead == last.text)
     if unit.kind == "steps":
         return bool(unit.lead) and unit.lead == last.text
-    return not unit.label and first.kind == "paragraph" and last.kind == "paragraph"
+    is_short = sum(len(each.text) for each in (*group, unit)) <= _LONGEST
+    return not unit.label and first.kind == "paragraph" and last.kind == "paragraph" and is_short
 
 
 def entries_by_unit(among: Sequence[Candidate]) -> dict[tuple[str, PageUnit], Entry]:
@@ -107,14 +108,15 @@ def entries_by_unit(among: Sequence[Candidate]) -> dict[tuple[str, PageUnit], En
 def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Match) -> list[Entry]:
     """For each question the best entry, with what belongs to it; the most fitting page first."""
     of_unit = entries_by_unit(match.among)
-    kept: dict[Entry, float] = {}
+    kept: dict[Entry, None] = {}
     wanted: list[tuple[float, Entry]] = []
     for question, ranked in zip(asked, found, strict=True):
         scores = _without_other_rows(_scores(ranked, of_unit), lambda label, asks=question: match.names(asks, label))
         if not scores:
             continue
         best = next(iter(scores))
-        kept[best] = max(kept.get(best, 0.0), scores[best])
+        if not kept or sum(len(each.text) for each in kept) + len(best.text) <= 2 * ROOM:
+            kept.setdefault(best)
         is_exact = any(each.is_exact for each in ranked)
         for entry, score in scores.items():
             share = score / scores[best]
@@ -128,7 +130,7 @@ def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Mat
     for share, entry in sorted(wanted, key=lambda each: -each[0]):
         room = ROOM if share >= _BESIDE else _FILLED
         if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= room:
-            kept[entry] = share
+            kept[entry] = None
     pages = list(dict.fromkeys(each.page for each in kept))
     return sorted(kept, key=lambda each: (pages.index(each.page), each.place))
 
