@@ -19,6 +19,7 @@ from gaby.agent.memory import Delta, PassageRecord
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC, PageLink, acknowledgement, cited_text, message, note, tokens_in
+from gaby.agent.reply_text import ReplyText
 from gaby.agent.retry_later import missed_calls
 from gaby.agent.states import Judging
 from gaby.kernel.clock import Clock
@@ -363,12 +364,15 @@ class _Texts:
 def _for_requester(run: Investigating, cited: str) -> tuple[str, str]:
     """The sentences that the requester may be told, and those that repeat what is for colleagues."""
     reading, reader = run.tools.ledger.reading, requester_of(run.tools)
-    tellable: list[CitedSentence] = []
-    internal: list[CitedSentence] = []
-    for each in cited_sentences(cited):
-        closed = reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader)
-        (internal if closed else tellable).append(CitedSentence(each.text, tuple(each.citations)))
-    return cited_text(tellable), cited_text(internal)
+    text = ReplyText.read(cited)
+    closed = {
+        place: each
+        for place, each in enumerate(text.sentences)
+        if reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader)
+    }
+    tokens = {name: name for each in text.sentences for name in each.citations}
+    internal = [CitedSentence(each.text, tuple(each.citations)) for each in closed.values()]
+    return text.written(tokens, closed), cited_text(internal)
 
 
 def _language(run: Investigating, reply: str = "") -> str:

@@ -53,7 +53,14 @@ _DONE_TO = re.compile(
     re.IGNORECASE,
 )
 _NOT_ORDERS = re.compile(r"\b(?:don'?t|do not|never|not) (?:please )?\Z", re.IGNORECASE)
+_OWN_DOING = re.compile(
+    r"\b(?:do|does|did|should|must|shall|can|could|may|will|would|have|need|if|when|how|where|what)(?:n['’]t)? "
+    r"(?:i|we)\b[^.!?\n,;]{0,40}\Z",
+    re.IGNORECASE,
+)
+"""`What do I have to send`: the requester asks what to do themselves."""
 _BEFORE = 20
+_BEFORE_OWN = 60
 
 
 def asked_changes(text: str) -> frozenset[str]:
@@ -61,6 +68,8 @@ def asked_changes(text: str) -> frozenset[str]:
     found: set[str] = set()
     for pattern in (_BEGINS, _ADDED, _ASKED, _DONE_TO):
         for match in pattern.finditer(text):
-            if not _NOT_ORDERS.search(text, max(0, match.start(1) - _BEFORE), match.start(1)):
+            start = match.start(1)
+            is_order = not _NOT_ORDERS.search(text, max(0, start - _BEFORE), start)
+            if is_order and not _OWN_DOING.search(text, max(0, start - _BEFORE_OWN), start):
                 found.add(stem(match[1].lower().split()[0]))
     return frozenset(found)

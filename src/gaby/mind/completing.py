@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gaby.mind.asking import questions
 from gaby.mind.changes import asked_changes
 from gaby.mind.cited import Cited, cited_sentences
+from gaby.mind.question_terms import telling_terms
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.support import support
 from gaby.mind.synonyms import alike
@@ -13,10 +15,11 @@ from gaby.mind.verdicts import Outcome, Verdict
 from gaby.mind.words import stem, terms, words
 
 _READ = 20_000
-_SHORT = 2
 _CLAUSES = re.compile(r"[,;:]|\band\b", re.IGNORECASE)
-_COVERED = 0.5
-"""The share of what an ask speaks of that the reply must speak of too."""
+_COVERED = 0.3
+"""The share of what a question speaks of that the reply must speak of too."""
+_SPOKEN_OF = 0.5
+"""The same for a change that is asked for, which words alone do not make."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,13 @@ def completeness(claim: Claim) -> tuple[bool, str]:
 def asks(ticket: str) -> list[str]:
     """The sentences of a ticket that want something: questions, and requests for a change."""
     own = [sentence for sentence in split(ticket[:_READ]) if sentence.kind not in {"quote", "header", "code", "log"}]
-    return [sentence.plain for sentence in own if _wants(sentence)]
+    asked = questions(ticket[:_READ])
+    return list(dict.fromkeys([*asked, *(each.plain for each in own if _wants_change(each, asked))]))
 
 
-def _wants(sentence: Sentence) -> bool:
-    if sentence.plain.endswith("?"):
-        return len(sentence.plain.split()) > _SHORT
-    return bool(terms(sentence.plain)) and bool(asked_changes(sentence.plain))
+def _wants_change(sentence: Sentence, asked: Sequence[str]) -> bool:
+    told = sentence.plain
+    return not any(each in told for each in asked) and bool(terms(told)) and bool(asked_changes(told))
 
 
 def _about_verdict(claim: Claim) -> str:
@@ -110,7 +113,7 @@ def _is_covered(ask: str, claim: Claim, said: Sequence[Cited]) -> bool:
             _is_done(clause, done, told, meant, helped=bool(claim.helped))
             for clause in map(str.strip, _CLAUSES.split(ask))
         )
-    wanted = set(terms(ask))
+    wanted = set(telling_terms(ask))
     if claim.is_explained:
         return True
     if not wanted:
@@ -126,5 +129,5 @@ def _is_done(clause: str, done: set[str], told: set[str], meant: set[str], *, he
     if not verbs or any(alike(verb) & done for verb in verbs):
         return True
     things = set(terms(clause)) - verbs
-    spoken_of = sum(bool(alike(thing) & meant) for thing in things) >= _COVERED * len(things)
+    spoken_of = sum(bool(alike(thing) & meant) for thing in things) >= _SPOKEN_OF * len(things)
     return helped and (verbs <= told or (spoken_of and bool(things)))

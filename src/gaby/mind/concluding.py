@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered, is_plain_question, questions
+from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered
+from gaby.mind.asking import is_plain_question, questions, wanted_changes
 from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
@@ -65,9 +66,17 @@ def _concluded(situation: Situation, embed: Embed) -> Conclusion:
     investigation = Investigation(situation, embed)
     if investigation.is_dangerous:
         return _danger(investigation)
-    if (diagnosis := investigation.diagnosis) is not None and investigation.situation.requester_verified:
+    diagnosis = investigation.diagnosis
+    if diagnosis is not None and diagnosis.is_a_guess and _is_answered(investigation):
+        # What a page surely says counts more than what is only guessed at.
+        return _undiagnosed(investigation)
+    if diagnosis is not None and investigation.situation.requester_verified:
         return _diagnosed(investigation, diagnosis)
     return _undiagnosed(investigation)
+
+
+def _is_answered(investigation: Investigation) -> bool:
+    return answered(investigation.situation.ticket, _known(investigation)) >= ANSWERED
 
 
 def _apart(conclusion: Conclusion) -> Conclusion:
@@ -220,7 +229,7 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
         steps=_steps(investigation, None),
         missing=missing,
         answered=sure,
-        asks_change=bool(asked_changes(situation.ticket)),
+        asks_change=bool(wanted_changes(situation.ticket)),
         contradictions=_contradictions(investigation.before),
         budget_gone=situation.budget_gone,
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.answering import is_plain_question
+from gaby.mind.asking import is_plain_question
 from gaby.mind.changes import asked_changes
 from gaby.mind.danger import orders, pretends, wants_data
 from gaby.mind.entities import extract

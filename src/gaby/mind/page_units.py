@@ -19,6 +19,8 @@ _READ = 12_000
 _MOST_UNITS = 400
 _LONGEST_LABEL = 80
 _LABEL_WORDS = 8
+_LOWEST = 7
+"""The level of headings that are emphasised paragraphs."""
 _FENCE = "---"
 _TEXTUAL = frozenset({"text", "code_inline"})
 _BREAKS = frozenset({"softbreak", "hardbreak"})
@@ -84,7 +86,9 @@ def _read(nodes: Sequence[SyntaxTreeNode], page: _Page) -> None:
         page.block += 1
         match node.type:
             case "heading":
-                _open_section(node, page)
+                _open_section(int(node.tag[1:]), node, page)
+            case "paragraph" if _is_heading(node):
+                _open_section(_LOWEST, node, page)
             case "paragraph":
                 text = _inline(node)
                 page.lead = ""
@@ -103,8 +107,14 @@ def _read(nodes: Sequence[SyntaxTreeNode], page: _Page) -> None:
                 page.lead = ""
 
 
-def _open_section(node: SyntaxTreeNode, page: _Page) -> None:
-    level = int(node.tag[1:])
+def _is_heading(node: SyntaxTreeNode) -> bool:
+    """A paragraph of nothing but emphasised words stands above others as a heading does."""
+    inline = node.children[0].children if node.children else []
+    said = [each for each in inline if each.children or each.content.strip()]
+    return len(said) == 1 and said[0].type in {"em", "strong"} and len(_inline(node)) <= _LONGEST_LABEL
+
+
+def _open_section(level: int, node: SyntaxTreeNode, page: _Page) -> None:
     page.headings = [each for each in page.headings if each[0] < level]
     page.headings.append((level, _inline(node)))
     page.section += 1

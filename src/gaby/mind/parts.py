@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from gaby.mind import concepts
-from gaby.mind.answering import questions
+from gaby.mind.asking import questions
 from gaby.mind.changes import asked_changes
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.telling import SYMPTOM, is_courtesy

@@ -8,7 +8,8 @@ runbook helps, a few tools that fit and only read. All of it follows from the si
 from collections.abc import Iterable
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.answering import WELL, answer, answered, is_plain_question
+from gaby.mind.answering import WELL, answer, answered
+from gaby.mind.asking import is_plain_question
 from gaby.mind.exploring import explore
 from gaby.mind.handover import wants_person
 from gaby.mind.investigation import Diagnosis, Investigation, Undecided

@@ -11,7 +11,7 @@ from gaby.mind.entities import extract
 from gaby.mind.languages import ENGLISH, fold, function_words
 from gaby.mind.words import STOP_WORDS, listed, stem, words
 
-_JOINED = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)+")
+_HYPHENED = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 _RUN = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)*")
 _NUMBERED = re.compile(r"([^\W\d_]{2,30})[ \t]*(?:#|no\.?|nr\.?)?[ \t]*([0-9]{1,12})\b")
 _PART = re.compile(r"[.!?:;,()\"“”|–—]+")
@@ -23,10 +23,31 @@ _ASKING = listed(
     way ways long much often possible able question questions wondering wonder help hello good morning afternoon day
     asap fyi
     problem issue works work working need needs needed want wanted know says said tell told please thanks anybody anyone
-    somebody someone new thing things something right correct best exactly actually currently happens happen mean means
+    somebody someone new ones thing things something right correct best exactly actually currently happens happen mean
+    means
     """
 )
 """Words of asking, which no page has to say."""
+_CALENDAR = listed(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec christmas easter
+    """
+)
+_LIGHT = listed(
+    """
+    already always never again back today tomorrow yesterday ago soon early later next last first once
+    come comes came coming go goes going went gone keep keeps kept bring brings brought put puts leave leaves left
+    look looks looking find found start starts begin begins end ends happen happens get think thought guess hope hear
+    anything everything nothing anybody everybody nobody everyone probably maybe perhaps really quite simply quick
+    quickly kind sort lot bit little big small whole old long short several few both another different same certain
+    person people guy guys
+    along together per two three four five six seven eight nine ten half
+    allowed stay stays live lives buy bought add see show shows tell send sending enter count counts
+    """
+)
+"""Words that say little about what is meant: others stand in their place on a page just as well."""
 
 
 def content_terms(text: str, language: str = ENGLISH) -> list[str]:
@@ -35,7 +56,7 @@ def content_terms(text: str, language: str = ENGLISH) -> list[str]:
     little = _little(language)
     text = fold(text)
     found = [stem(word) for word in words(text) if word not in little and len(word) > 1]
-    joined = ("".join(filter(str.isalnum, each)).lower() for each in _JOINED.findall(text))
+    joined = ("".join(filter(str.isalnum, each)).lower() for each in _HYPHENED.findall(text))
     return [*found, *(stem(word) for word in joined)]
 
 
@@ -43,6 +64,15 @@ def asked_terms(text: str, language: str = ENGLISH) -> list[str]:
     """The same without the words of asking, unless nothing else is there."""
     found = content_terms(text, language)
     return [each for each in found if each not in _asking()] or found
+
+
+def telling_terms(text: str, language: str = ENGLISH) -> list[str]:
+    """The same without those that say little: what a question is really about."""
+    return [each for each in asked_terms(text, language) if not is_light(each)]
+
+
+def is_light(term: str) -> bool:
+    return term.isdigit() or term in _light() or term in _asking()
 
 
 def exact_tokens(text: str) -> set[str]:
@@ -56,12 +86,19 @@ def spelled(token: str) -> str:
 
 def numbered(text: str) -> set[tuple[str, str]]:
     """Words with the number behind them: `error 809`."""
-    return {(stem(word.lower()), number) for word, number in _NUMBERED.findall(text)}
+    found = ((word.lower(), number) for word, number in _NUMBERED.findall(text))
+    return {(stem(word), number) for word, number in found if word not in _little()}
 
 
 def codes(text: str) -> set[str]:
     """Error codes of a text, in one spelling."""
     return {token for each in extract(text) if each.kind == "error_code" for token in exact_tokens(each.value)}
+
+
+def called_terms(text: str) -> set[str]:
+    """The stems of all that is written as a name, without the days and months that every text has."""
+    found = (*marked_names(text), *(word for name in names(text) for word in name))
+    return {term for word in found if word not in _CALENDAR for term in content_terms(word)}
 
 
 def names(text: str) -> set[Name]:
@@ -108,6 +145,11 @@ def _has_mark(word: str) -> bool:
 @cache
 def _little(language: str = ENGLISH) -> frozenset[str]:
     return STOP_WORDS | function_words()[ENGLISH] | function_words().get(language, frozenset())
+
+
+@cache
+def _light() -> frozenset[str]:
+    return frozenset(map(stem, _LIGHT))
 
 
 @cache

@@ -7,6 +7,7 @@ it. Where somebody is not known, or gives orders, nothing is cut: there is one t
 from dataclasses import dataclass, replace
 
 from gaby.llm.embeddings.embed import Embed
+from gaby.mind.asking import is_question, questions
 from gaby.mind.investigation import Investigation
 from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
 from gaby.mind.parts import parts
@@ -41,6 +42,9 @@ def things(situation: Situation, embed: Embed) -> list[Situation]:
     """One for each thing that the ticket tells of; the whole situation where that is one."""
     told = parts(situation.title, situation.text)
     if len(told) <= 1 or not situation.requester_verified:
+        return [situation]
+    # Questions are answered together: whoever asks several asks about one thing, and the page of one helps the others.
+    if is_question(situation.ticket) and all(map(questions, told)):
         return [situation]
     whole = Investigation(situation, embed)
     if whole.is_dangerous or whole.is_stranger:

@@ -1,4 +1,4 @@
-"""Which unit of which page answers a question, and how surely.
+"""Which units of pages answer a question, and how surely.
 
 By the question's terms, each weighed by how rare it is among the passages and compared by meaning where the words
 differ, by the meaning of the whole, and by the order in which the search gave the passages. A unit that lacks a code, a
@@ -7,58 +7,50 @@ number or a name of the question is no answer, however well the rest fits.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gaby.llm.embeddings.embed import Embed
+from gaby.mind.asking import Asked
+from gaby.mind.exactness import eligible
 from gaby.mind.languages import language_of
+from gaby.mind.nearness import Nearness
 from gaby.mind.page_units import PageUnit, page_units
 from gaby.mind.question_terms import (
-    Name,
     asked_terms,
-    codes,
+    called_terms,
     content_terms,
     every_word,
     exact_tokens,
+    is_light,
     marked_names,
-    names,
-    numbered,
+    telling_terms,
 )
 from gaby.mind.situations import Found
 from gaby.mind.words import STOP_WORDS, words
 
-_CAPITALISES = "German"
-"""Every noun has a capital letter, which so makes no name."""
 _MOST_UNITS = 300
 _READ = 1500
 """Characters of a unit that are compared."""
-_ALIKE, _SAME = 0.5, 0.85
-"""Cosines of two words: below the first they have nothing to do with each other, above the second they are the same."""
 _ELSEWHERE = 0.75
 """What a term counts for that only the headings have."""
 _ON_THE_PAGE = 0.35
 """What a term counts for that stands in other units of the passage."""
 _MANY_UNITS = 30
 _NAME_WEIGHT = 1.5
-_UNKNOWN_WEIGHT = 0.8
-_EXACT = 0.5
-_STEEPNESS, _EVEN = 6.0, 0.86
-_NEAR_ENOUGH = 0.42
-_DOUBTFUL = 0.5
+_NO_SUCH_NAME = 3.0
+"""What a name counts for that no passage has."""
+_LIGHT_WEIGHT = 0.3
+_BEFORE_WEIGHT = 0.5
+"""What a term counts for that the question points back to."""
+_FEW = 2
+_MEANT = 0.5
+_TITLE = 0.2
 _TOLD_BEFORE = 0.15
 """What a term counts for that the ticket tells beside its question."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    question: str
-    told: str = ""
-    """What else the ticket says: its title, and what stands before the question."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +65,10 @@ class Candidate:
     """The whole passage."""
 
     @property
+    def page(self) -> str:
+        return self.citation.partition("#")[0]
+
+    @property
     def context(self) -> str:
         return " . ".join((self.title, *self.unit.headings, self.unit.lead))
 
@@ -85,36 +81,10 @@ class Candidate:
 class Ranked:
     candidate: Candidate
     score: float
-    signs: "Signs"
     is_eligible: bool = True
     """It lacks no code, number or name of the question."""
     is_exact: bool = False
     """The question gives a code or a number, and this unit has it."""
-
-    @property
-    def certainty(self) -> float:
-        """Between 0 and 1: how surely it answers. How the limits were chosen stands in decision 33."""
-        if not self.is_eligible:
-            return 0.0
-        fit = self.signs.covered + self.signs.close - _UNKNOWN_WEIGHT * self.signs.unknown + _EXACT * self.is_exact
-        sure = 1 / (1 + math.exp(-_STEEPNESS * (fit - _EVEN)))
-        return round(sure if self.signs.close >= _NEAR_ENOUGH or self.is_exact else min(sure, _DOUBTFUL), 3)
-
-
-class Signs(NamedTuple):
-    """Each between 0 and 1."""
-
-    own: float
-    """How much of the question the unit says by itself."""
-    covered: float
-    """The same with its headings and, less, with the rest of its passage."""
-    close: float
-    """How near it is in meaning."""
-    told: float
-    """How much it says of what is told beside the question."""
-    unknown: float
-    """How much of the question no passage says."""
-    rank: float
 
 
 def candidates(passages: Sequence[Found]) -> list[Candidate]:
@@ -127,143 +97,114 @@ def candidates(passages: Sequence[Found]) -> list[Candidate]:
     return found[:_MOST_UNITS]
 
 
-def ranked(asked: Asked, among: Sequence[Candidate], embed: Embed) -> list[Ranked]:
-    """The best first, and behind them those that lack what must be matched exactly."""
-    if not among:
-        return []
-    needed = _needed(asked, among)
-    eligible = {id(each) for each in _named(asked, [each for each in among if needed <= each.own_tokens])}
-    match = _Match(asked, among, embed)
-    found = [match.ranked(each, is_eligible=id(each) in eligible, is_exact=bool(needed)) for each in among]
-    return sorted(found, key=lambda each: (not each.is_eligible, -each.score))
+class Match:
+    """The questions of a ticket held against all units at once."""
 
-
-def _needed(asked: Asked, among: Sequence[Candidate]) -> set[str]:
-    """Codes, and numbers and ids that the pages tell apart: `error 809` where the items of a list are called errors."""
-    text = f"{asked.told}\n{asked.question}"
-    labelled = {word for each in among for word, _ in numbered(f"{each.unit.label}\n{' '.join(each.unit.headings)}")}
-    given = {each for each in exact_tokens(text) if not each.isdigit()}
-    return (
-        codes(text)
-        | {number for word, number in numbered(text) if word in labelled}
-        | {each for each in given if any(each in other.own_tokens for other in among)}
-    )
-
-
-def _named(asked: Asked, among: Sequence[Candidate]) -> list[Candidate]:
-    """Only the pages that have the names of the question, where any page has them; a name that is told beside the
-    question counts where pages are called by it."""
-    if language_of(asked.question) == _CAPITALISES:
-        return list(among)
-    known = every_word("\n".join({f"{each.title}\n{each.around}" for each in among}))
-    if not marked_names(asked.question) <= known:
-        return []
-    pages = {each.citation: names(f"{each.title}\n{each.around}") for each in among}
-    called = {each.citation: names(f"{each.title}\n{chr(10).join(each.unit.headings)}") for each in among}
-    left = list(among)
-    for name, of_pages in (
-        *((each, pages) for each in names(asked.question)),
-        *((each, called) for each in names(asked.told)),
-    ):
-        having = _pages_with(name, of_pages)
-        if having or (of_pages is pages and _is_another(name, pages)):
-            left = [each for each in left if each.citation in having]
-    return left
-
-
-def _is_another(name: Name, pages: Mapping[str, set[Name]]) -> bool:
-    """No page has the name, and pages have others of its kind: asked about the Blue Account, they tell of the Green
-    Account."""
-    return len(name) > 1 and any(len(each) > 1 and each[-1] == name[-1] for known in pages.values() for each in known)
-
-
-def _pages_with(name: Name, of_pages: Mapping[str, set[Name]]) -> set[str]:
-    """By the whole name; else by one that goes on after it, as `Gold Account` does after `Gold`."""
-    whole = {citation for citation, known in of_pages.items() if name in known}
-    return whole or {
-        citation for citation, known in of_pages.items() if any(each[: len(name)] == name for each in known)
-    }
-
-
-class _Match:
-    """The terms of a question held against all units at once."""
-
-    def __init__(self, asked: Asked, among: Sequence[Candidate], embed: Embed) -> None:
-        language = language_of(f"{asked.told}\n{asked.question}")
-
-        def terms(text: str) -> frozenset[str]:
-            return frozenset(content_terms(text, language))
-
-        self._own = {id(each): terms(f"{each.unit.label} {each.unit.text}") for each in among}
-        self._context = {id(each): terms(each.context) for each in among}
-        self._around = {each.citation: terms(each.around) for each in among}
+    def __init__(self, asked: Sequence[Asked], among: Sequence[Candidate], embed: Embed) -> None:
+        self.among = among
+        self._embed = embed
+        self._language = language_of("\n".join(f"{each.told}\n{each.question}" for each in asked))
+        self._own = {id(each): self._terms(f"{each.unit.label} {each.unit.text}") for each in among}
+        self._context = {id(each): self._terms(each.context) for each in among}
+        self._around = {each.citation: self._terms(each.around) for each in among}
         known = Counter(term for each in among for term in self._own[id(each)] | self._context[id(each)])
-        self._asked = dict.fromkeys(asked_terms(asked.question, language), 1.0)
-        told = dict.fromkeys(asked_terms(asked.told, language), 1.0)
-        self._told = {term: 1.0 for term in told if term not in self._asked}
         # Among a handful of units rarity means little.
-        spread = min(1.0, len(among) / _MANY_UNITS)
-        self._rarity = {
-            term: 1 + spread * (math.log((1 + len(among)) / (1 + known[term])) / math.log(2 + len(among)) - 0.5)
-            for term in (*self._asked, *self._told)
-        }
-        for term in {term for name in names(asked.question) for word in name for term in content_terms(word)}:
-            if term in self._rarity:
-                self._rarity[term] *= _NAME_WEIGHT
-        self._near = _Nearness([*self._asked, *self._told], set(known).union(*self._around.values()), embed)
-        self._unknown = self._share(self._asked, lambda term: 1.0 - self._near.best(term))
-        whole = _plain(f"{asked.told} {asked.question}"), _plain(asked.question)
-        texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
-        vectors = np.asarray(embed([*whole, *texts]), dtype=np.float64)
-        close = np.maximum(vectors[2:] @ vectors[0], vectors[2:] @ vectors[1])
-        self._close = {id(each): float(value) for each, value in zip(among, close, strict=True)}
-
-    def ranked(self, candidate: Candidate, *, is_eligible: bool, is_exact: bool) -> Ranked:
-        own, context = self._own[id(candidate)], self._context[id(candidate)]
-        around = self._around[candidate.citation]
-
-        def by_itself(term: str) -> float:
-            return max(self._near.to(term, own), _ELSEWHERE * self._near.to(term, context))
-
-        def with_page(term: str) -> float:
-            return max(by_itself(term), _ON_THE_PAGE * self._near.to(term, around))
-
-        own_share = self._share(self._asked, lambda term: self._near.to(term, own))
-        covered = self._share(self._asked, with_page)
-        told = self._share(self._told, by_itself)
-        close = self._close[id(candidate)]
-        signs = Signs(own_share, covered, close, told, self._unknown, 1 / (1 + candidate.rank))
-        score = 0.3 * own_share + 0.5 * covered + 0.5 * close + _TOLD_BEFORE * told + 0.15 * signs.rank
-        return Ranked(candidate, score, signs, is_eligible, is_exact and is_eligible)
-
-    def _share(self, terms: Mapping[str, float], of: Callable[[str], float]) -> float:
-        whole = sum(self._rarity[term] for term in terms)
-        return sum(self._rarity[term] * of(term) for term in terms) / whole if whole else 0.0
-
-
-class _Nearness:
-    """How near each term of the question is to the words of a unit: the same, alike in meaning, or not at all."""
-
-    def __init__(self, asked: Sequence[str], known: set[str], embed: Embed) -> None:
+        self._spread = min(1.0, len(among) / _MANY_UNITS)
         self._known = known
-        self._places = {term: place for place, term in enumerate(sorted(known))}
-        self._near: dict[str, NDArray[np.float64]] = {}
-        if asked and known:
-            vectors = np.asarray(embed([*asked, *self._places]), dtype=np.float64)
-            table = vectors[: len(asked)] @ vectors[len(asked) :].T
-            scaled = np.clip((table - _ALIKE) / (_SAME - _ALIKE), 0.0, 0.9)
-            self._near = dict(zip(asked, scaled, strict=True))
+        told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
+        pages = " ".join({f"{each.title} {each.around}" for each in among})
+        self._near = Nearness(told, pages, embed)
+        self._words = every_word(pages)
+        texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
+        self._vectors = np.asarray(embed(texts), dtype=np.float64) if texts else np.zeros((0, 1))
 
-    def to(self, term: str, told: frozenset[str]) -> float:
-        if term in told:
-            return 1.0
-        row = self._near.get(term)
-        places = [self._places[each] for each in told if each in self._places]
-        return float(row[places].max()) if row is not None and places else 0.0
+    def _terms(self, text: str) -> frozenset[str]:
+        return frozenset(content_terms(text, self._language))
 
-    def best(self, term: str) -> float:
-        row = self._near.get(term)
-        return 1.0 if term in self._known else float(row.max()) if row is not None and len(row) else 0.0
+    def weights(self, asked: Asked) -> dict[str, float]:
+        """The terms of a question and of what it points back to, by how much each says."""
+        found = dict.fromkeys(asked_terms(asked.before, self._language), _BEFORE_WEIGHT)
+        found |= dict.fromkeys(asked_terms(asked.question, self._language), 1.0)
+        named = called_terms(asked.question)
+        return {
+            term: weight
+            * self._rarity(term)
+            * (_LIGHT_WEIGHT if is_light(term) else 1.0)
+            * (1.0 if term not in named else _NAME_WEIGHT if self._near.best(term) else _NO_SUCH_NAME)
+            for term, weight in found.items()
+        }
+
+    def _rarity(self, term: str) -> float:
+        size = len(self.among)
+        rare = math.log((1 + size) / (1 + self._known[term])) / math.log(2 + size)
+        return 1 + self._spread * (rare - 0.5)
+
+    def ranked(self, asked: Asked) -> list[Ranked]:
+        """The best first, and behind them those that lack what must be matched exactly."""
+        fitting, is_exact = eligible(asked, self.among)
+        weights = self.weights(asked)
+        title = dict.fromkeys(telling_terms(asked.title, self._language), 1.0)
+        told = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
+        whole = _plain(f"{asked.told} {asked.before} {asked.question}"), _plain(f"{asked.before} {asked.question}")
+        asks = np.asarray(self._embed(list(whole)), dtype=np.float64)
+        close = np.maximum(self._vectors @ asks[0], self._vectors @ asks[1])
+        found: list[Ranked] = []
+        for each, near in zip(self.among, close, strict=True):
+            own = self._share(weights, lambda term, each=each: self._near.to(term, self._own[id(each)]))
+            covered = self.covered(weights, [each])
+            beside = self._share(told, lambda term, each=each: self._by_itself(term, [each]))
+            called = self._share(title, lambda term, each=each: self._by_itself(term, [each]))
+            score = (
+                _TITLE * called
+                + 0.3 * own
+                + 0.5 * covered
+                + 0.5 * float(near)
+                + _TOLD_BEFORE * beside
+                + 0.15 / (1 + each.rank)
+            )
+            fits = id(each) in fitting
+            found.append(Ranked(each, score, fits, is_exact and fits))
+        return sorted(found, key=lambda each: (not each.is_eligible, -each.score))
+
+    def has_unknown_name(self, asked: Asked) -> bool:
+        """It speaks of something by a name such as `SAP` that no passage has."""
+        return not marked_names(asked.question) <= self._words
+
+    def names(self, asked: Asked, label: str) -> bool:
+        """Whether a question speaks of what a label says."""
+        called = self._terms(label)
+        return any(self._near.to(term, called) >= _MEANT for term in telling_terms(asked.question, self._language))
+
+    def is_in_passing(self, asked: Sequence[Asked], by: Collection[Candidate]) -> bool:
+        """The questions have one or two telling terms, and units that say them are about something else: no heading
+        and no label has one. `Bring your passport` says nothing about what a passport costs."""
+        terms = {term for each in asked for term in telling_terms(f"{each.before} {each.question}", self._language)}
+        called = self._terms(" ".join(f"{each.context} {each.unit.label}" for each in by))
+        return len(terms) <= _FEW and not any(self._near.to(term, called) >= _MEANT for term in terms)
+
+    def covered(self, weights: Mapping[str, float], by: Collection[Candidate]) -> float:
+        """How much of a question some units say, with their headings and, less, with the rest of their passages."""
+        around = frozenset[str]().union(*(self._around[each.citation] for each in by))
+        return self._share(
+            weights, lambda term: max(self._by_itself(term, by), _ON_THE_PAGE * self._near.to(term, around))
+        )
+
+    def unknown(self, weights: Mapping[str, float]) -> float:
+        """How much of a question no passage says."""
+        return self._share(weights, lambda term: 1.0 - self._near.best(term))
+
+    def close(self, text: str, to: str) -> float:
+        one, other = np.asarray(self._embed([_plain(text), _plain(to)]), dtype=np.float64)
+        return float(one @ other)
+
+    def _by_itself(self, term: str, by: Collection[Candidate]) -> float:
+        own = frozenset[str]().union(*(self._own[id(each)] for each in by))
+        context = frozenset[str]().union(*(self._context[id(each)] for each in by))
+        return max(self._near.to(term, own), _ELSEWHERE * self._near.to(term, context))
+
+    def _share(self, weights: Mapping[str, float], of: Callable[[str], float]) -> float:
+        whole = sum(weights.values())
+        return sum(weight * of(term) for term, weight in weights.items()) / whole if whole else 0.0
 
 
 def _plain(text: str) -> str:

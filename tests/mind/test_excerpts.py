@@ -1,0 +1,101 @@
+"""What is quoted: the entry that fits, what of its page belongs to the questions, and no more than fits in a reply."""
+
+import pytest
+
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind import Found
+from gaby.mind.answering import WELL, Answer, answer
+from gaby.mind.excerpts import ROOM
+
+pytestmark = pytest.mark.promise("K5")
+
+
+def page(name: str, text: str) -> Found:
+    return Found(f"doc:docs/{name}.md#L1-L40", text.partition("\n")[0].lstrip("# "), text)
+
+
+HARBOUR = page(
+    "harbour",
+    "# Berths for guests\n\n## Fees\n\n| Boat | Summer | Winter |\n|---|---|---|\n| up to 8 m | 18 EUR | 9 EUR |\n"
+    "| 8 to 12 m | 26 EUR | 13 EUR |\n| over 12 m | 40 EUR | 20 EUR |\n\n"
+    "Whoever stays for a week pays six nights. Fees are paid at the kiosk by noon.\n\n"
+    "## Electricity\n\nTwo kilowatt hours a day are in the fee. Adapters are lent for a deposit of 30 EUR.\n",
+)
+LAMPS = page(
+    "lamps",
+    "# Lamps on the winch\n\n- **W-1**: the brake is on. Turn the red wheel.\n"
+    "- **W-2**: the oil is low. Fill it up.\n- **W-3**: the motor is hot. Wait for 20 minutes.\n",
+)
+SAUNA = page(
+    "sauna",
+    "# Sauna on pier 4\n\n**Opening:** Tuesday to Sunday 14:00 to 22:00.\n\n"
+    "**Price:** 11 EUR, with a berth ticket 7 EUR.\n\n"
+    "*Booking*\n\nGroups of more than six book a day ahead at the kiosk. They pay 50 EUR and bring their own wood.\n",
+)
+SHELF = [HARBOUR, LAMPS, SAUNA]
+
+
+def told(found: Answer) -> str:
+    return "\n".join(each.text for each in found.sentences)
+
+
+def test_both_parts_of_a_question_are_answered_from_one_section(embed: Embed) -> None:
+    found = answer("What does a berth cost for a boat of 9 m, and where do we pay the fees?", SHELF, embed)
+    assert found.how_well >= WELL
+    assert "26 EUR" in told(found)
+    assert "at the kiosk by noon" in told(found)
+    assert {each.citations for each in found.sentences} == {(HARBOUR.citation,)}
+
+
+def test_only_the_entry_of_the_code_is_quoted(embed: Embed) -> None:
+    found = answer("winch shows W-3 and will not pull, what do i do", SHELF, embed)
+    assert told(found) == "W-3: the motor is hot.\nWait for 20 minutes."
+    assert found.is_exact
+
+
+def test_an_id_beside_a_code_that_a_page_explains_hinders_nothing(embed: Embed) -> None:
+    assert answer("Winch KR-77 shows W-2. What do I do?", SHELF, embed).how_well >= WELL
+    assert answer("Winch KR-77 shows W-9. What do I do?", SHELF, embed).sentences == ()
+
+
+def test_of_a_table_only_the_rows_that_the_question_names(embed: Embed) -> None:
+    plans = page("plans", "# Tickets\n\n| Ticket | Price |\n|---|---|\n| Day | 4 EUR |\n| Month | 60 EUR |\n")
+    found = answer("How much is the ticket for a month?", [plans], embed)
+    assert told(found) == "Ticket: Month; Price: 60 EUR."
+
+
+def test_an_emphasised_line_is_the_heading_of_what_follows(embed: Embed) -> None:
+    found = answer("How does a group of ten do the booking for the sauna, and what is the price?", SHELF, embed)
+    assert found.how_well >= WELL
+    assert "Booking: Groups of more than six book a day ahead at the kiosk." in told(found)
+    assert "*" not in told(found)
+
+
+def test_several_entries_are_a_list_and_fit_in_a_reply(embed: Embed) -> None:
+    long = page("long", "# Rules\n\n" + "\n\n".join(f"**Rule {n}:** ropes {'are kept dry ' * 12}." for n in range(40)))
+    found = answer("How are ropes kept dry?", [long], embed)
+    assert found.sentences
+    assert len(told(found)) <= ROOM * 1.1
+    assert told(found).startswith("- ")
+
+
+def test_a_name_that_no_page_has_is_not_answered_for(embed: Embed) -> None:
+    assert answer("Does the sauna take the price from my VISA card?", SHELF, embed).how_well < WELL
+
+
+def test_a_question_is_left_open_if_a_part_of_it_is_about_something_else(embed: Embed) -> None:
+    assert answer("What is the price of the sauna? And who repairs torn sails?", SHELF, embed).how_well < WELL
+
+
+@pytest.mark.parametrize("code", ["A8", "A-8", "A17"])
+def test_codes_within_a_text_are_not_taken_for_each_other(code: str, embed: Embed) -> None:
+    app = page("app", "# The app\n\nError A7 in the app: the payment is open. Error A9: the course is full.\n")
+    assert answer("The app shows A9. What does that mean?", [app], embed).sentences
+    assert answer(f"The app shows {code}. What does that mean?", [app], embed).sentences == ()
+
+
+def test_what_a_page_only_mentions_is_not_what_it_is_about(embed: Embed) -> None:
+    registry = page("registry", "# Weddings\n\nGive notice 29 days before, 42 EUR each. Bring your passport.\n")
+    assert answer("How much is a new passport?", [registry], embed).how_well < WELL
+    passports = page("passports", "# Passports\n\nA passport is 80 EUR and takes three weeks.\n")
+    assert answer("How much is a new passport?", [registry, passports], embed).how_well >= WELL
