@@ -9,7 +9,7 @@ import pytest
 from gaby.evals.companies.company import read_company
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
 
-pytestmark = pytest.mark.promise("X1")
+pytestmark = pytest.mark.promise("X1", "X5")
 
 TICKET: dict[str, Any] = {
     "id": "a-1",

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from gaby.cli.evaluate import app
 
-pytestmark = [pytest.mark.promise("X1", "L15", "K5"), pytest.mark.slow]
+pytestmark = [pytest.mark.promise("X1", "X5", "L15", "K5"), pytest.mark.slow]
 
 ENERGY = Path("evals/companies/energy").resolve()
 TICKETS = ("en-02", "en-09", "en-10", "en-12", "en-13", "en-14", "en-21")
