@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.server import Server, serving
 
-pytestmark = [pytest.mark.promise("M5", "L15"), pytest.mark.slow]
+pytestmark = [pytest.mark.promise("L15"), pytest.mark.slow]
 
 ENERGY = Path("evals/companies/energy").resolve()
 TICKET = {
