@@ -15,7 +15,8 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 SYMPTOM = re.compile(
-    r"\b(?:locked out|can(?:not|['’]t)|unable to|any ?more|no longer|won['’]t|(?:do|does|did)(?:n['’]t| not)|"
+    r"\b(?:locked out|can(?:not|['’]t)|unable to|any ?more|no longer|won['’]t|"
+    r"(?:do|does|did|is|are|was|were|has|have|had)(?:n['’]t| not)|nobody (?:came|called|turned|answer(?:s|ed))|missing|"
     r"never arrives?|since (?:yesterday|today|this|last|noon|midnight|mon|tues?|wed|thurs?|fri|sat|sun|an?|[0-9]|"
     r"the (?:update|change))[a-z]*|stopped|not (?:working|possible|allowed|shown|arriving))\b",
     re.IGNORECASE,
