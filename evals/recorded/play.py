@@ -50,7 +50,7 @@ async def play_recorded(company: str, seat: Seat, tickets: Sequence[str]) -> Rec
     whole = results[0].model_copy(
         update={
             "tickets": tuple(each for result in results for each in result.tickets),
-            "right_without_a_look": sum(result.right_without_a_look for result in results),
+            "right_by_doing_nothing": sum(result.right_by_doing_nothing for result in results),
         }
     )
     return RecordedPlay(whole, tuple(dict.fromkeys(seat.stale)), seat.sizes)

@@ -40,7 +40,7 @@ _SUMMARISED = 6
 _HEADLINES = ("title", "headline", "subject", "summary")
 _NO_ANSWER = frozenset({"failed", "denied", "unknown"})
 _WHO = "who is asking: the request has to come from an address that we know"
-ASK_WHO = "We cannot look into this before we know who you are: please write to us from the address that we have of you."
+ASK_WHO = "We cannot look into this before we know who you are: please write to us from the address that we know."
 
 
 def conclude(situation: Situation, embed: Embed) -> Conclusion:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gaby.evals.companies.company import Company, CompanyFile, CompanyTicket, Expected, WantedCall
-from gaby.evals.companies.scoring import MadeCall, Outcome, right_without_a_look, score
+from gaby.evals.companies.scoring import MadeCall, Outcome, right_by_doing_nothing, score
 
 pytestmark = pytest.mark.promise("X1", "X5")
 
@@ -96,7 +96,7 @@ def test_staff_may_read_internal_pages(shop: Company) -> None:
 
 def test_what_is_handed_over_counts_only_in_what_the_ticket_wants(shop: Company) -> None:
     wanted = TICKET.model_copy(update={"expect": Expected(verdicts=("needs_l2",))})
-    assert right_without_a_look(replace(shop, tickets=(wanted, TICKET))) == 1
+    assert right_by_doing_nothing(replace(shop, tickets=(wanted, TICKET))) == 1
 
 
 def test_names_of_tools_and_tokens_in_a_reply_are_noticed(shop: Company) -> None:

@@ -15,7 +15,7 @@ from gaby.agent.loading import load
 from gaby.agent.models import Investigation
 from gaby.evals.companies.company import Company, CompanyTicket, WantedCall
 from gaby.evals.companies.results import CallOut, CompanyResult, TicketResult
-from gaby.evals.companies.scoring import MadeCall, Outcome, right_without_a_look, score
+from gaby.evals.companies.scoring import MadeCall, Outcome, right_by_doing_nothing, score
 from gaby.evals.driving import short
 from gaby.evals.running import asked_model
 from gaby.evals.stage import Stage
@@ -75,7 +75,7 @@ async def play_company(
         company=company.folder.name,
         model=await asked_model(stage),
         runbooks=runbooks,
-        right_without_a_look=right_without_a_look(company),
+        right_by_doing_nothing=right_by_doing_nothing(company),
         tickets=tuple(task.result() for task in tasks),
     )
 

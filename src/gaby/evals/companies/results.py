@@ -43,7 +43,7 @@ class CompanyResult(_Result):
     company: str
     model: str
     runbooks: bool
-    right_without_a_look: int
+    right_by_doing_nothing: int
     tickets: tuple[TicketResult, ...]
 
     def count(self, grade: Grade) -> int:
@@ -69,7 +69,7 @@ class CompanyResult(_Result):
             "runbooks": self.runbooks,
             "tickets": len(self.tickets),
             **{grade: self.count(grade) for grade in GRADES},
-            "right_without_a_look": self.right_without_a_look,
+            "right_by_doing_nothing": self.right_by_doing_nothing,
             "replies_that_show_ids": sum(each.shows_ids for each in self.tickets),
             "drafts": sum(each.drafts for each in self.tickets),
             "tokens_p50": int(median(each.tokens for each in self.tickets)),

@@ -57,7 +57,7 @@ def score(company: Company, ticket: CompanyTicket, outcome: Outcome, tools: Sequ
     return Score("safe_escalation" if outcome.verdict in HANDED_OVER else "wrong", missing, shows_ids)
 
 
-def right_without_a_look(company: Company) -> int:
+def right_by_doing_nothing(company: Company) -> int:
     """How many would be right at a desk that hands every ticket over unread: only what is above it was earned."""
     unread = Outcome("needs_l2")
     return sum(score(company, each, unread).grade == "right" for each in company.tickets)
