@@ -320,6 +320,8 @@ async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
 def _asked_audience() -> Audience:
     """In a terminal somebody can say; otherwise it is for the staff, which harms nobody."""
     if not sys.stdin.isatty():
+        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
+        echo(told, err=True)
         return Audience.STAFF
     for each in Audience:
         echo(f"  {each}: {AUDIENCE_MEANS[each]}", err=True)
