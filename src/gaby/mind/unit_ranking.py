@@ -114,7 +114,7 @@ class Match:
         self._spread = min(1.0, len(among) / _MANY_UNITS)
         self._known = known
         told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
-        pages = " ".join({f"{each.title} {each.around}" for each in among})
+        pages = " ".join(dict.fromkeys(f"{each.title} {each.around}" for each in among))
         self._near = Nearness(told, pages, embed)
         self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
