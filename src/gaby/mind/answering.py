@@ -26,6 +26,9 @@ _HOME = 0.6
 """A page that fits all questions best answers each that it fits with this share of the best page's score."""
 _NEAR_ENOUGH, _DOUBTFUL = 0.12, 0.5
 """What is farther away in meaning is doubtful, however many words it shares."""
+_STRANGE = 0.9
+_FITS = 0.45
+"""Below this nothing fits one of the questions, however well the others are answered."""
 _NEARBY = 0.4
 """Below this a unit has nothing to do with the question, and helps no colleague either."""
 WORTH_TELLING = 0.7
@@ -60,13 +63,17 @@ class _Signs:
     """By how much the page that fits best is ahead of the next one."""
     in_passing: bool = False
     """What is asked about is only mentioned."""
+    is_strange: bool = False
+    """One of the questions is about what no passage speaks of."""
 
     @property
     def certainty(self) -> float:
         signs = (self.unknown, self.close, self.fit, self.worst, self.is_exact, self.ahead)
         weighed = sum(weight * sign for weight, sign in zip(_WEIGHTS, signs, strict=True))
         sure = 1 / (1 + math.exp(_EVEN - weighed))
-        is_meant = self.is_exact or (self.close >= _NEAR_ENOUGH and not self.in_passing)
+        is_meant = self.is_exact or (
+            self.close >= _NEAR_ENOUGH and self.worst >= _FITS and not self.in_passing and not self.is_strange
+        )
         return round(sure if is_meant else min(sure, _DOUBTFUL), 3)
 
 
@@ -164,6 +171,7 @@ def _signs(
         any(ranked[0].is_exact for ranked in found),
         _ahead(found),
         match.is_in_passing(asked, quoted),
+        any(match.unknown(each) >= _STRANGE for each in weights),
     )
 
 
