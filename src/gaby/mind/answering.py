@@ -19,7 +19,7 @@ WELL = 0.6
 _SURELY = 0.8
 _BESIDE_TROUBLE = 0.65
 """From here on the question of somebody who tells of trouble as well."""
-_WEIGHTS, _EVEN = (-2.6, 0.6, 1.3, 0.9, 1.2, 3.4), 1.15
+_WEIGHTS, _EVEN = (-2.6, 0.6, 1.3, 0.9, 1.2, 3.4), 1.35
 _CLEAR = 0.5
 """A page that is ahead of all others by this much is as clear as can be."""
 _HOME = 0.6
@@ -68,7 +68,7 @@ class _Signs:
 
     @property
     def certainty(self) -> float:
-        signs = (self.unknown, self.close, self.fit, self.worst, self.is_exact, self.ahead)
+        signs = (self.unknown, self.close, self.fit, self.worst, self.is_exact, self.ahead * (1 - self.unknown))
         weighed = sum(weight * sign for weight, sign in zip(_WEIGHTS, signs, strict=True))
         sure = 1 / (1 + math.exp(_EVEN - weighed))
         is_meant = self.is_exact or (
