@@ -19,7 +19,7 @@ WELL = 0.6
 _SURELY = 0.8
 _BESIDE_TROUBLE = 0.65
 """From here on the question of somebody who tells of trouble as well."""
-_WEIGHTS, _EVEN = (-2.6, 0.6, 1.3, 0.9, 1.2, 3.4), 1.35
+_WEIGHTS, _EVEN = (-2.6, 0.6, 1.3, 0.9, 1.2, 3.4), 1.15
 _CLEAR = 0.5
 """A page that is ahead of all others by this much is as clear as can be."""
 _HOME = 0.6
