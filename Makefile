@@ -94,7 +94,7 @@ $(PEERS)/ready: requirements/peers.lock
 
 evals: $(VENV)/dev ## All fixture tickets, whole companies, and what a recorded model makes of them
 	$(BIN)/gaby eval run --at-least 0.95
-	for company in energy foundry ferry; do $(BIN)/gaby eval run --company evals/companies/$$company; done
+	for company in energy foundry ferry musicschool; do $(BIN)/gaby eval run --company evals/companies/$$company; done
 	$(BIN)/python -m evals.recorded
 	$(BIN)/python -m evals.entailment
 

@@ -99,3 +99,35 @@ def test_what_a_page_only_mentions_is_not_what_it_is_about(embed: Embed) -> None
     assert answer("How much is a new passport?", [registry], embed).how_well < WELL
     passports = page("passports", "# Passports\n\nA passport is 80 EUR and takes three weeks.\n")
     assert answer("How much is a new passport?", [registry, passports], embed).how_well >= WELL
+
+
+HIRE = page(
+    "hire",
+    "# Kayak hire\n\nIf you give a kayak back early, part of the price is repaid:\n\n"
+    "| given back | share |\n|---|---|\n| before noon | 45 % |\n| before four | 15 % |\n\n"
+    "The repayment goes to your bank card. Repayments take 6 working days.\n",
+)
+
+
+def test_a_table_is_quoted_with_the_paragraph_that_goes_on_with_it(embed: Embed) -> None:
+    found = told(answer("How many working days until a repayment is on my bank card?", [*SHELF, HIRE], embed))
+    assert "6 working days" in found
+    assert "45 %" in found
+    assert "part of the price is repaid" in found
+    found = told(answer("What does a boat of over 12 m pay in summer?", SHELF, embed))
+    assert "40 EUR" in found
+    assert "Whoever stays for a week pays six nights." in found
+
+
+def test_what_a_unit_begins_with_is_what_it_is_about(embed: Embed) -> None:
+    text = "# Works on pier 2\n\n1. Sign-in for rowers ends 40 minutes before the start.\n2. The crane is closed.\n"
+    assert answer("How long before the race is sign-in?", [*SHELF, page("works", text)], embed).how_well >= WELL
+    text = "# Works on pier 2\n\n1. Rowers come 40 minutes early and have their passport with them.\n"
+    assert answer("What is a passport?", [*SHELF, page("works", text)], embed).how_well < WELL
+
+
+def test_of_pages_that_fit_alike_none_answers_for_sure(embed: Embed) -> None:
+    one = page("north", "# North gate\n\nThe barrier opens with a chip. Lost chips are replaced for 12 EUR.\n")
+    other = page("south", "# South gate\n\nThe barrier opens with a chip. Lost chips are replaced for 30 EUR.\n")
+    ticket = "What does it cost to replace a lost chip?"
+    assert answer(ticket, [one, other], embed).how_well < answer(ticket, [one, LAMPS], embed).how_well

@@ -66,6 +66,22 @@ def test_a_cause_that_only_needs_telling_is_an_answer(embed: Embed) -> None:
     assert "The cause: new labels." in reply(ended)
 
 
+def test_who_asks_for_rules_is_not_told_that_there_is_no_such_trouble(embed: Embed) -> None:
+    healthy = {"printers": [{"printer_id": "LBL-1", "state": "online"}]}
+    book = page(
+        TOLD.replace("If a printer has `state` `online`:", "If no printer has `state` `broken`:").replace(
+            "The printers of your ward are updated. The cause: `note`. It takes until `until`.",
+            "No printer of your ward is broken.",
+        )
+    )
+    _, ended = investigated(embed, NOTHING_PRINTS, book, list_printers=healthy)
+    assert "No printer of your ward is broken." in reply(ended)
+    asks = "Moving house\n\nI gave notice. How much holiday is paid out, and does a printer in my contract matter?"
+    _, ended = investigated(embed, asks, book, list_printers=healthy)
+    assert "No printer" not in reply(ended)
+    assert ended.judgement.verdict == "needs_tech"
+
+
 def test_it_is_none_while_a_value_is_missing_or_somebody_has_to_act(embed: Embed) -> None:
     told = TOLD.replace(" It takes until `until`.", "")
     bare = {"printers": [{"printer_id": "LBL-1", "state": "online"}]}

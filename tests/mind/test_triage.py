@@ -84,6 +84,8 @@ def test_what_is_nothing_is_put_aside_with_a_reason(text: str, embed: Embed) -> 
         "Please close the account of our former colleague.",
         "Your offer page shows an error when I want to buy.",
         "I hate this, the app crashes all the time.",
+        "what will it cost us\n\nHi there, trying to work out our trip in May. Caravan is 7 m long. Two adults. "
+        "Could you give me the price for the caravan, anything extra for the dog, and what each of us pays?",
     ],
 )
 def test_a_request_that_only_sounds_like_nothing_is_kept(text: str, embed: Embed) -> None:

@@ -1,7 +1,7 @@
 """Answers to questions out of the knowledge: what pages say of them, or nothing."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.llm.embeddings.embed import Embed
@@ -19,11 +19,16 @@ WELL = 0.6
 _SURELY = 0.8
 _BESIDE_TROUBLE = 0.65
 """From here on the question of somebody who tells of trouble as well."""
-_WEIGHTS, _EVEN = (0.9, -1.8, 1.1, 1.5, 1.5, 1.6), 2.05
+_WEIGHTS, _EVEN = (-2.6, 0.6, 1.3, 0.9, 1.2, 3.4), 1.15
+_CLEAR = 0.5
+"""A page that is ahead of all others by this much is as clear as can be."""
 _HOME = 0.6
 """A page that fits all questions best answers each that it fits with this share of the best page's score."""
 _NEAR_ENOUGH, _DOUBTFUL = 0.12, 0.5
 """What is farther away in meaning is doubtful, however many words it shares."""
+_STRANGE = 0.9
+_FITS = 0.45
+"""Below this nothing fits one of the questions, however well the others are answered."""
 _NEARBY = 0.4
 """Below this a unit has nothing to do with the question, and helps no colleague either."""
 WORTH_TELLING = 0.7
@@ -45,8 +50,6 @@ class Answer:
 class _Signs:
     """How surely the quoted entries answer. How the weights were chosen stands in decision 33."""
 
-    covered: float
-    """How much of all questions is said, with headings and, less, with the rest of the pages."""
     unknown: float
     """How much of all questions no passage says."""
     close: float
@@ -56,15 +59,21 @@ class _Signs:
     worst: float
     """The same of the question that they fit least."""
     is_exact: bool
+    ahead: float
+    """By how much the page that fits best is ahead of the next one."""
     in_passing: bool = False
     """What is asked about is only mentioned."""
+    is_strange: bool = False
+    """One of the questions is about what no passage speaks of."""
 
     @property
     def certainty(self) -> float:
-        signs = (self.covered, self.unknown, self.close, self.fit, self.worst, self.is_exact)
+        signs = (self.unknown, self.close, self.fit, self.worst, self.is_exact, self.ahead * (1 - self.unknown))
         weighed = sum(weight * sign for weight, sign in zip(_WEIGHTS, signs, strict=True))
         sure = 1 / (1 + math.exp(_EVEN - weighed))
-        is_meant = self.is_exact or (self.close >= _NEAR_ENOUGH and not self.in_passing)
+        is_meant = self.is_exact or (
+            self.close >= _NEAR_ENOUGH and self.worst >= _FITS and not self.in_passing and not self.is_strange
+        )
         return round(sure if is_meant else min(sure, _DOUBTFUL), 3)
 
 
@@ -101,14 +110,8 @@ def _at_home(found: Sequence[Sequence[Ranked]]) -> list[list[Ranked]]:
     """Who asks several things asks about one: a page that is near to the other questions is nearer to each."""
     if len(found) == 1:
         return [list(found[0])]
-    best: list[dict[str, float]] = []
-    for ranked in found:
-        of_pages: dict[str, float] = {}
-        for each in ranked:
-            page = each.candidate.page
-            of_pages[page] = max(of_pages.get(page, 0.0), each.score * each.is_eligible)
-        best.append(of_pages)
-    whole = {page: sum(each.get(page, 0.0) for each in best) / len(best) for page in best[0]}
+    best = _best_of_pages(found)
+    whole = _mean(best)
     home = max(whole, key=lambda page: whole[page])
     return [
         sorted(ranked, key=lambda each: (not each.is_eligible, each.candidate.page != home, -each.score))
@@ -116,6 +119,27 @@ def _at_home(found: Sequence[Sequence[Ranked]]) -> list[list[Ranked]]:
         else list(ranked)
         for ranked, of_pages in zip(found, best, strict=True)
     ]
+
+
+def _best_of_pages(found: Sequence[Sequence[Ranked]]) -> list[dict[str, float]]:
+    """For each question the best score of each page."""
+    best: list[dict[str, float]] = []
+    for ranked in found:
+        of_pages: dict[str, float] = {}
+        for each in ranked:
+            page = each.candidate.page
+            of_pages[page] = max(of_pages.get(page, 0.0), each.score * each.is_eligible)
+        best.append(of_pages)
+    return best
+
+
+def _mean(best: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {page: sum(each.get(page, 0.0) for each in best) / len(best) for page in best[0]}
+
+
+def _ahead(found: Sequence[Sequence[Ranked]]) -> float:
+    first, second, *_ = (*sorted(_mean(_best_of_pages(found)).values(), reverse=True), 0.0)
+    return min(first - second, _CLEAR)
 
 
 def _signs(
@@ -140,13 +164,14 @@ def _signs(
     whole = " ".join(each.question for each in asked)
     beside = f"{asked[0].told} {whole}"
     return _Signs(
-        match.covered(together, quoted),
         match.unknown(together),
         max(match.close(whole, text), match.close(beside, text)),
         sum(fits) / len(fits),
         min(fits),
         any(ranked[0].is_exact for ranked in found),
+        _ahead(found),
         match.is_in_passing(asked, quoted),
+        any(match.unknown(each) >= _STRANGE for each in weights),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered
-from gaby.mind.asking import is_plain_question, questions, wanted_changes
+from gaby.mind.asking import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
 from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
@@ -17,6 +17,7 @@ from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply, unsent
 from gaby.mind.runbook_calls import card_of
 from gaby.mind.runbooks import Branch, Runbook
+from gaby.mind.runbooks.conditions import Count
 from gaby.mind.sentences import split
 from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, SeenCall, Situation
@@ -70,9 +71,22 @@ def _concluded(situation: Situation, embed: Embed) -> Conclusion:
     if diagnosis is not None and diagnosis.is_a_guess and _is_answered(investigation):
         # What a page surely says counts more than what is only guessed at.
         return _undiagnosed(investigation)
+    if diagnosis is not None and _is_beside_the_question(situation, diagnosis):
+        return _undiagnosed(investigation)
     if diagnosis is not None and investigation.situation.requester_verified:
         return _diagnosed(investigation, diagnosis)
     return _undiagnosed(investigation)
+
+
+def _is_beside_the_question(situation: Situation, diagnosis: Diagnosis) -> bool:
+    """Somebody asks for rules, and a runbook that is hardly about it finds that there is no such trouble: asked what is
+    paid back to those who cancel, it says that no sailing was cancelled."""
+    groups = diagnosis.branch.conditions
+    finds_nothing = bool(groups) and all(
+        isinstance(each, Count) and each.most == 0 for group in groups for each in group
+    )
+    is_about_it = diagnosis.fit >= _WELL or bool(diagnosis.branch.wanted)
+    return finds_nothing and not is_about_it and is_question(situation.ticket) and asks_for_rules(situation.ticket)
 
 
 def _is_answered(investigation: Investigation) -> bool:

@@ -22,10 +22,12 @@ ROOM = 1200
 """Characters of a reply."""
 _FILLED = 800
 """What fits by less is added only up to here."""
-_BESIDE = 0.9
-"""An entry with this share of the best one's score belongs to the answer as well."""
+_BESIDE, _BESIDE_ELSEWHERE = 0.7, 0.9
+"""An entry with this share of the best one's score belongs to the answer as well: on its page, on another one."""
 _OWN_SECTION, _RELATED, _ALONE, _ON_ANOTHER_PAGE = 0.3, 0.42, 0.6, 0.85
 """The share that is enough in the section of the best one, on its page, for an item with a name, on another page."""
+_WITH_TABLES = 1600
+"""Characters of a reply with the tables that its paragraphs go on with, and the other way round."""
 _LONGEST = 700
 """Characters of paragraphs that are one entry."""
 
@@ -109,7 +111,7 @@ def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Mat
     """For each question the best entry, with what belongs to it; the most fitting page first."""
     of_unit = entries_by_unit(match.among)
     kept: dict[Entry, None] = {}
-    wanted: list[tuple[float, Entry]] = []
+    wanted: list[tuple[float, bool, Entry]] = []
     for question, ranked in zip(asked, found, strict=True):
         scores = _without_other_rows(_scores(ranked, of_unit), lambda label, asks=question: match.names(asks, label))
         if not scores:
@@ -126,13 +128,39 @@ def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Mat
                 # Several questions are told apart by the page that fits all of them; one may have two pages.
                 enough = _ON_ANOTHER_PAGE if len(found) == 1 else math.inf
             if entry is not best and not is_exact and share >= enough:
-                wanted.append((share + 0.2 * same, entry))
-    for share, entry in sorted(wanted, key=lambda each: -each[0]):
-        room = ROOM if share >= _BESIDE else _FILLED
+                beside = _BESIDE if entry.page == best.page else _BESIDE_ELSEWHERE
+                wanted.append((share + 0.2 * same, share >= beside, entry))
+    for _, belongs, entry in sorted(wanted, key=lambda each: -each[0]):
+        room = ROOM if belongs else _FILLED
         if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= room:
             kept[entry] = None
+    _add_tables(kept, list(of_unit.values()))
     pages = list(dict.fromkeys(each.page for each in kept))
     return sorted(kept, key=lambda each: (pages.index(each.page), each.place))
+
+
+def _add_tables(kept: dict[Entry, None], among: Sequence[Entry]) -> None:
+    for entry in [each for quoted in kept for each in _beside_table(quoted, among)]:
+        if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= _WITH_TABLES:
+            kept[entry] = None
+
+
+def _beside_table(entry: Entry, among: Sequence[Entry]) -> list[Entry]:
+    """A paragraph directly behind a table goes on with it: of the two neither is quoted alone. With the table comes
+    the sentence above it."""
+    first = entry.units[0]
+    near = [each for each in among if each.section == entry.section]
+    if first.kind == "row":
+        return [each for each in near if _goes_on(each) and each.units[0].block == first.block + 1]
+    rows = [each for each in near if each.units[0].kind == "row" and each.units[0].block == first.block - 1]
+    if not rows or not _goes_on(entry):
+        return []
+    leads = [each for each in near if each.units[-1].text == rows[0].units[0].lead]
+    return list(dict.fromkeys([*leads, *rows]))
+
+
+def _goes_on(entry: Entry) -> bool:
+    return entry.units[0].kind == "paragraph" and not entry.units[0].label
 
 
 def told(kept: Sequence[Entry]) -> list[tuple[str, str]]:

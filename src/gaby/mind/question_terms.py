@@ -24,7 +24,7 @@ _ASKING = listed(
     asap fyi
     problem issue works work working need needs needed want wanted know says said tell told please thanks anybody anyone
     somebody someone new ones thing things something right correct best exactly actually currently happens happen mean
-    means
+    means far ahead whats hows wheres whens whos nd rd th
     """
 )
 """Words of asking, which no page has to say."""

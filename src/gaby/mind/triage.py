@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import urgency
+from gaby.mind.asking import questions
 from gaby.mind.forms import LONGEST, Form, form_of, matrix
 from gaby.mind.languages import read
 from gaby.mind.learning import Model, Numbers, Scale, learn, vectors_of
@@ -69,6 +70,8 @@ _CLOSED = re.compile(
     r"wrong (?:recipient|address|ticket|person)|(?:sent|meant) (?:this )?(?:by mistake|for some(?:body|one) else))",
     re.IGNORECASE,
 )
+_OWN = re.compile(r"\b(?:i|we|me|us|my|our)\b", re.IGNORECASE)
+_OFFERS = re.compile(r"\b(?:i|we) (?:[a-z]+ ){1,3}(?:you|your)\b|\b(?:with|from|for|by) us\b", re.IGNORECASE)
 _SHORT = 25
 _SURE = 0.5
 _UNSURE = 0.3
@@ -130,13 +133,18 @@ def _worth(form: Form, intent: Intent, confidence: float) -> tuple[bool, str | N
         return False, "A machine wrote it."
     if is_short and _CLOSED.search(form.text) and "?" not in form.text:
         return False, "It says that nothing is left to do."
-    if intent == "spam" and confidence >= _SURE and not has_trouble:
+    if intent == "spam" and confidence >= _SURE and not has_trouble and not _asks_for_themselves(form.text):
         return False, "It is advertising."
     if intent == "feedback" and confidence >= _SURE and not has_trouble and "?" not in form.text:
         return False, "It is an opinion: there is nothing to look into."
     if intent == "other" and is_short and set(form.concepts) == {"chatter"} and "?" not in form.text:
         return False, "It is a courtesy, not a request."
     return True, None
+
+
+def _asks_for_themselves(text: str) -> bool:
+    """What they have to pay or may do. Advertising asks what others want, or whether it may show them something."""
+    return any(_OWN.search(each) and not _OFFERS.search(each) for each in questions(text))
 
 
 def _reason(form: Form, intent: Intent, confidence: float) -> str:

@@ -6,6 +6,7 @@ number or a name of the question is no answer, however well the rest fits.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from gaby.mind.situations import Found
 from gaby.mind.words import STOP_WORDS, words
 
 _MOST_UNITS = 300
+_FIRST = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _READ = 1500
 """Characters of a unit that are compared."""
 _ELSEWHERE = 0.75
@@ -112,7 +114,7 @@ class Match:
         self._spread = min(1.0, len(among) / _MANY_UNITS)
         self._known = known
         told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
-        pages = " ".join({f"{each.title} {each.around}" for each in among})
+        pages = " ".join(dict.fromkeys(f"{each.title} {each.around}" for each in among))
         self._near = Nearness(told, pages, embed)
         self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
@@ -177,9 +179,10 @@ class Match:
 
     def is_in_passing(self, asked: Sequence[Asked], by: Collection[Candidate]) -> bool:
         """The questions have one or two telling terms, and units that say them are about something else: no heading
-        and no label has one. `Bring your passport` says nothing about what a passport costs."""
+        and no label has one, and none begins with one. `Bring your passport` says nothing about what a passport costs;
+        `Passports cost 80` does."""
         terms = {term for each in asked for term in telling_terms(f"{each.before} {each.question}", self._language)}
-        called = self._terms(" ".join(f"{each.context} {each.unit.label}" for each in by))
+        called = self._terms(" ".join(f"{each.context} {each.unit.label} {_begins(each.unit)}" for each in by))
         return len(terms) <= _FEW and not any(self._near.to(term, called) >= _MEANT for term in terms)
 
     def covered(self, weights: Mapping[str, float], by: Collection[Candidate]) -> float:
@@ -205,6 +208,11 @@ class Match:
     def _share(self, weights: Mapping[str, float], of: Callable[[str], float]) -> float:
         whole = sum(weights.values())
         return sum(weight * of(term) for term, weight in weights.items()) / whole if whole else 0.0
+
+
+def _begins(unit: PageUnit) -> str:
+    """The word that each step of a procedure, or the unit, begins with."""
+    return " ".join(found[0] for line in unit.text.splitlines() if (found := _FIRST.search(line)))
 
 
 def _plain(text: str) -> str:
