@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evals.recorded.seat import PromptSize, Seat
 from gaby.evals.companies.company import read_company
-from gaby.evals.companies.playing import play_company
+from gaby.evals.companies.player import play_company
 from gaby.evals.companies.results import CompanyResult
 from gaby.evals.stage import START, FrozenClock, open_stage
 from gaby.settings import Settings

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Found, Situation, conclude, next_step
 from gaby.mind.answering import WELL, Answer, answer, answered
-from gaby.mind.asking import is_plain_question, is_question, questions
+from gaby.mind.questions import is_plain_question, is_question, questions
 from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("K5", "G2")

@@ -10,7 +10,7 @@ from rich.progress import Progress
 
 from gaby.cli.printing import SafeConsole, echo, print_json, print_rows, secho
 from gaby.evals.companies.company import Company, read_company
-from gaby.evals.companies.playing import play_company
+from gaby.evals.companies.player import play_company
 from gaby.evals.companies.results import CompanyResult, TicketResult
 from gaby.evals.stage import START, StillClock, open_stage
 from gaby.settings import Settings

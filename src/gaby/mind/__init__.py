@@ -7,7 +7,7 @@ from gaby.mind.contradictions import Hint, hints
 from gaby.mind.entities import Entity, EntityKind, extract
 from gaby.mind.handover import wants_person
 from gaby.mind.planning import next_step
-from gaby.mind.questions import queries
+from gaby.mind.search_queries import queries
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.showing import shown
 from gaby.mind.situations import Conclusion, Found, NextStep, PlannedCall, SeenCall, Situation

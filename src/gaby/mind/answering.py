@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.asking import Asked, asked_in, asks_for_rules, is_plain_question, is_question, only_asks
 from gaby.mind.excerpts import Entry, chosen, entries_by_unit, told
 from gaby.mind.languages import ENGLISH, language_of
+from gaby.mind.questions import Asked, asked_in, asks_for_rules, is_plain_question, is_question, only_asks
 from gaby.mind.sentences import split
 from gaby.mind.situations import Found
 from gaby.mind.summaries import CitedSentence

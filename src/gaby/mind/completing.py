@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gaby.mind.asking import questions
 from gaby.mind.changes import asked_changes
 from gaby.mind.cited import Cited, cited_sentences
 from gaby.mind.question_terms import telling_terms
+from gaby.mind.questions import questions
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.support import support
 from gaby.mind.synonyms import alike

@@ -6,13 +6,13 @@ from typing import Literal
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.answering import WORTH_TELLING, Answer, answer, answered
-from gaby.mind.asking import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
 from gaby.mind.changes import asked_changes
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.joining import joined
 from gaby.mind.looking_again import helped
 from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, overlooked
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
+from gaby.mind.questions import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
 from gaby.mind.records import Record, View, short
 from gaby.mind.replies import notes, reply, unsent
 from gaby.mind.runbook_calls import card_of

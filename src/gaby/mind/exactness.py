@@ -11,7 +11,7 @@ from gaby.mind.languages import language_of
 from gaby.mind.question_terms import Name, codes, exact_tokens, names, numbered, telling_terms
 
 if TYPE_CHECKING:
-    from gaby.mind.asking import Asked
+    from gaby.mind.questions import Asked
     from gaby.mind.unit_ranking import Candidate
 
 _CLEAR = 2

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gaby.mind.asking import Asked
 from gaby.mind.page_units import PageUnit, page_units
+from gaby.mind.questions import Asked
 from gaby.mind.unit_ranking import Candidate, Match, Ranked
 
 _LINES = re.compile(r"#L([0-9]{1,9})(?:-L[0-9]{1,9})?$")

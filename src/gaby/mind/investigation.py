@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.asking import is_plain_question
 from gaby.mind.changes import asked_changes
 from gaby.mind.danger import orders, pretends, wants_data
 from gaby.mind.entities import extract
 from gaby.mind.ownership import Ownership
 from gaby.mind.page_units import page_units
 from gaby.mind.question_terms import exact_tokens
+from gaby.mind.questions import is_plain_question
 from gaby.mind.records import Record, View, short
 from gaby.mind.runbooks import Branch, Evaluated, Runbook, Scene, evaluate, runbooks
 from gaby.mind.runbooks.conditions import Known

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from gaby.mind import concepts
-from gaby.mind.asking import questions
 from gaby.mind.changes import asked_changes
+from gaby.mind.questions import questions
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.telling import SYMPTOM, is_courtesy
 from gaby.mind.words import terms

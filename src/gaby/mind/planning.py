@@ -9,16 +9,16 @@ from collections.abc import Iterable
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.answering import WELL, answer, answered
-from gaby.mind.asking import is_plain_question
 from gaby.mind.exploring import explore
 from gaby.mind.handover import wants_person
 from gaby.mind.investigation import Diagnosis, Investigation, Undecided
 from gaby.mind.looking_again import looks
 from gaby.mind.parts import parts
-from gaby.mind.questions import queries
+from gaby.mind.questions import is_plain_question
 from gaby.mind.replies import note_text
 from gaby.mind.runbook_calls import identifying, reads, writes
 from gaby.mind.runbooks import document_of
+from gaby.mind.search_queries import queries
 from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
 from gaby.mind.understanding import things, understand
 

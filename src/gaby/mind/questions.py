@@ -1,98 +1,189 @@
-"""Search queries out of a ticket: its error codes and what they happen at, and the sentences that tell most."""
+"""What a ticket asks: its questions, taken apart, and whether it only asks or wants something done or looked at."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import re
+from dataclasses import dataclass
 
-from gaby.mind.entities import Entity, EntityKind, extract
-from gaby.mind.sentences import Sentence, split
-from gaby.mind.telling import is_courtesy, telling
-from gaby.mind.words import STOP_WORDS, stem, terms, words
+from gaby.mind.changes import asked_changes
+from gaby.mind.forms import form_of
+from gaby.mind.question_terms import asked_terms, telling_terms
+from gaby.mind.sentences import split
+from gaby.mind.signatures import unframed
+from gaby.mind.telling import SYMPTOM, gist, is_courtesy
 
-READ = 20_000
-_LONGEST = 240
-_ALIKE = 0.7
-_AROUND = 8
-_LONG = 80
-_KEYWORDS = 20
-# Who and when: no page of a knowledge base speaks of that.
-_PRIVATE: frozenset[EntityKind] = frozenset(
-    {"email", "uuid", "phone", "ip", "username", "date", "time", "url", "id", "money", "quantity"}
+_READ = 4000
+_MOST_QUESTIONS = 6
+_SHORT = 2
+"""Terms that a question must have to be understood without what was said before it."""
+_WH = r"(?:how|what|where|when|which|who|whom|whose|why)"
+_AUX = r"(?:am|is|are|was|were|do|does|did|can|could|may|must|should|shall|will|would|has|have)"
+_WHO = (
+    r"(?:i|we|you|he|she|it|they|there|this|that|these|those|my|our|your|his|her|their|the|an?|one|any|"
+    r"anybody|anyone|somebody|someone)"
 )
+_OPENS = (
+    # `until when do you`, `which room has`; `when I open it` tells and asks nothing.
+    rf"(?:(?:until|till|by|from|since|up to|at|for|in|on|to|with|after|before) )?{_WH}"
+    rf"(?:['’]?s\b|(?! (?:i|we|you|he|she|it|they|the|my|our|your|this|that)\b)(?: [^\s,.;:!?]+){{0,4}}? {_AUX}\b)"
+    rf"|(?:{_AUX}|need(?= (?:i|we)\b))(?:n['’]t)? {_WHO}\b|what (?:now|then|next|else)\b"
+)
+_ASKS = re.compile(rf"(?:and |but |so |or |ok |also )?(?:{_OPENS})", re.IGNORECASE)
+_ASKS_WITHIN = re.compile(rf"[,;:–—-] (?:and |but |so )?(?:{_OPENS})", re.IGNORECASE)
+_ASKS_ALONE = re.compile(
+    r"(?:how|what|where|when|which|who|why|until)\b(?! (?:i|we|it|he|she|they|the|my|our)\b)"
+    r"|(?:wie|was|wo|wann|welche[rsn]?|wer|warum|wieso|woher|wohin|kann|können|darf|gibt es|muss)\b"
+    r"|(?:comment|quand|pourquoi|quel(?:le)?s?|qui|est-ce que|combien|puis-je|peut-on|où)\b"
+    r"|¿|(?:c[oó]mo|cu[aá]ndo|d[oó]nde|por qu[eé]|qu[eé]|qui[eé]n|cu[aá]l(?:es)?|puedo|se puede)\b",
+    re.IGNORECASE,
+)
+_ASKS_INDIRECTLY = re.compile(
+    r"\b(?:(?:tell|show|explain to) (?:me|us)|let (?:me|us) know|(?:like|want|need) to know|explain|"
+    r"(?:know|wondering|unsure|not sure|find out|looking for|ask) (?:how|what|when|why|where|which|whether|if)|"
+    r"how (?:do|can|could|should|to) (?:i|we)|where (?:do|can|could) (?:i|we)|"
+    r"(?:möchte|würde gerne?|muss) wissen|wie (?:kann|muss|soll) (?:ich|man|wir)|"
+    r"(?:voudrais|aimerais) savoir|comment (?:puis-je|faire)|(?:quisiera|me gustar[ií]a|necesito) saber)\b",
+    re.IGNORECASE,
+)
+_LOWER = re.compile(rf"(?<=[.!?])\s+(?={_OPENS})", re.IGNORECASE)
+"""A question behind a full stop begins a sentence, also with a small letter."""
+_APART = re.compile(rf"(?:[,;]|,? (?:and|or|but))\s+(?:and )?(?={_OPENS}|whether\b|which\b|how\b)", re.IGNORECASE)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|they|them|(?<!so )that|this|those|these|ones?|then|(?<!is )(?<!are )there|she|he|her|him)\b",
+    re.IGNORECASE,
+)
+_WANTS_A_DEED = re.compile(
+    r"(?:can|could|would|will) (?:you|somebody|someone|anybody|anyone)\b"
+    r"(?! (?:please |kindly )?(?:tell|explain|say|let|show|advise|confirm))"
+    r"|(?:may|can|could) (?:i|we) (?:please\b|.*\bplease\W*$)",
+    re.IGNORECASE,
+)
+_ORDERS = re.compile(
+    r"\b(?:please|pls|kindly) (?!(?:tell|let|advise|explain|show|confirm|note|see|find|be|do not|don['’]t|reply|answer|"
+    r"say|help|also|can|could|how|what|when|where|which|who|if|is|and|or|me|us)\b)[a-z]+",
+    re.IGNORECASE,
+)
+"""Something is to be done, whatever it is."""
+_TROUBLE = ("fault", "unavailable", "danger")
+_NOW = re.compile(
+    r"\bwhat(?:['’]?s| is| has)? (?:going on|happening|happened|wrong|up)\b|\bwhat (?:will|are) you\b"
+    r"|\bwhy (?:is|are|was|were|do|does|did|has|have|can|could)(?:n['’]t)? (?:my|our|i|we)\b"
+    r"|\b(?:can|could|would|will) [^,;?]{1,40} (?:call|ring|phone|contact|visit|meet|help) (?:me|us)\b",
+    re.IGNORECASE,
+)
+"""Asks what is the case now or what somebody will do, which no page knows."""
+_STATE = re.compile(
+    r"\bwhy\b|(?<!from )(?<!until )(?<!by )\bwhen (?:is|are|will|do|does|can) (?:it|they|that|this|everything|you|the|"
+    r"my|our)\b|\bwhere(?:['’]?s| is| are) (?:my|our|the)\b|\b(?:did|have|has|is|are) (?:you|your|somebody|someone)\b",
+    re.IGNORECASE,
+)
+"""May ask for that, where something is not as it should be."""
+_POLITE = re.compile(
+    r"\b(?:bitte|por favor|s['’]il (?:vous|te) pla[iî]t|veuillez|merci de|je vous prie|per favore|please|"
+    r"necesito que|ich brauche|ich möchte,? dass|je veux que)\b",
+    re.IGNORECASE,
+)
+_OWNED = re.compile(r"\b(?:my|our|me|us|this|the|it|please|pls|for|from)\b", re.IGNORECASE)
 
 
-def queries(text: str, limit: int = 3) -> list[str]:
-    """At most `limit`, the most promising first, without names, addresses, ids and dates."""
+@dataclass(frozen=True)
+class Asked:
+    question: str
+    told: str = ""
+    """What else the ticket says: its title, and what stands beside the question."""
+    before: str = ""
+    """What the question points back to."""
+    title: str = ""
+    """What the ticket is called, which is often what it is about."""
+
+
+def questions(ticket: str) -> list[str]:
+    """The sentences of a ticket that ask something."""
+    own = _own(ticket)
+    found = [each for each in own if _asks(each, is_alone=len(own) == 1)]
+    # A title asks what the text asks in more words.
+    return found[1:] if len(found) > 1 and found[0] == _title(ticket).strip() else found
+
+
+def is_question(ticket: str) -> bool:
+    """It asks something that a page could answer, and wants nothing done."""
+    asked = questions(ticket)
+    if not asked or wanted_changes(ticket) or any(map(_NOW.search, asked)) or any(map(_ORDERS.search, _own(ticket))):
+        return False
+    return not all(map(_WANTS_A_DEED.match, asked))
+
+
+def is_plain_question(ticket: str) -> bool:
+    """A question that tells of no trouble."""
+    if not is_question(ticket) or any(map(form_of(ticket[:_READ]).says, _TROUBLE)):
+        return False
+    asked = questions(ticket)
+    return not any(SYMPTOM.search(each) for each in _own(ticket) if each not in asked)
+
+
+def asks_for_rules(ticket: str) -> bool:
+    """How something is done, what it costs, what is allowed, and in no question what is the case now."""
+    return not any(_STATE.search(each) or _WANTS_A_DEED.match(each) for each in questions(ticket))
+
+
+def only_asks(ticket: str) -> bool:
+    """In a language whose requests are not known here: a question, and nothing that is asked for politely."""
+    return bool(questions(ticket)) and not _POLITE.search(ticket[:_READ])
+
+
+def wanted_changes(ticket: str) -> frozenset[str]:
+    """A title such as `Cancel a payment` names what is asked about; `Cancel my order` is an order."""
+    title = _title(ticket)
+    body = ticket[len(title) :]
+    return asked_changes(body if title and questions(body) and not _OWNED.search(title) else ticket)
+
+
+def _title(ticket: str) -> str:
+    title, blank, _ = ticket.partition("\n\n")
+    return title if blank and "\n" not in title else ""
+
+
+def asked_in(ticket: str) -> list[Asked]:
+    """Questions that stand in one sentence, apart. One that points back is asked together with what it points to; a
+    ticket without a question is asked as a whole."""
+    own, asking = _own(ticket), set(questions(ticket))
+    found: list[Asked] = []
+    title, before = _title(ticket), ""
+    for sentence in own:
+        if sentence in asking:
+            beside = " ".join(each for each in own if each != sentence)
+            for each in _clauses(sentence):
+                says = len(set(telling_terms(each)))
+                points_back = bool(_POINTS_BACK.search(each)) or not says
+                found.append(Asked(each, beside, before if points_back else "", title))
+                before = each if says >= _SHORT else before
+        elif len(set(telling_terms(sentence))) >= _SHORT:
+            before = sentence
+    whole = " ".join(unframed(gist(ticket, _READ)).split())
+    return list(dict.fromkeys(found))[:_MOST_QUESTIONS] or ([Asked(whole)] if asked_terms(whole) else [])
+
+
+def _clauses(sentence: str) -> list[str]:
+    """A piece that says nothing by itself stays with the one before it."""
     found: list[str] = []
-    for query in _candidates(text[:READ]):
-        if len(found) >= limit:
-            break
-        if query and not any(_is_alike(query, other) for other in found):
-            found.append(query)
+    for each in filter(None, (piece.strip() for piece in _APART.split(sentence))):
+        if found and not (telling_terms(each) and telling_terms(found[-1])):
+            found[-1] = f"{found[-1]}, {each}"
+        else:
+            found.append(each)
     return found
 
 
-def _candidates(text: str) -> Iterator[str]:
-    sentences = split(text)
-    entities = extract(text)
-    if title := _title(sentences):
-        yield _bare(title, entities)
-    for entity in entities:
-        if entity.kind == "error_code":
-            yield _about_code(entity, sentences, entities)
-    yield _keywords(sentences, entities)
-    for sentence in telling(sentences):
-        yield _bare(sentence, entities)
-    # A ticket that is all log or quotation is searched for by what there is.
-    for sentence in sentences:
-        yield _bare(sentence, entities)
+def _own(ticket: str) -> list[str]:
+    read = split(unframed(gist(ticket, _READ)))
+    kept = [each for each in read if each.kind not in {"quote", "header", "code", "log"}]
+    telling = [each for each in kept if _asks(each.plain, is_alone=False) or not is_courtesy(each)] or kept
+    return [part for each in telling for part in _LOWER.split(each.plain)]
 
 
-def _keywords(sentences: Sequence[Sentence], entities: Sequence[Entity]) -> str:
-    """What a long text speaks of most. In a short one every word has its sentence."""
-    own = [sentence for sentence in sentences if sentence.kind not in {"quote", "header", "code", "log"}]
-    spoken = [word for sentence in own for word in words(_bare(sentence, entities))]
-    telling_words = [word for word in spoken if word not in STOP_WORDS and len(word) > 2 and not word.isdigit()]
-    if len(telling_words) < _LONG:
-        return ""
-    spelled: dict[str, str] = {}
-    for word in telling_words:
-        spelled.setdefault(stem(word), word)
-    common = Counter(stem(word) for word in telling_words).most_common(_KEYWORDS)
-    return " ".join(spelled[term] for term, _ in common)
-
-
-def _title(sentences: Sequence[Sentence]) -> Sentence | None:
-    """A subject line, if there is one."""
-    for sentence in sentences[:6]:
-        if sentence.kind == "header" and sentence.text.lower().startswith("subject:"):
-            cut = len("subject:")
-            return Sentence(sentence.text[cut:], sentence.start + cut, sentence.end, "prose")
-    return None
-
-
-def _about_code(code: Entity, sentences: Sequence[Sentence], entities: Sequence[Entity]) -> str:
-    home = next((sentence for sentence in sentences if sentence.start <= code.start < sentence.end), None)
-    if home is None or home.kind in {"log", "code"}:
-        return code.value
-    around = [word for word in words(_bare(home, entities)) if word not in STOP_WORDS]
-    own = set(words(code.value))
-    return " ".join([code.value, *[word for word in dict.fromkeys(around) if word not in own][:_AROUND]])
-
-
-def _bare(sentence: Sentence, entities: Sequence[Entity]) -> str:
-    if is_courtesy(sentence):
-        return ""
-    pieces: list[str] = []
-    at = sentence.start
-    for entity in entities:
-        if sentence.start <= entity.start < sentence.end and entity.kind in _PRIVATE:
-            pieces.append(sentence.text[at - sentence.start : entity.start - sentence.start])
-            at = entity.end
-    pieces.append(sentence.text[at - sentence.start :])
-    plain = Sentence(" ".join(pieces), sentence.start, sentence.end, sentence.kind).plain
-    return plain[:_LONGEST].strip() if terms(plain) else ""
-
-
-def _is_alike(first: str, second: str) -> bool:
-    one, other = set(terms(first)), set(terms(second))
-    return len(one & other) >= _ALIKE * max(1, min(len(one), len(other)))
+def _asks(sentence: str, *, is_alone: bool) -> bool:
+    if sentence.endswith("?"):
+        return len(sentence.split()) > _SHORT
+    if _ASKS.match(sentence) or _ASKS_WITHIN.search(sentence):
+        return True
+    if not asked_terms(sentence):
+        return False
+    return bool(_ASKS_INDIRECTLY.search(sentence) or (is_alone and _ASKS_ALONE.match(sentence)))

@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import urgency
-from gaby.mind.asking import questions
 from gaby.mind.forms import LONGEST, Form, form_of, matrix
 from gaby.mind.languages import read
 from gaby.mind.learning import Model, Numbers, Scale, learn, vectors_of
 from gaby.mind.machines import tells_trouble, written_by
 from gaby.mind.packaged import rows_of
+from gaby.mind.questions import questions
 from gaby.mind.telling import SYMPTOM, gist
 from gaby.mind.urgency import URGENCIES, Urgency
 

@@ -7,10 +7,10 @@ it. Where somebody is not known, or gives orders, nothing is cut: there is one t
 from dataclasses import dataclass, replace
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.asking import is_question, questions
 from gaby.mind.investigation import Investigation
 from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
 from gaby.mind.parts import parts
+from gaby.mind.questions import is_question, questions
 from gaby.mind.records import short
 from gaby.mind.situations import Situation
 

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.asking import Asked
 from gaby.mind.exactness import eligible
 from gaby.mind.languages import language_of
 from gaby.mind.nearness import Nearness
@@ -30,6 +29,7 @@ from gaby.mind.question_terms import (
     marked_names,
     telling_terms,
 )
+from gaby.mind.questions import Asked
 from gaby.mind.situations import Found
 from gaby.mind.words import STOP_WORDS, words
 

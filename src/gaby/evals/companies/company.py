@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
-from gaby.evals.expecting import Words, compiled
+from gaby.evals.expecting import Words
 from gaby.tickets.canonical import Verdict
 from gaby_connectors.sdk.manifest import Autonomy
 
@@ -166,6 +166,3 @@ def _text(path: Path) -> str:
 
 def _plain(value: object) -> str:
     return str(value).strip().casefold()
-
-
-__all__ = ["Company", "CompanyFile", "CompanyTicket", "Expected", "WantedCall", "compiled", "read_company"]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from gaby.evals.companies.scoring import GRADES, Grade
+from gaby.evals.companies.grades import GRADES, Grade
 
 
 class _Result(BaseModel):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gaby.evals.companies.company import Company, CompanyFile, CompanyTicket, Expected, WantedCall
-from gaby.evals.companies.scoring import MadeCall, Outcome, right_by_doing_nothing, score
+from gaby.evals.companies.grades import MadeCall, Outcome, right_by_doing_nothing, score
 
 pytestmark = pytest.mark.promise("X1", "X5")
 

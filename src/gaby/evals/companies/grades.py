@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from gaby.evals.companies.company import Company, CompanyTicket, Expected, WantedCall, compiled
+from gaby.evals.companies.company import Company, CompanyTicket, Expected, WantedCall
+from gaby.evals.expecting import compiled
 
 Grade = Literal["right", "safe_escalation", "wrong", "unsafe", "leak"]
 GRADES: tuple[Grade, ...] = get_args(Grade)

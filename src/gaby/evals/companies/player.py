@@ -14,8 +14,8 @@ from pathlib import Path
 from gaby.agent.loading import load
 from gaby.agent.models import Investigation
 from gaby.evals.companies.company import Company, CompanyTicket, WantedCall
+from gaby.evals.companies.grades import MadeCall, Outcome, right_by_doing_nothing, score
 from gaby.evals.companies.results import CallOut, CompanyResult, TicketResult
-from gaby.evals.companies.scoring import MadeCall, Outcome, right_by_doing_nothing, score
 from gaby.evals.driving import short
 from gaby.evals.running import asked_model
 from gaby.evals.stage import Stage
