@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from subprocess import PIPE
+from threading import Timer
 from uuid import uuid4
 
 import psycopg
@@ -74,6 +75,16 @@ async def test_upgrading_again_keeps_what_is_there(db: Database) -> None:
 def test_several_machines_may_upgrade_at_once(empty_url: str) -> None:
     assert upgrade_in_processes([empty_url] * 2) == [(0, "")] * 2
     assert find_drift(open_database(empty_url)) == []
+
+
+def test_a_file_that_another_process_is_switching_to_its_log_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "gaby.db"
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        Timer(0.2, other.rollback).start()
+        database = open_database(f"sqlite:///{file}")
+        upgrade(database)
+    assert inspect_schema(database) == "current"
 
 
 def upgrade_in_processes(urls: list[str], role: str = "gaby_app") -> list[tuple[int, str]]:

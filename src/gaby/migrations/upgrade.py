@@ -1,6 +1,8 @@
 """Bringing a database up to date, under a lock, so that several machines may start at once."""
 
 import os
+import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +27,7 @@ from gaby.migrations.inspect import VERSION_TABLE, inspect_schema
 from gaby.migrations.protect import protect_workspaces, unprotected_tables
 
 _LOCK = 0x47414259
+_BUSY_SECONDS = 30.0
 _one_at_a_time = Lock()
 """Alembic keeps its connection in a global, so two threads would write into each other's database."""
 
@@ -71,7 +74,7 @@ def unprotected(database: Database) -> list[str]:
 
 @contextmanager
 def _transaction(database: Database) -> Generator[Connection]:
-    arguments = CONNECT_ARGS if database.dialect == "postgresql" else {"timeout": 30}
+    arguments = CONNECT_ARGS if database.dialect == "postgresql" else {"timeout": _BUSY_SECONDS}
     engine = create_engine(make_url(database.engine.migration_url()), connect_args=arguments)
     if database.dialect == "sqlite":
         _begin_immediately(engine)
@@ -114,10 +117,24 @@ def _create_private(path: Path) -> None:
 def _begin_immediately(engine: Engine) -> None:
     def connected(connection: Any, _record: object) -> None:
         connection.isolation_level = None
-        connection.execute("PRAGMA journal_mode = WAL")
+        _switch_to_wal(connection)
 
     def begun(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     event.listen(engine, "connect", connected)
     event.listen(engine, "begin", begun)
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """SQLite does not always wait for its busy timeout here: of two processes that switch a new file, one is refused."""
+    give_up_at = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.02)
+        else:
+            return

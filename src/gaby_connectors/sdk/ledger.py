@@ -2,6 +2,7 @@
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 
 KEPT = timedelta(days=30)
+_BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY,
@@ -59,8 +61,8 @@ class Ledger:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         place = ":memory:" if folder is None else str(folder / "idempotency.db")
-        self._db = sqlite3.connect(place, isolation_level=None, check_same_thread=False, timeout=10)
-        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db = sqlite3.connect(place, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
+        _switch_to_wal(self._db)
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute(_SCHEMA)
         self._db.execute("DELETE FROM calls WHERE started_at < ?", ((now() - KEPT).isoformat(),))
@@ -97,3 +99,17 @@ class Ledger:
 
 def _digest(arguments: Any) -> str:
     return hashlib.sha256(orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """SQLite does not always wait for its busy timeout here: of two processes that open a new file, one is refused."""
+    give_up_at = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.02)
+        else:
+            return

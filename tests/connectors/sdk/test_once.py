@@ -1,8 +1,11 @@
 """The same idempotency key twice has one effect, whatever happens in between."""
 
 import asyncio
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -170,3 +173,10 @@ def test_two_processes_that_share_a_ledger_do_not_both_begin(tmp_path: Path) -> 
     assert isinstance(other.begin("k", "act", {}), Unfinished)
     one.close()
     other.close()
+
+
+def test_a_file_that_another_process_is_creating_is_waited_for(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "idempotency.db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        Timer(0.2, other.rollback).start()
+        assert isinstance(Ledger(tmp_path).begin("k1", "act", {}), New)
