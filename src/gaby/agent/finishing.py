@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import select
+
 from gaby.agent.bursts import wake_followers
 from gaby.agent.edges import Ending, Statement, Step
 from gaby.agent.escalations import Escalations
@@ -13,9 +15,10 @@ from gaby.agent.moves import Investigating, Move
 from gaby.agent.replies import PUBLIC
 from gaby.agent.states import WritingBack
 from gaby.kernel.clock import Clock
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import ApprovalId, Ids
 from gaby.knowledge.learning.gate import QUIET
 from gaby.tickets.canonical import Verdict, rank_of
+from gaby.tickets.models import Posting
 from gaby.tickets.postings import UNDELIVERED, Outcome, Poster
 from gaby.tools import Tools
 
@@ -37,7 +40,7 @@ class Finisher:
     tools: Tools
 
     async def write_back(self, run: Investigating, state: WritingBack) -> Move | None:
-        gate = MessageGate(self.tools, run)
+        gate = MessageGate(self.tools, run, await self.judge.drafts(run))
         outcome = await self.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence, gate)
         if outcome.again_at is not None:
             waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
@@ -54,13 +57,31 @@ class Finisher:
             for each in outcome.posted
         ]
         now = self.clock.now()
+        rewritten = await self._rewritten(run)
+        if rewritten is not None:
+            steps.append(Step("approvals", "Changed the reply", rewritten, "approval"))
         return Move(
             state.posted(),
             (*steps, Step("gaby", "Done", state.verdict)),
-            ending=Ending(finished_at=now),
+            # What is learned from an investigation is what was really sent.
+            ending=Ending(finished_at=now, summary=rewritten),
             also=self._endings(run, state.verdict),
             audit={"verdict": state.verdict},
         )
+
+    async def _rewritten(self, run: Investigating) -> str | None:
+        """The reply as a person put it, if they changed the draft."""
+        mine = (Posting.workspace_id == run.workspace_id, Posting.run_id == run.run_id)
+        query = select(Posting.approval_id).where(*mine, Posting.kind == "reply", Posting.state == "posted")
+        async with self.judge.database.read(run.workspace_id) as session:
+            asked = (await session.scalars(query.where(Posting.approval_id.is_not(None)).limit(1))).one_or_none()
+            if asked is None:
+                return None
+            approval = await self.tools.approvals.get(session, ApprovalId(asked))
+            if not approval.modified:
+                return None
+            sent = (await self.tools.approvals.call_of(session, approval)).arguments
+        return run.told(str(sent.get("body", "")))
 
     async def _tell_a_colleague(self, run: Investigating, state: WritingBack, outcome: Outcome, error: str) -> Move:
         """An answer that the requester never got resolves nothing."""

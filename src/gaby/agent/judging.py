@@ -136,6 +136,13 @@ class Judge:
         move = await self._ended(run, state, answer, escalates=escalates)
         return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
 
+    async def drafts(self, run: Investigating) -> bool:
+        """Whether every reply at the ticket's desk waits for a person. Whoever gave an instruction is one."""
+        if run.instructed:
+            return False
+        async with self.database.read(run.workspace_id) as session:
+            return (await self.desks.get(session, run.ticket.desk_id)).drafts
+
     async def begun_changes(self, run: Investigating) -> str:
         async with self.database.read(run.workspace_id) as session:
             # Before its first edge a run has called nothing.

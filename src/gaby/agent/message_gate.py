@@ -22,6 +22,8 @@ class MessageGate:
 
     tools: Tools
     run: Investigating
+    drafts: bool = False
+    """At the ticket's desk every reply waits for a person."""
 
     async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
         if (fallback := content.get("otherwise")) is not None and posting.approval_id is None:
@@ -35,6 +37,8 @@ class MessageGate:
     async def _decide(self, posting: Posting, content: dict[str, Any], *, asks: bool = True) -> Gated:
         kind = _kind(posting.kind, content)
         fixed = content.get("fixed") is True
+        # Nobody is asked about a line that says no more than that somebody takes over.
+        asks = asks and not (self.drafts and fixed)
         why = " ".join(self.run.memory.reasons)[:500]
         call = Call(
             f"gaby.{kind}",
@@ -46,7 +50,7 @@ class MessageGate:
         released = () if fixed or kind != "reply" else tuple(self.run.memory.released)
         message = Message(kind, call, () if fixed else self._cited(), released)
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
-        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks)
+        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks, drafts=self.drafts)
         asked = ruling.approval
         return Gated(
             outcome=ruling.outcome,

@@ -32,6 +32,15 @@ class VoucherChoice(StrEnum):
     MAIL = "mail"
 
 
+class DraftMode(StrEnum):
+    ON = "on"
+    OFF = "off"
+
+
+_DRAFTS: dict[str, str] = {
+    "on": "Every reply waits for a person now. `gaby approvals list` shows the drafts.",
+    "off": "Replies are sent unless the safety path wants a person to see them first.",
+}
 _VOUCHED: dict[str, str] = {
     "nobody": "Its requesters are verified by nobody: Gaby does nothing in their name without a person.",
     "desk": "Its requesters are verified by the desk's own sign-in.",
@@ -122,6 +131,7 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
             "name": d.name,
             "kind": d.kind,
             "vouched_by": d.vouched_by,
+            "drafts": d.drafts,
             "polled": d.polled_at,
             "trouble": d.last_error,
         }
@@ -167,6 +177,21 @@ def vouch(
 
     _change(name, workspace, work)
     echo(_VOUCHED[voucher.value], err=True)
+
+
+@app.command()
+def drafts(
+    name: Name,
+    mode: Annotated[DraftMode, typer.Argument(help="on or off.")],
+    workspace: InWorkspace = None,
+) -> None:
+    """Let every reply at a desk wait as a draft that a person sends, changes or refuses; or send them again."""
+
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+        await gaby.tickets.desks.set_drafts(session, actor, desk, drafts=mode is DraftMode.ON)
+
+    _change(name, workspace, work)
+    echo(_DRAFTS[mode], err=True)
 
 
 @app.command()

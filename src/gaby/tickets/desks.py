@@ -159,6 +159,11 @@ class Desks:
         desk.vouched_by = _voucher(desk.kind, voucher)
         self._tell(session, actor, desk, "vouched_by_changed")
 
+    async def set_drafts(self, session: WriteSession, actor: Actor, desk: Desk, *, drafts: bool) -> None:
+        """Also for replies that are due and not sent yet."""
+        desk.drafts = drafts
+        self._tell(session, actor, desk, "drafts_changed")
+
     async def remove(self, session: WriteSession, actor: Actor, desk: Desk) -> None:
         mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id == desk.id)
         if (await session.scalars(select(func.count()).select_from(Ticket).where(*mine))).one():
@@ -231,6 +236,7 @@ class Desks:
             "desk": desk.name,
             "kind": desk.kind,
             "vouched_by": desk.vouched_by,
+            "drafts": desk.drafts,
         }
         session.emit(Event(f"desk.{what}", session.workspace_id, actor, payload))
 

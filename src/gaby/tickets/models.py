@@ -46,6 +46,8 @@ class Desk(Base, WorkspaceOwned):
     """Who is believed when it is said that a requester is who they claim to be."""
     any_address: Mapped[bool] = mapped_column(server_default=false(), default=False)
     """Somebody who manages the installation set it up, so its servers may be anywhere."""
+    drafts: Mapped[bool] = mapped_column(server_default=false(), default=False)
+    """Every reply to a requester waits for a person, who may change it."""
     every_seconds: Mapped[int | None] = mapped_column(default=None)
     due_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it is polled next; never, for a desk that is not polled."""

@@ -144,10 +144,21 @@ class DeskIn(BaseModel):
         return NewDesk(self.name, self.kind, self.settings, every, self.vouched_by)
 
 
-class DeskScheduleIn(BaseModel):
+class DeskChangeIn(BaseModel):
+    """What is left out stays as it is."""
+
     model_config = ConfigDict(extra="forbid")
 
-    every_seconds: Seconds | None
+    every_seconds: Seconds | None = None
+    drafts: Annotated[
+        bool | None, Field(strict=True, description="Whether every reply to a requester waits for a person.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if not self.model_fields_set or ("drafts" in self.model_fields_set and self.drafts is None):
+            raise ValueError("say every_seconds (null: no polling), drafts, or both")
+        return self
 
 
 class DeskOut(BaseModel):
@@ -156,6 +167,7 @@ class DeskOut(BaseModel):
     kind: str
     config: dict[str, Any]
     vouched_by: Voucher
+    drafts: Annotated[bool, Field(description="Whether every reply to a requester waits for a person.")]
     any_address: Annotated[
         bool, Field(description="Set up by somebody who manages the installation, so it may be inside the network.")
     ]

@@ -26,6 +26,7 @@ from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, Audience, Auton
 
 MessageKind = Literal["reply", "note", "status", "time", "escalation"]
 
+_DRAFT_MODE = "At this desk every reply waits for a person."
 _TEXT = {"type": "string", "maxLength": 200_000}
 
 
@@ -126,8 +127,11 @@ class Messages:
         self._catalogue = catalogue
         self._approvals = approvals
 
-    async def decide(self, message: Message, run: Run, approval_id: ApprovalId | None, *, asks: bool = True) -> Ruling:
-        """What a person must see first becomes a draft that waits for them, unless it is not worth to be asked."""
+    async def decide(
+        self, message: Message, run: Run, approval_id: ApprovalId | None, *, asks: bool = True, drafts: bool = False
+    ) -> Ruling:
+        """What a person must see first becomes a draft that waits for them, unless it is not worth to be asked. With
+        `drafts` that is every reply."""
         snapshot = await self._catalogue.fresh(run.workspace_id)
         fence = epochs.fence(run.workspace_id, snapshot.epoch, run.fence)
         killed = snapshot.connectors[builtin.NAME].killed
@@ -135,6 +139,8 @@ class Messages:
         if approval_id is not None:
             return await self._after_asking(message, entry, run, approval_id, fence)
         verdict = await self._verdict(message, entry, run, None)
+        if drafts and message.kind == "reply" and verdict.outcome == "allow":
+            verdict = replace(verdict, outcome="ask", rule="draft_mode", reason=_DRAFT_MODE)
         call = message.call
         match verdict.outcome:
             case "allow":

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response, status
 from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, doorway
 from gaby.kernel.ids import DeskId
 from gaby.tickets.routes.depends import Service
-from gaby.tickets.schemas import DeskIn, DeskOut, DeskScheduleIn, LetterOut, ReceivedOut
+from gaby.tickets.schemas import DeskChangeIn, DeskIn, DeskOut, LetterOut, ReceivedOut
 
 router = APIRouter(prefix="/api/desks", tags=["Desks"])
 
@@ -29,12 +29,15 @@ async def get_desk(actor: CanReadTickets, desk_id: DeskId, service: Service, ses
 
 
 @router.patch("/{desk_id}")
-async def reschedule_desk(
-    actor: CanManageDesks, desk_id: DeskId, body: DeskScheduleIn, service: Service, session: WriteSession
+async def change_desk(
+    actor: CanManageDesks, desk_id: DeskId, body: DeskChangeIn, service: Service, session: WriteSession
 ) -> DeskOut:
     desk = await service.desks.get(session, desk_id)
-    every = None if body.every_seconds is None else timedelta(seconds=body.every_seconds)
-    await service.desks.poll_every(session, actor, desk, every)
+    if "every_seconds" in body.model_fields_set:
+        every = None if body.every_seconds is None else timedelta(seconds=body.every_seconds)
+        await service.desks.poll_every(session, actor, desk, every)
+    if body.drafts is not None:
+        await service.desks.set_drafts(session, actor, desk, drafts=body.drafts)
     return DeskOut.of(desk)
 
 

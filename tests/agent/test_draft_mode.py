@@ -1,0 +1,77 @@
+"""A desk in draft mode: every reply waits as a draft that a person sends, changes or refuses."""
+
+from pathlib import Path
+
+import pytest
+
+from gaby.app import Gaby
+from gaby.kernel.ids import ApprovalId
+from gaby.tools.approvals import Answer
+from tests.agent.scenes import LOCKED_OUT, Office, open_office
+from tests.agent.test_message_gate import public_texts
+
+pytestmark = pytest.mark.promise("L13")
+
+
+@pytest.fixture
+async def office(gaby: Gaby, tmp_path: Path) -> Office:
+    office = await open_office(gaby, tmp_path)
+    await set_drafts(office, drafts=True)
+    return office
+
+
+async def set_drafts(office: Office, *, drafts: bool) -> None:
+    desks = office.gaby.tickets.desks
+    async with office.gaby.database.write(office.workspace_id) as session:
+        desk = await desks.inbox(session, office.actor)
+        await desks.set_drafts(session, office.actor, desk, drafts=drafts)
+
+
+async def test_a_reply_waits_and_nothing_reaches_the_requester_before(office: Office) -> None:
+    ticket_id = await office.receive(LOCKED_OUT)
+    await office.work()
+    [draft] = await office.waiting()
+    assert (draft.tool, draft.concerns[0]["rule"] if draft.concerns else "draft_mode") == ("reply", "draft_mode")
+    assert await public_texts(office, ticket_id) == []
+
+
+async def test_what_a_person_changes_is_sent_and_is_what_is_learned_from(office: Office) -> None:
+    ticket_id = await office.receive(LOCKED_OUT)
+    await office.work()
+    [draft] = await office.waiting()
+    async with office.gaby.database.write(office.workspace_id) as session:
+        answer = Answer("approve", arguments={"body": "Nora, you can sign in again. Ask for Ida if not."})
+        await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
+    await office.work()
+    [sent] = await public_texts(office, ticket_id)
+    assert sent == "Nora, you can sign in again. Ask for Ida if not."
+    run = await office.run_of(ticket_id)
+    assert run.state == "done"
+    assert "you can sign in again" in (run.summary or "")
+
+
+async def test_a_refused_draft_leaves_the_ticket_to_a_person(office: Office) -> None:
+    ticket_id = await office.receive(LOCKED_OUT)
+    await office.work()
+    [draft] = await office.waiting()
+    await office.answer(draft, "refuse", "I have written to her myself.")
+    await office.work()
+    assert await public_texts(office, ticket_id) == []
+    assert (await office.run_of(ticket_id)).verdict == "needs_tech"
+
+
+async def test_a_ticket_that_goes_to_a_person_gets_no_automatic_line(office: Office) -> None:
+    await office.receive(LOCKED_OUT.__class__(external_id="x", title="A person, please", body="I want a person."))
+    await office.work()
+    assert await office.waiting() == []
+    async with office.gaby.database.read(office.workspace_id) as session:
+        [ticket] = await office.gaby.tickets.list(session)
+    assert await public_texts(office, ticket.id) == []
+
+
+async def test_without_draft_mode_the_same_reply_is_sent(office: Office) -> None:
+    await set_drafts(office, drafts=False)
+    ticket_id = await office.receive(LOCKED_OUT)
+    await office.work()
+    assert await office.waiting() == []
+    assert len(await public_texts(office, ticket_id)) == 1
