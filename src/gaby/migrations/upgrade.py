@@ -127,7 +127,7 @@ def _begin_immediately(engine: Engine) -> None:
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """SQLite does not always wait for its busy timeout here: of two processes that switch a new file, one is refused."""
+    """SQLite does not always wait its busy timeout here: of two processes that switch a new file, one is refused."""
     give_up_at = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
