@@ -305,8 +305,12 @@ class Investigation:
 
 
 def is_about_strangers(book: Runbook) -> bool:
-    """It asks whether the requester is known at all, so it is for those who are not."""
-    return any(isinstance(each, Known) for branch in book.branches for group in branch.conditions for each in group)
+    """All its causes ask whether the requester is known at all, so it is for those who are not. A runbook that only
+    has a branch for them besides others is for everybody."""
+    asking = [branch for branch in book.branches if branch.conditions]
+    return bool(asking) and all(
+        any(isinstance(each, Known) for group in branch.conditions for each in group) for branch in asking
+    )
 
 
 def says_symptom(ticket: str, symptoms: Sequence[str]) -> bool:
