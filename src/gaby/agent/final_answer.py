@@ -46,6 +46,8 @@ class FinalAnswer:
     written_by: str = OFFLINE
     released: tuple[str, ...] = ()
     """Sentences of the reply that a runbook wants the requester to be told."""
+    tells_change: bool = False
+    """By rules: something was changed, so the requester reads it also when a colleague takes over."""
     tokens: int = 0
     nano_usd: int = 0
 
@@ -180,7 +182,10 @@ def by_rules(conclusion: RulesConclusion) -> FinalAnswer:
     judged = conclusion.judgement
     reply, note = cited_text(conclusion.sentences), cited_text(conclusion.notes)
     released = tuple(each.text for each in conclusion.sentences if each.released)
-    return FinalAnswer(judged.verdict, list(judged.reasons), reply, note, released=released)
+    changed = any(step.changes and step.outcome == "done" for step in conclusion.case.steps)
+    # What was to be told after a change is not true where a second look shows that nothing is better.
+    tells = judged.verdict == "needs_tech" and changed and conclusion.case.verified is not False
+    return FinalAnswer(judged.verdict, list(judged.reasons), reply, note, released=released, tells_change=tells)
 
 
 def _draft(run: Investigating, concluded: concluding.Conclusion, text: ReplyText, now: datetime) -> review.Draft:

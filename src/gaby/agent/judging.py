@@ -168,7 +168,9 @@ class Judge:
             written_by,
             hidden=_closed_pages(run),
             language=_language(run, texts.reply if written_by != OFFLINE else ""),
-            pages={each.citation: PageLink(each.title) for each in run.memory.passages},
+            # A runbook is written for colleagues, whoever may read it.
+            pages={each.citation: PageLink(each.title) for each in run.memory.passages if not each.runbook},
+            tells_change=answer.tells_change and verdict == "needs_tech",
         )
         inside = self._inside(run, answer, texts)
         body = "" if verdict == "skipped" else outside if verdict in PUBLIC else inside if texts.private else ""
@@ -323,14 +325,14 @@ class Judge:
         return tuple(postings)
 
     def _first_reply(self, run: Investigating, answer: FinalAnswer, outside: str) -> dict[str, Any] | None:
-        """What the requester reads when a colleague takes over: what a model wrote for them, or that we have it. The
-        latter is said once."""
+        """What the requester reads when a colleague takes over: what a model wrote for them, what was changed, or that
+        we have it. The latter is said once."""
         if answer.verdict in PUBLIC or answer.verdict == "skipped" or run.instructed:
             return None
         ticket = run.memory.ticket
         heard = any(each.author == "gaby" for each in ticket.dialogue)
         fixed = acknowledgement(_language(run))
-        if answer.written_by != OFFLINE and answer.reply:
+        if answer.reply and (answer.written_by != OFFLINE or (answer.tells_change and answer.verdict == "needs_tech")):
             return {"body": outside, "private": False, "otherwise": "" if heard else fixed}
         return None if heard else {"body": fixed, "private": False, "fixed": True}
 

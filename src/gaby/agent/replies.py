@@ -18,18 +18,22 @@ _CLOSING: dict[str, dict[Verdict, str]] = {
     ENGLISH: {
         "auto_resolved": "Reply here if this does not settle it, and a colleague will look into it.",
         "needs_client": "Please reply here, and we will go on from there.",
+        "needs_tech": "A colleague goes on from here.",
     },
     "German": {
         "auto_resolved": "Antworten Sie hier, falls das nicht weiterhilft; dann sieht es sich jemand von uns an.",
         "needs_client": "Bitte antworten Sie hier, dann machen wir weiter.",
+        "needs_tech": "Jemand aus unserem Team macht ab hier weiter.",
     },
     "French": {
         "auto_resolved": "Répondez ici si cela ne suffit pas, et une personne de l'équipe s'en occupera.",
         "needs_client": "Merci de répondre ici, et nous reprendrons à partir de là.",
+        "needs_tech": "Une personne de l'équipe prend la suite.",
     },
     "Spanish": {
         "auto_resolved": "Responda aquí si esto no lo resuelve, y una persona del equipo lo revisará.",
         "needs_client": "Responda aquí, por favor, y continuaremos a partir de ahí.",
+        "needs_tech": "Una persona del equipo continúa a partir de aquí.",
     },
 }
 _ACKNOWLEDGEMENT = {
@@ -104,12 +108,14 @@ def message(
     *,
     language: str = ENGLISH,
     pages: Mapping[str, PageLink] | None = None,
+    tells_change: bool = False,
 ) -> str:
     """What the requester is told: plain text without tokens, with the titles of the `pages` it rests on. Those that are
     `hidden` are not named: a title may tell what the page is about. Who wrote it is told to colleagues only; but what a
-    model wrote keeps its lines, and has an end of its own in the language of its reader."""
+    model wrote keeps its lines, and has an end of its own in the language of its reader. Where a colleague takes over,
+    rules tell no more than that, unless something was changed."""
     by_rules = written_by == "offline"
-    if verdict not in PUBLIC and (by_rules or not cited):
+    if verdict not in PUBLIC and not (cited and (tells_change or not by_rules)):
         return acknowledgement(language)
     known = pages or {}
     shown = [known[token] for token in tokens_in(cited) if token in known and token not in hidden]

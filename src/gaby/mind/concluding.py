@@ -182,11 +182,13 @@ def _diagnosed(investigation: Investigation, diagnosis: Diagnosis) -> Conclusion
     strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
     finding = Finding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, diagnosis))
     left = [] if diagnosis.is_a_guess else overlooked(investigation, diagnosis)
+    handed = branch.handed[:1] if investigation.remedies(diagnosis) else ()
     case = Case(
-        findings=(finding, *(Finding(each.text, up_to="person") for each in left)),
+        findings=(finding, *(Finding(each.text, up_to="person") for each in (*left, *handed))),
         steps=_steps(investigation, branch),
         asks_change=bool(asked_changes(investigation.situation.ticket)),
         verified=helped(investigation, diagnosis),
+        settles=branch.settles,
         security=branch.security,
         contradictions=_contradictions(investigation.before),
         budget_gone=investigation.situation.budget_gone,

@@ -22,6 +22,7 @@ def joined(parts: Sequence[tuple[str, Conclusion]]) -> Conclusion:
         answered=min(each.answered for each in cases),
         asks_change=any(each.asks_change for each in cases),
         verified=_verified(cases),
+        settles=any(each.settles for each in cases),
         security=any(each.security for each in cases),
         contradictions=max(each.contradictions for each in cases),
         budget_gone=any(each.budget_gone for each in cases),

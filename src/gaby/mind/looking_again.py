@@ -10,7 +10,7 @@ _MOST = 6
 def looks(investigation: Investigation) -> list[PlannedCall]:
     """Only after something was really changed that could have helped."""
     diagnosis = investigation.diagnosis
-    if diagnosis is None or not investigation.remedies(diagnosis):
+    if diagnosis is None or diagnosis.branch.settles or not investigation.remedies(diagnosis):
         return []
     return [
         PlannedCall(call.tool, call.arguments, "To see whether it helped.") for call in seen(investigation, diagnosis)
@@ -31,6 +31,8 @@ def helped(investigation: Investigation, diagnosis: Diagnosis) -> bool | None:
     """None when nobody could see it yet."""
     if not investigation.remedies(diagnosis):
         return None
+    if diagnosis.branch.settles:
+        return True
     again = {
         call.key for call in investigation.calls if call.number > investigation.last_change and call.outcome == "done"
     }

@@ -57,9 +57,8 @@ def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
             found.append(CitedSentence(_what_was_done(remedies), tuple(call.citation for call in remedies)))
     found += [_said(_asked(each.text), each, investigation, diagnosis, short_of=True) for each in branch.asked]
     found += _waiting(investigation, branch.citation)
-    # What was put right is handed to nobody, unless a note went to them.
     notes_left = [call for call in investigation.changes if call.outcome == "done" and call not in remedies]
-    if branch.handed and (notes_left or not remedies):
+    if branch.handed:
         found.append(_handed(branch.handed[0], notes_left))
     return [each for each in found if each is not None and each.text]
 

@@ -44,6 +44,8 @@ class Case:
     asks_change: bool = False
     verified: bool | None = None
     """After a change: whether a second look showed that the trouble is gone. None when nobody looked."""
+    settles: bool = False
+    """The change is the remedy itself, so that nobody has to look again."""
     security: bool = False
     contradictions: int = 0
     budget_gone: bool = False
@@ -118,12 +120,11 @@ def _changed(case: Case) -> Judgement | None:
     if not done:
         return None
     if case.verified:
-        return _say(
-            "auto_resolved", 0.9, f"{_listed(done)} was done, and a second look shows that the trouble is gone."
-        )
+        seen = "which settles it" if case.settles else "and a second look shows that the trouble is gone"
+        return _say("auto_resolved", 0.9, f"{_listed(done)} was done, {seen}.")
     if case.verified is None:
         return _say("needs_tech", 0.6, f"{_listed(done)} was done, but nobody has seen yet whether it helped.")
-    return _say("needs_l2", 0.75, f"{_listed(done)} was done and did not help.")
+    return _say("needs_l2", 0.75, f"{_listed(done)} was done, and what showed the trouble is as it was. Look before it is done again.")
 
 
 def _hindered(case: Case) -> Judgement | None:

@@ -103,6 +103,8 @@ class Branch:
     security: bool = False
     slow: bool = False
     """What is done shows only later."""
+    settles: bool = False
+    """What is done is the remedy itself, and nothing that was read shows it: a refund, a mail that is sent again."""
     citation: str = ""
     line: int = 0
     words: str = ""

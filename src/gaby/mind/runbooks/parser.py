@@ -50,6 +50,7 @@ class _Body:
     consent: str = ""
     security: bool = False
     slow: bool = False
+    settles: bool = False
     divided: bool = False
     """There are branches inside of it."""
 
@@ -211,7 +212,7 @@ class _Parser:
                 self.problem(block.line, sentence, error.why, error.hint)
                 continue
             is_introduction = not (self.steps or self._bodies)
-            if said is None or (is_introduction and said.kind in {"slow", "consent", "cause"}):
+            if said is None or (is_introduction and said.kind in {"slow", "settles", "consent", "cause"}):
                 self.about.append(plain(sentence))
             elif said.kind == "call":
                 self.steps += [replace(each, citation=self._citation, line=block.line) for each in said.calls]
@@ -267,6 +268,8 @@ class _Parser:
                 body.security = True
             case "slow":
                 body.slow = True
+            case "settles":
+                body.settles = True
             case "call":
                 pass
 
@@ -282,6 +285,7 @@ class _Parser:
             tuple(body.handed),
             body.security,
             body.slow,
+            body.settles,
             self._citation,
             body.line,
             body.words,

@@ -12,7 +12,7 @@ from gaby.mind.runbooks.model import RunbookCall
 
 __all__ = ["Statement", "StatementError", "call_of", "condition_end", "statement_of", "tool_named"]
 
-Kind = Literal["call", "tell", "ask", "hand", "security", "slow", "consent", "note", "cause"]
+Kind = Literal["call", "tell", "ask", "hand", "security", "slow", "settles", "consent", "note", "cause"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ _COLLEAGUES = re.compile(r"\b(?:team|colleagues?|engineers?|second level|support
 REQUESTER = re.compile(r"(?:the )?(?:requester|customer|client|user|person|writer)\b|them\b", re.IGNORECASE)
 _SECURITY = re.compile(r"treat (?:it|this) as a(?:n attack| security (?:matter|incident))[.!]?\Z", re.IGNORECASE)
 _SLOW = re.compile(r"(?:it|this|that)(?: then)? (?:can |may )?takes? \S.*", re.IGNORECASE | re.DOTALL)
+_SETTLES = re.compile(r"(?:this|that|the change) settles it[.!]?\Z", re.IGNORECASE)
 _CONSENT = re.compile(r"only (?:after|once|when|if) \S.*", re.IGNORECASE | re.DOTALL)
 _NOTE = re.compile(r"(?:note|remark)(?: for colleagues)?: ?(?=\S)", re.IGNORECASE)
 _TODO = re.compile(r"todo:?\b", re.IGNORECASE)
@@ -59,6 +60,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("security", _SECURITY),
     ("consent", _CONSENT),
     ("slow", _SLOW),
+    ("settles", _SETTLES),
     ("cause", _CAUSE),
 )
 _TICKED = re.compile(r"`([^`\n]{1,200})`")
@@ -73,7 +75,7 @@ _DOUBTFUL = re.compile(
 )
 _FORMS = (
     "a sentence begins with Do `tool`, Tell the requester:, Then tell the requester:, Ask the requester to, "
-    "Hand it to, Only after, It takes, Treat it as a security matter, or Note for colleagues:"
+    "Hand it to, Only after, It takes, That settles it, Treat it as a security matter, or Note for colleagues:"
 )
 
 
