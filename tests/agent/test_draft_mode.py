@@ -1,10 +1,12 @@
 """A desk in draft mode: every reply waits as a draft that a person sends, changes or refuses."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gaby.app import Gaby
+from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import ApprovalId
 from gaby.tools.approvals import Answer
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
@@ -31,7 +33,8 @@ async def test_a_reply_waits_and_nothing_reaches_the_requester_before(office: Of
     ticket_id = await office.receive(LOCKED_OUT)
     await office.work()
     [draft] = await office.waiting()
-    assert (draft.tool, draft.concerns[0]["rule"] if draft.concerns else "draft_mode") == ("reply", "draft_mode")
+    assert (draft.tool, draft.concerns[0]["rule"]) == ("reply", "draft_mode")
+    assert "every reply waits" in draft.concerns[0]["reason"]
     assert await public_texts(office, ticket_id) == []
 
 
@@ -75,3 +78,29 @@ async def test_without_draft_mode_the_same_reply_is_sent(office: Office) -> None
     await office.work()
     assert await office.waiting() == []
     assert len(await public_texts(office, ticket_id)) == 1
+
+
+@pytest.mark.parametrize("body", ["", " \n\t"])
+async def test_a_draft_is_not_sent_empty(office: Office, body: str) -> None:
+    await refuses(office, body, "do not fit the tool")
+
+
+async def test_a_placeholder_of_what_was_shown_does_not_reach_the_requester(office: Office) -> None:
+    """Lists show texts without people's data, and whoever copies one from there copies placeholders."""
+    await refuses(office, "Hello {}, you can sign in again.", "stands for a value")
+
+
+async def refuses(office: Office, body: str, why: str) -> None:
+    named = replace(LOCKED_OUT, body=f"{LOCKED_OUT.body} I am nora.lindqvist@brightbakery.example.")
+    ticket_id = await office.receive(named)
+    await office.work()
+    [draft] = await office.waiting()
+    async with office.gaby.database.write(office.workspace_id) as session:
+        row = await office.gaby.tools.approvals.get(session, ApprovalId(draft.id))
+        row.shown = {"body": f"Hello [email:1-abcdef], {row.shown['body']}"}
+    with pytest.raises(Invalid, match=why):
+        async with office.gaby.database.write(office.workspace_id) as session:
+            answer = Answer("approve", arguments={"body": body.format("[email:1-abcdef]")})
+            await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
+    assert [each.id for each in await office.waiting()] == [draft.id]
+    assert await public_texts(office, ticket_id) == []

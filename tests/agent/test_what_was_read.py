@@ -103,3 +103,27 @@ async def test_rules_that_write_for_a_model_that_planned_count_as_the_model(offi
     [draft] = await office.waiting()
     assert (draft.tool, draft.concerns[0]["rule"]) == ("reply", "readers")
     assert (await taken_up(office, ticket_id)).memory.by_model
+
+
+async def test_what_was_changed_before_is_told_to_nobody_who_may_not_know_what_it_came_from(office: Office) -> None:
+    """The arguments of an earlier change may come from anything that was read then."""
+    model = Model([[OWN], [("company.unlock_user", {"user_id": "usr_002"})]], "It is done. [s1]")
+    with ChatServer(model.answer) as server:
+        await use_model(office, server.url, "plan", "review")
+        ticket_id = await office.receive(LOCKED_OUT)
+        await office.work()
+        while waiting := await office.waiting():
+            await office.answer(waiting[0], "approve")
+            await office.work()
+        sent = await public_texts(office, ticket_id)
+        model.verdict, model.reply = "needs_client", "Is it about unlock_user(usr_002)?"
+        async with office.gaby.database.write(office.workspace_id) as session:
+            ticket = await office.gaby.tickets.intake.get(session, ticket_id)
+            again = IncomingMessage("m-2", "requester", "What did you do?", author_email=LOCKED_OUT.requester_email)
+            await office.gaby.tickets.intake.add_message(session, office.actor, ticket, again)
+            ticket.requester_verified = False
+        await office.work()
+    assert any("unlock_user" in prompt for prompt in model.prompts[-3:])
+    [draft] = await office.waiting()
+    assert "changes that were made on the ticket before" in str(draft.concerns)
+    assert await public_texts(office, ticket_id) == sent

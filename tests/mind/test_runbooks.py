@@ -389,6 +389,16 @@ def test_consents_are_found_on_any_page_also_on_one_that_is_no_runbook() -> None
     assert consents_wanted([Found("doc:a", "A", page, trusted=False)], ["ops.restart"]) == {}
 
 
+def test_a_consent_holds_for_every_tool_of_that_name() -> None:
+    page = Found("doc:a", "A", "# Hints\n\n`restart_all` helps. A colleague has to agree first.\n")
+    assert set(consents_wanted([page], ["ops.restart_all", "archive.restart_all"])) == {
+        "ops.restart_all",
+        "archive.restart_all",
+    }
+    bare = Found("doc:a", "A", "# Hints\n\nRun ops.restart_all. A colleague has to agree first.\n")
+    assert set(consents_wanted([bare], ["ops.restart_all", "archive.restart_all"])) == {"ops.restart_all"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -183,6 +183,7 @@ class Judge:
             note=texts.note,
             released=tuple(run.restored(each, reader) for each in answer.released),
             written_by=written_by,
+            is_open=reader.kind == "verified" and not run.tools.ledger.reading.unreadable(reader),
             tokens=answer.tokens,
             nano_usd=answer.nano_usd,
         )

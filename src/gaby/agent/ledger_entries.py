@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gaby.agent.memory import PassageRecord, TicketView
 from gaby.agent.moves import Investigating
 from gaby.agent.retry_later import WAITED_TOO_LONG
-from gaby.safety import EVERYBODY, STAFF_ONLY, Readers
+from gaby.safety import EVERYBODY, STAFF_ONLY, Readers, owned_by
 from gaby.tools.disclosure import requester_of
 from gaby.tools.runs import result_source
 from gaby_connectors.sdk.manifest import Audience
@@ -15,6 +15,15 @@ def enter_memory(run: Investigating) -> None:
     """Everything that a run which is taken up again had read before; results are entered by the path to tools."""
     enter_ticket(run, run.memory.ticket)
     enter_passages(run, run.memory.passages, internal=run.memory.internal)
+    enter_earlier(run, run.memory.earlier, is_open=run.memory.earlier_is_open)
+
+
+def enter_earlier(run: Investigating, changes: Sequence[str], *, is_open: bool) -> None:
+    """Changes of earlier investigations, as a planner is shown them: for the requester, if they were told all that was
+    read then, and are vouched for now."""
+    if changes:
+        readers = owned_by(run.ticket.requester_email) if is_open and run.ticket.requester_email else STAFF_ONLY
+        run.tools.ledger.reading.read("changes that were made on the ticket before", [readers])
 
 
 def enter_ticket(run: Investigating, ticket: TicketView) -> None:

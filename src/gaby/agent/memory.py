@@ -130,6 +130,10 @@ class Delta(_Noted):
     """Tools that the planner is shown; empty while it is shown all."""
     earlier: tuple[str, ...] = ()
     """What Gaby changed on this ticket in investigations before this one, in words."""
+    earlier_is_open: bool = False
+    """The requester may be told of them."""
+    is_open: bool = False
+    """The requester may be told of everything that was read."""
     conclusion: Conclusion | None = None
     """How a model ended the investigation."""
     must_conclude: str = ""
@@ -178,6 +182,8 @@ class Memory(BaseModel):
     turns: list[TurnRecord] = Field(default_factory=list[TurnRecord])
     offered: list[str] = Field(default_factory=list[str])
     earlier: list[str] = Field(default_factory=list[str])
+    earlier_is_open: bool = False
+    is_open: bool = False
     conclusion: Conclusion | None = None
     must_conclude: str = ""
     nudges: list[str] = Field(default_factory=list[str])

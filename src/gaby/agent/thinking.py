@@ -24,6 +24,7 @@ from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, TicketId
+from gaby.kernel.text_work import run_text_work
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.service import Knowledge
@@ -42,7 +43,6 @@ from gaby.tools.disclosure import requester_of
 _FALLBACK_LOOK = timedelta(hours=1)
 _JUDGED = frozenset({"writing_back", "done", "halted"})
 """States of an investigation that has found what it could: what is left may wait for a person."""
-_RUNBOOK_PASSAGES = 6
 _RUNBOOK_CANDIDATES = 30
 _EARLIER_RUNS = 5
 _LATER = 10
@@ -82,7 +82,8 @@ class Thinking:
             # Whoever works here wants it done; it is no customer's trouble that others could have as well.
             step = Step("gaby", "Started", "An operator's instruction.")
             return Move(state.started(), (step,), delta, also=(_investigating(run),))
-        delta = delta.model_copy(update={"earlier": await self.tickets.earlier_changes(run)})
+        earlier = await self.tickets.earlier_changes(run)
+        delta = delta.model_copy(update=earlier.model_dump(include={"earlier", "earlier_is_open"}))
         steps: list[Step] = []
         if run.persona.triage:
             later = [f"{each.author}: {each.text}" for each in view.dialogue]
@@ -335,11 +336,11 @@ class Thinking:
         if not changes:
             return {}
         known = [Found(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]
-        outsiders = await self._written_by_outsiders(run)
         for name in sorted(changes):
-            results = await self.knowledge.parts.searcher.search(run.workspace_id, name, limit=_RUNBOOK_PASSAGES)
-            known += [Found(hit.citation, hit.title, hit.text, hit.source not in outsiders) for hit in results.hits]
-        return consents_wanted(known, [tool.name for tool in tools.tools])
+            pages = await self.knowledge.parts.runbook_pages.naming(run.workspace_id, name)
+            known += [Found(each.citation, each.title, each.text) for each in pages]
+        size = sum(len(each.text) for each in known)
+        return await run_text_work(size, consents_wanted, known, [tool.name for tool in tools.tools])
 
     async def _is_degraded(self, run: Investigating) -> bool:
         if run.ticket.priority != "low":

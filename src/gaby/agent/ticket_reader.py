@@ -6,9 +6,9 @@ from typing import Literal
 
 from sqlalchemy import Select, select
 
-from gaby.agent.ledger_entries import enter_ticket
+from gaby.agent.ledger_entries import enter_earlier, enter_ticket
 from gaby.agent.loading import load
-from gaby.agent.memory import CallRecord, DialogueRecord, TicketView
+from gaby.agent.memory import CallRecord, Delta, DialogueRecord, TicketView
 from gaby.agent.models import Investigation
 from gaby.agent.moves import Investigating
 from gaby.kernel.crypto import Vault
@@ -60,17 +60,21 @@ class TicketReader:
         enter_ticket(run, view)
         return view
 
-    async def earlier_changes(self, run: Investigating) -> tuple[str, ...]:
-        """What Gaby changed on this ticket before, so that nothing is done twice and follow-ups are understood."""
+    async def earlier_changes(self, run: Investigating) -> Delta:
+        """What Gaby changed on this ticket before, so that nothing is done twice and follow-ups are understood. The
+        arguments may come from anything that was read then, so whoever may not be told of that is not told of them."""
         async with self.database.read(run.workspace_id) as session:
             earlier = (await session.scalars(self._earlier(run).limit(_EARLIER_RUNS))).all()
             memories = [(row, (await load(session, self.vault, row)).memory) for row in reversed(earlier)]
-        return tuple(
+        told = tuple(
             f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.told(_named_arguments(call))}), {call.outcome}"
             for row, memory in memories
             for call in memory.calls
             if call.lane == "write"
         )
+        is_open = all(memory.is_open for _, memory in memories if any(call.lane == "write" for call in memory.calls))
+        enter_earlier(run, told, is_open=is_open)
+        return Delta(earlier=told, earlier_is_open=is_open)
 
     def _earlier(self, run: Investigating) -> Select[Investigation]:
         """Investigations of this ticket that have ended, the latest first."""

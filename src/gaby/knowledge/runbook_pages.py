@@ -41,12 +41,22 @@ class RunbookPage:
         return read_front_matter(self.text).declared is True
 
 
+@dataclass(frozen=True)
+class Named:
+    """A page in which a tool is named."""
+
+    citation: str
+    title: str
+    text: str
+
+
 class RunbookPages:
-    """The declared ones are kept in memory until any page of the workspace changes."""
+    """What was read is kept in memory until any page of the workspace changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: dict[WorkspaceId, tuple[int, tuple[RunbookPage, ...]]] = {}
+        self._naming: dict[tuple[WorkspaceId, str], tuple[int, list[Named]]] = {}
 
     async def declared(self, workspace_id: WorkspaceId) -> tuple[RunbookPage, ...]:
         version = await self._version(workspace_id)
@@ -80,6 +90,31 @@ class RunbookPages:
             pages = await self._pages(workspace_id, KnowledgeDocument.id.in_(rest))
             found += [page for page in pages if is_runbook(page.text, tools)]
         return list({page.document_id: page for page in (*by_symptom, *found)}.values())
+
+    async def naming(self, workspace_id: WorkspaceId, name: str) -> list[Named]:
+        """Every page of the company that has this name of a tool in it, whole and of whatever kind. There is no ranking
+        and no limit: whoever adds pages must not push one of them out of sight."""
+        version = await self._version(workspace_id)
+        known = self._naming.get((workspace_id, name))
+        if known is None or known[0] != version:
+            self._naming[workspace_id, name] = known = (version, await self._texts(workspace_id, name))
+            while len(self._naming) > _MOST:
+                self._naming.pop(next(iter(self._naming)))
+        return known[1]
+
+    async def _texts(self, workspace_id: WorkspaceId, name: str) -> list[Named]:
+        source, document = KnowledgeSource, KnowledgeDocument
+        of_source = (source.workspace_id == document.workspace_id) & (source.id == document.source_id)
+        query = (
+            select(source.name, document.uri, document.title, document.text, document.lines)
+            .join(source, of_source)
+            .where(document.workspace_id == workspace_id, source.kind != "tickets")
+            .where(document.text.contains(name, autoescape=True))
+            .order_by(source.name, document.uri)
+        )
+        async with self._database.read(workspace_id) as session:
+            rows = (await session.execute(query)).all()
+        return [Named(citation_of(row[0], row[1], (), 1, row[4]), row[2], row[3]) for row in rows]
 
     async def _version(self, workspace_id: WorkspaceId) -> int:
         query = select(KnowledgeCorpus.version).where(KnowledgeCorpus.workspace_id == workspace_id)

@@ -158,9 +158,11 @@ class Invoker:
         verdict = decide(facts, entry.connector.policy)
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
-        done_unasked = approval is None and verdict.outcome in {"allow", "wait"}
-        if call.consent and done_unasked and entry.facts.lane == "write":
-            verdict = ask([Concern("consent.wanted", call.consent)], rehearse=entry.facts.can_rehearse)
+        unanswered = approval is None and verdict.outcome in {"allow", "wait", "ask"}
+        if call.consent and unanswered and entry.facts.lane == "write":
+            # Whatever else is asked about, the person reads what the runbook wants of them.
+            wanted = Concern("consent.wanted", call.consent)
+            verdict = ask([wanted, *verdict.concerns], rehearse=entry.facts.can_rehearse)
         return Decided(snapshot, entry, call, arguments, verdict, facts.traces), approval
 
     async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:

@@ -14,7 +14,7 @@ from gaby.kernel.ids import ApprovalId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
 from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
-from gaby.safety import LaneRules, Policy, Scopes, Verdict, decide, policy_version
+from gaby.safety import Concern, LaneRules, Policy, Scopes, Verdict, ask, decide, policy_version
 from gaby.tools import builtin, epochs
 from gaby.tools.approvals import Approvals, as_fact, shown_question
 from gaby.tools.catalogue import Catalogue, ConnectorEntry, ToolEntry, entries_of
@@ -28,6 +28,8 @@ MessageKind = Literal["reply", "note", "status", "time", "escalation"]
 
 _DRAFT_MODE = "At this desk every reply waits for a person."
 _TEXT = {"type": "string", "maxLength": 200_000}
+_SAID = {**_TEXT, "pattern": r"\S"}
+"""Somebody reads it, so it says something."""
 
 
 def _tool(name: str, description: str, properties: dict[str, Any], manifest: ToolManifest) -> dict[str, Any]:
@@ -45,13 +47,13 @@ _TOOLS = [
     _tool(
         "reply",
         "Post a reply on the ticket that its requester can read.",
-        {"body": _TEXT},
+        {"body": _SAID},
         ToolManifest(scope="write", path="tickets/reply", content=("body",)),
     ),
     _tool(
         "note",
         "Post a private note on the ticket, for colleagues.",
-        {"body": _TEXT},
+        {"body": _SAID},
         ToolManifest(scope="write", path="tickets/note", content=("body",), content_audience=_STAFF),
     ),
     _tool(
@@ -140,7 +142,7 @@ class Messages:
             return await self._after_asking(message, entry, run, approval_id, fence)
         verdict = await self._verdict(message, entry, run, None)
         if drafts and message.kind == "reply" and verdict.outcome == "allow":
-            verdict = replace(verdict, outcome="ask", rule="draft_mode", reason=_DRAFT_MODE)
+            verdict = ask([Concern("draft_mode", _DRAFT_MODE)], rehearse=False)
         call = message.call
         match verdict.outcome:
             case "allow":

@@ -30,7 +30,7 @@ from gaby.tools.messages import Messages, message_entries
 from gaby.tools.models import Approval, Connector
 from gaby.tools.rates import Rates
 from gaby.tools.runs import Run
-from gaby.tools.showing import hidden_values
+from gaby.tools.showing import hidden_values, placeholders_kept
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,11 @@ class Tools:
         entry = await self._entry(actor.workspace_id, asked)
         if misfits := list(misfits_of(entry, answer.arguments)):
             raise Invalid("These arguments do not fit the tool: " + "; ".join(misfits))
+        if kept := placeholders_kept(answer.arguments, asked.shown):
+            raise Invalid(
+                f"{kept} stands for a value that was left out. Write the value in its place, or leave it out; "
+                "`gaby approvals show` shows the text with its values."
+            )
         # Whom the question did not name, the answer does not name either.
         sealed = await self.approvals.call_of(session, asked)
         people = Dictionary()

@@ -53,6 +53,12 @@ def _hints(manifest: ToolManifest) -> dict[str, Kind]:
     return dict.fromkeys(manifest.redact, "personal")
 
 
+def placeholders_kept(changed: Any, shown: Any) -> str:
+    """A placeholder of the text that was shown which a person has left in their own; nobody could read it."""
+    known = set(_PLACEHOLDER.findall(canonical_json(shown)))
+    return next((each for each in _PLACEHOLDER.findall(canonical_json(changed)) if each in known and ":" in each), "")
+
+
 def hidden_values(real: Any, shown: Any) -> Iterator[str]:
     """What was taken out of a text that was shown: with it the next text can be shown in the same way."""
     if isinstance(real, str) and isinstance(shown, str):

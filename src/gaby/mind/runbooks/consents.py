@@ -7,7 +7,7 @@ whoever is not asked.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from gaby.mind.runbooks.markdown import blocks
+from gaby.mind.runbooks.markdown import MOST_LINES, blocks
 from gaby.mind.runbooks.statements import IF, OTHERWISE, plain
 from gaby.mind.situations import Found
 
@@ -17,26 +17,37 @@ _CONSENT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^.!?]{1,400}[.!?]?")
-_TICKED = re.compile(r"`([^`\n]{1,200})`")
-_LONGEST = 40_000
+_NAME = re.compile(r"`([^`\n]{1,200})`|\b((?:[a-z0-9]+[-.])?[a-z0-9]+(?:_[a-z0-9]+)+)\b")
+"""In backticks, or a word with an underscore, which is no word of a language."""
+_LONGEST = 400_000
+_OVERLAP = 100
+"""Lines that are read twice, so that nothing is cut in two."""
 
 
 def consents_wanted(passages: Sequence[Found], tools: Collection[str]) -> dict[str, str]:
-    """For each tool, in the runbook's own words, what a person has to confirm."""
-    short = {name.rpartition(".")[2]: name for name in tools}
+    """For each tool, in the runbook's own words, what a person has to confirm. A name without its connector means every
+    tool that is called so: another connector cannot take the consent away."""
+    meant: dict[str, list[str]] = {name: [name] for name in tools}
+    for name in tools:
+        meant.setdefault(name.rpartition(".")[2], []).append(name)
     wanted: dict[str, str] = {}
     for passage in passages:
         for part in _parts(passage.text[:_LONGEST]) if passage.trusted else ():
             consent = " ".join(plain(each[0]) for each in _SENTENCE.finditer(part) if _CONSENT.search(each[0]))
-            for mark in _TICKED.finditer(part) if consent else ():
-                name = mark[1].strip().removesuffix("()")
-                if name in short or name in tools:
-                    wanted.setdefault(short.get(name, name), consent[:400])
+            for mark in _NAME.finditer(part) if consent else ():
+                for tool in meant.get((mark[1] or mark[2]).strip().removesuffix("()"), ()):
+                    wanted.setdefault(tool, consent[:400])
     return wanted
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Conditions with all that stands below each."""
+    """Conditions with all that stands below each, of a page of any length."""
+    lines = text.splitlines()
+    for first in range(0, max(len(lines), 1), MOST_LINES - _OVERLAP):
+        yield from _parts_within("\n".join(lines[first : first + MOST_LINES]))
+
+
+def _parts_within(text: str) -> Iterator[str]:
     held: list[str] = []
     for block in blocks(text):
         said = block.text.replace("**", "").lstrip("_ ")
