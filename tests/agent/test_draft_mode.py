@@ -98,9 +98,21 @@ async def refuses(office: Office, body: str, why: str) -> None:
     async with office.gaby.database.write(office.workspace_id) as session:
         row = await office.gaby.tools.approvals.get(session, ApprovalId(draft.id))
         row.shown = {"body": f"Hello [email:1-abcdef], {row.shown['body']}"}
-    with pytest.raises(Invalid, match=why):
-        async with office.gaby.database.write(office.workspace_id) as session:
-            answer = Answer("approve", arguments={"body": body.format("[email:1-abcdef]")})
+    answer = Answer("approve", arguments={"body": body.format("[email:1-abcdef]")})
+    async with office.gaby.database.write(office.workspace_id) as session:
+        with pytest.raises(Invalid, match=why):
             await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
     assert [each.id for each in await office.waiting()] == [draft.id]
     assert await public_texts(office, ticket_id) == []
+
+
+async def test_a_halted_run_asks_nobody_any_more(office: Office) -> None:
+    ticket_id = await office.receive(LOCKED_OUT)
+    await office.work()
+    assert await office.waiting()
+    run = await office.run_of(ticket_id)
+    async with office.gaby.database.write(office.workspace_id) as session:
+        await office.gaby.agent.halt(session, office.actor, run.id, "Somebody takes it over.")
+    await office.work()
+    assert (await office.run_of(ticket_id)).state == "halted"
+    assert await office.waiting() == []

@@ -158,3 +158,8 @@ def test_a_reply_without_end_is_cut() -> None:
     cleaned = clean_reply("word " * 50_000)
     assert len(cleaned) <= 50_002
     assert cleaned.endswith("…")
+
+
+def test_a_way_through_menus_is_read_as_it_is_written() -> None:
+    assert clean_reply("Open Account > Payment > Cards.") == "Open Account > Payment > Cards."
+    assert clean_reply("Open\n\\> Payment") == "Open\n\\> Payment"

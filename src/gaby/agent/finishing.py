@@ -104,7 +104,7 @@ class Finisher:
             run.state.halted(told),
             (Step("gaby", "Halted", told, "problem"),),
             ending=Ending(verdict="failed", reason=told[:500], finished_at=self.clock.now()),
-            also=self._endings(run, "failed"),
+            also=(*self._endings(run, "failed"), _questions_closed(run, self.clock.now())),
             audit={"reason": told[:500]},
         )
 
@@ -139,3 +139,12 @@ def _weighed(run: Investigating, at: datetime) -> Statement:
     """What went well is looked at then: perhaps there is something to learn from it."""
     place = (run.workspace_id.hex, run.run_id.hex)
     return Statement("UPDATE investigations SET weigh_at = ? WHERE workspace_id = ? AND id = ?", (at, *place))
+
+
+def _questions_closed(run: Investigating, now: datetime) -> Statement:
+    """Nobody is asked any more about what a run would have done that does not go on."""
+    return Statement(
+        "UPDATE approvals SET state = 'expired', expires_at = ? "
+        "WHERE workspace_id = ? AND run_id = ? AND state = 'waiting'",
+        (now, run.workspace_id.hex, run.run_id.hex),
+    )

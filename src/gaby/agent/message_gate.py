@@ -1,6 +1,7 @@
 """What an investigation sends to people, as messages that the safety path decides about."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from gaby.agent.replies import tokens_in
 from gaby.kernel.ids import ApprovalId
 from gaby.llm.books import OFFLINE
 from gaby.mind import cited_sentences
+from gaby.safety.reply_markdown import clean_reply
 from gaby.tickets.models import Posting
 from gaby.tickets.postings import Gated
 from gaby.tools import Call, Tools
@@ -47,7 +49,7 @@ class MessageGate:
             why=why,
             composed_by="rules" if fixed else self._author(),
         )
-        released = () if fixed or kind != "reply" else tuple(self.run.memory.released)
+        released = () if fixed or kind != "reply" else _as_sent(self.run.memory.released)
         message = Message(kind, call, () if fixed else self._cited(), released)
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
         ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks, drafts=self.drafts)
@@ -81,6 +83,11 @@ class MessageGate:
         }
         pages = tuple(each.title for each in self.run.memory.passages if each.citation in alone)
         return cited_results(" ".join(f"[{token}]" for each in said for token in each.citations)) + pages
+
+
+def _as_sent(sentences: Sequence[str]) -> tuple[str, ...]:
+    """Also with the marks that a reply has before letters which Markdown would read."""
+    return tuple(dict.fromkeys(form for each in sentences for form in (each, clean_reply(each))))
 
 
 def cited_results(text: str) -> tuple[str, ...]:

@@ -264,12 +264,8 @@ class _Parser:
                 body.consent = f"{body.consent} {advice.text}".strip()
             case "cause":
                 body.cause = body.cause or advice.text
-            case "security":
-                body.security = True
-            case "slow":
-                body.slow = True
-            case "settles":
-                body.settles = True
+            case "security" | "slow" | "settles":
+                setattr(body, said.kind, True)
             case "call":
                 pass
 
