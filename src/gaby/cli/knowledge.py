@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
 from gaby.cli.knowledge_candidates import gaps, learned
-from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_source, short
+from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_skipped, print_source, short
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
@@ -118,6 +118,8 @@ def sync(
     print_rows(
         [source.model_dump() if as_json else short(source) for source in sources], as_json=as_json, empty=NO_SOURCES
     )
+    for source in sources if not as_json else ():
+        print_skipped(source, named=True)
     for trouble in troubles:
         secho(trouble, fg="red", err=True)
     if troubles:

@@ -11,6 +11,7 @@ from gaby.knowledge.sources.git_address import check_ref, git_address
 from gaby.knowledge.sources.globs import check_glob, chooses
 from gaby.knowledge.sources.guard import Guard
 from gaby.knowledge.sources.hosted import confluence, notion, page, site
+from gaby.knowledge.sources.limits import PathFilter
 from gaby.knowledge.sources.made import Made
 from gaby.knowledge.sources.options import Options, Plan, no_secret, usable_secret
 from gaby.knowledge.sources.source import BadSource, Source
@@ -75,7 +76,7 @@ def _git(config: SourceConfig) -> Plan:
             address,
             guard=Guard(ground.allowed_networks, ground.resolve),
             cache=ground.cache,
-            wanted=lambda path: chosen(path) and ground.wanted(path, None),
+            paths=PathFilter(chosen, ground.wanted),
             ref=ref,
             secret=secret,
             max_bytes=ground.limits.document_bytes,
