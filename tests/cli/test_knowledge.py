@@ -320,6 +320,20 @@ def test_wrong_input_gets_a_sentence(acme: Shell) -> None:
     assert acme("knowledge", "list", "--json").json() == []
 
 
+def test_a_source_is_checked_before_its_audience_is_asked_for(acme: Shell, folder: Path) -> None:
+    misspelt = acme("knowledge", "add", "docs", "foldr", str(folder))
+    assert misspelt.code == 2
+    assert "There is no kind of source 'foldr'. Did you mean folder?" in misspelt.err
+    assert "learned" not in misspelt.err, "it cannot be added"
+    for arguments, complaint in WRONG[:8]:
+        told = acme("knowledge", *arguments).err
+        assert complaint in told
+        assert "--audience" not in told
+    taken = acme("knowledge", "add", "docs", "folder", str(folder), "--no-sync")
+    assert "--audience" in taken.err
+    assert "--audience" not in acme("knowledge", "add", "docs", "folder", str(folder), "--no-sync").err
+
+
 def test_a_name_that_is_taken_and_lines_that_are_not_there_are_refused(filled: Shell, folder: Path) -> None:
     refused(filled("knowledge", "add", "docs", "folder", str(folder)), "of that name already", {5})
     refused(filled("knowledge", "show", "docs/network.md", "--line", "99"), "lines", {4})

@@ -31,6 +31,7 @@ from gaby.knowledge.schemas import (
     SearchOut,
     SourceOut,
 )
+from gaby.knowledge.shelf import checked_source
 from gaby_connectors.sdk.manifest import Audience
 
 app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
@@ -64,9 +65,12 @@ def add(
     """Add a source of documents, and read it."""
     options = dict(_option(each) for each in option or [])
     secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
-    new = NewSource(name, kind, location, options, secret, parse_duration(every), audience or _asked_audience())
+    new = NewSource(name, kind, location, options, secret, parse_duration(every))
     if new.is_a_file:
         new = replace(new, location=_path(location, must_exist=sync_now))
+    checked_source(new)
+    chosen = audience or _asked_audience()
+    new = replace(new, audience=chosen or Audience.STAFF)
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
@@ -77,6 +81,9 @@ def add(
         return await _shelved(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
+    if chosen is None:
+        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
+        echo(told, err=True)
 
 
 @app.command("list")
@@ -319,12 +326,10 @@ async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
         return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
 
 
-def _asked_audience() -> Audience:
-    """In a terminal somebody can say; otherwise it is for the staff, which harms nobody."""
+def _asked_audience() -> Audience | None:
+    """In a terminal somebody can say; otherwise nobody, and it is for the staff, which harms nobody."""
     if not sys.stdin.isatty():
-        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
-        echo(told, err=True)
-        return Audience.STAFF
+        return None
     for each in Audience:
         echo(f"  {each}: {AUDIENCE_MEANS[each]}", err=True)
     return typer.prompt("Who may be shown its pages?", default=Audience.STAFF, type=Audience, err=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gaby.kernel.suggestions import unknown_name
 from gaby.knowledge.new_source import DESK
 from gaby.knowledge.sources.config import SourceConfig, SourceGround
 from gaby.knowledge.sources.directory import Directory, OneFile
@@ -30,7 +31,7 @@ def make_source(config: SourceConfig, ground: SourceGround) -> Source:
 def _plan(config: SourceConfig) -> Plan:
     plan = _PLANS.get(config.kind)
     if plan is None:
-        raise BadSource(f"There is no kind of source `{config.kind}`. There are: {', '.join(_PLANS)}.")
+        raise BadSource(unknown_name("kind of source", config.kind, _PLANS))
     return plan(config)
 
 
