@@ -89,7 +89,7 @@ def test_a_folder_is_added_read_listed_and_read_again(
     monkeypatch.chdir(folder.parent)
     added = acme("knowledge", "add", "docs", "folder", "docs", "--every", "12h")
     assert added.code == 0, added.err
-    assert "1 document has a problem: gaby knowledge show docs" in added.err
+    assert "1 document has a problem: `gaby knowledge show docs`" in added.err
     [listed] = acme("knowledge", "list", "--json").json()
     assert (listed["name"], listed["state"], listed["documents"], listed["failed"]) == ("docs", "done", len(PAGES), 1)
     assert listed["location"] == str(folder), "a relative path means the same from anywhere"

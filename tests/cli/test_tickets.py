@@ -51,7 +51,7 @@ def test_a_ticket_is_closed_and_rated(acme: Shell) -> None:
     assert acme("investigate", "C-1").code == 0
     rated = acme("ticket", "rate", "C-1", "5", "--json").json()
     assert (rated["staged"], rated["run"]["rating"], rated["run"]["verdict"]) == (False, 5, "skipped")
-    assert "Nothing is learned" in acme("ticket", "rate", "C-1", "4").out
+    assert "Nothing is learned" in acme("ticket", "rate", "C-1", "4").err
 
 
 def test_wrong_words_about_tickets_are_answered_with_what_to_do(acme: Shell) -> None:

@@ -12,10 +12,10 @@ from gaby.knowledge.reading.kinds import unread_kind
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
 
-NO_SOURCES = "There is no source yet. Add one: gaby knowledge add runbooks folder /srv/runbooks"
+NO_SOURCES = "There is no source yet. Add one: `gaby knowledge add runbooks folder /srv/runbooks`."
 _NO_DOCUMENTS = (
-    "There is no document to search in yet. Add a source: gaby knowledge add runbooks folder /srv/runbooks. "
-    "Or read those that there are: gaby knowledge sync"
+    "There is no document to search in yet. Add a source: `gaby knowledge add runbooks folder /srv/runbooks`. "
+    "Or read those that there are: `gaby knowledge sync`."
 )
 _WIDE = 300
 _NAMED = 5
@@ -57,7 +57,7 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
     echo(f"Its audience is {source.audience}: {AUDIENCE_MEANS[source.audience]}.", err=True)
     if source.failed:
         having = "1 document has" if source.failed == 1 else f"{source.failed} documents have"
-        echo(f"{having} a problem: gaby knowledge show {source.name}", err=True)
+        echo(f"{having} a problem: `gaby knowledge show {source.name}`.", err=True)
     print_skipped(source)
     if _is_empty(source) and not source.skipped.count:
         echo("Nothing was found there. Check the location and the options of the source.", err=True)

@@ -175,9 +175,9 @@ def rate(
     if as_json:
         print_json(rated.model_dump())
     elif rated.staged:
-        echo("Rated. It waits as something to learn: `gaby knowledge learned`.")
+        echo("Rated. It waits as something to learn: `gaby knowledge learned`.", err=True)
     else:
-        echo(f"Rated. Nothing is learned from it: {rated.why}")
+        echo(f"Rated. Nothing is learned from it: {rated.why}", err=True)
 
 
 async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
