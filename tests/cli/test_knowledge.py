@@ -89,7 +89,7 @@ def test_a_folder_is_added_read_listed_and_read_again(
     monkeypatch.chdir(folder.parent)
     added = acme("knowledge", "add", "docs", "folder", "docs", "--every", "12h")
     assert added.code == 0, added.err
-    assert "1 document has a problem: gaby knowledge show docs" in added.err
+    assert "1 document has a problem: `gaby knowledge show docs`" in added.err
     [listed] = acme("knowledge", "list", "--json").json()
     assert (listed["name"], listed["state"], listed["documents"], listed["failed"]) == ("docs", "done", len(PAGES), 1)
     assert listed["location"] == str(folder), "a relative path means the same from anywhere"
@@ -320,6 +320,20 @@ def test_wrong_input_gets_a_sentence(acme: Shell) -> None:
     assert acme("knowledge", "list", "--json").json() == []
 
 
+def test_a_source_is_checked_before_its_audience_is_asked_for(acme: Shell, folder: Path) -> None:
+    misspelt = acme("knowledge", "add", "docs", "foldr", str(folder))
+    assert misspelt.code == 2
+    assert "There is no kind of source 'foldr'. Did you mean folder?" in misspelt.err
+    assert "learned" not in misspelt.err, "it cannot be added"
+    for arguments, complaint in WRONG[:8]:
+        told = acme("knowledge", *arguments).err
+        assert complaint in told
+        assert "--audience" not in told
+    taken = acme("knowledge", "add", "docs", "folder", str(folder), "--no-sync")
+    assert "--audience" in taken.err
+    assert "--audience" not in acme("knowledge", "add", "docs", "folder", str(folder), "--no-sync").err
+
+
 def test_a_name_that_is_taken_and_lines_that_are_not_there_are_refused(filled: Shell, folder: Path) -> None:
     refused(filled("knowledge", "add", "docs", "folder", str(folder)), "of that name already", {5})
     refused(filled("knowledge", "show", "docs/network.md", "--line", "99"), "lines", {4})
@@ -374,3 +388,35 @@ def test_an_empty_folder_is_said_to_hold_nothing(acme: Shell, tmp_path: Path) ->
     assert "done, nothing was found" in acme("knowledge", "sync").out
     (empty / "vpn.md").write_text("# VPN\n\nRestart it.\n")
     assert "nothing was found" not in acme("knowledge", "sync").out
+
+
+@pytest.mark.promise("K1")
+def test_files_of_kinds_that_are_not_read_are_counted_and_named(acme: Shell, tmp_path: Path) -> None:
+    place = tmp_path / "handbook"
+    place.mkdir()
+    (place / "handbook.docx").write_bytes(b"PK")
+    added = acme("knowledge", "add", "wiki", "folder", str(place))
+    told = "1 file was skipped: handbook.docx (.docx is not read)."
+    assert told in added.err
+    assert "done, nothing could be read" in added.out
+    assert "Nothing was found" not in added.err
+    (place / "vpn.md").write_text("# VPN\n\nRestart it.\n")
+    assert f"wiki: {told}" in acme("knowledge", "sync").err
+    shown = acme("knowledge", "show", "wiki")
+    assert told in shown.err
+    assert "Every other file could be read." in shown.err
+    assert "Every document" not in shown.err
+    expected = {"count": 1, "kinds": {".docx": 1}, "files": ["handbook.docx"]}
+    for command in (("show", "wiki"), ("sync",), ("list",)):
+        found = acme("knowledge", *command, "--json").json()
+        assert (found if isinstance(found, dict) else found[0])["skipped"] == expected
+    for number in range(1, 8):
+        (place / f"photo{number}.png").write_bytes(b"PNG")
+    told = "8 files were skipped: handbook.docx (.docx is not read), photo1.png (.png is not read), "
+    synced = acme("knowledge", "sync").err
+    assert told in synced
+    assert " and 3 more. In all: 7 .png, 1 .docx." in synced
+    for file in (*place.glob("*.png"), *place.glob("*.docx")):
+        file.unlink()
+    assert "skipped" not in acme("knowledge", "sync").err
+    assert "Every document could be read." in acme("knowledge", "show", "wiki").err

@@ -5,7 +5,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from gaby.app import explain_missing
+from gaby.settings import Settings
+from gaby.settings.tree import DatabaseSettings
 from tests.support.command import Shell
 
 pytestmark = pytest.mark.promise("O4")
@@ -52,11 +56,57 @@ def test_an_unknown_setting_is_warned_about(shell: Shell, monkeypatch: pytest.Mo
     assert "Did you mean GABY_DATABASE_URL?" in shell("workspace", "list").err
 
 
-def test_commands_on_an_empty_database_say_to_upgrade(bare_shell: Shell, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["workspace list", "ticket list", "audit verify", "worker", "db check"])
+def test_without_an_installation_a_command_says_where_it_looked(
+    bare_shell: Shell, tmp_path: Path, command: str
+) -> None:
+    refused = bare_shell(*command.split())
+    assert refused.code in {1, 3}
+    assert f"There is no installation at {tmp_path / 'home'}." in refused.err
+    assert "`gaby serve` or `gaby db upgrade` creates one" in refused.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("home", "env_file", "reason"),
+    [
+        ("elsewhere/gaby", None, "GABY_HOME is elsewhere/gaby, relative to the current folder."),
+        (None, None, "GABY_HOME is not set, so it is var/gaby in the current folder."),
+        (None, "GABY_HOME=kept", "GABY_HOME in the file .env is kept, relative to the current folder."),
+    ],
+)
+def test_it_says_where_the_path_of_the_home_comes_from(
+    bare_shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    home: str | None,
+    env_file: str | None,
+    reason: str,
+) -> None:
+    monkeypatch.delenv("GABY_HOME")
+    if home is not None:
+        monkeypatch.setenv("GABY_HOME", home)
+    if env_file is not None:
+        (tmp_path / ".env").write_text(env_file)
+    expected = tmp_path / (home or ("kept" if env_file else "var/gaby"))
+    for refused in (bare_shell("workspace", "list").err, " ".join(bare_shell("doctor").out.split())):
+        assert f"There is no installation at {expected}. {reason}" in refused
+    assert not expected.exists()
+
+
+def test_a_database_without_an_installation_is_named_without_its_password(
+    bare_shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GABY_DATABASE_URL", "sqlite:///kept.db")
     refused = bare_shell("workspace", "list")
-    assert refused.code == 3
-    assert "gaby db upgrade" in refused.err
-    assert not (tmp_path / "home/gaby.db").exists()
+    assert (
+        f"There is no installation in the database {tmp_path / 'kept.db'}. GABY_DATABASE_URL names it." in refused.err
+    )
+    assert list(tmp_path.iterdir()) == []
+    url = "postgresql://gaby:hunter2@db.example/support"
+    told = explain_missing(Settings(database=DatabaseSettings(url=SecretStr(url))))
+    assert "support on db.example" in told
+    assert "hunter2" not in told
 
 
 def test_the_tables_are_checked_on_both_engines(shell: Shell) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -35,6 +35,50 @@ def test_a_ticket_is_added_listed_shown_and_answered(acme: Shell) -> None:
     assert "ada@acme.example" in acme("ticket", "show", added.json()["id"], "--real").out
 
 
+def test_a_list_of_tickets_has_one_line_for_each_with_an_id_that_commands_take(
+    acme: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    requester = "a.rather.long.name.of.somebody@accounting.acme.example"
+    acme("ticket", "add", "Colour " * 20, BODY, "--id", "C-1", "--requester", "ada@acme.example")
+    acme("ticket", "add", "Colour\nof the sky", BODY, "--requester", requester)
+    acme("ticket", "add", "Unknown", BODY, "--id", "20261117")
+    assert acme("investigate", "C-1").code == 0
+    full = {each["title"].split()[0]: each for each in acme("ticket", "list", "--json").json()}
+    heading, *lines = acme("ticket", "list").out.splitlines()
+    assert heading.split() == ["ticket", "requester", "state", "verdict", "title"]
+    assert len(lines) == 3
+    assert all(len(line) <= 100 for line in lines)
+    by_name = {line.split()[0]: line for line in lines}
+    named = by_name.pop("C-1")
+    assert "ada@acme.example" in named
+    [told] = [each for each in acme("ticket", "list", "--json").json() if each["external_id"] == "C-1"]
+    assert told["verdict"] is not None
+    assert named.split()[2:4] == [told["status"], told["verdict"]]
+    assert "@accounting.acme.example" in "".join(by_name.values())
+    for name in ["C-1", *by_name]:
+        shown = acme("ticket", "show", name, "--json")
+        assert shown.code == 0, shown.err
+        assert UUID(shown.json()["id"])
+        run = acme("runs", "show", name, "--json")
+        assert run.json()["ticket_id"] == shown.json()["id"]
+    assert full["Unknown"]["external_id"] not in by_name, "it could be the beginning of an id"
+
+
+def test_the_beginnings_of_ids_that_are_listed_mean_one_run_each(acme: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for number in range(5):
+        acme("ticket", "add", f"Colour {number}", BODY)
+    _, *lines = acme("runs", "list").out.splitlines()
+    runs = [each["id"] for each in acme("runs", "list", "--json").json()]
+    assert all(len(line) <= 100 for line in lines)
+    names = [line.split()[0] for line in lines]
+    assert [acme("runs", "show", name, "--json").json()["id"] for name in names] == runs
+    several = acme("runs", "show", names[0][:8])
+    assert (several.code, "Several runs" in several.err) == (2, True)
+    assert "Several tickets" in acme("ticket", "show", names[0][:8]).err
+
+
 @pytest.mark.promise("K7")
 def test_a_ticket_is_closed_and_rated(acme: Shell) -> None:
     acme("ticket", "add", "Colour", BODY, "--id", "C-1")
@@ -51,7 +95,7 @@ def test_a_ticket_is_closed_and_rated(acme: Shell) -> None:
     assert acme("investigate", "C-1").code == 0
     rated = acme("ticket", "rate", "C-1", "5", "--json").json()
     assert (rated["staged"], rated["run"]["rating"], rated["run"]["verdict"]) == (False, 5, "skipped")
-    assert "Nothing is learned" in acme("ticket", "rate", "C-1", "4").out
+    assert "Nothing is learned" in acme("ticket", "rate", "C-1", "4").err
 
 
 def test_wrong_words_about_tickets_are_answered_with_what_to_do(acme: Shell) -> None:
@@ -155,7 +199,7 @@ def test_wrong_words_about_runs_are_answered_with_what_to_do(acme: Shell, tmp_pa
     for command in (("show",), ("resume",), ("replay",)):
         assert acme("runs", *command, str(uuid4())).code == 4
         bad = acme("runs", *command, "nothing")
-        assert (bad.code, "gaby runs list" in bad.err) == (2, True)
+        assert (bad.code, "gaby runs list" in bad.err) == (4, True)
     for content in ("not JSON", "[]", "{}", '{"title": "x", "colour": 1}'):
         file = tmp_path / "bad.json"
         file.write_text(content)

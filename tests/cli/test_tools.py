@@ -93,6 +93,11 @@ def test_without_a_terminal_tools_are_shown_and_not_accepted(acme: Shell) -> Non
     assert "gaby connector accept clock --yes" in added.err
     assert [each["state"] for each in acme("connector", "list", "--json").json()] == ["new"]
     assert acme("tools", "call", "clock.now").code == 4
+    refused = acme("connector", "set", "clock", "--autonomy", "propose")
+    assert refused.code == 5
+    assert "clock was not accepted yet" in refused.err
+    assert "`gaby connector accept clock`" in refused.err
+    assert "manifest" not in refused.err
     assert acme("connector", "accept", "clock", "--yes").code == 0
     assert acme("tools", "call", "clock.now").json()["zone"] == "UTC"
     assert "as they were accepted" in acme("connector", "diff", "clock").err

@@ -1,6 +1,6 @@
 """Investigations as the rest of Gaby sees them. The loop itself is heavy, so it is built when it is first needed."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +29,9 @@ from gaby.tickets.models import Ticket
 
 if TYPE_CHECKING:
     from gaby.agent.loop import Loop
+
+_AT_ONCE = 400
+"""Values of one query."""
 
 
 class RunEnded(Conflict):
@@ -91,6 +94,18 @@ class Agent:
         mine = (Investigation.workspace_id == session.workspace_id, Investigation.ticket_id == ticket_id)
         query = select(Investigation).where(*mine).order_by(Investigation.created_at.desc()).limit(1)
         return (await session.scalars(query)).one_or_none()
+
+    async def latest_verdicts(self, session: ReadSession, ticket_ids: Sequence[UUID]) -> Mapping[UUID, str | None]:
+        """The verdict of the last investigation of each ticket that has one; None while it is under way."""
+        run, found = Investigation, dict[UUID, str | None]()
+        for start in range(0, len(ticket_ids), _AT_ONCE):
+            some = ticket_ids[start : start + _AT_ONCE]
+            query = select(run.ticket_id, run.verdict).where(
+                run.workspace_id == session.workspace_id, run.ticket_id.in_(some)
+            )
+            for ticket_id, verdict in await session.execute(query.order_by(run.created_at)):
+                found[ticket_id] = verdict
+        return found
 
     async def steps(self, session: ReadSession, run_id: UUID, after: int = 0) -> Sequence[InvestigationStep]:
         """The timeline, from the edge after that one on."""

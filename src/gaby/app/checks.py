@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gaby.agent.liveness import IN_WORDS, Liveness
 from gaby.agent.starting import Starter
-from gaby.app.opening import open_configured_database
+from gaby.app.opening import explain_missing, open_configured_database
 from gaby.audit import Appender, AuditLog, parse_witnesses, ping_witnesses
 from gaby.kernel.checks import Check, RunCheck
 from gaby.kernel.clock import Clock, SystemClock
@@ -39,7 +39,9 @@ def database_check(database: Database) -> RunCheck:
     return check
 
 
-def schema_check(database: Database) -> RunCheck:
+def schema_check(database: Database, *, none: str = "there are none yet") -> RunCheck:
+    """`none` says that there are no tables."""
+
     async def check() -> Check:
         try:
             state = await asyncio.to_thread(inspect_schema, database)
@@ -47,7 +49,7 @@ def schema_check(database: Database) -> RunCheck:
             return Check("tables", "fail", error.message, "See `gaby db check`.")
         if state == "current":
             return Check("tables", "ok", "up to date")
-        missing = "there are none yet" if state == "empty" else "they are from an older version"
+        missing = none if state == "empty" else "they are from an older version"
         return Check("tables", "fail", missing, "Run `gaby db upgrade`, or `gaby serve`, which does it.")
 
     return check
@@ -174,7 +176,7 @@ async def diagnose(settings: Settings) -> list[Check]:
     """All checks of an installation that is not running here. Nothing is created or started."""
     database, clock = open_configured_database(settings), SystemClock()
     runs = [
-        schema_check(database),
+        schema_check(database, none=explain_missing(settings)),
         database_check(database),
         disk_check(settings.home if settings.home.is_dir() else settings.home.absolute().parent),
         schedules_check(database, clock),

@@ -8,6 +8,7 @@ from importlib import import_module
 import typer
 
 from gaby import __version__
+from gaby.cli.hints import begin
 from gaby.cli.printing import echo, secho
 from gaby.kernel.errors import GabyError
 
@@ -93,6 +94,7 @@ def main() -> None:
     # Modules stay for good, so to look for garbage among them while they load is an eighth of the start for nothing.
     gc.disable()
     app = build_app(wanted)
+    begin(build_app)
     gc.freeze()
     gc.enable()
     try:

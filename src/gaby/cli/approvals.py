@@ -7,9 +7,10 @@ from enum import StrEnum
 from typing import Annotated, Any, cast
 
 import typer
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from gaby.app import Gaby
+from gaby.cli.columns import cut, in_columns
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, one_line_json, print_json, secho
@@ -133,7 +134,7 @@ def print_approvals(
     rows = [
         [
             shortened[row.id],
-            _cut(one_line(row.ticket) or "-", int(width * _TICKET_SHARE)),
+            cut(one_line(row.ticket) or "-", int(width * _TICKET_SHARE)),
             one_line(row.requester) or "-",
             one_line(row.tool),
             _age(now - row.requested_at),
@@ -143,11 +144,11 @@ def print_approvals(
     ]
     columns = zip(headings, *rows, strict=True)
     widths = [min(int(width * _COLUMN_SHARE), max(map(cell_len, column))) for column in columns]
-    secho(_in_columns(headings, widths), bold=True)
+    secho(in_columns(headings, widths), bold=True)
     for row, cells in zip(found, rows, strict=True):
-        echo(_in_columns(cells, widths))
+        echo(in_columns(cells, widths))
         doubt = "The requester is not verified. " if row.requester and not row.requester_verified else ""
-        echo(f"  {_cut(one_line(f'{doubt}{_first(row)}'), width - 2)}")
+        echo(f"  {cut(one_line(f'{doubt}{_first(row)}'), width - 2)}")
 
 
 def print_approval(found: ApprovalDetailOut) -> None:
@@ -187,15 +188,6 @@ def _warn_of_mixed_scripts(where: str, value: object) -> None:
     if (mixed := next(mixed_words(value), None)) is not None:
         told = f"“{one_line(mixed.text)}” mixes scripts: “{mixed.letter}” in it is {mixed.script}"
         secho(f"  Careful, look-alike letters in {where}: {told}.", fg="yellow")
-
-
-def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True))
-    return "  ".join(padded).rstrip()
-
-
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1).rstrip()}…"
 
 
 def _age(span: timedelta) -> str:

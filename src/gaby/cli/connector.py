@@ -217,7 +217,7 @@ def show(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
         print_json({**row.model_dump(mode="json"), "rules": tools})
         return
     echo(f"{row.name} ({row.kind}) is {row.state} and set to {row.autonomy}.", err=True)
-    print_rows(tools, as_json=False, empty=f"No tool is accepted yet: gaby connector accept {name}")
+    print_rows(tools, as_json=False, empty=f"No tool is accepted yet: `gaby connector accept {name}`.")
 
 
 app.command()(draft)

@@ -192,11 +192,14 @@ def _write(file: Path, drafted: ManifestDraft) -> None:
             opened.write(draft_yaml(drafted))
     except OSError as error:
         raise BadRequest(f"{file} cannot be written: {error.strerror}") from None
-    echo(f"Edit {file}, then: gaby connector manifest {drafted.connector} {file}", err=True)
+    echo(f"Edit {file}, then: `gaby connector manifest {drafted.connector} {file}`.", err=True)
 
 
 def _say_how(name: str) -> None:
-    echo(f"Accept it: gaby connector draft {name} --accept-reads, or --accept-all, or --out FILE to edit.", err=True)
+    echo(
+        f"Accept it: `gaby connector draft {name} --accept-reads`, or with --accept-all, or --out FILE to edit.",
+        err=True,
+    )
 
 
 def _is_terminal() -> bool:

@@ -2,7 +2,7 @@
 
 import typer
 
-from gaby.app import open_configured_database
+from gaby.app import explain_missing, open_configured_database
 from gaby.cli.opening import read_settings
 from gaby.cli.printing import AsJson, echo, print_json
 from gaby.kernel.errors import GabyError
@@ -29,7 +29,8 @@ def upgrade_command() -> None:
 @app.command()
 def check(as_json: AsJson = False) -> None:
     """Compare the tables with what this version expects, and on Postgres that row-level security is in force."""
-    database = open_configured_database(read_settings())
+    settings = read_settings()
+    database = open_configured_database(settings)
     state = inspect_schema(database)
     differences = find_drift(database) + unprotected(database) if state == "current" else []
     if as_json:
@@ -38,5 +39,7 @@ def check(as_json: AsJson = False) -> None:
         echo(f"The tables are {state}.", err=True)
         for difference in differences:
             echo(difference)
+    if state == "empty":
+        raise SchemaDiffers(explain_missing(settings))
     if state != "current" or differences:
         raise SchemaDiffers

@@ -16,7 +16,7 @@ from gaby.app import Gaby
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
-from gaby.cli.ticket import find_ticket
+from gaby.cli.ticket_ids import find_ticket
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor

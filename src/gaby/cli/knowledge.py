@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
 from gaby.cli.knowledge_candidates import gaps, learned
-from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_source, short
+from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_skipped, print_source, short
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
@@ -31,6 +31,7 @@ from gaby.knowledge.schemas import (
     SearchOut,
     SourceOut,
 )
+from gaby.knowledge.shelf import checked_source
 from gaby_connectors.sdk.manifest import Audience
 
 app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
@@ -64,9 +65,12 @@ def add(
     """Add a source of documents, and read it."""
     options = dict(_option(each) for each in option or [])
     secret = sys.stdin.readline().rstrip("\n") if secret_stdin else None
-    new = NewSource(name, kind, location, options, secret, parse_duration(every), audience or _asked_audience())
+    new = NewSource(name, kind, location, options, secret, parse_duration(every))
     if new.is_a_file:
         new = replace(new, location=_path(location, must_exist=sync_now))
+    checked_source(new)
+    chosen = audience or _asked_audience()
+    new = replace(new, audience=chosen or Audience.STAFF)
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
@@ -77,6 +81,9 @@ def add(
         return await _shelved(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
+    if chosen is None:
+        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
+        echo(told, err=True)
 
 
 @app.command("list")
@@ -118,6 +125,8 @@ def sync(
     print_rows(
         [source.model_dump() if as_json else short(source) for source in sources], as_json=as_json, empty=NO_SOURCES
     )
+    for source in sources if not as_json else ():
+        print_skipped(source, named=True)
     for trouble in troubles:
         secho(trouble, fg="red", err=True)
     if troubles:
@@ -317,12 +326,10 @@ async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
         return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
 
 
-def _asked_audience() -> Audience:
-    """In a terminal somebody can say; otherwise it is for the staff, which harms nobody."""
+def _asked_audience() -> Audience | None:
+    """In a terminal somebody can say; otherwise nobody, and it is for the staff, which harms nobody."""
     if not sys.stdin.isatty():
-        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
-        echo(told, err=True)
-        return Audience.STAFF
+        return None
     for each in Audience:
         echo(f"  {each}: {AUDIENCE_MEANS[each]}", err=True)
     return typer.prompt("Who may be shown its pages?", default=Audience.STAFF, type=Audience, err=True)

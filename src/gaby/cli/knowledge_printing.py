@@ -5,18 +5,21 @@ from typing import Any
 
 from rich.markup import escape
 
-from gaby.cli.printing import SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.printing import SafeConsole, echo, one_line, print_json, print_rows, secho
 from gaby.knowledge.citations.opening import Opened, Resolved
 from gaby.knowledge.new_source import AUDIENCE_MEANS
+from gaby.knowledge.reading.kinds import unread_kind
 from gaby.knowledge.retrieval.results import Results
 from gaby.knowledge.schemas import CitationOut, FailureOut, LinesOut, SourceOut
 
-NO_SOURCES = "There is no source yet. Add one: gaby knowledge add runbooks folder /srv/runbooks"
+NO_SOURCES = "There is no source yet. Add one: `gaby knowledge add runbooks folder /srv/runbooks`."
 _NO_DOCUMENTS = (
-    "There is no document to search in yet. Add a source: gaby knowledge add runbooks folder /srv/runbooks. "
-    "Or read those that there are: gaby knowledge sync"
+    "There is no document to search in yet. Add a source: `gaby knowledge add runbooks folder /srv/runbooks`. "
+    "Or read those that there are: `gaby knowledge sync`."
 )
 _WIDE = 300
+_NAMED = 5
+"""Skipped files that are named in one line."""
 
 
 def short(source: SourceOut) -> dict[str, Any]:
@@ -27,6 +30,7 @@ def short(source: SourceOut) -> dict[str, Any]:
         "documents": source.documents,
         "passages": source.passages,
         "problems": source.failed,
+        "skipped": source.skipped.count,
         "state": f"{source.state}: {source.error}" if source.error else _state(source),
         "fresh": source.fresh_at,
         "next": source.due_at,
@@ -35,7 +39,7 @@ def short(source: SourceOut) -> dict[str, Any]:
 
 def _state(source: SourceOut) -> str:
     if _is_empty(source):
-        return "done, nothing was found"
+        return "done, nothing could be read" if source.skipped.count else "done, nothing was found"
     if source.state != "running":
         return source.state
     return f"running, {source.done}" + (f" of {source.total}" if source.total is not None else "")
@@ -53,9 +57,28 @@ def print_source(source: SourceOut, *, as_json: bool) -> None:
     echo(f"Its audience is {source.audience}: {AUDIENCE_MEANS[source.audience]}.", err=True)
     if source.failed:
         having = "1 document has" if source.failed == 1 else f"{source.failed} documents have"
-        echo(f"{having} a problem: gaby knowledge show {source.name}", err=True)
-    if _is_empty(source):
+        echo(f"{having} a problem: `gaby knowledge show {source.name}`.", err=True)
+    print_skipped(source)
+    if _is_empty(source) and not source.skipped.count:
         echo("Nothing was found there. Check the location and the options of the source.", err=True)
+
+
+def print_skipped(source: SourceOut, *, named: bool = False) -> None:
+    """How many files are of kinds that are not read, and some of them by name."""
+    skipped = source.skipped
+    if not skipped.count:
+        return
+    files = ", ".join(f"{one_line(each)} ({_why_skipped(each)})" for each in skipped.files[:_NAMED])
+    were = "1 file was" if skipped.count == 1 else f"{skipped.count} files were"
+    more = skipped.count - len(skipped.files[:_NAMED])
+    by_kind = ", ".join(f"{count} {kind or 'without an extension'}" for kind, count in skipped.kinds.items())
+    of = f"{source.name}: " if named else ""
+    echo(f"{of}{were} skipped: {files}{f' and {more} more. In all: {by_kind}' if more else ''}.", err=True)
+
+
+def _why_skipped(path: str) -> str:
+    kind = unread_kind(path)
+    return f"{one_line(kind)} is not read" if kind else "it has no extension"
 
 
 def print_hits(results: Results, *, explain: bool) -> None:
@@ -90,7 +113,8 @@ def print_shown(shown: Resolved | Opened | tuple[SourceOut, list[FailureOut]], *
                 print_json({**source.model_dump(), "failures": [each.model_dump() for each in failures]})
                 return
             print_source(source, as_json=False)
-            print_rows([each.model_dump() for each in failures], as_json=False, empty="Every document could be read.")
+            every = "Every other file" if source.skipped.count else "Every document"
+            print_rows([each.model_dump() for each in failures], as_json=False, empty=f"{every} could be read.")
 
 
 _CHANGES: dict[str, Callable[[Resolved], str]] = {

@@ -12,6 +12,7 @@ from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, echo, print_rows
 from gaby.cli.user import InWorkspace
 from gaby.kernel.errors import BadRequest
+from gaby.kernel.suggestions import unknown_name
 from gaby.llm.accounts import EMBEDDINGS, NewAccount
 from gaby.llm.prices import Price
 from gaby.llm.probe import Probed
@@ -72,7 +73,7 @@ def add(
     """Add an account at a vendor, or a server of your own. The key is asked for, or read from standard input."""
     terms = next((terms for known, terms in TERMS.items() if known == kind), None)
     if terms is None:
-        raise BadRequest(f"There is no kind {kind!r}. There are: {', '.join(TERMS)}.")
+        raise BadRequest(unknown_name("kind", kind, TERMS))
     options = dict(_pair(each) for each in option or [])
     routes = dict(_pair(each) for each in route or [])
     key = _asked_key(required=terms.needs_key)

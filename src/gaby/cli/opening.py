@@ -8,16 +8,14 @@ from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import TypeVar
 
-from gaby.app import Gaby, build
+from gaby.app import Gaby, build, require_installation
 from gaby.cli.printing import secho
 from gaby.identity.models import Workspace
 from gaby.kernel import failpoints, log
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.database import ReadSession
-from gaby.kernel.database.faults import SchemaOutdated
 from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import SYSTEM, WorkspaceId
-from gaby.migrations import inspect_schema
 from gaby.settings import Settings, load
 
 T = TypeVar("T")
@@ -43,9 +41,8 @@ def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) 
 
 async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
     _stop_at_once(asyncio.current_task())
+    require_installation(settings)
     gaby = build(settings)
-    if inspect_schema(gaby.database) != "current":
-        raise SchemaOutdated
     async with gaby.running(background=False):
         return await work(gaby)
 

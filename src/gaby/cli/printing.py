@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gaby.cli.hints import in_named_workspace
 from gaby.kernel.text import printable
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -26,12 +27,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """Lines for people. Texts of others that must stay within their line are given through `one_line`."""
-    typer.echo(printable(str(text)), err=err, nl=nl)
+    typer.echo(printable(_message(text) if err else str(text)), err=err, nl=nl)
 
 
 def secho(text: object, *, fg: str | None = None, bold: bool = False, dim: bool = False, err: bool = False) -> None:
     """The same, with a style."""
-    typer.secho(printable(str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err)
+    typer.secho(printable(_message(text) if err else str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err)
+
+
+def _message(text: object) -> str:
+    """What goes to stderr is Gaby's own, and may suggest commands; stdout is data, which stays as it is."""
+    return in_named_workspace(str(text))
 
 
 def one_line(value: object) -> str:

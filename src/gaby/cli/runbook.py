@@ -11,7 +11,7 @@ from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, echo, one_line, print_json, print_rows, secho
 from gaby.cli.runbook_printing import print_checked, print_tried
-from gaby.cli.ticket import find_ticket
+from gaby.cli.ticket_ids import find_ticket
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, NotFound

@@ -1,5 +1,6 @@
 """`gaby runs`: investigations, under way and ended."""
 
+from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -8,18 +9,19 @@ from rich.markup import escape
 
 from gaby.agent.schemas import RunDetailOut, RunOut
 from gaby.app import Gaby
+from gaby.cli.columns import print_lines
 from gaby.cli.model_calls import call_row, print_trace
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, print_json, print_rows
+from gaby.cli.ticket_ids import find_run, run_names
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
-from gaby.kernel.errors import BadRequest
 from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="The run's id; `gaby runs list` shows them.")]
+Which = Annotated[str, typer.Argument(help="The run's id or its beginning, as `gaby runs list` shows it; or a ticket.")]
 
 
 @app.command("list")
@@ -31,16 +33,25 @@ def list_runs(
 ) -> None:
     """List investigations, the newest first."""
 
-    async def work(gaby: Gaby) -> list[RunOut]:
+    async def work(gaby: Gaby) -> tuple[list[RunOut], Mapping[UUID, str]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [RunOut.of(row) for row in await gaby.agent.list(session, state, limit)]
+            rows = await gaby.agent.list(session, state, limit)
+            return [RunOut.of(row) for row in rows], await run_names(session, rows)
 
-    found = run(work)
-    rows = [{"id": r.id, "state": r.state, "verdict": r.verdict, "began": r.created_at, "why": r.reason} for r in found]
-    print_rows(
-        [r.model_dump() for r in found] if as_json else rows, as_json=as_json, empty="None yet. `gaby ticket add`."
-    )
+    found, names = run(work)
+    if as_json:
+        print_json([each.model_dump() for each in found])
+    elif not found:
+        echo("None yet. `gaby ticket add`.", err=True)
+    else:
+        print_lines(
+            ("run", "state", "verdict", "began", "why"),
+            [
+                (names[r.id], r.state, r.verdict or "-", f"{r.created_at:%Y-%m-%d %H:%M}", one_line(r.reason or "-"))
+                for r in found
+            ],
+        )
 
 
 @app.command()
@@ -50,7 +61,7 @@ def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -
     async def work(gaby: Gaby) -> RunDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = await gaby.agent.get(session, _id(which))
+            row = await find_run(gaby, session, which)
             return RunDetailOut.with_steps(row, await gaby.agent.steps(session, row.id))
 
     found = run(work)
@@ -76,7 +87,7 @@ def halt(
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.agent.halt(session, actor, _id(which), reason)
+            await gaby.agent.halt(session, actor, (await find_run(gaby, session, which)).id, reason)
 
     run(work)
     echo("It stops at its next step.", err=True)
@@ -89,7 +100,7 @@ def resume(which: Which, workspace: InWorkspace = None) -> None:
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.agent.resume(session, actor, _id(which))
+            await gaby.agent.resume(session, actor, (await find_run(gaby, session, which)).id)
 
     run(work)
     echo("A worker takes it up.", err=True)
@@ -107,7 +118,7 @@ def replay(
     async def work(gaby: Gaby) -> list[dict[str, object]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = await gaby.agent.get(session, _id(which))
+            row = await find_run(gaby, session, which)
             return [
                 {
                     "n": edge.n,
@@ -145,12 +156,14 @@ def trace(
     async def list_calls(gaby: Gaby) -> list[RunCallOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [RunCallOut.of_run(each) for each in await gaby.usage.traces.of_run(session, _id(which))]
+            found = await find_run(gaby, session, which)
+            return [RunCallOut.of_run(each) for each in await gaby.usage.traces.of_run(session, found.id)]
 
     async def read_call(gaby: Gaby) -> CallTraceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            found = await gaby.usage.traces.call_of_run(session, _id(which), call or 0)
+            of = await find_run(gaby, session, which)
+            found = await gaby.usage.traces.call_of_run(session, of.id, call or 0)
             return CallTraceOut.of(found, await gaby.usage.traces.content(session, found))
 
     if call is None:
@@ -163,10 +176,3 @@ def trace(
         print_json(content.model_dump())
     else:
         print_trace(content)
-
-
-def _id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise BadRequest("A run's id looks like 0192ab34-...; `gaby runs list` shows them.") from None

@@ -1,28 +1,29 @@
 """`gaby ticket`: tickets, from the machine where Gaby runs."""
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated
-from uuid import UUID
 
 import typer
 from rich.markup import escape
 
 from gaby.agent.schemas import RatedOut
 from gaby.app import Gaby
+from gaby.cli.columns import cut_beginning, print_lines
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
+from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, print_json
+from gaby.cli.ticket_ids import find_ticket, ticket_names
 from gaby.cli.user import InWorkspace
 from gaby.kernel.actors import Actor
-from gaby.kernel.database import ReadSession
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority
-from gaby.tickets.models import Ticket
 from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
 
 app = typer.Typer(help="Tickets: added, listed, shown, answered, closed, rated.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="The ticket's id, or what its desk calls it.")]
+Which = Annotated[str, typer.Argument(help="The ticket's id or its beginning, or what its desk calls it.")]
+_REQUESTER_WIDTH = 32
 
 
 @app.command()
@@ -71,19 +72,21 @@ def list_tickets(
 ) -> None:
     """List tickets, the newest first."""
 
-    async def work(gaby: Gaby) -> list[TicketOut]:
+    async def work(gaby: Gaby) -> list[_Listed]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [TicketOut.of(row) for row in await gaby.tickets.list(session, status, limit)]
+            rows = await gaby.tickets.list(session, status, limit)
+            verdicts = await gaby.agent.latest_verdicts(session, [row.id for row in rows])
+            names = await ticket_names(gaby, session, rows)
+            return [_Listed(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
     found = run(work)
-    rows = [
-        {"id": t.id, "status": t.status, "priority": t.priority, "received": t.received_at, "title": t.title}
-        for t in found
-    ]
-    print_rows(
-        [t.model_dump() for t in found] if as_json else rows, as_json=as_json, empty="No tickets. `gaby ticket add`."
-    )
+    if as_json:
+        print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in found])
+    elif not found:
+        echo("No tickets. `gaby ticket add`.", err=True)
+    else:
+        print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in found])
 
 
 @app.command()
@@ -175,17 +178,24 @@ def rate(
     if as_json:
         print_json(rated.model_dump())
     elif rated.staged:
-        echo("Rated. It waits as something to learn: `gaby knowledge learned`.")
+        echo("Rated. It waits as something to learn: `gaby knowledge learned`.", err=True)
     else:
-        echo(f"Rated. Nothing is learned from it: {rated.why}")
+        echo(f"Rated. Nothing is learned from it: {rated.why}", err=True)
 
 
-async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
-    """By its id, by the beginning of it, or by the desk's own id."""
-    try:
-        return await gaby.tickets.intake.get(session, UUID(which))
-    except ValueError:
-        return await gaby.tickets.named(session, which)
+@dataclass(frozen=True)
+class _Listed:
+    ticket: TicketOut
+    name: str
+    """By which commands find it."""
+    verdict: str | None
+    """Of its last investigation."""
+
+
+def _cells(listed: _Listed) -> list[str]:
+    ticket = listed.ticket
+    requester = cut_beginning(one_line(ticket.requester_email or "-"), _REQUESTER_WIDTH)
+    return [one_line(listed.name), requester, ticket.status, listed.verdict or "-", one_line(ticket.title)]
 
 
 def _priority(text: str) -> Priority:

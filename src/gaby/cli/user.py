@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
+from gaby.cli.hints import remember_workspace
 from gaby.cli.opening import choose_workspace, operator, run
 from gaby.cli.printing import AsJson, echo, print_rows
 from gaby.identity import Role
@@ -16,9 +17,15 @@ from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
 
 app = typer.Typer(help="People, from the machine where Gaby runs.", no_args_is_help=True)
 
-InWorkspace = Annotated[str | None, typer.Option("--workspace", "-w", help="Slug; the only workspace if not given.")]
+InWorkspace = Annotated[
+    str | None,
+    typer.Option("--workspace", "-w", help="Slug; the only workspace if not given.", callback=remember_workspace),
+]
 OfWorkspace = Annotated[
-    str | None, typer.Option("--workspace", "-w", help="Whose invitation made the account, if one did.")
+    str | None,
+    typer.Option(
+        "--workspace", "-w", help="Whose invitation made the account, if one did.", callback=remember_workspace
+    ),
 ]
 FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
 

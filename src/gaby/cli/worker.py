@@ -5,13 +5,11 @@ import signal
 import time
 from itertools import chain, repeat
 
-from gaby.app import Gaby, build
+from gaby.app import Gaby, build, require_installation
 from gaby.cli.opening import read_settings
 from gaby.cli.printing import echo
 from gaby.kernel import log, tracing
-from gaby.kernel.database.faults import SchemaOutdated
 from gaby.kernel.errors import Unavailable
-from gaby.migrations import inspect_schema
 from gaby.settings import Settings
 
 _PAUSES = chain((1.0, 2.0, 4.0, 8.0), repeat(15.0))
@@ -22,7 +20,6 @@ def worker() -> None:
     settings = read_settings()
     log.configure(level=settings.log.level, style=settings.log.format)
     tracing.configure(settings.telemetry.endpoint)
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         for pause in _PAUSES:
             try:
@@ -38,10 +35,9 @@ def worker() -> None:
 
 
 def _built(settings: Settings) -> Gaby:
-    gaby = build(settings)
-    if inspect_schema(gaby.database) != "current":
-        raise SchemaOutdated
-    return gaby
+    require_installation(settings)
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return build(settings)
 
 
 async def _work(gaby: Gaby) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from gaby.knowledge.documents import Brought, Unreadable
 from gaby.knowledge.library import Held
 from gaby.knowledge.preparing import Prepared, prepare
-from gaby.knowledge.sources.source import Failed, Item, Source, SourceUnavailable, Total
+from gaby.knowledge.sources.source import Failed, Item, Listed, Skipped, Source, SourceUnavailable, Total
 
 _DOCUMENTS = 128
 _PASSAGES = 512
@@ -85,6 +85,7 @@ class Reading:
         """Behind the last document that was listed."""
         self.seen: set[str] = set()
         """Every address that was listed, whatever became of it."""
+        self.skipped: Skipped | None = None
 
     async def batches(self) -> AsyncGenerator[Batch]:
         """When the listing breaks off, what was read until then comes before the reason is raised."""
@@ -92,13 +93,7 @@ class Reading:
         waiting: list[Item] = []
         try:
             async for listed in self._source.list(self._known.fingerprints(), self._cursor):
-                match listed:
-                    case Total(documents):
-                        self._batch.total = documents
-                    case Failed():
-                        self._take_failed(listed)
-                    case Item():
-                        waiting += self._to_read(listed)
+                waiting += self._listed(listed)
                 if len(waiting) >= _TOGETHER or self._batch.full:
                     # Whatever is written has the cursor behind it, so nothing listed before may be left unread.
                     await self._read(waiting)
@@ -112,6 +107,19 @@ class Reading:
             yield self._taken()
         if broke_off is not None:
             raise broke_off
+
+    def _listed(self, listed: Listed) -> Sequence[Item]:
+        """What of it has to be read."""
+        match listed:
+            case Total(documents):
+                self._batch.total = documents
+            case Skipped():
+                self.skipped = listed
+            case Failed():
+                self._take_failed(listed)
+            case Item():
+                return self._to_read(listed)
+        return ()
 
     def _taken(self) -> Batch:
         batch, self._batch = self._batch, Batch()

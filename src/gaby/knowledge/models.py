@@ -99,6 +99,8 @@ class KnowledgeSource(Base, WorkspaceOwned):
     added: Mapped[int] = mapped_column(default=0)
     changed: Mapped[int] = mapped_column(default=0)
     removed: Mapped[int] = mapped_column(default=0)
+    skipped: Mapped[dict[str, Any]] = mapped_column(default_factory=dict[str, Any], server_default="{}")
+    """What the last complete sync saw of kinds that are not read: `count`, `kinds` and `files`. Empty: it says none."""
 
 
 class KnowledgeDocument(Base, WorkspaceOwned):

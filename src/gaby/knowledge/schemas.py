@@ -61,6 +61,15 @@ class SourceChangeIn(BaseModel):
         return self
 
 
+class SkippedOut(BaseModel):
+    count: int = 0
+    kinds: Annotated[
+        dict[str, int],
+        Field(description="How many files there are of each kind, such as .docx; empty: without an extension."),
+    ] = Field(default_factory=dict[str, int])
+    files: Annotated[list[str], Field(description="Some of them.")] = Field(default_factory=list[str])
+
+
 class SourceOut(BaseModel):
     id: UUID
     name: str
@@ -72,6 +81,7 @@ class SourceOut(BaseModel):
     documents: int
     passages: int
     failed: Annotated[int, Field(description="Documents that cannot be read.")]
+    skipped: Annotated[SkippedOut, Field(description="Files of kinds that are not read.")]
     done: Annotated[int, Field(description="Documents that the running or last sync has dealt with.")]
     total: Annotated[int | None, Field(description="As far as it is known.")]
     added: int
@@ -91,10 +101,12 @@ class SourceOut(BaseModel):
             documents=shelved.documents,
             passages=shelved.passages,
             failed=shelved.failed,
+            skipped=SkippedOut.model_validate(row.skipped),
         )
 
 
-_SOURCE_FIELDS = tuple(name for name in SourceOut.model_fields if name not in {"documents", "passages", "failed"})
+_COUNTED = {"documents", "passages", "failed", "skipped"}
+_SOURCE_FIELDS = tuple(name for name in SourceOut.model_fields if name not in _COUNTED)
 
 
 class ProgressOut(BaseModel):

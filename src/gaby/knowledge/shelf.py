@@ -16,6 +16,7 @@ from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import Ids
+from gaby.kernel.suggestions import unknown_name
 from gaby.knowledge.citations.opening import Citations
 from gaby.knowledge.library import Library
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
@@ -73,7 +74,7 @@ class Shelf:
         self._grounds = grounds
 
     async def add(self, session: WriteSession, actor: Actor, new: NewSource) -> KnowledgeSource:
-        config = _checked(new)
+        config = checked_source(new)
         _check_audience(new.audience)
         if _needs_this_machine(new) and not actor.may(Permission.INSTALLATION_MANAGE):
             raise OnThisMachine
@@ -229,7 +230,8 @@ def _needs_this_machine(new: NewSource) -> bool:
     return new.is_a_file or (new.kind == "git" and not new.location.startswith("https://"))
 
 
-def _checked(new: NewSource) -> SourceConfig:
+def checked_source(new: NewSource) -> SourceConfig:
+    """Raises with what to do, for anything that is wrong before the database or the source is asked."""
     if not _NAME.fullmatch(new.name) or new.name == LEARNED:
         raise Invalid("A source's name has small letters, digits and dashes, at most 59; `learned` is taken.")
     if new.kind == LEARNED:
@@ -244,7 +246,7 @@ def _config(new: NewSource) -> SourceConfig:
     kinds: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
     kind = kinds.get(new.kind)
     if kind is None:
-        raise BadSource(f"There is no kind of source {new.kind[:40]!r}. There are: {', '.join(sorted(kinds))}.")
+        raise BadSource(unknown_name("kind of source", new.kind, sorted(kinds.keys() - {LEARNED})))
     return SourceConfig(kind, new.location, dict(new.options), new.secret)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -156,7 +156,7 @@ class Syncer:
                 await failpoint_async("knowledge.after_write")
                 if told is not None:
                     told(progress)
-        progress = await self._finish(claim, known, reading.seen)
+        progress = await self._finish(claim, known, reading)
         await self._library.tend(claim.workspace_id)
         if told is not None:
             told(progress)
@@ -244,8 +244,9 @@ class Syncer:
                 )
             )
 
-    async def _finish(self, claim: _Claim, known: Known, seen: set[str]) -> Progress:
+    async def _finish(self, claim: _Claim, known: Known, reading: Reading) -> Progress:
         """Only after a complete listing: what it did not name is no longer there."""
+        seen = reading.seen
         async with self._database.write(claim.workspace_id) as session:
             row = await self._mine(session, claim)
             gone = await self._unseen(session, claim, known, seen)
@@ -258,6 +259,7 @@ class Syncer:
                     await session.execute(delete(failure).where(*of_source, failure.uri == uri))
             now = self._clock.now()
             row.removed += len(gone)
+            row.skipped = {} if reading.skipped is None else asdict(reading.skipped)
             row.state, row.error, row.lease_until = "done", None, None
             row.finished_at = row.fresh_at = now
             row.sync_id = row.cursor = None

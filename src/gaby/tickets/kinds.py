@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from gaby.kernel.errors import Invalid
+from gaby.kernel.suggestions import unknown_name
 from gaby.tickets.adapters.adapter import AdapterKind
 
 KINDS = {
@@ -22,7 +23,7 @@ def kind_of(name: str) -> AdapterKind[Any]:
     if name in _others:
         return _others[name]
     if name not in KINDS:
-        raise Invalid(f"There is no kind of desk {name[:60]!r}. There are: {', '.join(KINDS)}.")
+        raise Invalid(unknown_name("kind of desk", name, KINDS))
     return import_module(f"gaby.tickets.adapters.{name}").kind
 
 

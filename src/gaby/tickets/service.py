@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
@@ -21,6 +21,10 @@ from gaby.tickets.receiving import Receiver
 
 class AtItsDesk(Conflict):
     """This ticket is at another desk. Answer and close it there; Gaby hears of it."""
+
+
+_AT_ONCE = 400
+"""Values of one query."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,17 @@ class Tickets:
         if len(found) != 1:
             raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
         return found[0]
+
+    async def shared_names(self, session: ReadSession, external_ids: Sequence[str]) -> set[str]:
+        """Those of the desks' own ids that more than one desk uses."""
+        shared: set[str] = set()
+        desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
+        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
+        for start in range(0, len(external_ids), _AT_ONCE):
+            some = Ticket.external_id.in_(external_ids[start : start + _AT_ONCE])
+            query = select(Ticket.external_id).where(*mine, some).group_by(Ticket.external_id)
+            shared.update(await session.scalars(query.having(func.count() > 1)))
+        return shared
 
     async def prepare_message(self, body: str, author: Author) -> PreparedMessage:
         """A message for the built-in desk, before the transaction that stores it is opened."""

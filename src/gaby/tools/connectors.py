@@ -17,7 +17,7 @@ from gaby.kernel.ids import ConnectorId, Ids
 from gaby.mcp import Change, ServerDefinitions, difference
 from gaby.safety import Scopes
 from gaby.tools import builtin, epochs
-from gaby.tools.errors import ConnectorExists, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
+from gaby.tools.errors import ConnectorExists, ConnectorNotAccepted, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
 from gaby.tools.launches import Bundled, Way
 from gaby.tools.manifests import read_manifests
 from gaby.tools.models import Connector, SessionNote
@@ -118,8 +118,8 @@ class Connectors:
     async def limit(self, session: WriteSession, actor: Actor, name: str, change: PolicyChange) -> Connector:
         row = await self.get(session, name)
         if change.autonomy is not None:
-            if change.autonomy.rank > Autonomy.INVESTIGATE.rank and is_unsafe(row):
-                raise TooMuchAutonomy
+            if change.autonomy.rank > Autonomy.INVESTIGATE.rank:
+                _check_autonomy(row)
             row.autonomy = change.autonomy
         if change.scopes is not None:
             row.scopes = change.scopes.model_dump(mode="json")
@@ -239,6 +239,17 @@ def _reach(actor: Actor, way: Way) -> Way:
     if not isinstance(way, Bundled):
         return way
     return way.model_copy(update={"any_address": actor.may(Permission.INSTALLATION_MANAGE)})
+
+
+def _check_autonomy(row: Connector) -> None:
+    """Raises unless its tools are accepted and each has a manifest."""
+    if row.accepted is None:
+        raise ConnectorNotAccepted(
+            f"{row.name} was not accepted yet, so it can only investigate. Look at its tools and accept them: "
+            f"`gaby connector accept {row.name}`."
+        )
+    if is_unsafe(row):
+        raise TooMuchAutonomy
 
 
 def is_unsafe(row: Connector) -> bool:

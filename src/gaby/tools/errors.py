@@ -12,7 +12,7 @@ class ConnectorExists(Conflict):
 
 
 class ConnectorNotAccepted(Conflict):
-    """The connector's tools have not been accepted yet. Look at them with `gaby connector diff` and accept them."""
+    """The connector's tools have not been accepted yet. Look at them and accept them: `gaby connector accept NAME`."""
 
 
 class NothingToAccept(Conflict):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gaby.kernel.errors import Invalid, NotFound
+from gaby.kernel.suggestions import unknown_name
 from gaby.tools.connectors import NewConnector
 from gaby.tools.launches import Bundled
 from gaby_connectors.catalogue import BUNDLED, Bundle, settings_of_bundle
@@ -34,5 +35,5 @@ def declared_settings(kind: str) -> tuple[Setting, ...]:
 def _bundle(kind: str) -> Bundle:
     found = BUNDLED.get(kind)
     if found is None:
-        raise NotFound(f"There is no connector of the kind {kind[:60]!r}. There are: {', '.join(sorted(BUNDLED))}.")
+        raise NotFound(unknown_name("connector of the kind", kind, sorted(BUNDLED)))
     return found

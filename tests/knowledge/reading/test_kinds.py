@@ -3,6 +3,7 @@
 import pytest
 
 from gaby.knowledge.reading import kind_of
+from gaby.knowledge.reading.kinds import unread_kind
 
 pytestmark = pytest.mark.promise("K1")
 
@@ -67,3 +68,19 @@ def test_what_is_no_text_for_people_is_skipped(name: str) -> None:
 )
 def test_a_server_is_believed_where_it_is_precise(name: str, media_type: str, kind: str | None) -> None:
     assert kind_of(name, media_type) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a/Handbook.DOCX", ".docx"),
+        ("web/app.min.js", ".min.js"),
+        ("package-lock.json", "package-lock.json"),
+        ("core", ""),
+        ("core.", ""),
+        ("https://docs.example/photo.png?size=2", ".png"),
+    ],
+)
+def test_the_kind_of_a_file_that_is_not_read_has_a_name(name: str, kind: str) -> None:
+    assert kind_of(name) is None
+    assert unread_kind(name) == kind

@@ -50,6 +50,23 @@ async def test_what_cannot_be_read_and_what_nobody_wrote_is_left_out(tmp_path: P
     assert (await listing(_folder(tmp_path))).uris == ["yes.md"]
 
 
+async def test_files_of_kinds_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    _write(tmp_path, "yes.md", "handbook.docx", "a/photo.PNG", "a/other.png", "a/LICENSE-x", ".hidden.docx")
+    _write(tmp_path, ".git/objects/pack.idx", "web/node_modules/x.wasm", "drafts/old.docx")
+    (tmp_path / "link.docx").symlink_to(tmp_path / "handbook.docx")
+    found = (await listing(Directory(tmp_path, wanted=_is_markdown, exclude=("drafts/",)))).skipped
+    assert found is not None
+    assert (found.count, found.kinds) == (4, {".png": 2, ".docx": 1, "": 1})
+    assert found.files == ["a/LICENSE-x", "a/other.png", "a/photo.PNG", "handbook.docx"]
+
+
+async def test_of_many_skipped_files_some_are_named(tmp_path: Path) -> None:
+    _write(tmp_path, *(f"{number}.k{number}" for number in range(50)))
+    found = (await listing(_folder(tmp_path))).skipped
+    assert found is not None
+    assert (found.count, len(found.kinds), len(found.files)) == (50, 20, 20)
+
+
 async def test_a_fingerprint_changes_with_the_file_and_with_nothing_else(tmp_path: Path) -> None:
     _write(tmp_path, "a.md", "b.md")
     before = (await listing(_folder(tmp_path))).known()

@@ -33,7 +33,7 @@ GOOD = [
 ]
 
 BAD = [
-    (SourceConfig(cast("Kind", "ftp"), "x"), "no kind of source `ftp`. There are: folder"),
+    (SourceConfig(cast("Kind", "ftp"), "x"), "no kind of source 'ftp'. There are: folder"),
     (SourceConfig("folder", "docs"), "whole path"),
     (SourceConfig("folder", "/srv/\0"), "whole path"),
     (SourceConfig("folder", "/srv", {"inlcude": "*"}), "no option `inlcude`. There are: exclude, include"),

@@ -52,6 +52,16 @@ async def test_the_files_of_a_commit_are_listed_by_their_path(repository: MadeRe
     assert (await found.bring("readme.md")).link is None
 
 
+async def test_files_of_kinds_that_are_not_read_are_counted(repository: MadeRepository, cloning: Cloning) -> None:
+    repository.write("docs/handbook.docx", b"PK")
+    repository.write("photo.png", b"\x89PNG")
+    repository.write(".github/hidden.docx", b"PK")
+    repository.commit(readme="hello")
+    found = (await listing(cloning(exclude="*.png"))).skipped
+    assert found is not None
+    assert (found.count, found.kinds, found.files) == (1, {".docx": 1}, ["docs/handbook.docx"])
+
+
 async def test_the_fingerprint_of_a_file_is_what_git_calls_its_content(
     repository: MadeRepository, cloning: Cloning
 ) -> None:

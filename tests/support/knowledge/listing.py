@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gaby.knowledge.documents import Brought
-from gaby.knowledge.sources.source import Failed, Item, Source, Total
+from gaby.knowledge.sources.source import Failed, Item, Skipped, Source, Total
 
 
 @dataclass
@@ -12,6 +12,7 @@ class Listing:
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     failed: dict[str, Failed] = field(default_factory=dict[str, Failed])
     total: int | None = None
+    skipped: Skipped | None = None
 
     @property
     def uris(self) -> list[str]:
@@ -39,4 +40,6 @@ async def listing(source: Source, known: Mapping[str, str] | None = None, cursor
                 found.failed[listed.uri] = listed
             case Total(documents):
                 found.total = documents
+            case Skipped():
+                found.skipped = listed
     return found

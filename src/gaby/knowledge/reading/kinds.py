@@ -49,6 +49,7 @@ _BY_NAME = {
 _NOT_FOR_READING = frozenset(
     ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "composer.lock", "go.sum", "cargo.lock", "uv.lock")
 )
+_LONGEST_SUFFIX = 20
 _NOT_FOR_READING_ENDS = (".min.js", ".min.css", ".min.html", ".bundle.js")
 _BY_MEDIA_TYPE = {
     "text/markdown": MARKDOWN,
@@ -84,6 +85,16 @@ def kind_of(name: str, media_type: str | None = None) -> str | None:
     if said.startswith("text/") or said in _TEXT_TYPES:
         return PLAIN if named in (None, PDF) else named
     return None
+
+
+def unread_kind(name: str) -> str:
+    """What to call the kind of a file that is not read: `.docx`; empty for a name without an extension."""
+    base = base_name(name).lower()
+    if base in _NOT_FOR_READING:
+        return base
+    longer = next((each for each in _NOT_FOR_READING_ENDS if base.endswith(each)), None)
+    stem, _, suffix = base.rpartition(".")
+    return longer or (f".{suffix[:_LONGEST_SUFFIX]}" if stem and suffix else "")
 
 
 def base_name(name: str) -> str:

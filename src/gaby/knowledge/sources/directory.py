@@ -10,8 +10,9 @@ from urllib.parse import quote_from_bytes
 
 from gaby.knowledge.documents import Brought, Unreadable
 from gaby.knowledge.sources.globs import chooses
-from gaby.knowledge.sources.limits import Wanted, as_size
-from gaby.knowledge.sources.source import Failed, Item, Listed, SourceUnavailable, Total
+from gaby.knowledge.sources.limits import PathFilter, Wanted, as_size
+from gaby.knowledge.sources.skipped_files import SkippedFiles
+from gaby.knowledge.sources.source import Failed, Item, Listed, Skipped, SourceUnavailable, Total
 from gaby.knowledge.sources.tree import FoundFile, Tree, fingerprint, open_beneath
 
 
@@ -29,26 +30,29 @@ class Directory:
         max_files: int = 200_000,
     ) -> None:
         self._root = root
-        self._wanted = wanted
-        self._chosen = chooses(include, exclude)
+        self._paths = PathFilter(chooses(include, exclude), wanted)
         self._max_bytes = max_bytes
         self._max_files = max_files
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
-        root, found = await asyncio.to_thread(self._walk)
+        root, found, skipped = await asyncio.to_thread(self._walk)
         yield Total(len(found))
+        yield skipped
         for each in found:
             yield each if isinstance(each, Failed) else self._item(root, each)
 
     async def close(self) -> None:
         pass
 
-    def _walk(self) -> tuple[str, Sequence[FoundFile | Failed]]:
-        root = os.path.realpath(self._root)
-        return root, Tree(root, self._is_meant, self._max_files).walk()
+    def _walk(self) -> tuple[str, Sequence[FoundFile | Failed], Skipped]:
+        root, skipped = os.path.realpath(self._root), SkippedFiles()
 
-    def _is_meant(self, uri: str) -> bool:
-        return self._chosen(uri) and self._wanted(uri, None)
+        def unwanted(uri: str) -> None:
+            if self._paths.skips(uri):
+                skipped.add(uri)
+
+        found = Tree(root, self._paths.reads, self._max_files, unwanted).walk()
+        return root, found, skipped.summary()
 
     def _item(self, root: str, found: FoundFile) -> Item | Failed:
         if found.size > self._max_bytes:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gaby.kernel.suggestions import unknown_name
 from gaby.knowledge.new_source import DESK
 from gaby.knowledge.sources.config import SourceConfig, SourceGround
 from gaby.knowledge.sources.directory import Directory, OneFile
@@ -11,6 +12,7 @@ from gaby.knowledge.sources.git_address import check_ref, git_address
 from gaby.knowledge.sources.globs import check_glob, chooses
 from gaby.knowledge.sources.guard import Guard
 from gaby.knowledge.sources.hosted import confluence, notion, page, site
+from gaby.knowledge.sources.limits import PathFilter
 from gaby.knowledge.sources.made import Made
 from gaby.knowledge.sources.options import Options, Plan, no_secret, usable_secret
 from gaby.knowledge.sources.source import BadSource, Source
@@ -29,7 +31,7 @@ def make_source(config: SourceConfig, ground: SourceGround) -> Source:
 def _plan(config: SourceConfig) -> Plan:
     plan = _PLANS.get(config.kind)
     if plan is None:
-        raise BadSource(f"There is no kind of source `{config.kind}`. There are: {', '.join(_PLANS)}.")
+        raise BadSource(unknown_name("kind of source", config.kind, _PLANS))
     return plan(config)
 
 
@@ -75,7 +77,7 @@ def _git(config: SourceConfig) -> Plan:
             address,
             guard=Guard(ground.allowed_networks, ground.resolve),
             cache=ground.cache,
-            wanted=lambda path: chosen(path) and ground.wanted(path, None),
+            paths=PathFilter(chosen, ground.wanted),
             ref=ref,
             secret=secret,
             max_bytes=ground.limits.document_bytes,

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -15,8 +15,10 @@ from gaby.knowledge.sources.git_address import GitAddress, is_commit
 from gaby.knowledge.sources.git_blobs import Blobs
 from gaby.knowledge.sources.git_process import Git, GitFailed, environment
 from gaby.knowledge.sources.guard import Guard
-from gaby.knowledge.sources.source import BadSource, Failed, Item, Listed, SourceUnavailable, Total
-from gaby.knowledge.sources.tree import JUNK
+from gaby.knowledge.sources.limits import PathFilter
+from gaby.knowledge.sources.skipped_files import SkippedFiles
+from gaby.knowledge.sources.source import BadSource, Failed, Item, Listed, Skipped, SourceUnavailable, Total
+from gaby.knowledge.sources.tree import JUNK, printable_path
 
 _HEAD = "refs/gaby/head"
 _LINK, _SUBMODULE = "120000", "160000"
@@ -43,17 +45,17 @@ class Repository:
         *,
         guard: Guard,
         cache: Path,
-        wanted: Callable[[str], bool],
+        paths: PathFilter,
         ref: str = "",
         secret: str | None = None,
         max_bytes: int = 20_000_000,
         seconds: float = 900.0,
     ) -> None:
-        """`wanted` judges paths. Without a `ref` it is what the repository itself calls its head."""
+        """Without a `ref` it is what the repository itself calls its head."""
         self._address = address
         self._guard = guard
         self._folder = cache / f"git-{sha256(f'{address.url} {ref}'.encode()).hexdigest()[:24]}"
-        self._wanted = wanted
+        self._paths = paths
         self._ref = ref
         self._secret = secret
         self._max_bytes = max_bytes
@@ -71,8 +73,10 @@ class Repository:
         except BadSource as error:
             raise SourceUnavailable(error.message) from error
         self._blobs = Blobs(git, self._max_bytes)
-        entries = [entry for entry in _entries(listing) if self._is_meant(entry)]
+        visible = [entry for entry in _entries(listing) if not _is_hidden(entry.path)]
+        entries = [entry for entry in visible if entry.mode == _SUBMODULE or self._paths.reads(entry.path)]
         yield Total(len(entries))
+        yield self._skipped(visible)
         for entry in entries:
             yield self._listed(entry, commit, self._blobs)
 
@@ -81,10 +85,12 @@ class Repository:
             await self._blobs.close()
             self._blobs = None
 
-    def _is_meant(self, entry: _Entry) -> bool:
-        parts = entry.path.split("/")
-        hidden = any(part.startswith(".") or part in JUNK for part in parts)
-        return not hidden and (entry.mode == _SUBMODULE or self._wanted(entry.path))
+    def _skipped(self, entries: Sequence[_Entry]) -> Skipped:
+        skipped = SkippedFiles()
+        for entry in entries:
+            if entry.mode not in _SKIPPED and self._paths.skips(entry.path):
+                skipped.add(printable_path(entry.path))
+        return skipped.summary()
 
     def _listed(self, entry: _Entry, commit: str, blobs: Blobs) -> Item | Failed:
         if entry.mode in _SKIPPED:
@@ -92,7 +98,7 @@ class Repository:
         if entry.size > self._max_bytes:
             return Failed(entry.path, too_large(entry.size, self._max_bytes))
         if not entry.path.isprintable():
-            return Failed("".join(c if c.isprintable() else "�" for c in entry.path), "Its name cannot be shown.")
+            return Failed(printable_path(entry.path), "Its name cannot be shown.")
         link = self._address.link(commit, entry.path)
         return Item(entry.path, entry.blob, partial(_bring, blobs, entry, link))
 
@@ -155,6 +161,10 @@ class Repository:
         await git.run("fetch", *options, "--", self._address.url, wanted)
         await git.run("gc", "--auto", "--quiet")
         return (await git.run("rev-parse", "--verify", f"{_HEAD}^{{commit}}")).decode().strip()
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") or part in JUNK for part in path.split("/"))
 
 
 async def _bring(blobs: Blobs, entry: _Entry, link: str | None) -> Brought:

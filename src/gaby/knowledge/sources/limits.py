@@ -24,5 +24,21 @@ class Limits:
     """Between two requests to the same website."""
 
 
+@dataclass(frozen=True)
+class PathFilter:
+    """Which files of a folder or a repository are read, by their paths."""
+
+    chosen: Callable[[str], bool]
+    """Whether the operator means it."""
+    wanted: Wanted
+
+    def reads(self, path: str) -> bool:
+        return self.chosen(path) and self.wanted(path, None)
+
+    def skips(self, path: str) -> bool:
+        """Whether the operator means it, and it is of a kind that is not read."""
+        return self.chosen(path) and not self.wanted(path, None)
+
+
 def as_size(count: int) -> str:
     return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{max(1, count // 1000)} kB"

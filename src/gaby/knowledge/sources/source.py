@@ -1,6 +1,6 @@
 """What a source of documents is to whoever syncs it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,7 +52,19 @@ class Total:
     documents: int
 
 
-Listed = Item | Failed | Total
+@dataclass(frozen=True)
+class Skipped:
+    """Files that are there and of kinds that are not read. Hidden ones, and those that an operator left out, do not
+    count."""
+
+    count: int
+    kinds: Mapping[str, int]
+    """How many there are of each kind, the most frequent first. Not every kind, when there are many."""
+    files: Sequence[str]
+    """Some of them."""
+
+
+Listed = Item | Failed | Total | Skipped
 
 
 class Source(Protocol):

@@ -34,11 +34,14 @@ class _Folder:
 
 
 class Tree:
-    def __init__(self, root: str, wanted: Callable[[str], bool], most: int) -> None:
-        """`root` is a real path. `wanted` says of a path whether it is looked for."""
+    def __init__(
+        self, root: str, wanted: Callable[[str], bool], most: int, unwanted: Callable[[str], None] | None = None
+    ) -> None:
+        """`root` is a real path. `wanted` says of a path whether it is looked for; `unwanted` is told of the others."""
         self._root = root
         self._wanted = wanted
         self._most = most
+        self._unwanted = unwanted
         self._found: list[FoundFile | Failed] = []
         self._folders = [_Folder("", "")]
         self._links: list[_Folder] = []
@@ -67,7 +70,7 @@ class Tree:
         except PermissionError:
             if not folder.uri:
                 raise SourceUnavailable(f"Gaby may not read the folder {self._root}.") from None
-            self._found.append(Failed(_shown(folder.uri), _NOT_ALLOWED))
+            self._found.append(Failed(printable_path(folder.uri), _NOT_ALLOWED))
         except OSError as error:
             raise SourceUnavailable(f"The folder cannot be read: {error.strerror}.") from error
 
@@ -80,15 +83,18 @@ class Tree:
         elif entry.is_dir(follow_symlinks=False):
             if entry.name not in JUNK:
                 self._folders.append(here)
-        elif entry.is_file(follow_symlinks=False) and self._wanted(here.uri):
-            self._take(here, entry.stat(follow_symlinks=False))
+        elif entry.is_file(follow_symlinks=False):
+            if self._wanted(here.uri):
+                self._take(here, entry.stat(follow_symlinks=False))
+            elif self._unwanted is not None:
+                self._unwanted(printable_path(here.uri))
 
     def _follow(self, link: _Folder) -> None:
         """To what it points to, if that is inside, and was not found already."""
         real = os.path.realpath(Path(self._root, link.real))
         if not real.startswith(self._root.rstrip("/") + "/"):
             if real != self._root and self._wanted(link.uri):
-                self._found.append(Failed(_shown(link.uri), _OUTSIDE))
+                self._found.append(Failed(printable_path(link.uri), _OUTSIDE))
             return
         try:
             status = Path(real).lstat()
@@ -108,8 +114,8 @@ class Tree:
             raise SourceUnavailable(
                 f"There are more than {self._most} files. Name a smaller folder, or say with `include` which are meant."
             )
-        if not here.uri.isprintable() or here.uri != _shown(here.uri):
-            self._found.append(Failed(_shown(here.uri), _BAD_NAME))
+        if not here.uri.isprintable() or here.uri != printable_path(here.uri):
+            self._found.append(Failed(printable_path(here.uri), _BAD_NAME))
         elif not os.access(f"{self._root}/{here.real}", os.R_OK, effective_ids=True):
             self._found.append(Failed(here.uri, _NOT_ALLOWED))
         else:
@@ -144,7 +150,7 @@ def _below(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _shown(uri: str) -> str:
+def printable_path(uri: str) -> str:
     """As far as it can be written in UTF-8 on one line."""
     text = uri.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return "".join(letter if letter.isprintable() else "�" for letter in text)
