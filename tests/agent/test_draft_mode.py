@@ -116,3 +116,29 @@ async def test_a_halted_run_asks_nobody_any_more(office: Office) -> None:
     await office.work()
     assert (await office.run_of(ticket_id)).state == "halted"
     assert await office.waiting() == []
+
+
+UNSURE = replace(
+    LOCKED_OUT, external_id="T-9", title="Invitations", body="How long does an invitation last for a colleague?"
+)
+
+
+async def test_what_may_answer_a_question_is_offered_as_a_draft(office: Office) -> None:
+    """A person looks at it, so it need not be as sure as what is sent unasked."""
+    ticket_id = await office.receive(UNSURE)
+    await office.work()
+    [draft] = await office.waiting()
+    assert "valid for seven days" in str(draft.shown)
+    await office.answer(draft, "refuse", "Not quite.")
+    await office.work()
+    assert await public_texts(office, ticket_id) == []
+    assert (await office.run_of(ticket_id)).verdict == "needs_tech"
+
+
+async def test_without_drafts_what_is_not_sure_goes_to_a_person(office: Office) -> None:
+    await set_drafts(office, drafts=False)
+    ticket_id = await office.receive(UNSURE)
+    await office.work()
+    assert await office.waiting() == []
+    assert (await office.run_of(ticket_id)).verdict == "needs_tech"
+    assert not any("seven days" in text for text in await public_texts(office, ticket_id))

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from mcp_types import CONNECTION_CLOSED, ErrorData
 
-from gaby.mcp.questions import Questions
+from gaby.mcp.questions import Questions, UnreadableAnswer
 
 pytestmark = pytest.mark.promise("M7")
 
@@ -49,6 +49,16 @@ async def test_what_is_no_answer_is_left_to_others(told: str) -> None:
     number, answer = questions.new()
     assert not questions.take(_line(number, told))
     assert not answer.done()
+
+
+async def test_whoever_waits_for_an_answer_that_nobody_can_read_is_told_at_once() -> None:
+    questions = Questions()
+    (first, one), (_, two) = questions.new(), questions.new()
+    deep = "[" * 5000 + "]" * 5000
+    assert questions.take(_line(first, f'"result":{{"structuredContent":{deep}}}'))
+    with pytest.raises(UnreadableAnswer):
+        await one
+    assert not two.done()
 
 
 @pytest.mark.parametrize(

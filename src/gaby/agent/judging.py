@@ -95,7 +95,7 @@ class Judge:
         if missed and answer.verdict in {"failed", "needs_l2"} and not conclusion.case.security:
             # What is missing is known, and a colleague can do it.
             answer = replace(answer, verdict="needs_tech")
-        if answer.verdict == "auto_resolved":
+        if answer.verdict == "auto_resolved" and not conclusion.is_suggestion:
             done, why = await self._is_complete(run, conclusion, answer.reply)
             if not done:
                 answer = replace(answer, verdict="needs_tech", reasons=[*answer.reasons, why])
@@ -222,7 +222,10 @@ class Judge:
         found, closed = plan.situation(filled.envelope), _closed_pages(run)
         passages = [replace(each, for_requester=each.citation not in closed) for each in found.passages]
         heard = any(each.author == "gaby" for each in run.memory.ticket.dialogue)
-        return replace(found, passages=passages, asked_before=heard, budget_gone=state.budget is not None)
+        drafts = await self.drafts(run)
+        return replace(
+            found, passages=passages, asked_before=heard, budget_gone=state.budget is not None, drafts=drafts
+        )
 
     async def _composed(
         self, run: Investigating, verdict: Verdict, found: Sequence[tuple[str, str]], offline: str

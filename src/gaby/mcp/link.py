@@ -38,6 +38,7 @@ from gaby.mcp.errors import (
 from gaby.mcp.http import TRACE, Trace
 from gaby.mcp.launch import HttpLaunch, Launch, StdioLaunch, hide, secrets_of
 from gaby.mcp.limits import HostLimits
+from gaby.mcp.questions import UnreadableAnswer
 from gaby.mcp.results import Lost, Reply, refused_by_status
 from gaby.mcp.schemas import compiled
 from gaby.mcp.stdio import StdioTransport
@@ -103,6 +104,8 @@ class Link:
             result = await self._call(tool, dict(arguments))
         except MCPError as error:
             return self._judge(error, trace)
+        except UnreadableAnswer:
+            raise self._protocol_error("sent an answer that is no JSON, or is nested too deeply") from None
         except ValidationError as error:
             raise self._protocol_error(f"sent a result that is none: {error.error_count()} faults") from None
         finally:

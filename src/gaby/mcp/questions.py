@@ -4,6 +4,7 @@ The SDK still shakes hands, lists the tools and listens; its questions and these
 """
 
 import asyncio
+import re
 from typing import Any, cast
 
 from mcp_types import CONNECTION_CLOSED, ErrorData
@@ -13,7 +14,15 @@ from pydantic_core import from_json
 _FIRST = 1_000_000_000
 """The SDK counts from one and never comes so far."""
 
+_ID = re.compile(rb'"id"\s{0,8}:\s{0,8}([0-9]{10,19})\b')
+_EDGE = 300
+"""Bytes at either end of a line in which its number is looked for, where the line as a whole cannot be read."""
+
 Answer = dict[str, Any]
+
+
+class UnreadableAnswer(Exception):
+    """An answer came that is no JSON, or is nested more deeply than is read."""
 
 
 class Questions:
@@ -44,7 +53,7 @@ class Questions:
         try:
             message = from_json(line)
         except ValueError:
-            return False
+            return self._unreadable(line)
         if not isinstance(message, dict):
             return False
         fields = cast("dict[str, Any]", message)
@@ -65,6 +74,16 @@ class Questions:
         # One that was cancelled is done already, and gives up in its next turn.
         if not waiting.done():
             waiting.set_result(answer)
+        return True
+
+    def _unreadable(self, line: bytes) -> bool:
+        """Whoever waits for it is told at once, and does not wait until the time is up."""
+        found = {int(each) for each in _ID.findall(line[:_EDGE] + b" " + line[-_EDGE:])} & self._waiting.keys()
+        if len(found) != 1:
+            return False
+        waiting = self._waiting.pop(found.pop())
+        if not waiting.done():
+            waiting.set_exception(UnreadableAnswer())
         return True
 
     def close(self) -> None:

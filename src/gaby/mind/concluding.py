@@ -26,7 +26,7 @@ from gaby.mind.summaries import CitedSentence, Passage, summarise
 from gaby.mind.synonyms import alike
 from gaby.mind.triage import triage
 from gaby.mind.understanding import things, understand
-from gaby.mind.verdicts import Case, Finding, Step, judge
+from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
 from gaby.mind.words import stem, terms
 
 _SURE, _LIKELY = 0.9, 0.75
@@ -34,7 +34,9 @@ _WELL = 0.4
 """From here on a runbook is plainly about what the ticket says."""
 _GUESS = 0.45
 _PARTLY = 0.3
-_NOT_ANSWERED = "It is a question that no page answers for sure."
+_UNANSWERED = Finding("It is a question that no page answers for sure.", up_to="person")
+_MAY_ANSWER = 0.3
+"""How surely a page must answer a question, to be suggested to a person who looks at the draft."""
 _EVIDENCE = 3
 """Passages that colleagues are shown where nothing answers."""
 _SUMMARISED = 6
@@ -235,7 +237,7 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     findings, told = _findings(investigation) if is_open else ((), ())
     missing = _missing(investigation, sure)
     if sure < ANSWERED and not missing and is_plain_question(situation.ticket):
-        findings = (*findings, Finding(_NOT_ANSWERED, up_to="person"))
+        findings = (*findings, _UNANSWERED)
     if is_open and (stopped := obstacles(investigation)):
         told = (*stopped, *told)
         # It explains nothing and nothing is in order by it, so somebody has to look.
@@ -252,6 +254,9 @@ def _undiagnosed(investigation: Investigation) -> Conclusion:
     judgement = judge(case)
     if judgement.verdict == "auto_resolved":
         return Conclusion(case, judgement, known.sentences, told)
+    if situation.drafts and judgement.reasons == (_UNANSWERED.statement,) and sure >= _MAY_ANSWER:
+        suggested = Judgement("auto_resolved", 0.5, ("A page may answer it, which a person decides.",))
+        return Conclusion(case, suggested, known.sentences, told, is_suggestion=True)
     # What answers only a part is for a colleague to judge.
     near = () if judgement.verdict == "needs_client" else _evidence(investigation)
     return Conclusion(case, judgement, _open_end(investigation, case), (*told, *near))

@@ -84,6 +84,8 @@ class Situation:
     """The citation of the runbook to follow, whatever the ticket says. Empty: the one that fits."""
     original: str = ""
     """As it was written, where the text is a translation."""
+    drafts: bool = False
+    """A person looks at every reply before it is sent."""
     asked_before: bool = False
     """The requester was asked something already; nobody is asked who they are twice."""
 
@@ -128,6 +130,8 @@ class Conclusion:
     """Citations of the runbooks that led here."""
     urgency: Urgency = "medium"
     """By triage, for whoever takes over."""
+    is_suggestion: bool = False
+    """The reply may answer what was asked; whoever looks at the draft decides."""
 
 
 def call_key(tool: str, arguments: Mapping[str, Any]) -> str:
