@@ -12,6 +12,7 @@ from gaby.mind.investigation import Fitting, Investigation
 from gaby.mind.replies import value_of
 from gaby.mind.runbooks import Branch, Scene, evaluate
 from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Same
+from gaby.mind.runbooks.evaluation import places_of
 from gaby.runbooks.schemas import TriedCallOut, TriedCauseOut, TriedConditionOut, TriedOut
 from gaby.safety import EVERYBODY
 from gaby.tools import Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome, Tools
@@ -142,11 +143,12 @@ def _tried(branch: Branch, scene: Scene) -> TriedCauseOut:
         line=branch.line,
         condition=branch.words,
         holds=whole.holds,
-        conditions=[_tried_condition(each, scene) for each in single],
+        conditions=[tried_condition(each, scene) for each in single],
     )
 
 
-def _tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
+def tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
+    """Whether it holds, with the values of the rows that it speaks of."""
     found = evaluate([[condition]], scene)
     names: list[str] = []
     match condition:
@@ -156,8 +158,8 @@ def _tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
             names = [test.ref.name for test in tests]
         case _:
             pass
-    readable = scene.ownership.readable(scene.view.records)
-    records = found.by or tuple(record for record in readable if any(name in record.fields for name in names))
+    looked_at = [record for place in places_of(condition, scene) for record in place.records]
+    records = found.by or scene.ownership.readable(looked_at)
     values = [f"{name}: {value_of(each.get(name))}" for each in records for name in names if name in each.fields]
     shown = list(dict.fromkeys(values))[:_SHOWN_VALUES]
     return TriedConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)
