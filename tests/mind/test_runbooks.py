@@ -18,6 +18,7 @@ from gaby.mind.records import View
 from gaby.mind.runbooks import Evaluated, Runbook, Scene, evaluate, is_runbook, parse_runbook, runbooks
 from gaby.mind.runbooks.conditions import alternatives
 from gaby.mind.runbooks.consents import consents_wanted
+from gaby.mind.runbooks.draft import draft_runbook
 from gaby.mind.runbooks.field_refs import FieldRef
 from gaby.mind.runbooks.model import Constant, RequesterAddress, ResultField, TicketId, TicketValue
 from gaby.runbooks.trial import tried_condition
@@ -346,6 +347,42 @@ def test_arguments_stand_before_or_behind_the_things_that_a_call_is_for(said: st
 def test_what_stands_behind_the_things_is_read_as_strictly(said: str, why: str) -> None:
     ((_, found),) = errors(f"1. Look with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.")
     assert why in found
+
+
+PROSE = """# Printer is stuck
+
+Labels do not come out. Ask on which floor it is. If the light is red, open the lid. It is often paper.
+
+The rest is in the wiki. Find them with `find_user`.
+
+## If `state` is `locked`
+
+Somebody has to come.
+"""
+
+
+def test_a_draft_has_a_line_for_every_sentence_behind_the_first() -> None:
+    drafted = draft_runbook(PROSE, TOOLS)
+    assert "# Printer is stuck\n\nLabels do not come out.\n\n" in drafted
+    assert "1. Find them with `find_user`.\n" in drafted
+    open_lines = [line for line in drafted.splitlines() if "TODO:" in line]
+    for sentence in (
+        "Ask on which floor it is.",
+        "If the light is red, open the lid.",
+        "It is often paper.",
+        "The rest is in the wiki.",
+        "Somebody has to come.",
+    ):
+        assert f"- TODO: {sentence}" in open_lines
+    assert "If `state` is `locked`: TODO: the cause, in a sentence." in open_lines
+    found = [why for _, why in errors(drafted) if why == "this is still to be written"]
+    assert len(found) == len(open_lines), "each is reported"
+
+
+def test_a_page_that_begins_with_what_to_do_has_no_introduction() -> None:
+    drafted = draft_runbook("# Printer\n\nFirst check the light. Labels do not come out.\n", TOOLS)
+    assert "TODO: for whom it is" in drafted
+    assert "- TODO: First check the light.\n- TODO: Labels do not come out.\n" in drafted
 
 
 def test_the_guide_for_writers_says_only_what_is_true() -> None:
