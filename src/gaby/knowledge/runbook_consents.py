@@ -1,0 +1,37 @@
+"""Consents that pages of the workspace want before a change is made, whoever plans it."""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import select
+
+from gaby.kernel.database import Database
+from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.models import KnowledgeSource
+from gaby.knowledge.retrieval.search import Searcher
+from gaby.mind.runbooks.consents import consents_wanted
+from gaby.mind.situations import Found
+
+_PASSAGES = 6
+
+
+async def sources_of_customers(database: Database, workspace_id: WorkspaceId) -> set[str]:
+    """Sources whose texts customers wrote: they are read, and never followed."""
+    mine = (KnowledgeSource.workspace_id == workspace_id, KnowledgeSource.kind == "tickets")
+    async with database.read(workspace_id) as session:
+        return set((await session.scalars(select(KnowledgeSource.name).where(*mine))).all())
+
+
+async def consents_of_pages(
+    searcher: Searcher,
+    workspace_id: WorkspaceId,
+    changes: Collection[str],
+    tools: Collection[str],
+    known: Sequence[Found],
+    of_customers: Collection[str],
+) -> dict[str, str]:
+    """For each tool what a person has to confirm, by `known` pages and by those that name one of the `changes`."""
+    pages = list(known)
+    for name in sorted(changes):
+        results = await searcher.search(workspace_id, name, limit=_PASSAGES)
+        pages += [Found(hit.citation, hit.title, hit.text, hit.source not in of_customers) for hit in results.hits]
+    return consents_wanted(pages, tools)
