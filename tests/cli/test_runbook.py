@@ -1,6 +1,5 @@
 """Runbooks from the command line: what is understood is shown, errors end with 1, a trial changes nothing."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -101,14 +100,68 @@ def test_a_trial_makes_the_reads_and_changes_nothing(desk: Shell, tmp_path: Path
     assert "unlock" not in (tmp_path / "effects").read_text()
 
 
+@pytest.mark.parametrize(
+    ("text", "change", "arguments", "why"),
+    [
+        ("How long do people stay locked out?", "- Do", {"account_id": "acc-1001"}, "the ticket only asks a question"),
+        ("I am locked out", "- Treat it as a security matter.\n- Do", {"account_id": "acc-1001"}, "a security matter"),
+        ("I am locked out", "- Do `unlock` for each account whose `note` is `x`.\n- Do", {}, "none whose `note` is `x`"),
+    ],
+)
+def test_a_change_that_is_not_made_is_shown_with_the_reason(
+    desk: Shell, tmp_path: Path, text: str, change: str, arguments: dict[str, str], why: str
+) -> None:
+    page = tmp_path / "good.md"
+    page.write_text(GOOD.replace("- Do", change, 1))
+    sent = ("--text", text, "--from", "ada@acme.example")
+    tried = desk("runbook", "try", str(page), *sent, "--json").json()
+    assert (tried["withheld"][0]["arguments"], why in tried["withheld"][0]["why"]) == (arguments, True)
+    shown = desk("runbook", "try", str(page), *sent)
+    assert f"not made: {tried['withheld'][0]['tool']}" in shown.out
+    assert why in shown.out
+
+
+def test_a_trial_names_the_runbook_that_an_investigation_would_follow(desk: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "runbooks"
+    folder.mkdir()
+    (folder / "locked.md").write_text(GOOD)
+    assert desk("knowledge", "add", "book", "folder", str(folder)).code == 0
+    page = tmp_path / "doors.md"
+    page.write_text(GOOD.replace("locked out", "at the door").replace("Locked out", "Doors that stay shut"))
+    sent = ("--text", "I am locked out", "--from", "ada@acme.example")
+    tried = desk("runbook", "try", str(page), *sent, "--json").json()
+    assert tried["live"] == {"this": False, "runbook": "Locked out", "page": "book/locked.md", "fit": 1.0}
+    assert tried["fit"] < 0.3
+    shown = desk("runbook", "try", str(page), *sent).out
+    assert f"“Locked out” (book/locked.md), which fits 1.00; this one fits {tried['fit']:.2f}" in shown
+    tried = desk("runbook", "try", str(folder / "locked.md"), *sent, "--json").json()
+    assert tried["live"]["this"]
+    assert "follows no runbook" in desk("runbook", "try", str(page), "--text", "x", "--from", "eve@evil.example").out
+
+
+def test_a_consent_that_another_page_wants_is_asked_for_in_a_trial(desk: Shell, tmp_path: Path) -> None:
+    page = tmp_path / "note.md"
+    page.write_text(GOOD.replace("`unlock`", "`add_note`, `text`: `seen`"))
+    sent = ("--text", "I am locked out", "--from", "ada@acme.example", "--json")
+    (_, call) = desk("runbook", "try", str(page), *sent).json()["calls"]
+    assert call["reason"].startswith("it would be done")
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "rules.md").write_text("# Notes\n\nUse `add_note` only after a colleague has read the file.\n")
+    assert desk("knowledge", "add", "book", "folder", str(folder)).code == 0
+    (_, call) = desk("runbook", "try", str(page), *sent).json()["calls"]
+    assert call["reason"].startswith("a person would be asked first")
+
+
 def test_a_ticket_can_be_tried_and_a_runbook_with_errors_cannot(desk: Shell, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(GOOD)
-    letter = {"title": "Help", "body": "I am locked out.", "requester_email": "ada@acme.example"}
-    (tmp_path / "ticket.json").write_text(json.dumps(letter))
-    assert desk("ticket", "add", str(tmp_path / "ticket.json")).code == 0
+    add = ("ticket", "add", "Help", "I am locked out.", "--requester", "ada@acme.example", "--verified", "--id", "h-1")
+    assert desk(*add).code == 0
     (row,) = desk("ticket", "list", "--json").json()
-    assert "locked out" not in desk("runbook", "try", str(page), "--ticket", row["id"]).err
+    tried = desk("runbook", "try", str(page), "--ticket", "h-1", "--json").json()
+    assert [each["tool"] for each in tried["calls"]] == ["desk.find_account", "desk.unlock"]
+    assert (tried["fit"], tried["withheld"]) == (1.0, [])
     assert desk("runbook", "try", str(page)).code == 2
     assert desk("runbook", "try", str(page), "--ticket", row["id"], "--from", "x@y.example").code == 2
     assert desk("runbook", "try", str(page), "--ticket", "nothing").code == 4

@@ -94,6 +94,44 @@ def test_it_is_none_while_a_value_is_missing_or_somebody_has_to_act(embed: Embed
     assert ended.judgement.verdict == "needs_tech", "a change is asked for"
 
 
+def test_a_change_that_settles_it_is_believed_without_a_second_look(embed: Embed) -> None:
+    settled = PRINTER.replace("- Do `clear_queue`.", "- Do `clear_queue`.\n- That settles it.")
+    calls, ended = investigated(embed, NOTHING_PRINTS, page(settled))
+    assert [call.tool for call in calls].count("it.list_printers") == 1
+    assert ended.judgement.verdict == "auto_resolved"
+    assert ended.judgement.reasons == ("it.clear_queue was done, which settles it.",)
+    assert "It is cleared." in reply(ended)
+    calls, ended = investigated(embed, NOTHING_PRINTS, page(PRINTER))
+    assert [call.tool for call in calls].count("it.list_printers") == 2
+    assert ended.judgement.verdict == "needs_l2", "the second look shows it as it was"
+
+
+def test_a_change_that_failed_settles_nothing(embed: Embed) -> None:
+    settled = PRINTER.replace("- Do `clear_queue`.", "- Do `clear_queue`.\n- That settles it.")
+    _, ended = investigated(embed, NOTHING_PRINTS, page(settled), clear_queue="the printer is locked")
+    assert ended.judgement.verdict == "needs_tech"
+    assert "It is cleared." not in reply(ended)
+
+
+def test_that_settles_it_is_no_statement_with_more_behind_it() -> None:
+    tools = frozenset({"find_person", "list_printers", "clear_queue"})
+    for said in ("That settles it.", "This settles it!", "The change settles it"):
+        assert parse_runbook(PRINTER.replace("- Do", f"- {said}\n- Do"), tools).branches[0].settles
+    for said in ("That settles it for most of them.", "That settles nothing."):
+        assert parse_runbook(PRINTER.replace("- Do", f"- {said}\n- Do"), tools).errors
+
+
+def test_what_is_handed_over_after_a_change_goes_to_a_person_with_what_was_done(embed: Embed) -> None:
+    handed = PRINTER.replace("It is cleared.", "It is cleared.\n- Hand it to the printer team.")
+    for text in (handed, handed.replace("- Do `clear_queue`.", "- Do `clear_queue`.\n- That settles it.")):
+        calls, ended = investigated(embed, NOTHING_PRINTS, page(text))
+        assert [call.outcome for call in calls if call.lane == "write"] == ["done"]
+        assert ended.judgement.verdict == "needs_tech"
+        assert ended.judgement.reasons == ("Hand it to the printer team.",)
+        assert "It is cleared." in reply(ended)
+        assert "It goes to the printer team." in reply(ended)
+
+
 DONE = Claim(
     "The bill is wrong. Please look into it and correct the bill.",
     "We have made a new bill from your own reading [tool:x.rebill#2].",

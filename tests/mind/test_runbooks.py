@@ -18,7 +18,10 @@ from gaby.mind.records import View
 from gaby.mind.runbooks import Evaluated, Runbook, Scene, evaluate, is_runbook, parse_runbook, runbooks
 from gaby.mind.runbooks.conditions import alternatives
 from gaby.mind.runbooks.consents import consents_wanted
+from gaby.mind.runbooks.draft import draft_runbook
+from gaby.mind.runbooks.field_refs import FieldRef
 from gaby.mind.runbooks.model import Constant, RequesterAddress, ResultField, TicketId, TicketValue
+from gaby.runbooks.trial import tried_condition
 from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("L15")
@@ -134,12 +137,30 @@ def test_conditions_do_not_hold_when_the_records_show_otherwise(condition: str) 
         ("`email` is more than 5", "cannot be compared"),
         ("a disk's `name` is older than 3 days", "cannot be compared"),
         ("no rockets have `state` `broken`", "several answers"),
+        ("a disk's `tries` is more than 5", "has `tries` of “disk”"),
+        ("no disk has `locked_at` `never`", "has `locked_at` of “disk”"),
     ],
 )
 def test_what_cannot_be_evaluated_is_not_known_and_says_why(condition: str, why: str) -> None:
     found = evaluated(condition)
     assert found.holds is None
     assert why in found.why
+
+
+def test_a_field_of_a_thing_that_was_not_read_is_not_taken_from_another_thing() -> None:
+    """The only `state` that was read is that of the user."""
+    at = scene(("find_user", {"email": ADA}, USER))
+    assert holds("the user's `state` is `locked`", at) is True
+    for condition in ("no disk has `state` `broken`", "a disk has `state` `locked`"):
+        assert holds(condition, at) is None
+    assert holds("the person's `state` is `locked`", at) is True, "no tool is called by that word"
+    assert holds("a disk's `used` is above 90 and `locked_at` is set") is True, "a clause that names no thing"
+
+
+@pytest.mark.parametrize("said", ["no disk has `state` `full`", "a disk has `state` `lost`", "no disk has `state` `ok`"])
+def test_a_trial_shows_only_values_of_the_things_that_a_condition_names(said: str) -> None:
+    ((condition,),) = alternatives(said)
+    assert tried_condition(condition, SCENE).values == ["state: full", "state: ok"]
 
 
 def test_no_is_an_answer_even_where_another_part_is_not_known() -> None:
@@ -294,6 +315,74 @@ def test_a_field_of_an_earlier_result_is_written_with_what_it_is_of() -> None:
         assert name == "x"
         assert isinstance(source, ResultField)
         assert source.ref.name == "printer_id"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "`x`: `id` of the disk, `limit`: 5, for the disk whose `state` is `full`",
+        "for the disk whose `state` is `full`, `x`: `id` of the disk, `limit`: 5",
+        "`x`: `id` of the disk, for the disk whose `state` is `full`, `limit`: 5",
+        "for the disk whose `state` is `full` (`x`: `id` of the disk, `limit`: 5)",
+    ],
+)
+def test_arguments_stand_before_or_behind_the_things_that_a_call_is_for(said: str) -> None:
+    book = read(f"1. Look with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.")
+    assert book.errors == ()
+    (step,) = book.steps
+    assert dict(step.given) == {"x": ResultField(FieldRef("id", frozenset({"disk"}))), "limit": Constant("5")}
+    assert step.of is not None
+    assert (step.of.words, [each.words for each in step.of.tests]) == ("disk", ["`state` is `full`"])
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("for each disk, `x`: 5, for each host", "not understood behind the arguments"),
+        ("`x`: 5, for each disk, `x`: 6", "given twice"),
+        ("for each disk, `x`: 5, gently", "not understood behind the arguments"),
+        ("for each disk, `x`: whichever you like", "says not where the value comes from"),
+    ],
+)
+def test_what_stands_behind_the_things_is_read_as_strictly(said: str, why: str) -> None:
+    ((_, found),) = errors(f"1. Look with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.")
+    assert why in found
+
+
+PROSE = """# Printer is stuck
+
+Labels do not come out. Ask on which floor it is. If the light is red, open the lid. It is often paper.
+
+The rest is in the wiki. Find them with `find_user`.
+
+## If `state` is `locked`
+
+Somebody has to come.
+"""
+
+
+def test_a_draft_has_a_line_for_every_sentence_behind_the_first() -> None:
+    drafted = draft_runbook(PROSE, TOOLS)
+    assert "# Printer is stuck\n\nLabels do not come out.\n\n" in drafted
+    assert "1. Find them with `find_user`.\n" in drafted
+    open_lines = [line for line in drafted.splitlines() if "TODO:" in line]
+    for sentence in (
+        "Ask on which floor it is.",
+        "If the light is red, open the lid.",
+        "It is often paper.",
+        "The rest is in the wiki.",
+        "Somebody has to come.",
+    ):
+        assert f"- TODO: {sentence}" in open_lines
+    assert "If `state` is `locked`: TODO: the cause, in a sentence." in open_lines
+    found = [why for _, why in errors(drafted) if why == "this is still to be written"]
+    assert len(found) == len(open_lines), "each is reported"
+
+
+def test_a_page_that_begins_with_what_to_do_has_no_introduction() -> None:
+    drafted = draft_runbook("# Printer\n\nFirst check the light. Labels do not come out.\n", TOOLS)
+    assert "TODO: for whom it is" in drafted
+    assert "- TODO: First check the light.\n- TODO: Labels do not come out.\n" in drafted
 
 
 def test_the_guide_for_writers_says_only_what_is_true() -> None:

@@ -8,8 +8,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
-
 from gaby.agent import budget, detector
 from gaby.agent.bursts import Bursts
 from gaby.agent.edges import Statement, Step
@@ -24,15 +22,13 @@ from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids, TicketId
-from gaby.kernel.text_work import run_text_work
 from gaby.knowledge.audiences import audiences_of
-from gaby.knowledge.models import KnowledgeSource
+from gaby.knowledge.runbook_consents import consents_of_pages, sources_of_customers
 from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE
 from gaby.llm.results import Result
 from gaby.llm.service import Models
 from gaby.mind.languages import read
-from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.situations import Found
 from gaby.skills import plan, triage
 from gaby.skills.plan import Step as PlanStep
@@ -262,7 +258,7 @@ class Thinking:
         results = await searcher.search(run.workspace_id, whole, rewrites=state.queries, limit=looked_at)
         further = {hit.document_id for hit in results.hits[most:]}
         known = {each.citation for each in run.memory.passages}
-        outsiders = await self._written_by_outsiders(run)
+        outsiders = await sources_of_customers(self.database, run.workspace_id)
         audiences = await audiences_of(self.database, run.workspace_id, {hit.document_id for hit in results.hits})
         hits = [
             PassageRecord(
@@ -293,12 +289,6 @@ class Thinking:
         if noticed.enough is not None:
             return Move(state.verdict_ready(noticed.enough), (*steps, Step("gaby", "Stops", noticed.enough)), delta)
         return Move(state.observed(), tuple(steps), delta)
-
-    async def _written_by_outsiders(self, run: Investigating) -> set[str]:
-        """Sources whose texts customers wrote: they are read, and never followed."""
-        async with self.database.read(run.workspace_id) as session:
-            mine = (KnowledgeSource.workspace_id == run.workspace_id, KnowledgeSource.kind == "tickets")
-            return set((await session.scalars(select(KnowledgeSource.name).where(*mine))).all())
 
     async def _with_whole_runbooks(
         self, run: Investigating, hits: Sequence[PassageRecord], further: AbstractSet[UUID]
@@ -336,11 +326,8 @@ class Thinking:
         if not changes:
             return {}
         known = [Found(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]
-        for name in sorted(changes):
-            pages = await self.knowledge.parts.runbook_pages.naming(run.workspace_id, name)
-            known += [Found(each.citation, each.title, each.text) for each in pages]
-        size = sum(len(each.text) for each in known)
-        return await run_text_work(size, consents_wanted, known, [tool.name for tool in tools.tools])
+        pages, names = self.knowledge.parts.runbook_pages, [tool.name for tool in tools.tools]
+        return await consents_of_pages(pages, run.workspace_id, changes, names, known)
 
     async def _is_degraded(self, run: Investigating) -> bool:
         if run.ticket.priority != "low":

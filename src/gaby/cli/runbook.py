@@ -128,7 +128,9 @@ async def _ticket(gaby: Gaby, actor: Actor, which: str) -> TriedTicket:
     async with gaby.database.read(actor.workspace_id) as session:
         row = await find_ticket(gaby, session, which)
         written = await gaby.tickets.intake.written(session, row)
-    text = "\n\n".join((written.body, *(each.body for each in written.messages if each.author == "requester")))
+    # As an investigation reads it: all that is public, except for what Gaby wrote.
+    said = [each.body for each in written.messages if each.author != "gaby" and not each.private]
+    text = "\n\n".join((written.body, *said))
     verified = authority_of(row, written.messages).verified
     return TriedTicket(written.title, text, row.requester_email, verified, row.external_id)
 

@@ -34,11 +34,15 @@ def print_tried(tried: TriedOut) -> None:
     secho(f"{one_line(tried.runbook)}: fits the ticket {tried.fit:.2f} of 1; changes are simulated", bold=True)
     if not tried.followed:
         secho("  It is not followed for this requester: nobody knows them, or the ticket gives orders.", fg="yellow")
+    _print_live(tried)
     for number, call in enumerate(tried.calls, 1):
         echo(f"  {number}. {call.tool} {one_line_json(call.arguments)}")
         echo(f"     {call.outcome}{f': {one_line(call.reason)}' if call.reason else ''}")
         if call.result is not None:
             echo(f"     {_short(one_line_json(call.result))}")
+    for each in tried.withheld:
+        secho(f"  not made: {each.tool} {one_line_json(each.arguments) if each.arguments else ''}".rstrip(), fg="yellow")
+        echo(f"     because {one_line(each.why)}")
     for cause in tried.causes:
         word, colour = _HOLDS[cause.holds]
         secho(f"  If {one_line(cause.condition)}: {word}", fg=colour)
@@ -53,6 +57,17 @@ def print_tried(tried: TriedOut) -> None:
             echo(f"  {heading if not place else '':9} {one_line(line)}")
 
 
+def _print_live(tried: TriedOut) -> None:
+    live = tried.live
+    if live.this:
+        echo("  An investigation of this ticket follows this runbook.")
+    elif live.runbook:
+        told = f"“{one_line(live.runbook)}” ({one_line(live.page)}), which fits {live.fit:.2f}"
+        secho(f"  An investigation of this ticket follows {told}; this one fits {tried.fit:.2f}.", fg="yellow")
+    else:
+        secho("  An investigation of this ticket follows no runbook.", fg="yellow")
+
+
 def _print_cause(cause: CauseOut) -> None:
     said = " or if ".join(" and ".join(group) for group in cause.groups)
     echo(f"  If {one_line(said)}" if said else f"  {'Otherwise' if not cause.condition else 'If ?'}")
@@ -64,6 +79,7 @@ def _print_cause(cause: CauseOut) -> None:
         ("hand over", cause.hands_to),
         ("note", cause.notes),
         ("security", ["second level, and nothing is changed"] if cause.security else []),
+        ("settles it", ["it is not looked at again whether it helped"] if cause.settles else []),
         ("takes time", ["it is looked at later whether it helped"] if cause.takes_time else []),
     ]
     for heading, lines in rows:

@@ -287,11 +287,6 @@ class Investigation:
         found = (self.holding(each) for each in self._harmless if each.fit >= FITS)
         return next((each for each in found if isinstance(each, Diagnosis)), None)
 
-    @property
-    def may_change(self) -> bool:
-        """Only for somebody who is known, and only while nothing tries to give orders."""
-        return self.situation.requester_verified and self.ownership.is_known and not self.is_dangerous
-
     def remedies(self, diagnosis: Diagnosis) -> list[SeenCall]:
         """Changes that were made to put it right. A note for colleagues puts nothing right."""
         notes = {each.tool.rpartition(".")[2] for each in diagnosis.branch.wanted if each.hands_over}

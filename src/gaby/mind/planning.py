@@ -16,11 +16,12 @@ from gaby.mind.looking_again import looks
 from gaby.mind.parts import parts
 from gaby.mind.questions import is_plain_question
 from gaby.mind.replies import note_text
-from gaby.mind.runbook_calls import identifying, reads, writes
+from gaby.mind.runbook_calls import identifying, reads
 from gaby.mind.runbooks import document_of
 from gaby.mind.search_queries import queries
 from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
 from gaby.mind.understanding import things, understand
+from gaby.mind.withheld_changes import may_be_made
 
 MOST_CALLS = 8
 MOST_IN_ALL = 40
@@ -160,12 +161,7 @@ def _look(investigation: Investigation, wanted: Iterable[PlannedCall]) -> NextSt
 
 def _change(investigation: Investigation, diagnosis: Diagnosis) -> NextStep | None:
     """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
-    if diagnosis.is_a_guess and not investigation.is_dangerous:
-        return None
-    calls = writes(investigation, diagnosis, note_text(investigation, diagnosis)).made
-    if not investigation.may_change or diagnosis.branch.security or is_plain_question(investigation.situation.ticket):
-        notes = {each.tool for each in diagnosis.branch.wanted if each.hands_over}
-        calls = tuple(call for call in calls if call.tool.rpartition(".")[2] in notes)
+    calls = may_be_made(investigation, diagnosis, note_text(investigation, diagnosis))
     return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.book.title)
 
 

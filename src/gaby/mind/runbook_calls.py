@@ -109,6 +109,10 @@ def _filled(
         yield at_hand.fill(card, given, shows)
         return
     chosen = _selected(wanted.of, scene, shows)
+    if not chosen and card.lane == "write":
+        tests = " and ".join(each.words for each in wanted.of.tests)
+        yield Filling(missing=(MissingValue(wanted.of.words, f"there is none{f' whose {tests}' if tests else ''}"),))
+        return
     # What is chosen comes first; the records beside it, such as the user, only for what it does not have.
     fillings = [
         filled

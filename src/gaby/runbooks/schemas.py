@@ -63,6 +63,7 @@ class CauseOut(BaseModel):
     notes: list[str]
     security: bool
     takes_time: bool
+    settles: bool = Field(description="The change is the remedy itself, and nothing is looked at again.")
 
     @classmethod
     def of(cls, branch: "Branch") -> "CauseOut":
@@ -82,6 +83,7 @@ class CauseOut(BaseModel):
             notes=[each.text for each in branch.details],
             security=branch.security,
             takes_time=branch.slow,
+            settles=branch.settles,
         )
 
 
@@ -161,13 +163,32 @@ class TriedCauseOut(BaseModel):
     conditions: list[TriedConditionOut]
 
 
+class WithheldOut(BaseModel):
+    """A change that the runbook asks for and that would not be made."""
+
+    tool: str
+    arguments: dict[str, Any] = Field(description="Empty where they could not be told.")
+    why: str
+
+
+class LiveChoiceOut(BaseModel):
+    """The runbook of the workspace that an investigation of the ticket would follow."""
+
+    this: bool = Field(description="It is the one that was tried.")
+    runbook: str = Field(description="Its title. Empty: no runbook would be followed.")
+    page: str = Field(description="Where it stands. Empty for the one that was tried.")
+    fit: float = Field(description="How well the ticket fits it, from 0 to 1.")
+
+
 class TriedOut(BaseModel):
     """How a runbook went on a ticket. Nothing was changed."""
 
     runbook: str
     fit: float = Field(description="How well the ticket fits it, from 0 to 1; from 0.3 on it would be followed.")
     followed: bool
+    live: LiveChoiceOut
     calls: list[TriedCallOut]
+    withheld: list[WithheldOut]
     causes: list[TriedCauseOut]
     cause: str
     verdict: str

@@ -8,14 +8,17 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.knowledge.runbook_consents import consents_of_pages
 from gaby.knowledge.service import Knowledge
 from gaby.llm.embeddings.embed import Embed
 from gaby.llm.service import Models
-from gaby.mind import Found, ToolCard
+from gaby.mind import Found, Situation, ToolCard
 from gaby.mind.declarations import ToolDeclaration
-from gaby.mind.runbooks import is_runbook, parse_runbook
+from gaby.mind.records import short
+from gaby.mind.runbooks import Runbook, is_runbook, parse_runbook
 from gaby.mind.runbooks.checks import check, tool_names
 from gaby.mind.runbooks.draft import draft_runbook
+from gaby.runbooks.live_choice import found_pages
 from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookOut, TriedOut
 from gaby.runbooks.trial import Trial, TriedTicket
 from gaby.tools import Tools
@@ -85,8 +88,18 @@ class Runbooks:
             lines = "; ".join(each.told for each in book.errors[:3])
             raise Invalid(f"The runbook has errors, so it is not followed: {lines}. `gaby runbook check` shows them.")
         page = Found(_CITATION, book.title, text, runbook=True)
-        trial = Trial(self.tools, ids, self.clock, self._embed, cards)
+
+        async def pages(situation: Situation) -> list[Found]:
+            return await found_pages(self.database, self.knowledge, actor.workspace_id, situation, self._embed)
+
+        consents = await self._consents(actor.workspace_id, book, cards)
+        trial = Trial(self.tools, ids, self.clock, self._embed, cards, pages, consents)
         return await trial.play(actor, page, ticket)
+
+    async def _consents(self, workspace_id: WorkspaceId, book: Runbook, cards: Sequence[ToolCard]) -> dict[str, str]:
+        changes = {short(card.name) for card in cards if card.lane == "write"} & book.tools
+        pages, names = self.knowledge.parts.runbook_pages, [card.name for card in cards]
+        return await consents_of_pages(pages, workspace_id, changes, names, ())
 
     @property
     def _embed(self) -> Embed:

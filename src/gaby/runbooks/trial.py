@@ -1,6 +1,6 @@
 """A runbook played on a ticket: every read is made on the one path to tools, every change is only simulated."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gaby.kernel.actors import Actor
@@ -8,11 +8,21 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.ids import Ids
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Conclusion, Found, PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
-from gaby.mind.investigation import Fitting, Investigation
-from gaby.mind.replies import value_of
+from gaby.mind.investigation import Investigation
+from gaby.mind.replies import note_text, value_of
 from gaby.mind.runbooks import Branch, Scene, evaluate
 from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Same
-from gaby.runbooks.schemas import TriedCallOut, TriedCauseOut, TriedConditionOut, TriedOut
+from gaby.mind.runbooks.evaluation import places_of
+from gaby.mind.withheld_changes import withheld_changes
+from gaby.runbooks.live_choice import LiveChoice, live_choice
+from gaby.runbooks.schemas import (
+    LiveChoiceOut,
+    TriedCallOut,
+    TriedCauseOut,
+    TriedConditionOut,
+    TriedOut,
+    WithheldOut,
+)
 from gaby.safety import EVERYBODY
 from gaby.tools import Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome, Tools
 
@@ -42,6 +52,10 @@ class Trial:
     clock: Clock
     embed: Embed
     cards: Sequence[ToolCard]
+    pages: Callable[[Situation], Awaitable[list[Found]]]
+    """What an investigation would find for a ticket."""
+    consents: Mapping[str, str]
+    """What other pages want a person to confirm, for each tool."""
 
     async def play(self, actor: Actor, page: Found, ticket: TriedTicket) -> TriedOut:
         run = self._run(actor, ticket)
@@ -66,7 +80,8 @@ class Trial:
                 seen = await self._call(run, planned, len(situation.calls) + 1)
                 situation = replace(situation, calls=[*situation.calls, seen])
                 made.append(_told(planned, seen))
-        return self._ended(situation, made, conclude(situation, self.embed))
+        live = live_choice(situation, await self.pages(situation), self.embed)
+        return self._ended(situation, made, conclude(situation, self.embed), live)
 
     def _run(self, actor: Actor, ticket: TriedTicket) -> Run:
         """As in an investigation: what the ticket says vouches for nothing."""
@@ -90,7 +105,8 @@ class Trial:
         )
         if card.lane == "read":
             return _seen(seen, await self.tools.invoker.invoke(call, run))
-        verdict = await self.tools.invoker.explain(replace(call, rehearse=False, consent=planned.consent), run)
+        consent = planned.consent or self.consents.get(planned.tool, "")
+        verdict = await self.tools.invoker.explain(replace(call, rehearse=False, consent=consent), run)
         if verdict.outcome == "deny":
             return replace(seen, outcome="denied", reason=verdict.reason)
         seen = replace(seen, outcome="simulated", reason=f"{_WOULD[verdict.outcome]}: {verdict.reason}")
@@ -110,17 +126,24 @@ class Trial:
         """As it would be after the changes that nobody has to agree to."""
         return conclude(replace(situation, calls=[_as_if_done(call) for call in situation.calls]), self.embed)
 
-    def _ended(self, situation: Situation, made: list[TriedCallOut], ended: Conclusion) -> TriedOut:
+    def _ended(
+        self, situation: Situation, made: list[TriedCallOut], ended: Conclusion, live: LiveChoice
+    ) -> TriedOut:
         investigation = Investigation(situation, self.embed)
         book = investigation.all_books[0]
-        free = Investigation(replace(situation, follow="", calls=()), self.embed)
-        fitting = next((each for each in investigation.books), Fitting(book, 0.0))
         scene = investigation.scene(book, investigation.before)
         return TriedOut(
             runbook=book.title,
-            fit=next((each.fit for each in free.books if each.book.key == book.key), fitting.fit),
+            fit=live.own_fit,
             followed=bool(investigation.books),
+            live=LiveChoiceOut(
+                this=live.is_own,
+                runbook=live.taken.book.title if live.taken else "",
+                page=live.page,
+                fit=live.taken.fit if live.taken else 0.0,
+            ),
             calls=made,
+            withheld=_withheld(investigation),
             causes=[_tried(branch, scene) for branch in book.branches if branch.conditions],
             cause=ended.cause,
             verdict=ended.judgement.verdict,
@@ -128,6 +151,13 @@ class Trial:
             reply=[each.text for each in self._with_changes(situation).sentences],
             notes=[each.text for each in ended.notes],
         )
+
+
+def _withheld(investigation: Investigation) -> list[WithheldOut]:
+    if (diagnosis := investigation.diagnosis) is None:
+        return []
+    found = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
+    return [WithheldOut(tool=each.tool, arguments=each.arguments, why=each.why) for each in found]
 
 
 def _as_if_done(call: SeenCall) -> SeenCall:
@@ -142,11 +172,12 @@ def _tried(branch: Branch, scene: Scene) -> TriedCauseOut:
         line=branch.line,
         condition=branch.words,
         holds=whole.holds,
-        conditions=[_tried_condition(each, scene) for each in single],
+        conditions=[tried_condition(each, scene) for each in single],
     )
 
 
-def _tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
+def tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
+    """Whether it holds, with the values of the rows that it speaks of."""
     found = evaluate([[condition]], scene)
     names: list[str] = []
     match condition:
@@ -156,8 +187,8 @@ def _tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
             names = [test.ref.name for test in tests]
         case _:
             pass
-    readable = scene.ownership.readable(scene.view.records)
-    records = found.by or tuple(record for record in readable if any(name in record.fields for name in names))
+    looked_at = [record for place in places_of(condition, scene) for record in place.records]
+    records = found.by or scene.ownership.readable(looked_at)
     values = [f"{name}: {value_of(each.get(name))}" for each in records for name in names if name in each.fields]
     shown = list(dict.fromkeys(values))[:_SHOWN_VALUES]
     return TriedConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)

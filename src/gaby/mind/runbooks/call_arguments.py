@@ -54,24 +54,43 @@ _EXTREME = re.compile(
     r"the (highest|largest|most|newest|latest|lowest|smallest|oldest|fewest) `([^`\n]{1,100})`", re.IGNORECASE
 )
 _HIGH = frozenset({"highest", "largest", "most", "newest", "latest"})
+_BEHIND_SELECTOR = re.compile(r"\s*[,;(]\s*(?:and )?(?=`[^`\n]{1,100}` ?:)")
+"""An argument behind `for each ...`. Its colon tells it from a test of the things."""
 _HINT = "behind a tool stand arguments, ``, `service`: `payments` ``, and which things it is for, ``for each device``"
+_ONE_SELECTOR = "name once which things it is for, before or behind all arguments that follow the tool"
 
 
 def arguments_of(text: str) -> tuple[tuple[tuple[str, ArgumentSource], ...], Selector | None]:
-    """All of the text has to be arguments and, at its end, a selector."""
+    """All of the text has to be arguments and, behind or before them, a selector."""
     given: dict[str, ArgumentSource] = {}
+    rest = _read_arguments(text, given)
+    selected, behind = _cut_selector(rest)
+    if behind and (left := _read_arguments(behind, given)):
+        raise StatementError(f"“{left[:120]}” is not understood behind the arguments", _ONE_SELECTOR)
+    if not selected or _FOR_REQUESTER.fullmatch(selected):
+        return tuple(given.items()), None
+    if (selects := _SELECTS.fullmatch(selected)) is None:
+        raise StatementError(f"“{selected[:120]}” is not understood behind the tool", _HINT)
+    return tuple(given.items()), _selector(selects)
+
+
+def _read_arguments(text: str, given: dict[str, ArgumentSource]) -> str:
+    """Adds the arguments that the text begins with, and gives what is left of it."""
     while name := _NAME.match(text):
         source, end = _source(text, name.end())
         if name[1] in given:
             raise StatementError(f"`{name[1]}` is given twice")
         given[name[1]] = source
         text = text[end:]
-    rest = text.strip(" ,;.)")
-    if not rest or _FOR_REQUESTER.fullmatch(rest):
-        return tuple(given.items()), None
-    if (selects := _SELECTS.fullmatch(rest)) is None:
-        raise StatementError(f"“{rest[:120]}” is not understood behind the tool", _HINT)
-    return tuple(given.items()), _selector(selects)
+    return text.strip(" ,;.)")
+
+
+def _cut_selector(text: str) -> tuple[str, str]:
+    """`for each ride, `station_id`: ...` in front of its arguments and from there on."""
+    for found in _BEHIND_SELECTOR.finditer(text):
+        if text.count("`", 0, found.start()) % 2 == 0:
+            return text[: found.start()].strip(" ,;.)"), text[found.end() :]
+    return text, ""
 
 
 def _source(text: str, start: int) -> tuple[ArgumentSource, int]:

@@ -170,7 +170,8 @@ def _count(found: re.Match[str]) -> Count:
     tests: tuple[FieldTest, ...] = ()
     if found["test"]:
         test = _test(found["test"], nouns)
-        tests = (replace(test, ref=replace(test.ref, nouns=test.ref.nouns or nouns, tools=test.ref.tools | tools)),)
+        ref = replace(test.ref, nouns=test.ref.nouns or nouns, tools=test.ref.tools | tools, implied=False)
+        tests = (replace(test, ref=ref),)
     number, how = number_of(found["number"]), (found["how"] or "").lower()
     least, most = {
         "fewer than": (0, number - 1),
@@ -193,11 +194,12 @@ def _test(clause: str, before: Nouns) -> FieldTest:
     nouns |= said
     if found["tool"]:
         tools |= {found["tool"].strip("`")}
-    if not nouns or _FOLLOWS.match(subject or "it"):
+    implied = not nouns
+    if implied or _FOLLOWS.match(subject or "it"):
         nouns |= before
     operation = _operation(found["operation"].strip())
     return FieldTest(
-        FieldRef(name, frozenset(nouns), frozenset(tools)),
+        FieldRef(name, frozenset(nouns), frozenset(tools), implied),
         operation.operator,
         operation.values,
         operation.other,

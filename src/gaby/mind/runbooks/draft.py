@@ -1,5 +1,6 @@
 """A runbook proposed from a page of prose: sentences that are surely understood become lines, all others become `TODO:`
-lines, which `gaby runbook check` reports. Nothing is followed before a person has worked them out."""
+lines, which `gaby runbook check` reports. Only the first sentence of the page stays as its introduction, unless it says
+what to do. Nothing is followed before a person has worked them out."""
 
 import re
 
@@ -10,27 +11,39 @@ from gaby.mind.runbooks.parser import sentences
 from gaby.mind.runbooks.statements import IF, OTHERWISE, StatementError, condition_end, statement_of
 
 _LONGEST = 40_000
+_INSTRUCTS = re.compile(
+    r"(?:please |first,? |then,? |next,? |always |never |do not |don['’]t )*"
+    r"(?:add|ask|call|change|check|click|close|compare|confirm|contact|copy|create|delete|do|enter|escalate|find|"
+    r"forward|give|go|hand|inform|look|make|note|open|pass|query|read|refund|remove|reset|restart|run|search|see|"
+    r"select|send|set|start|stop|tell|try|unlock|update|use|verify|wait|write|you (?:have to|must|should|can|need))\b",
+    re.IGNORECASE,
+)
+"""It says what to do, so it is no introduction."""
 
 
 def draft_runbook(text: str, tools: frozenset[str]) -> str:
-    """Markdown with `runbook: true`, with the title and the first paragraph of the page."""
+    """Markdown with `runbook: true`, with the title and the first sentence of the page."""
     front = read_front_matter(text)
     title, about = "", ""
     steps: list[str] = []
     rest: list[str] = []
+    below_condition = False
     for block in blocks(text[:_LONGEST], front.lines):
         said = block.text.replace("**", "").strip("_ ")
-        if block.kind == "heading":
+        is_condition = bool(IF.match(said) or OTHERWISE.match(said))
+        if block.kind == "heading" and not (title and is_condition):
             title = title or said
         elif block.kind == "code":
             rest.append(f"- TODO: {said} (a block of code)")
-        elif not about and block.kind == "paragraph" and "`" not in said and not IF.match(said):
-            about = said
-        elif IF.match(said) or OTHERWISE.match(said):
+        elif is_condition:
+            below_condition = True
             rest += ["", *_branch(said, tools)]
         else:
             for sentence in sentences(said):
-                is_call = _kind(sentence, tools) == "call" and not rest
+                if not (about or steps or rest) and block.kind == "paragraph" and _introduces(sentence, tools):
+                    about = sentence
+                    continue
+                is_call = _kind(sentence, tools) == "call" and not below_condition
                 (steps if is_call else rest).append(sentence if is_call else _line(sentence, tools))
     lines = ["---", "runbook: true"]
     if front.symptoms:
@@ -44,6 +57,10 @@ def draft_runbook(text: str, tools: frozenset[str]) -> str:
     if not any(OTHERWISE.match(line) for line in rest):
         lines += ["", "Otherwise hand it to second level."]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def _introduces(sentence: str, tools: frozenset[str]) -> bool:
+    return "`" not in sentence and not _INSTRUCTS.match(sentence) and not _kind(sentence, tools)
 
 
 def _branch(text: str, tools: frozenset[str]) -> list[str]:

@@ -68,6 +68,13 @@ class Scene:
         declared = card.declares.rows.get(collection.place[1], frozenset()) if card else frozenset[str]()
         return collection.names | declared
 
+    def names_thing(self, nouns: frozenset[str]) -> bool:
+        """Whether the words mean rows of a tool of the runbook, also of one that has not answered."""
+        places = {each.place for each in self.collections}
+        places |= {(card.name, path) for card in self.cards for path in (*card.declares.rows, ())}
+        meant = (place for place in places if not self.tools or short(place[0]) in self.tools)
+        return any(called(place, nouns) for place in meant)
+
 
 @dataclass(frozen=True)
 class _Resolved:
@@ -115,6 +122,8 @@ def resolve(ref: FieldRef, scene: Scene) -> _Resolved:
     if not found:
         return _Resolved(why=_never_seen(f"`{ref.name}`", scene))
     best = max(called(each.place, ref.nouns) for each in found)
+    if not (best or named or ref.implied) and scene.names_thing(ref.nouns):
+        return _Resolved(why=_never_seen(_field_of(ref), scene))
     found = [each for each in found if called(each.place, ref.nouns) == best]
     if len({_thing(each.place) for each in found}) > 1:
         told = ", ".join(
@@ -128,6 +137,10 @@ def _thing(place: Place) -> str:
     """`users` of one answer and `user` of another are the same kind of thing."""
     tool, path = place
     return " ".join(stem(word) for word in words(path[-1])) if path else tool
+
+
+def _field_of(ref: FieldRef) -> str:
+    return f"`{ref.name}` of “{' '.join(sorted(ref.nouns))}”"
 
 
 def _never_seen(what: str, scene: Scene) -> str:
@@ -213,6 +226,8 @@ def _counted(condition: Count, scene: Scene) -> Evaluated:
         mine, why = _readable(collection, scene)
         if why:
             return Evaluated(None, why=why)
+        if mine and (lacking := [each.ref for each in condition.tests if each.ref.name not in scene.names(collection)]):
+            return Evaluated(None, why=_never_seen(_field_of(lacking[0]), scene))
         passing += matching(condition.tests, mine, scene)
     enough = len(passing) >= condition.least and (condition.most is None or len(passing) <= condition.most)
     return Evaluated(holds=enough, by=tuple(passing) if enough else ())

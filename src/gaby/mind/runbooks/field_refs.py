@@ -15,6 +15,8 @@ class FieldRef:
     nouns: Nouns = frozenset()
     """Stems of the words that say of what it is."""
     tools: frozenset[str] = frozenset()
+    implied: bool = False
+    """The words are those of the clause before, so the field may be of another thing as well."""
 
 
 def dotted(name: str) -> tuple[str, set[str], set[str]]:

@@ -1,0 +1,63 @@
+"""Changes that a runbook asks for and that are not made for a ticket, each with the reason."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.questions import is_plain_question
+from gaby.mind.runbook_calls import card_of, writes
+from gaby.mind.situations import PlannedCall
+
+
+@dataclass(frozen=True)
+class WithheldChange:
+    tool: str
+    why: str
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Empty where they could not be told."""
+
+    @property
+    def told(self) -> str:
+        return f"`{self.tool}` was not called, because {self.why}."
+
+
+def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> str:
+    """Why nothing is changed, whatever the runbook asks for. Empty: what it asks for is done, or a person is asked."""
+    situation = investigation.situation
+    if diagnosis.is_a_guess and not investigation.is_dangerous:
+        return "the ticket hardly speaks of what the runbook is about"
+    if not situation.requester_verified:
+        return "nobody vouches for who is asking"
+    if investigation.is_dangerous:
+        return "somebody tries to give orders, or pretends to be somebody else"
+    if not investigation.ownership.is_known:
+        return "no tool whose rows have a declared owner finds the requester by their address"
+    if diagnosis.branch.security:
+        return "it is treated as a security matter"
+    return "the ticket only asks a question" if is_plain_question(situation.ticket) else ""
+
+
+def may_be_made(investigation: Investigation, diagnosis: Diagnosis, content: str) -> tuple[PlannedCall, ...]:
+    """The changes of a cause. Where they are withheld, a note for colleagues can still be left, except for a guess."""
+    calls = writes(investigation, diagnosis, content).made
+    if not reason_to_withhold(investigation, diagnosis):
+        return calls
+    if diagnosis.is_a_guess and not investigation.is_dangerous:
+        return ()
+    notes = {each.tool for each in diagnosis.branch.wanted if each.hands_over}
+    return tuple(call for call in calls if call.tool.rpartition(".")[2] in notes)
+
+
+def withheld_changes(investigation: Investigation, diagnosis: Diagnosis, content: str) -> list[WithheldChange]:
+    """All that the cause asks for and that is not done, also for want of a value or of the tool."""
+    asked = writes(investigation, diagnosis, content)
+    allowed = {call.key for call in may_be_made(investigation, diagnosis, content)}
+    why = reason_to_withhold(investigation, diagnosis)
+    found = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
+    found += [WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing]
+    found += [
+        WithheldChange(each.tool, "no connected tool of that name may be called now")
+        for each in diagnosis.branch.wanted
+        if card_of(investigation, each, "write") is None and card_of(investigation, each, "read") is None
+    ]
+    return found

@@ -1,0 +1,87 @@
+"""Which runbook of the workspace an investigation would follow for a ticket, found as an investigation finds it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gaby.kernel.database import Database
+from gaby.kernel.ids import WorkspaceId
+from gaby.knowledge.runbook_consents import sources_of_customers
+from gaby.knowledge.service import Knowledge
+from gaby.llm.embeddings.embed import Embed
+from gaby.mind import Found, Situation, next_step
+from gaby.mind.investigation import Fitting, Investigation
+from gaby.mind.runbooks import document_of
+from gaby.mind.runbooks.checks import tool_names
+from gaby.mind.understanding import things
+
+_PASSAGES = 6
+_CANDIDATES = 30
+
+
+@dataclass(frozen=True)
+class LiveChoice:
+    own_fit: float
+    """Of the runbook that is tried, among all others."""
+    taken: Fitting | None = None
+    """The runbook that would be followed; None: no runbook would be."""
+    is_own: bool = False
+
+    @property
+    def page(self) -> str:
+        return self.taken.book.key.removeprefix("doc:") if self.taken and not self.is_own else ""
+
+
+async def found_pages(
+    database: Database, knowledge: Knowledge, workspace_id: WorkspaceId, situation: Situation, embed: Embed
+) -> list[Found]:
+    """What a search gives for the ticket, runbooks whole: those with a symptom of the ticket come first."""
+    asked = next_step(replace(situation, searched=False, follow="", passages=(), calls=()), embed)
+    ticket = f"{situation.title}\n{situation.text}"
+    parts = knowledge.parts
+    results = await parts.searcher.search(workspace_id, ticket, rewrites=asked.queries, limit=_CANDIDATES)
+    near = {hit.document_id for hit in results.hits[:_PASSAGES]}
+    further = {hit.document_id for hit in results.hits[_PASSAGES:]} - near
+    names = tool_names(situation.tools)
+    books = await parts.runbook_pages.found(workspace_id, near | further, ticket, names)
+    whole = {
+        page.document_id: Found(
+            page.citation,
+            page.title,
+            page.text,
+            trusted=not page.written_by_customers,
+            runbook=not page.written_by_customers,
+        )
+        for page in books
+    }
+    of_customers = await sources_of_customers(database, workspace_id)
+    ordered = [
+        *(page for key, page in whole.items() if key not in near | further),
+        *(
+            whole.get(hit.document_id)
+            or Found(hit.citation, hit.title, hit.text, trusted=hit.source not in of_customers)
+            for hit in results.hits[:_PASSAGES]
+        ),
+        *(page for key, page in whole.items() if key in further),
+    ]
+    return list({page.citation: page for page in ordered}.values())
+
+
+def live_choice(situation: Situation, pages: Sequence[Found], embed: Embed) -> LiveChoice:
+    """Of the situation behind a trial. The page that is tried stands for the one of the same title, if there is one."""
+    own = situation.passages[0]
+    others = [each for each in pages if not (each.runbook and each.title == own.title)]
+    place = next((place for place, each in enumerate(pages) if each not in others), 0)
+    free = replace(situation, follow="", passages=[*others[:place], own, *others[place:]])
+    choices = [_taken(Investigation(each, embed)) for each in things(free, embed)]
+    fits = [each.fit for each in Investigation(free, embed).by_fit if each.book.key == document_of(own.citation)]
+    fit = fits[0] if fits else 0.0
+    taken = next((each for each in choices if each and each.book.key == document_of(own.citation)), None)
+    if taken is not None:
+        return LiveChoice(max(fit, taken.fit), taken, is_own=True)
+    return LiveChoice(fit, next((each for each in choices if each), None))
+
+
+def _taken(investigation: Investigation) -> Fitting | None:
+    followed = investigation.diagnosis or investigation.undecided
+    books = investigation.books
+    return next((each for each in books if followed and each.book == followed.book), books[0] if books else None)
