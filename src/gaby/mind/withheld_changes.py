@@ -54,7 +54,9 @@ def withheld_changes(investigation: Investigation, diagnosis: Diagnosis, content
     allowed = {call.key for call in may_be_made(investigation, diagnosis, content)}
     why = reason_to_withhold(investigation, diagnosis)
     found = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
-    found += [WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing]
+    found += [
+        WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing
+    ]
     found += [
         WithheldChange(each.tool, "no connected tool of that name may be called now")
         for each in diagnosis.branch.wanted
