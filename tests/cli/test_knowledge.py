@@ -367,7 +367,7 @@ def test_an_unknown_audience_in_a_front_matter_is_told_until_it_is_mended(acme: 
     page.parent.mkdir()
     page.write_text("---\naudience: Publik\n---\n# VPN\n\nRestart it.\n")
     added = acme("knowledge", "add", "wiki", "folder", str(page.parent), "--audience", "public")
-    assert "1 document has a problem: gaby knowledge show wiki" in added.err
+    assert "1 document has a problem: `gaby knowledge show wiki`" in added.err
     shown = acme("knowledge", "show", "wiki", "--json").json()
     assert (shown["documents"], len(shown["failures"])) == (1, 1)
     told = shown["failures"][0]["reason"]
