@@ -7,6 +7,7 @@ from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.questions import is_plain_question
 from gaby.mind.runbook_calls import card_of, writes
 from gaby.mind.situations import PlannedCall
+from gaby.mind.understanding import understand
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class WithheldChange:
 
     @property
     def told(self) -> str:
-        return f"`{self.tool}` was not called, because {self.why}."
+        given = ", ".join(f"{name}: {value}" for name, value in self.arguments.items())
+        return f"`{self.tool}`{f' ({given})' if given else ''} was not called, because {self.why}."
 
 
 def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> str:
@@ -26,6 +28,8 @@ def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> st
     situation = investigation.situation
     if diagnosis.is_a_guess and not investigation.is_dangerous:
         return "the ticket hardly speaks of what the runbook is about"
+    if not understand(situation).is_clear:
+        return "the ticket is in a language that Gaby does not read without a model"
     if not situation.requester_verified:
         return "nobody vouches for who is asking"
     if investigation.is_dangerous:
