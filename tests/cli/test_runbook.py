@@ -105,7 +105,12 @@ def test_a_trial_makes_the_reads_and_changes_nothing(desk: Shell, tmp_path: Path
     [
         ("How long do people stay locked out?", "- Do", {"account_id": "acc-1001"}, "the ticket only asks a question"),
         ("I am locked out", "- Treat it as a security matter.\n- Do", {"account_id": "acc-1001"}, "a security matter"),
-        ("I am locked out", "- Do `unlock` for each account whose `note` is `x`.\n- Do", {}, "none whose `note` is `x`"),
+        (
+            "I am locked out",
+            "- Do `unlock` for each account whose `note` is `x`.\n- Do",
+            {},
+            "none whose `note` is `x`",
+        ),
     ],
 )
 def test_a_change_that_is_not_made_is_shown_with_the_reason(

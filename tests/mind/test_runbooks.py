@@ -157,7 +157,9 @@ def test_a_field_of_a_thing_that_was_not_read_is_not_taken_from_another_thing() 
     assert holds("a disk's `used` is above 90 and `locked_at` is set") is True, "a clause that names no thing"
 
 
-@pytest.mark.parametrize("said", ["no disk has `state` `full`", "a disk has `state` `lost`", "no disk has `state` `ok`"])
+@pytest.mark.parametrize(
+    "said", ["no disk has `state` `full`", "a disk has `state` `lost`", "no disk has `state` `ok`"]
+)
 def test_a_trial_shows_only_values_of_the_things_that_a_condition_names(said: str) -> None:
     ((condition,),) = alternatives(said)
     assert tried_condition(condition, SCENE).values == ["state: full", "state: ok"]

@@ -379,8 +379,7 @@ def _for_requester(run: Investigating, cited: str, released: frozenset[str]) -> 
     closed = {
         place: each
         for place, each in enumerate(text.sentences)
-        if each.text not in released
-        and (reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader))
+        if each.text not in released and (reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader))
     }
     tokens = {name: name for each in text.sentences for name in each.citations}
     internal = [CitedSentence(each.text, tuple(each.citations)) for each in closed.values()]

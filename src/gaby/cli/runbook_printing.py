@@ -41,7 +41,9 @@ def print_tried(tried: TriedOut) -> None:
         if call.result is not None:
             echo(f"     {_short(one_line_json(call.result))}")
     for each in tried.withheld:
-        secho(f"  not made: {each.tool} {one_line_json(each.arguments) if each.arguments else ''}".rstrip(), fg="yellow")
+        secho(
+            f"  not made: {each.tool} {one_line_json(each.arguments) if each.arguments else ''}".rstrip(), fg="yellow"
+        )
         echo(f"     because {one_line(each.why)}")
     for cause in tried.causes:
         word, colour = _HOLDS[cause.holds]

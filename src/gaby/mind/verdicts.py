@@ -124,7 +124,11 @@ def _changed(case: Case) -> Judgement | None:
         return _say("auto_resolved", 0.9, f"{_listed(done)} was done, {seen}.")
     if case.verified is None:
         return _say("needs_tech", 0.6, f"{_listed(done)} was done, but nobody has seen yet whether it helped.")
-    return _say("needs_l2", 0.75, f"{_listed(done)} was done, and what showed the trouble is as it was. Look before it is done again.")
+    return _say(
+        "needs_l2",
+        0.75,
+        f"{_listed(done)} was done, and what showed the trouble is as it was. Look before it is done again.",
+    )
 
 
 def _hindered(case: Case) -> Judgement | None:

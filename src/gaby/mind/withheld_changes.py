@@ -25,20 +25,23 @@ class WithheldChange:
 
 def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> str:
     """Why nothing is changed, whatever the runbook asks for. Empty: what it asks for is done, or a person is asked."""
-    situation = investigation.situation
-    if diagnosis.is_a_guess and not investigation.is_dangerous:
-        return "the ticket hardly speaks of what the runbook is about"
-    if not understand(situation).is_clear:
-        return "the ticket is in a language that Gaby does not read without a model"
-    if not situation.requester_verified:
-        return "nobody vouches for who is asking"
-    if investigation.is_dangerous:
-        return "somebody tries to give orders, or pretends to be somebody else"
-    if not investigation.ownership.is_known:
-        return "no tool whose rows have a declared owner finds the requester by their address"
-    if diagnosis.branch.security:
-        return "it is treated as a security matter"
-    return "the ticket only asks a question" if is_plain_question(situation.ticket) else ""
+    situation, is_dangerous = investigation.situation, investigation.is_dangerous
+    reasons = (
+        (diagnosis.is_a_guess and not is_dangerous, "the ticket hardly speaks of what the runbook is about"),
+        (
+            not understand(situation).is_clear,
+            "the ticket is in a language that Gaby does not read without a model",
+        ),
+        (not situation.requester_verified, "nobody vouches for who is asking"),
+        (is_dangerous, "somebody tries to give orders, or pretends to be somebody else"),
+        (
+            not investigation.ownership.is_known,
+            "no tool whose rows have a declared owner finds the requester by their address",
+        ),
+        (diagnosis.branch.security, "it is treated as a security matter"),
+        (is_plain_question(situation.ticket), "the ticket only asks a question"),
+    )
+    return next((why for holds, why in reasons if holds), "")
 
 
 def may_be_made(investigation: Investigation, diagnosis: Diagnosis, content: str) -> tuple[PlannedCall, ...]:
@@ -58,7 +61,9 @@ def withheld_changes(investigation: Investigation, diagnosis: Diagnosis, content
     allowed = {call.key for call in may_be_made(investigation, diagnosis, content)}
     why = reason_to_withhold(investigation, diagnosis)
     found = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
-    found += [WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing]
+    found += [
+        WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing
+    ]
     found += [
         WithheldChange(each.tool, "no connected tool of that name may be called now")
         for each in diagnosis.branch.wanted

@@ -126,9 +126,7 @@ class Trial:
         """As it would be after the changes that nobody has to agree to."""
         return conclude(replace(situation, calls=[_as_if_done(call) for call in situation.calls]), self.embed)
 
-    def _ended(
-        self, situation: Situation, made: list[TriedCallOut], ended: Conclusion, live: LiveChoice
-    ) -> TriedOut:
+    def _ended(self, situation: Situation, made: list[TriedCallOut], ended: Conclusion, live: LiveChoice) -> TriedOut:
         investigation = Investigation(situation, self.embed)
         book = investigation.all_books[0]
         scene = investigation.scene(book, investigation.before)

@@ -14,7 +14,9 @@ from markdown_it.tree import SyntaxTreeNode
 
 _LONGEST = 50_000
 _PARSER = MarkdownIt("commonmark", {"maxNesting": 20})
-_TOUCHY = re.compile(r"[\\`*<]|(?<!\s)>|>(?!\s)|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_|!(?=\[)|\](?=[(\[:])|&(?=#?\w{1,40};)|~(?=~)")
+_TOUCHY = re.compile(
+    r"[\\`*<]|(?<!\s)>|>(?!\s)|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_|!(?=\[)|\](?=[(\[:])|&(?=#?\w{1,40};)|~(?=~)"
+)
 _LINE_START = re.compile(r"^(\s*)([#>+-]|\d{1,9}(?=[.)])|={2,}|~{3,}|`{3,}|\|)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _DANGERS = frozenset({"image", "link_open", "html_block", "html_inline"})
