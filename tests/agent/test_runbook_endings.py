@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gaby.knowledge.new_source import NewSource
+from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.models import TicketMessage
 from tests.agent.scenes import LOCKED_OUT, Office
 
@@ -16,7 +17,7 @@ pytestmark = [
 
 GATE = """---
 runbook: true
-symptoms: [the gate stays shut]
+symptoms: [the gate stays shut, das Tor bleibt zu]
 ---
 # The gate stays shut
 
@@ -31,7 +32,9 @@ If the user's `locked_at` is set: The account is locked.
 SHUT = replace(LOCKED_OUT, title="The gate stays shut", body="Since this morning the gate stays shut for me.")
 
 
-async def _ended(office: Office, folder: Path, runbook: str) -> tuple[str | None, str, list[TicketMessage]]:
+async def _ended(
+    office: Office, folder: Path, runbook: str, ticket: IncomingTicket = SHUT
+) -> tuple[str | None, str, list[TicketMessage]]:
     """The verdict, the reason, and all that was written on the ticket."""
     (folder / "runbooks").mkdir()
     (folder / "runbooks" / "gate.md").write_text(runbook)
@@ -40,7 +43,7 @@ async def _ended(office: Office, folder: Path, runbook: str) -> tuple[str | None
         new = NewSource("gates", "folder", str(folder / "runbooks"), audience="staff")
         source = await knowledge.shelf.add(session, office.actor, new)
     await knowledge.syncer.sync(office.actor, source.id)
-    ticket_id = await office.receive(SHUT)
+    ticket_id = await office.receive(ticket)
     await office.work()
     async with office.gaby.database.read(office.workspace_id) as session:
         written = await office.gaby.tickets.intake.messages(session, ticket_id)
@@ -76,3 +79,19 @@ async def test_a_hand_over_behind_a_change_tells_colleagues_and_what_was_changed
     assert "Your account is open again." in reply.body
     assert "It goes to the access team." in reply.body
     assert [each for each in written if each.private]
+
+
+async def test_a_symptom_in_german_is_diagnosed_for_a_person_and_nothing_is_changed(
+    office: Office, tmp_path: Path
+) -> None:
+    body = "Guten Morgen, das Tor bleibt zu, und ich kann seit heute früh nicht mehr arbeiten. Bitte helfen Sie mir."
+    text = GATE.replace("- Then", "- Tell the requester: Your account was locked at `locked_at`.\n- Then")
+    verdict, reason, written = await _ended(office, tmp_path, text, replace(SHUT, title="Frage zum Tor", body=body))
+    assert (verdict, "written in German" in reason) == ("needs_tech", True)
+    assert "company.unlock_user" not in await _calls(office)
+    [acknowledged] = [each.body for each in written if not each.private]
+    assert "locked" not in acknowledged
+    [note] = [each.body for each in written if each.private]
+    assert "The account is locked." in note
+    assert "`company.unlock_user` (user_id: " in note
+    assert "Your account was locked at" in note.partition("What the requester can be told:")[2]

@@ -158,6 +158,59 @@ def test_a_symptom_in_any_language_finds_the_runbook(embed: Embed) -> None:
     assert "it.clear_queue" in {call.tool for call in calls}
 
 
+GERMAN = "Hallo, unser Etikettendrucker druckt nicht, obwohl er eingeschaltet ist. Bitte helfen Sie uns."
+
+
+def test_a_symptom_in_a_language_that_is_not_read_leads_to_a_diagnosis_and_to_a_person(embed: Embed) -> None:
+    calls, ended = investigated(embed, GERMAN, page(PRINTER), page(BADGE, "badge"))
+    assert [call.tool for call in calls] == ["it.find_person", "it.list_printers"], "nothing is changed"
+    assert ended.judgement.verdict == "needs_tech"
+    assert "written in German" in ended.judgement.reasons[0]
+    assert ended.cause == "The print queue is stuck."
+    assert reply(ended) == "The queue of LBL-4B-1 was stuck for 47 minutes with 23 jobs."
+    for said in (
+        "The print queue is stuck.",
+        "`it.clear_queue` (printer_id: LBL-4B-1) was not called, because the ticket is in a language",
+        "After that the requester can be told: “It is cleared.”",
+    ):
+        assert said in notes(ended)
+
+
+def test_a_condition_of_such_a_runbook_that_is_not_known_is_told(embed: Embed) -> None:
+    calls, ended = investigated(embed, GERMAN, page(PRINTER), list_printers="the printers are busy")
+    assert [call.outcome for call in calls] == ["done", "failed"]
+    assert ended.judgement.verdict == "needs_tech"
+    assert "the printers are busy" in notes(ended)
+    assert not ended.sentences
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        (page(PRINTER.replace("symptoms: [Etikettendrucker druckt nicht]\n", "")),),
+        (page(PRINTER), page(PRINTER.replace("# Label", "# Other label"), "other")),
+        (page(PRINTER.replace("- Do `clear_queue`.", "- Have a look.")),),
+    ],
+    ids=["no symptom", "two runbooks", "errors"],
+)
+def test_without_the_symptom_of_exactly_one_runbook_nothing_more_is_looked_into(
+    embed: Embed, pages: tuple[Found, ...]
+) -> None:
+    calls, ended = investigated(embed, GERMAN, *pages)
+    assert [call.tool for call in calls] == ["it.find_person"]
+    assert (ended.judgement.verdict, ended.cause, ended.sentences) == ("needs_tech", "", ())
+
+
+def test_what_shows_a_cause_are_only_fields_of_the_things_that_its_conditions_name(embed: Embed) -> None:
+    badge = {"badge_id": "b-7", "state": "lost", "valid_until": "2020-01-01T00:00:00Z"}
+    book = PRINTER.replace("`list_printers`.", "`list_printers`.\n3. Look at the badge with `get_badge`.").replace(
+        "and its `minutes` is at least 10", "and the badge's `valid_until` is set"
+    )
+    _, ended = investigated(embed, NOTHING_PRINTS, page(book), get_badge=badge)
+    assert "state: online" in notes(ended)
+    assert "state: lost" not in notes(ended)
+
+
 def test_a_security_matter_is_an_ordinary_runbook_that_changes_nothing(embed: Embed) -> None:
     grave = PRINTER.replace("- Do `clear_queue`.", "- Treat it as a security matter.\n- Do `clear_queue`.")
     calls, ended = investigated(embed, NOTHING_PRINTS, page(grave))

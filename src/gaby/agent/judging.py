@@ -208,7 +208,8 @@ class Judge:
             held = f"Written for the requester:\n{texts.reply}" if run.memory.internal and texts.reply else ""
             notes = "\n\n".join(part for part in (texts.note, held) if part)
             return note(answer.verdict, "", answer.written_by, notes=notes, reasons=answer.reasons)
-        tellable, internal = _for_requester(run, texts.reply)
+        released = frozenset(run.restored(each, requester_of(run.tools)) for each in answer.released)
+        tellable, internal = _for_requester(run, texts.reply, released)
         behind = "\n".join(part for part in (texts.note, internal) if part)
         return note(answer.verdict, tellable, answer.written_by, notes=behind, reasons=answer.reasons)
 
@@ -374,14 +375,15 @@ class _Texts:
     """The desk has notes that only colleagues read."""
 
 
-def _for_requester(run: Investigating, cited: str) -> tuple[str, str]:
-    """The sentences that the requester may be told, and those that repeat what is for colleagues."""
+def _for_requester(run: Investigating, cited: str, released: frozenset[str]) -> tuple[str, str]:
+    """The sentences that the requester may be told, also by a runbook that `released` them, and those that repeat what
+    is for colleagues."""
     reading, reader = run.tools.ledger.reading, requester_of(run.tools)
     text = ReplyText.read(cited)
     closed = {
         place: each
         for place, each in enumerate(text.sentences)
-        if reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader)
+        if each.text not in released and (reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader))
     }
     tokens = {name: name for each in text.sentences for name in each.citations}
     internal = [CitedSentence(each.text, tuple(each.citations)) for each in closed.values()]

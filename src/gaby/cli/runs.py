@@ -14,7 +14,7 @@ from gaby.cli.model_calls import call_row, print_trace
 from gaby.cli.opening import run
 from gaby.cli.places import operator_in
 from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, print_json, print_rows
-from gaby.cli.ticket_ids import find_run, run_names
+from gaby.cli.ticket_ids import find_run, run_id, run_names
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
 from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
@@ -156,14 +156,13 @@ def trace(
     async def list_calls(gaby: Gaby) -> list[RunCallOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            found = await find_run(gaby, session, which)
-            return [RunCallOut.of_run(each) for each in await gaby.usage.traces.of_run(session, found.id)]
+            calls = await gaby.usage.traces.of_run(session, await run_id(gaby, session, which))
+            return [RunCallOut.of_run(each) for each in calls]
 
     async def read_call(gaby: Gaby) -> CallTraceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            of = await find_run(gaby, session, which)
-            found = await gaby.usage.traces.call_of_run(session, of.id, call or 0)
+            found = await gaby.usage.traces.call_of_run(session, await run_id(gaby, session, which), call or 0)
             return CallTraceOut.of(found, await gaby.usage.traces.content(session, found))
 
     if call is None:

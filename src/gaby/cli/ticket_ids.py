@@ -43,6 +43,14 @@ async def find_run(gaby: Gaby, session: ReadSession, which: str) -> Investigatio
     return latest
 
 
+async def run_id(gaby: Gaby, session: ReadSession, which: str) -> UUID:
+    """Whole ids as they are: models are also called in runs that are no investigations."""
+    try:
+        return UUID(which)
+    except ValueError:
+        return (await find_run(gaby, session, which)).id
+
+
 async def ticket_names(gaby: Gaby, session: ReadSession, tickets: Sequence[Ticket]) -> Mapping[UUID, str]:
     """What to call each ticket so that commands find it: its desk's own id where that is short and clear."""
     shared = await gaby.tickets.shared_names(session, [row.external_id for row in tickets])

@@ -14,7 +14,7 @@ from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, ove
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.questions import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
 from gaby.mind.records import Record, View, short
-from gaby.mind.replies import notes, reply, unsent
+from gaby.mind.replies import note_text, notes, reply, told_afterwards, unsent
 from gaby.mind.runbook_calls import card_of
 from gaby.mind.runbooks import Branch, Runbook
 from gaby.mind.runbooks.conditions import Count
@@ -25,8 +25,9 @@ from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
 from gaby.mind.synonyms import alike
 from gaby.mind.triage import triage
-from gaby.mind.understanding import things, understand
+from gaby.mind.understanding import by_symptom, things, understand
 from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
+from gaby.mind.withheld_changes import withheld_changes
 from gaby.mind.words import stem, terms
 
 _SURE, _LIKELY = 0.9, 0.75
@@ -114,9 +115,40 @@ def _unread(investigation: Investigation, doubt: str) -> Conclusion:
     known = _known(investigation)
     sure = answered(situation.ticket, known)
     if sure < ANSWERED:
+        followed = by_symptom(situation, investigation.embed)
+        if followed is not None:
+            return _diagnosed_unread(Investigation(followed, investigation.embed), doubt)
         return _handed_over(investigation, doubt)
     case = Case(steps=_steps(investigation, None), answered=sure, budget_gone=situation.budget_gone)
     return Conclusion(case, judge(case), known.sentences)
+
+
+def _diagnosed_unread(investigation: Investigation, doubt: str) -> Conclusion:
+    """To a person, with what the runbook says whose symptom the ticket says: its cause, what it would do, its texts."""
+    diagnosis = investigation.diagnosis
+    branch = diagnosis.branch if diagnosis else None
+    case = Case(
+        findings=(Finding(doubt, up_to="person"),),
+        steps=_steps(investigation, branch),
+        security=branch is not None and branch.security,
+        budget_gone=investigation.situation.budget_gone,
+    )
+    if diagnosis is None:
+        _, told = _findings(investigation)
+        return Conclusion(case, judge(case), (), (*obstacles(investigation), *told))
+    left = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
+    return Conclusion(
+        case,
+        judge(case),
+        tuple(reply(investigation, diagnosis)),
+        (
+            *notes(investigation, diagnosis),
+            *(CitedSentence(each.told, diagnosis.book.citations) for each in left),
+            *told_afterwards(investigation, diagnosis),
+        ),
+        diagnosis.branch.cause,
+        diagnosis.book.citations,
+    )
 
 
 def _handed_over(investigation: Investigation, why: str) -> Conclusion:

@@ -195,6 +195,12 @@ class Investigation:
         pages = self.situation.passages
         return next((place for place, page in enumerate(pages) if page.citation not in followed), len(pages))
 
+    @cached_property
+    def by_symptom(self) -> list[Runbook]:
+        """The runbooks of which the ticket says a symptom word by word, in whatever language."""
+        complaint = f"{gist(self.situation.ticket, _READ)}\n{gist(self.situation.original, _READ)}"
+        return [book for book in self.all_books if says_symptom(complaint, book.symptoms)]
+
     def _fits(self, books: Sequence[Runbook]) -> list[float]:
         """By meaning, by words, and a little by the order in which the search gave them."""
         if not books:
@@ -205,10 +211,10 @@ class Investigation:
         near = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
         asked = widened(dict.fromkeys(terms(ticket), 1.0), [stem(word) for word in words(ticket)])
         shares = [_share(asked, text) for text in told]
-        complaint = f"{ticket}\n{gist(self.situation.original, _READ)}"
+        by_symptom = {book.key for book in self.by_symptom}
         return [
             1.0
-            if says_symptom(complaint, book.symptoms)
+            if book.key in by_symptom
             else round(float((1 - _BY_WORDS) * close + _BY_WORDS * share) + 0.05 / (1 + book.rank), 4)
             for book, close, share in zip(books, near, shares, strict=True)
         ]

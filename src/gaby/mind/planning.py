@@ -20,7 +20,7 @@ from gaby.mind.runbook_calls import identifying, reads
 from gaby.mind.runbooks import document_of
 from gaby.mind.search_queries import queries
 from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
-from gaby.mind.understanding import things, understand
+from gaby.mind.understanding import by_symptom, things, understand
 from gaby.mind.withheld_changes import may_be_made
 
 MOST_CALLS = 8
@@ -39,7 +39,7 @@ def next_step(situation: Situation, embed: Embed) -> NextStep:
     if not situation.searched:
         return NextStep("retrieve", _first_queries(situation, embed), why="The handbook may know this.")
     if not understood.is_clear:
-        return _answered(Investigation(situation, embed)) or _identify(situation, embed)
+        return _answered(Investigation(situation, embed)) or _unread(situation, embed)
     if reason := _is_over(Investigation(situation, embed)):
         return NextStep("conclude", why=reason)
     return _together(situation, [_next(each, embed) for each in things(situation, embed)])
@@ -59,9 +59,16 @@ def _next(situation: Situation, embed: Embed) -> NextStep:
     return NextStep("conclude", why="Nothing more can be learned.")
 
 
-def _identify(situation: Situation, embed: Embed) -> NextStep:
-    """What rules cannot read is looked into no further than to see who wrote it."""
-    step = _look(Investigation(situation, embed), ())
+def _unread(situation: Situation, embed: Embed) -> NextStep:
+    """What rules cannot read is looked into no further than to see who wrote it, and what the one runbook wants to see
+    of which it says a symptom."""
+    followed = by_symptom(situation, embed)
+    investigation = Investigation(followed or situation, embed)
+    step = _look(investigation, ())
+    for fitting in investigation.books[:1] if followed else ():
+        step = step or _look(investigation, reads(investigation, fitting).made)
+        if step is None and isinstance(found := investigation.holding(fitting), Diagnosis):
+            step = _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
     return step or NextStep("conclude", why="It is left to a person who reads it.")
 
 

@@ -14,6 +14,7 @@ from gaby.mind.records import Record, called, nearest, short
 from gaby.mind.runbooks import Advice
 from gaby.mind.runbooks.comparison import moment
 from gaby.mind.runbooks.conditions import FieldTest
+from gaby.mind.runbooks.evaluation import resolve
 from gaby.mind.runbooks.statements import ASKS, REQUESTER, TELLS
 from gaby.mind.situations import SeenCall
 from gaby.mind.summaries import CitedSentence
@@ -81,12 +82,22 @@ def notes(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     branch = diagnosis.branch
     calls = _shown_by(diagnosis)
     found = [CitedSentence(f"{branch.cause or diagnosis.book.title}", (branch.citation, *calls))]
-    found += [CitedSentence(text, (citation,)) for text, citation in _evidence(diagnosis)]
+    found += [CitedSentence(text, (citation,)) for text, citation in _evidence(investigation, diagnosis)]
     found += [
         CitedSentence(_filled(each.text, investigation, diagnosis).text, (each.citation,))
         for each in (*branch.details, *branch.handed)
     ]
     return [*found, *unsent(investigation, diagnosis)]
+
+
+def told_afterwards(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+    """For colleagues who make the change themselves: what the runbook then wants the requester to be told."""
+    said = [(each, _filled(_without_opening(each.text), investigation, diagnosis)) for each in diagnosis.branch.told]
+    return [
+        CitedSentence(f"After that the requester can be told: “{_sentence(filled.text)}”", (each.citation,))
+        for each, filled in said
+        if each.later and not filled.missing
+    ]
 
 
 def note_text(investigation: Investigation, diagnosis: Diagnosis) -> str:
@@ -166,12 +177,14 @@ def _shown_by(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(dict.fromkeys(record.call.citation for record in diagnosis.by))[:_MANY]
 
 
-def _evidence(diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
-    """The fields that the conditions speak of, with their values."""
-    names = {each.ref.name for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)}
+def _evidence(investigation: Investigation, diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
+    """The fields that the conditions speak of, of the things that they name, with their values."""
+    scene = investigation.scene(diagnosis.book, investigation.before)
+    tests = [each for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)]
+    shown_in = {(each.place, test.ref.name) for test in tests for each in resolve(test.ref, scene).places}
     told: dict[str, tuple[str, str]] = {}
     for record in diagnosis.by[:_MANY]:
-        fields = [(name, record.get(name)) for name in record.fields if name in names]
+        fields = [(name, record.get(name)) for name in record.fields if (record.place, name) in shown_in]
         shown = ", ".join(f"{' '.join(words(name))}: {value_of(value)}" for name, value in fields if value is not None)
         what = " ".join(words(record.path[-1])) if record.path else " ".join(words(short(record.call.tool)))
         if shown:

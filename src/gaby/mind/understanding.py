@@ -7,7 +7,7 @@ it. Where somebody is not known, or gives orders, nothing is cut: there is one t
 from dataclasses import dataclass, replace
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.investigation import Investigation
+from gaby.mind.investigation import Investigation, is_about_strangers
 from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
 from gaby.mind.parts import parts
 from gaby.mind.questions import is_question, questions
@@ -36,6 +36,20 @@ class Understood:
 
 def understand(situation: Situation) -> Understood:
     return Understood(situation, language_of(situation.ticket))
+
+
+def by_symptom(situation: Situation, embed: Embed) -> Situation | None:
+    """With the runbook to follow, for a ticket that rules cannot read and that says a symptom of exactly one runbook.
+    It is followed for what it reads and for its cause; whatever it would change or send is left to a person."""
+    investigation = Investigation(situation, embed)
+    if not situation.requester_verified or investigation.is_dangerous or investigation.is_stranger:
+        return None
+    if situation.follow:
+        return situation
+    said = investigation.by_symptom
+    if len(said) != 1 or said[0].errors or is_about_strangers(said[0]):
+        return None
+    return replace(situation, follow=said[0].citations[0])
 
 
 def things(situation: Situation, embed: Embed) -> list[Situation]:

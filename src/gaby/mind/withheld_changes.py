@@ -7,6 +7,7 @@ from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.questions import is_plain_question
 from gaby.mind.runbook_calls import card_of, writes
 from gaby.mind.situations import PlannedCall
+from gaby.mind.understanding import understand
 
 
 @dataclass(frozen=True)
@@ -18,23 +19,29 @@ class WithheldChange:
 
     @property
     def told(self) -> str:
-        return f"`{self.tool}` was not called, because {self.why}."
+        given = ", ".join(f"{name}: {value}" for name, value in self.arguments.items())
+        return f"`{self.tool}`{f' ({given})' if given else ''} was not called, because {self.why}."
 
 
 def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> str:
     """Why nothing is changed, whatever the runbook asks for. Empty: what it asks for is done, or a person is asked."""
-    situation = investigation.situation
-    if diagnosis.is_a_guess and not investigation.is_dangerous:
-        return "the ticket hardly speaks of what the runbook is about"
-    if not situation.requester_verified:
-        return "nobody vouches for who is asking"
-    if investigation.is_dangerous:
-        return "somebody tries to give orders, or pretends to be somebody else"
-    if not investigation.ownership.is_known:
-        return "no tool whose rows have a declared owner finds the requester by their address"
-    if diagnosis.branch.security:
-        return "it is treated as a security matter"
-    return "the ticket only asks a question" if is_plain_question(situation.ticket) else ""
+    situation, is_dangerous = investigation.situation, investigation.is_dangerous
+    reasons = (
+        (diagnosis.is_a_guess and not is_dangerous, "the ticket hardly speaks of what the runbook is about"),
+        (
+            not understand(situation).is_clear,
+            "the ticket is in a language that Gaby does not read without a model",
+        ),
+        (not situation.requester_verified, "nobody vouches for who is asking"),
+        (is_dangerous, "somebody tries to give orders, or pretends to be somebody else"),
+        (
+            not investigation.ownership.is_known,
+            "no tool whose rows have a declared owner finds the requester by their address",
+        ),
+        (diagnosis.branch.security, "it is treated as a security matter"),
+        (is_plain_question(situation.ticket), "the ticket only asks a question"),
+    )
+    return next((why for holds, why in reasons if holds), "")
 
 
 def may_be_made(investigation: Investigation, diagnosis: Diagnosis, content: str) -> tuple[PlannedCall, ...]:

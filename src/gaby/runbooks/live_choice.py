@@ -12,7 +12,7 @@ from gaby.mind import Found, Situation, next_step
 from gaby.mind.investigation import Fitting, Investigation
 from gaby.mind.runbooks import document_of
 from gaby.mind.runbooks.checks import tool_names
-from gaby.mind.understanding import things
+from gaby.mind.understanding import by_symptom, things, understand
 
 _PASSAGES = 6
 _CANDIDATES = 30
@@ -72,13 +72,21 @@ def live_choice(situation: Situation, pages: Sequence[Found], embed: Embed) -> L
     others = [each for each in pages if not (each.runbook and each.title == own.title)]
     place = next((place for place, each in enumerate(pages) if each not in others), 0)
     free = replace(situation, follow="", passages=[*others[:place], own, *others[place:]])
-    choices = [_taken(Investigation(each, embed)) for each in things(free, embed)]
+    choices = [_taken(Investigation(each, embed)) for each in _looked_into(free, embed)]
     fits = [each.fit for each in Investigation(free, embed).by_fit if each.book.key == document_of(own.citation)]
     fit = fits[0] if fits else 0.0
     taken = next((each for each in choices if each and each.book.key == document_of(own.citation)), None)
     if taken is not None:
         return LiveChoice(max(fit, taken.fit), taken, is_own=True)
     return LiveChoice(fit, next((each for each in choices if each), None))
+
+
+def _looked_into(situation: Situation, embed: Embed) -> list[Situation]:
+    """The things that a ticket tells of; of one that rules cannot read, no more than what its symptom leads to."""
+    if understand(situation).is_clear:
+        return things(situation, embed)
+    followed = by_symptom(situation, embed)
+    return [followed] if followed is not None else []
 
 
 def _taken(investigation: Investigation) -> Fitting | None:

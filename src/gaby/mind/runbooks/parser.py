@@ -251,15 +251,10 @@ class _Parser:
     def _add(self, body: _Body, said: Statement, line: int) -> None:
         advice = Advice(plain(said.text), self._citation, later=said.later, line=line)
         body.wanted += [replace(each, citation=self._citation, line=line) for each in said.calls]
+        texts = {"tell": body.told, "ask": body.asked, "hand": body.handed, "note": body.details}
+        if said.kind in texts:
+            texts[said.kind].append(advice)
         match said.kind:
-            case "tell":
-                body.told.append(advice)
-            case "ask":
-                body.asked.append(advice)
-            case "hand":
-                body.handed.append(advice)
-            case "note":
-                body.details.append(advice)
             case "consent":
                 body.consent = f"{body.consent} {advice.text}".strip()
             case "cause":
