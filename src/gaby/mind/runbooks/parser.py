@@ -261,7 +261,7 @@ class _Parser:
                 body.cause = body.cause or advice.text
             case "security" | "slow" | "settles":
                 setattr(body, said.kind, True)
-            case "call":
+            case _:
                 pass
 
     def _branch(self, body: _Body) -> Branch:
