@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Found, Situation, conclude, next_step, triage
-from gaby.mind.languages import ENGLISH, UNKNOWN, language_of, read
+from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
 from gaby.mind.packaged import rows_of
 from tests.mind.strategies import hostile_texts
 
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.promise("G2", "L4")
         ("Ich habe das Passwort geaendert, und mein Konto ist gesperrt.", "German"),
     ],
 )
-def test_a_language_is_told_and_nothing_is_translated(text: str, language: str) -> None:
-    assert (read(text).language, read(text).text) == (language, text)
+def test_a_language_is_told(text: str, language: str) -> None:
+    assert language_of(text) == language
 
 
 @pytest.mark.promise("K5")
@@ -47,9 +47,9 @@ def test_a_question_is_answered_in_the_language_of_its_page(embed: Embed) -> Non
     assert conclude(wish, embed).judgement.verdict == "needs_tech", "a wish beside the question is not overheard"
 
 
-def test_english_tickets_are_left_as_they_are() -> None:
-    texts = [row["text"] for row in rows_of("triage.jsonl")]
-    assert [text for text in texts if read(text).text != text] == []
+def test_english_tickets_are_taken_for_english() -> None:
+    texts = [row["text"] for row in rows_of("triage.jsonl") if row["text"].isascii()]
+    assert [text for text in texts if language_of(text) != ENGLISH] == []
     assert language_of("Guten Tag,\n\nI am locked out since I changed my password.\n\nViele Grüße\nNora") == ENGLISH
 
 
@@ -63,8 +63,7 @@ def test_english_tickets_are_left_as_they_are() -> None:
     ],
 )
 def test_what_cannot_be_read_is_left_to_a_person_who_is_told_why(text: str, language: str, embed: Embed) -> None:
-    reading = read(text)
-    assert (reading.language, reading.is_clear, reading.text) == (language, False, text)
+    assert language_of(text) == language
     assert triage(text, embed).worth_investigating
     situation = Situation("", text, "ada@lanternfish.example", requester_verified=True, searched=True)
     assert next_step(situation, embed).kind == "conclude", "without a tool nobody can be looked up"
@@ -89,11 +88,10 @@ def test_orders_to_the_assistant_are_noticed_in_other_languages(text: str, embed
 
 @settings(max_examples=60, deadline=None)
 @given(text=hostile_texts)
-def test_any_text_is_read(text: str) -> None:
-    reading = read(text)
-    assert reading.is_clear or reading.text == text
+def test_every_text_has_a_language(text: str) -> None:
+    assert language_of(text)
 
 
 @pytest.mark.parametrize("piece", ["gesperrt ", "ä", "nicht-", "kann mich nicht mehr ", "die\n", "sesión' "])
 def test_a_text_without_end_is_read_in_the_time_of_its_length(piece: str) -> None:
-    read("Mein Konto ist gesperrt und das ist nicht gut. " + piece * (200_000 // len(piece)))
+    language_of("Mein Konto ist gesperrt und das ist nicht gut. " + piece * (200_000 // len(piece)))

@@ -28,7 +28,6 @@ from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE
 from gaby.llm.results import Result
 from gaby.llm.service import Models
-from gaby.mind.languages import read
 from gaby.mind.situations import Found
 from gaby.skills import plan, triage
 from gaby.skills.plan import Step as PlanStep
@@ -40,7 +39,6 @@ _FALLBACK_LOOK = timedelta(hours=1)
 _JUDGED = frozenset({"writing_back", "done", "halted"})
 """States of an investigation that has found what it could: what is left may wait for a person."""
 _RUNBOOK_CANDIDATES = 30
-_EARLIER_RUNS = 5
 _LATER = 10
 _QUERY = 400
 _NOT_SEARCHED = "(not searched: too much is waiting)"
@@ -249,8 +247,7 @@ class Thinking:
         if not state.queries:
             return Move(_behind(state), (Step("knowledge", "Not searched"),))
         searcher = self.knowledge.parts.searcher
-        # The handbook is searched in the words that it was understood in.
-        whole = read(f"{run.memory.ticket.title}\n{run.memory.ticket.body}").text
+        whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         most = run.persona.bounds.passages
         # Rules follow a runbook or none, and it may stand far behind pages that speak of the same thing.
         with_model = await self.models.runner.has_model(plan.skill, run.workspace_id)

@@ -25,7 +25,7 @@ from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
 from gaby.mind.synonyms import alike
 from gaby.mind.triage import triage
-from gaby.mind.understanding import by_symptom, things, understand
+from gaby.mind.understanding import by_symptom, things, why_unread
 from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
 from gaby.mind.withheld_changes import withheld_changes
 from gaby.mind.words import stem, terms
@@ -34,7 +34,6 @@ _SURE, _LIKELY = 0.9, 0.75
 _WELL = 0.4
 """From here on a runbook is plainly about what the ticket says."""
 _GUESS = 0.45
-_PARTLY = 0.3
 _UNANSWERED = Finding("It is a question that no page answers for sure.", up_to="person")
 _MAY_ANSWER = 0.3
 """How surely a page must answer a question, to be suggested to a person who looks at the draft."""
@@ -57,9 +56,8 @@ def _conclude(situation: Situation, embed: Embed) -> Conclusion:
     whole = Investigation(situation, embed)
     if not whole.is_dangerous and asks_for_person(situation):
         return _apart(_handed_over(whole, "The requester asks for a person."))
-    understood = understand(situation)
-    if not understood.is_clear and not whole.is_dangerous:
-        return _apart(_unread(whole, understood.doubt))
+    if (unread := why_unread(situation)) and not whole.is_dangerous:
+        return _apart(_unread(whole, unread))
     parts = things(situation, embed)
     if len(parts) == 1:
         return _apart(_concluded(parts[0], embed))

@@ -113,7 +113,7 @@ class Investigation:
     @cached_property
     def orders(self) -> tuple[str, str] | None:
         """Orders to the assistant with where they stand: in the ticket, or in what belongs to the requester."""
-        if found := orders(self.situation.ticket) or orders(self.situation.original):
+        if found := orders(self.situation.ticket):
             return found, ""
         for record in self.before.records[:_SCANNED]:
             if self.ownership.whose(record) == "own":
@@ -198,7 +198,7 @@ class Investigation:
     @cached_property
     def by_symptom(self) -> list[Runbook]:
         """The runbooks of which the ticket says a symptom word by word, in whatever language."""
-        complaint = f"{gist(self.situation.ticket, _READ)}\n{gist(self.situation.original, _READ)}"
+        complaint = gist(self.situation.ticket, _READ)
         return [book for book in self.all_books if says_symptom(complaint, book.symptoms)]
 
     def _fits(self, books: Sequence[Runbook]) -> list[float]:

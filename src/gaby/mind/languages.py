@@ -5,7 +5,6 @@ The function words of each language are data (`data/function_words.json`); they 
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import orjson
@@ -32,23 +31,7 @@ _LETTERS = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
-class Reading:
-    text: str
-    """As it was written."""
-    language: str = ENGLISH
-
-    @property
-    def is_clear(self) -> bool:
-        """Rules that look at words may be applied to it."""
-        return self.language == ENGLISH
-
-
 @lru_cache(maxsize=32)
-def read(text: str) -> Reading:
-    return Reading(text, language_of(text))
-
-
 def language_of(text: str) -> str:
     """By its function words; in doubt English. Reads the beginning of a long text only."""
     own = [each.text for each in split(text[:_READ]) if each.kind not in {"quote", "code", "log", "header"}]

@@ -11,7 +11,7 @@ import orjson
 
 from gaby.mind import concepts
 from gaby.mind.danger import orders
-from gaby.mind.languages import fold, read
+from gaby.mind.languages import fold
 from gaby.mind.packaged import text_of
 from gaby.mind.sentences import split
 from gaby.mind.telling import SYMPTOM
@@ -90,7 +90,7 @@ def _complains(text: str) -> bool:
 
 
 def _tells(text: str) -> bool:
-    return not _TROUBLE.isdisjoint(concepts.mentioned(read(text).text))
+    return not _TROUBLE.isdisjoint(concepts.mentioned(text))
 
 
 def _spoken(text: str) -> str:

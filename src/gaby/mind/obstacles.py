@@ -6,7 +6,6 @@ from dataclasses import replace
 from gaby.mind.investigation import FITS, Diagnosis, Investigation
 from gaby.mind.parts import tells
 from gaby.mind.runbook_calls import MissingArgument, reads, writes
-from gaby.mind.runbooks import Runbook
 from gaby.mind.sentences import split
 from gaby.mind.summaries import CitedSentence
 
@@ -33,13 +32,6 @@ def obstacles(investigation: Investigation) -> list[CitedSentence]:
             if not each.value.ask
         ]
     return found
-
-
-def stopped_book(investigation: Investigation) -> Runbook | None:
-    """The runbook that fits and was not followed to its end."""
-    if investigation.undecided is not None:
-        return investigation.undecided.book
-    return investigation.broken
 
 
 def in_short(investigation: Investigation) -> str:
@@ -76,9 +68,7 @@ def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[Cited
     for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
         if sentence.kind in {"quote", "header", "code", "log"} or not tells(sentence.plain):
             continue
-        alone = Investigation(
-            replace(situation, title="", text=sentence.plain, original="", calls=()), investigation.embed
-        )
+        alone = Investigation(replace(situation, title="", text=sentence.plain, calls=()), investigation.embed)
         best = alone.by_fit[0]
         mine = next((each.fit for each in alone.by_fit if each.book.key == diagnosis.book.key), 0.0)
         if best.book.key != diagnosis.book.key and best.fit >= _SURELY and mine < _HARDLY:

@@ -20,7 +20,7 @@ from gaby.mind.runbook_calls import identifying, reads
 from gaby.mind.runbooks import document_of
 from gaby.mind.search_queries import queries
 from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
-from gaby.mind.understanding import by_symptom, things, understand
+from gaby.mind.understanding import by_symptom, things, why_unread
 from gaby.mind.withheld_changes import may_be_made
 
 MOST_CALLS = 8
@@ -33,12 +33,11 @@ DANGER = "security: phishing, a stranger asks for access or gives orders to the 
 
 def next_step(situation: Situation, embed: Embed) -> NextStep:
     """The same for the same situation, always."""
-    understood = understand(situation)
     if asks_for_person(situation):
         return NextStep("conclude", why="The requester asks for a person.")
     if not situation.searched:
         return NextStep("retrieve", _first_queries(situation, embed), why="The handbook may know this.")
-    if not understood.is_clear:
+    if why_unread(situation):
         return _answered(Investigation(situation, embed)) or _unread(situation, embed)
     if reason := _is_over(Investigation(situation, embed)):
         return NextStep("conclude", why=reason)
@@ -140,8 +139,8 @@ def _steps(investigation: Investigation) -> Iterable[NextStep | None]:
 
 def _answered(investigation: Investigation) -> NextStep | None:
     situation = investigation.situation
-    is_english = understand(situation).is_clear
-    if investigation.is_dangerous or (is_english and not is_plain_question(situation.ticket)):
+    is_read = not why_unread(situation)
+    if investigation.is_dangerous or (is_read and not is_plain_question(situation.ticket)):
         return None
     found = answer(situation.ticket, prose(situation, investigation), investigation.embed)
     is_answered = answered(situation.ticket, found) >= ANSWERED

@@ -82,8 +82,6 @@ class Situation:
     budget_gone: bool = False
     follow: str = ""
     """The citation of the runbook to follow, whatever the ticket says. Empty: the one that fits."""
-    original: str = ""
-    """As it was written, where the text is a translation."""
     drafts: bool = False
     """A person looks at every reply before it is sent."""
     asked_before: bool = False

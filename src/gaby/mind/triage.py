@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import urgency
 from gaby.mind.forms import LONGEST, Form, form_of, matrix
-from gaby.mind.languages import read
+from gaby.mind.languages import ENGLISH, language_of
 from gaby.mind.learning import Model, Numbers, Scale, learn, vectors_of
 from gaby.mind.machines import tells_trouble, written_by
 from gaby.mind.packaged import rows_of
@@ -79,14 +79,13 @@ _UNSURE = 0.3
 
 def triage(text: str, embed: Embed) -> Triage:
     """The same for the same text, always. Of a long text what tells most is read."""
-    reading = read(text)
-    form = form_of(gist(reading.text, LONGEST))
+    form = form_of(gist(text, LONGEST))
     if not any(map(str.isalnum, form.text)):
         return Triage("other", 1.0, "low", worth_investigating=False, reasons=("There are no words in it.",))
     if machine := written_by(text):
         return Triage("other", 0.9, "low", worth_investigating=False, reasons=(machine,))
-    if not reading.is_clear:
-        told = f"It is written in {reading.language}, which is left to a person without a model."
+    if (language := language_of(text)) != ENGLISH:
+        told = f"It is written in {language}, which is left to a person without a model."
         return Triage("other", 0.0, "medium", worth_investigating=True, reasons=(told,))
     brain = _brain(embed)
     features = brain.features([form], embed)

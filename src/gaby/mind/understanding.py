@@ -4,7 +4,7 @@ Each thing is looked into by itself, with all that was read for any of them, and
 it. Where somebody is not known, or gives orders, nothing is cut: there is one ticket, and it is looked at as a whole.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.investigation import Investigation, is_about_strangers
@@ -18,24 +18,13 @@ _ALIKE = 0.12
 """A part that fits no runbook at least so well has none in common with another."""
 
 
-@dataclass(frozen=True)
-class Understood:
-    situation: Situation
-    language: str = ENGLISH
-
-    @property
-    def is_clear(self) -> bool:
-        return self.language == ENGLISH
-
-    @property
-    def doubt(self) -> str:
-        """Why a person has to read it."""
-        told = self.language if self.language == UNKNOWN else f"{self.language}, a language"
-        return f"It is written in {told} that Gaby does not read without a model, so a person has to."
-
-
-def understand(situation: Situation) -> Understood:
-    return Understood(situation, language_of(situation.ticket))
+def why_unread(situation: Situation) -> str:
+    """Why a person has to read the ticket; empty where rules can."""
+    language = language_of(situation.ticket)
+    if language == ENGLISH:
+        return ""
+    told = language if language == UNKNOWN else f"{language}, a language"
+    return f"It is written in {told} that Gaby does not read without a model, so a person has to."
 
 
 def by_symptom(situation: Situation, embed: Embed) -> Situation | None:

@@ -7,7 +7,7 @@ from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.questions import is_plain_question
 from gaby.mind.runbook_calls import card_of, writes
 from gaby.mind.situations import PlannedCall
-from gaby.mind.understanding import understand
+from gaby.mind.understanding import why_unread
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> st
     reasons = (
         (diagnosis.is_a_guess and not is_dangerous, "the ticket hardly speaks of what the runbook is about"),
         (
-            not understand(situation).is_clear,
+            bool(why_unread(situation)),
             "the ticket is in a language that Gaby does not read without a model",
         ),
         (not situation.requester_verified, "nobody vouches for who is asking"),

@@ -12,7 +12,7 @@ from gaby.mind import Found, Situation, next_step
 from gaby.mind.investigation import Fitting, Investigation
 from gaby.mind.runbooks import document_of
 from gaby.mind.runbooks.checks import tool_names
-from gaby.mind.understanding import by_symptom, things, understand
+from gaby.mind.understanding import by_symptom, things, why_unread
 
 _PASSAGES = 6
 _CANDIDATES = 30
@@ -83,7 +83,7 @@ def live_choice(situation: Situation, pages: Sequence[Found], embed: Embed) -> L
 
 def _looked_into(situation: Situation, embed: Embed) -> list[Situation]:
     """The things that a ticket tells of; of one that rules cannot read, no more than what its symptom leads to."""
-    if understand(situation).is_clear:
+    if not why_unread(situation):
         return things(situation, embed)
     followed = by_symptom(situation, embed)
     return [followed] if followed is not None else []

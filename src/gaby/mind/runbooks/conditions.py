@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
 
 from gaby.mind.runbooks.field_refs import FieldRef, Nouns, dotted, nouns_in, number_of
 from gaby.mind.runbooks.operators import OPERATORS, Operation, Operator
@@ -71,7 +70,6 @@ class Known:
 
 
 Condition = FieldTest | Same | Count | Known
-_Kind = Literal["test", "count"]
 
 _LONGEST = 1000
 _WORDS = r"[A-Za-z][A-Za-z'’\-]{0,40}(?: [A-Za-z][A-Za-z'’\-]{0,40}){0,7}"
