@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gaby.agent.states import WritingBack
 from gaby.app import Gaby
 from gaby.kernel.errors import Invalid
-from gaby.kernel.ids import ApprovalId
+from gaby.kernel.ids import ApprovalId, RunId
 from gaby.tools.approvals import Answer
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import public_texts
@@ -133,6 +134,21 @@ async def test_what_may_answer_a_question_is_offered_as_a_draft(office: Office) 
     await office.work()
     assert await public_texts(office, ticket_id) == []
     assert (await office.run_of(ticket_id)).verdict == "needs_tech"
+
+
+async def test_what_only_may_answer_waits_also_if_drafts_are_switched_off_meanwhile(office: Office) -> None:
+    ticket_id = await office.receive(UNSURE)
+    run = await office.run_of(ticket_id)
+    claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(run.id))
+    assert claimed is not None
+    loop = office.gaby.agent.loop
+    taken = await loop.resume(claimed)
+    while not isinstance(taken.state, WritingBack):
+        assert await loop.step(taken)
+    await set_drafts(office, drafts=False)
+    await loop.step(taken)
+    assert await public_texts(office, ticket_id) == []
+    assert len(await office.waiting()) == 1
 
 
 async def test_without_drafts_what_is_not_sure_goes_to_a_person(office: Office) -> None:

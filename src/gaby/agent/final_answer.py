@@ -48,6 +48,8 @@ class FinalAnswer:
     """Sentences of the reply that a runbook wants the requester to be told."""
     tells_change: bool = False
     """By rules: something was changed, so the requester reads it also when a colleague takes over."""
+    is_suggestion: bool = False
+    """It may answer what was asked; a person has to look at it, whatever the desk's setting is by then."""
     tokens: int = 0
     nano_usd: int = 0
 
@@ -185,7 +187,15 @@ def by_rules(conclusion: RulesConclusion) -> FinalAnswer:
     changed = any(step.changes and step.outcome == "done" for step in conclusion.case.steps)
     # What was to be told after a change is not true where a second look shows that nothing is better.
     tells = judged.verdict == "needs_tech" and changed and conclusion.case.verified is not False
-    return FinalAnswer(judged.verdict, list(judged.reasons), reply, note, released=released, tells_change=tells)
+    return FinalAnswer(
+        judged.verdict,
+        list(judged.reasons),
+        reply,
+        note,
+        released=released,
+        tells_change=tells,
+        is_suggestion=conclusion.is_suggestion,
+    )
 
 
 def _draft(run: Investigating, concluded: concluding.Conclusion, text: ReplyText, now: datetime) -> review.Draft:

@@ -315,7 +315,8 @@ class Judge:
         able = await self._able(run)
         wanted: dict[str, tuple[dict[str, Any], str]] = {}
         if body:
-            wanted["reply"] = ({"body": body, "private": verdict not in PUBLIC}, run.told(body))
+            content = {"body": body, "private": verdict not in PUBLIC, "suggestion": answer.is_suggestion}
+            wanted["reply"] = (content, run.told(body))
         if (first := self._first_reply(run, answer, outside)) is not None:
             wanted["ack"] = (first, run.told(first["body"]))
         if able.statuses:

@@ -52,7 +52,8 @@ class MessageGate:
         released = () if fixed or kind != "reply" else _as_sent(self.run.memory.released)
         message = Message(kind, call, () if fixed else self._cited(), released)
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
-        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks, drafts=self.drafts)
+        drafts = self.drafts or content.get("suggestion") is True
+        ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks, drafts=drafts)
         asked = ruling.approval
         return Gated(
             outcome=ruling.outcome,

@@ -19,7 +19,6 @@ _CONSENT = re.compile(
 _SENTENCE = re.compile(r"[^.!?]{1,400}[.!?]?")
 _NAME = re.compile(r"`([^`\n]{1,200})`|\b((?:[a-z0-9]+[-.])?[a-z0-9]+(?:_[a-z0-9]+)+)\b")
 """In backticks, or a word with an underscore, which is no word of a language."""
-_LONGEST = 400_000
 _OVERLAP = 100
 """Lines that are read twice, so that nothing is cut in two."""
 
@@ -32,7 +31,7 @@ def consents_wanted(passages: Sequence[Found], tools: Collection[str]) -> dict[s
         meant.setdefault(name.rpartition(".")[2], []).append(name)
     wanted: dict[str, str] = {}
     for passage in passages:
-        for part in _parts(passage.text[:_LONGEST]) if passage.trusted else ():
+        for part in _parts(passage.text) if passage.trusted else ():
             consent = " ".join(plain(each[0]) for each in _SENTENCE.finditer(part) if _CONSENT.search(each[0]))
             for mark in _NAME.finditer(part) if consent else ():
                 for tool in meant.get((mark[1] or mark[2]).strip().removesuffix("()"), ()):
