@@ -3,9 +3,9 @@
 import pytest
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.embeddings.local import DEFAULT, find_embedder
+from gaby.llm.embeddings.local_embed import LocalEmbed
 
 
 @pytest.fixture(scope="session")
 def embed() -> Embed:
-    return find_embedder(DEFAULT).embed
+    return LocalEmbed()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gaby.llm.embeddings.local import DEFAULT, find_embedder
+from gaby.llm.embeddings.local_embed import LocalEmbed
 from gaby.mind import Found, SeenCall, Situation, ToolCard, conclude, next_step
 from gaby.mind.declarations import ToolDeclaration
 
@@ -41,7 +41,7 @@ SEEN = SeenCall(1, "yard.find_driver", {"email": TOM}, "done", "read", {"drivers
     ],
 )
 def test_a_code_that_the_runbook_does_not_know_stops_its_changes(ticket: str, changes: bool) -> None:
-    embed = find_embedder(DEFAULT).embed
+    embed = LocalEmbed()
     pages = [Found("doc:yard/barrier.md#L1-L16", "The barrier does not open", BOOK, runbook=True)]
     pages.append(Found("doc:docs/codes.md#L1-L4", "Codes on the barrier", CODES))
     situation = Situation(

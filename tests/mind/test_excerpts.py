@@ -119,13 +119,6 @@ def test_a_table_is_quoted_with_the_paragraph_that_goes_on_with_it(embed: Embed)
     assert "Whoever stays for a week pays six nights." in found
 
 
-def test_what_a_unit_begins_with_is_what_it_is_about(embed: Embed) -> None:
-    text = "# Works on pier 2\n\n1. Sign-in for rowers ends 40 minutes before the start.\n2. The crane is closed.\n"
-    assert answer("How long before the race is sign-in?", [*SHELF, page("works", text)], embed).how_well >= WELL
-    text = "# Works on pier 2\n\n1. Rowers come 40 minutes early and have their passport with them.\n"
-    assert answer("What is a passport?", [*SHELF, page("works", text)], embed).how_well < WELL
-
-
 def test_of_pages_that_fit_alike_none_answers_for_sure(embed: Embed) -> None:
     one = page("north", "# North gate\n\nThe barrier opens with a chip. Lost chips are replaced for 12 EUR.\n")
     other = page("south", "# South gate\n\nThe barrier opens with a chip. Lost chips are replaced for 30 EUR.\n")

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from gaby import mind
-from gaby.llm.embeddings.local import DEFAULT, find_embedder
+from gaby.llm.embeddings.local_embed import LocalEmbed
 from gaby.llm.messages import Answer, ToolUse, Usage
 from gaby.llm.outside import Conceal, from_inside
 from gaby.llm.skill import Unacceptable
@@ -59,7 +59,7 @@ def test_a_second_look_after_a_change_and_a_second_try_are_fine(calls: list[Made
 
 
 def test_without_a_model_it_follows_the_runbook_to_the_end() -> None:
-    embed = find_embedder(DEFAULT).embed
+    embed = LocalEmbed()
     first = plan.offline(EXAMPLE, embed)
     assert [call.tool for call in first.calls] == ["directory.find_user"]
     seen = made(1, "find_user", result=LOCKED)

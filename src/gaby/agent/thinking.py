@@ -252,7 +252,10 @@ class Thinking:
         # Rules follow a runbook or none, and it may stand far behind pages that speak of the same thing.
         with_model = await self.models.runner.has_model(plan.skill, run.workspace_id)
         looked_at = most if with_model else max(most, _RUNBOOK_CANDIDATES)
-        results = await searcher.search(run.workspace_id, whole, rewrites=state.queries, limit=looked_at)
+        # Rules judge by themselves whether a page answers, and better than the search does.
+        results = await searcher.search(
+            run.workspace_id, whole, rewrites=state.queries, limit=looked_at, everything=not with_model
+        )
         further = {hit.document_id for hit in results.hits[most:]}
         known = {each.citation for each in run.memory.passages}
         outsiders = await sources_of_customers(self.database, run.workspace_id)

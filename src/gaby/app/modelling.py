@@ -1,7 +1,5 @@
 """Building everything about models out of the settings."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gaby.app.installed_models import installed_models
@@ -10,6 +8,7 @@ from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
 from gaby.llm.call_trace import TraceStore
 from gaby.llm.configured import ConfiguredSetups
+from gaby.llm.embeddings.local_embed import LocalEmbed
 from gaby.llm.remote_embedding import RemoteEmbedding
 from gaby.llm.runtime import SkillRunner
 from gaby.llm.service import Models
@@ -19,12 +18,8 @@ from gaby.skills import SKILLS
 from gaby.tools import Ground
 
 if TYPE_CHECKING:
-    from gaby.llm.embeddings.embedder import Matrix, Vector
     from gaby.llm.embeddings.reindex import Reindexer
     from gaby.llm.embeddings.service import Embeddings
-
-_REMEMBERED = 4096
-"""Vectors of a kilobyte each."""
 
 
 def build_models(ground: Ground, books: Books, traces: TraceStore, settings: ModelSettings) -> Models:
@@ -57,28 +52,3 @@ def build_models(ground: Ground, books: Books, traces: TraceStore, settings: Mod
         vectors=vectors,
         ids=ids,
     )
-
-
-class LocalEmbed:
-    """The mind works with the model that is always there, whatever a workspace indexes its knowledge with."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        self._known: dict[str, Vector] = {}
-
-    def __call__(self, texts: Sequence[str]) -> "Matrix":
-        import numpy as np
-
-        from gaby.llm.embeddings.local import DEFAULT, find_embedder
-
-        # Sentences of the same pages are compared with one ticket after the other.
-        known = self._known
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        vectors = find_embedder(DEFAULT, self._folder).embed(new)
-        made = dict(zip(new, vectors, strict=True))
-        found = [made[text] if text in made else known[text] for text in texts]
-        if len(known) + len(made) > _REMEMBERED:
-            # Anew, and not changed: another thread may be reading the old ones.
-            self._known = known = {}
-        known.update(made)
-        return np.stack(found) if found else vectors

@@ -7,31 +7,36 @@ from dataclasses import dataclass
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.excerpts import Entry, chosen, entries_by_unit, told
 from gaby.mind.languages import ENGLISH, language_of
-from gaby.mind.questions import Asked, asked_in, asks_for_rules, is_plain_question, is_question, only_asks
+from gaby.mind.question_terms import telling_terms
+from gaby.mind.questions import (
+    Asked,
+    asked_in,
+    asks_for_detail,
+    asks_for_rules,
+    asks_own_state,
+    is_plain_question,
+    is_question,
+    only_asks,
+)
 from gaby.mind.sentences import split
 from gaby.mind.situations import Found
 from gaby.mind.summaries import CitedSentence
-from gaby.mind.unit_ranking import Candidate, Match, Ranked, candidates
+from gaby.mind.unit_ranking import Match, Ranked, candidates
 
 _MOST_PASSAGES = 12
-WELL = 0.6
+WELL = 0.65
 """From here on a question is answered."""
 _SURELY = 0.8
-_BESIDE_TROUBLE = 0.65
-"""From here on the question of somebody who tells of trouble as well."""
-_WEIGHTS, _EVEN = (-2.6, 0.6, 1.3, 0.9, 1.2, 3.4), 1.15
-_CLEAR = 0.5
-"""A page that is ahead of all others by this much is as clear as can be."""
+_SIMILARITY, _TERM, _NO_DETAIL, _AHEAD, _CODE, _ALWAYS = 6.9, -0.18, -0.7, 0.8, 1.2, -2.6
+"""Weights of the signs. How they were chosen stands in decision 33."""
+_DOUBTFUL = 0.5
+_OFF_TOPIC = 0.28
+"""Below this similarity the quoted entries do not speak of what one of several questions is about."""
 _HOME = 0.6
 """A page that fits all questions best answers each that it fits with this share of the best page's score."""
-_NEAR_ENOUGH, _DOUBTFUL = 0.12, 0.5
-"""What is farther away in meaning is doubtful, however many words it shares."""
-_STRANGE = 0.9
-_FITS = 0.45
-"""Below this nothing fits one of the questions, however well the others are answered."""
 _NEARBY = 0.4
 """Below this a unit has nothing to do with the question, and helps no colleague either."""
-WORTH_TELLING = 0.7
+WORTH_TELLING = 0.75
 """From here on colleagues are shown it as what the requester can be told."""
 
 
@@ -48,33 +53,31 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Signs:
-    """How surely the quoted entries answer. How the weights were chosen stands in decision 33."""
+    """How surely the quoted entries answer."""
 
-    unknown: float
-    """How much of all questions no passage says."""
-    close: float
-    """How near the answer is in meaning."""
-    fit: float
-    """How well the entries fit each question, on average."""
-    worst: float
-    """The same of the question that they fit least."""
+    similarity: float
+    """Of the ticket and the quoted unit that is most like it, read as sentences."""
+    terms: int
+    """Of the questions. The more they say, the more of it the page may not speak of."""
+    asks_for_detail: bool
     is_exact: bool
     ahead: float
     """By how much the page that fits best is ahead of the next one."""
-    in_passing: bool = False
-    """What is asked about is only mentioned."""
-    is_strange: bool = False
-    """One of the questions is about what no passage speaks of."""
+    leaves_a_question: bool = False
+    """What is quoted does not speak of one of the questions."""
 
     @property
     def certainty(self) -> float:
-        signs = (self.unknown, self.close, self.fit, self.worst, self.is_exact, self.ahead * (1 - self.unknown))
-        weighed = sum(weight * sign for weight, sign in zip(_WEIGHTS, signs, strict=True))
-        sure = 1 / (1 + math.exp(_EVEN - weighed))
-        is_meant = self.is_exact or (
-            self.close >= _NEAR_ENOUGH and self.worst >= _FITS and not self.in_passing and not self.is_strange
+        weighed = (
+            _ALWAYS
+            + _SIMILARITY * self.similarity
+            + _TERM * self.terms
+            + _NO_DETAIL * (not self.asks_for_detail)
+            + _AHEAD * self.ahead
+            + _CODE * self.is_exact
         )
-        return round(sure if is_meant else min(sure, _DOUBTFUL), 3)
+        sure = 1 / (1 + math.exp(-weighed))
+        return round(min(sure, _DOUBTFUL) if self.leaves_a_question else sure, 3)
 
 
 def answered(ticket: str, known: Answer) -> float:
@@ -82,9 +85,11 @@ def answered(ticket: str, known: Answer) -> float:
     rules; what is the case now no page knows."""
     if language_of(ticket) != ENGLISH:
         return known.how_well if known.how_well >= _SURELY and only_asks(ticket) else 0.0
+    if asks_own_state(ticket):
+        return 0.0
     if is_plain_question(ticket):
         return known.how_well
-    settles = known.is_exact or (known.how_well >= _BESIDE_TROUBLE and asks_for_rules(ticket))
+    settles = known.is_exact or (known.how_well >= WELL and asks_for_rules(ticket))
     return known.how_well if settles and is_question(ticket) else 0.0
 
 
@@ -94,7 +99,7 @@ def answer(ticket: str, passages: Sequence[Found], embed: Embed) -> Answer:
     asked = asked_in(ticket)
     if not among or not asked:
         return Answer()
-    match = Match(asked, among, embed)
+    match = Match(ticket, asked, among, embed)
     apart = [match.ranked(each) for each in asked]
     found = _at_home(apart)
     nearest = _nearest(found, match)
@@ -102,7 +107,7 @@ def answer(ticket: str, passages: Sequence[Found], embed: Embed) -> Answer:
     if names_another or not all(ranked[0].is_eligible for ranked in found):
         return Answer(evidence=nearest)
     kept = chosen(asked, found, match)
-    signs = _signs(asked, apart, kept, among, match)
+    signs = _signs(ticket, asked, apart, kept, match)
     return Answer(_said(kept), signs.certainty, nearest, signs.is_exact)
 
 
@@ -139,39 +144,23 @@ def _mean(best: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 def _ahead(found: Sequence[Sequence[Ranked]]) -> float:
     first, second, *_ = (*sorted(_mean(_best_of_pages(found)).values(), reverse=True), 0.0)
-    return min(first - second, _CLEAR)
+    return first - second
 
 
 def _signs(
-    asked: Sequence[Asked],
-    found: Sequence[Sequence[Ranked]],
-    kept: Sequence[Entry],
-    among: Sequence[Candidate],
-    match: Match,
+    ticket: str, asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], kept: Sequence[Entry], match: Match
 ) -> _Signs:
     units = {(entry.citation, unit) for entry in kept for unit in entry.units}
-    quoted = [each for each in among if (each.citation, each.unit) in units]
-    weights = [match.weights(each) for each in asked]
-    together: dict[str, float] = {}
-    for each in weights:
-        for term, weight in each.items():
-            together[term] = max(weight, together.get(term, 0.0))
-    fits = [
-        max((each.score for each in ranked if (each.candidate.citation, each.candidate.unit) in units), default=0.0)
-        for ranked in found
-    ]
-    text = " ".join(f"{each.context} {each.unit.text}" for each in quoted)
-    whole = " ".join(each.question for each in asked)
-    beside = f"{asked[0].told} {whole}"
+    quoted = [each for each in match.among if (each.citation, each.unit) in units]
+    whole = max(map(match.similarity, quoted), default=0.0)
+    apart = [max((match.question_similarity(each, unit) for unit in quoted), default=0.0) for each in asked]
     return _Signs(
-        match.unknown(together),
-        max(match.close(whole, text), match.close(beside, text)),
-        sum(fits) / len(fits),
-        min(fits),
+        max(whole, sum(apart) / len(apart)),
+        len({term for each in asked for term in telling_terms(each.question)}),
+        asks_for_detail(ticket),
         any(ranked[0].is_exact for ranked in found),
         _ahead(found),
-        match.is_in_passing(asked, quoted),
-        any(match.unknown(each) >= _STRANGE for each in weights),
+        len(asked) > 1 and min(apart) < _OFF_TOPIC,
     )
 
 

@@ -76,6 +76,34 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 """May ask for that, where something is not as it should be."""
+_OWN_STATE = re.compile(
+    r"\b(?:has|have|did|was|were|is|are) (?:it|my|our|the|you|they|she|he|someone|somebody|anyone|anybody)\b[^?]{0,60}"
+    r"\b(?:yet|already|arrived?|accepted|approved|received?|processed|gone through|turned up|posted|sent|ready|"
+    r"looked)\b"
+    r"|\bwhere(?:['’]?s| is| are) (?:my|our|it)\b|\bwhen (?:am|is|will|are) (?:i|my|our)\b|\bwhat did\b"
+    r"|\bwhat (?:is|day is|time is) my\b|\bwhich (?:ones|date|day) (?:have|has|did)\b|\bdo you have (?:it|my|our)\b"
+    r"|\bwhy (?:was|is|did|has|have|am|are) (?:my|our|i|we)\b|\b(?:can|could) you (?:please )?(?:check|see|look)\b",
+    re.IGNORECASE,
+)
+_OWN_REFERENCE = re.compile(
+    r"\b[A-Z]{1,4}[- ]?[0-9]{4,}\b|\b(?:order|ref(?:erence)?|invoice|ticket|acc(?:ount)?(?: no)?|member(?: no)?\.?|"
+    r"booking)\W{1,3}(?:is |no\.? |number )?[A-Z]{0,3}[- ]?[0-9]{3,}",
+    re.IGNORECASE,
+)
+_DETAIL = re.compile(
+    # A price.
+    r"\b(?:how much (?:is|are|do|does|will|would|it|for|to|a|more)|price|costs?|fees?|charge[ds]?|bill(?:ed)?|owe[ds]?|"
+    r"rate|cheap(?:er)?|discount|money off|refund|pay|paying|set (?:me|us) back|free"
+    # A time.
+    r"|when|how long|how soon|how early|how late|how quick(?:ly)?|what time|until|till|deadline|in advance|notice|"
+    r"by what|how far ahead|how often|opening|open on|closing|good for|valid|expire[sd]?|last"
+    # A number.
+    r"|how many|how big|how large|how heavy|how old|how far|how tall|what size|maximum|limit|weigh[st]?|number"
+    # A way.
+    r"|how (?:do|can|should|to|would|am|is)|where (?:do|can|should|would)|who (?:do|can|should)|"
+    r"what (?:do|should|must) (?:i|we)|which form|what paperwork|way to)\b",
+    re.IGNORECASE,
+)
 _POLITE = re.compile(
     r"\b(?:bitte|por favor|s['’]il (?:vous|te) pla[iî]t|veuillez|merci de|je vous prie|per favore|please|"
     r"necesito que|ich brauche|ich möchte,? dass|je veux que)\b",
@@ -122,6 +150,17 @@ def is_plain_question(ticket: str) -> bool:
 def asks_for_rules(ticket: str) -> bool:
     """How something is done, what it costs, what is allowed, and in no question what is the case now."""
     return not any(_STATE.search(each) or _WANTS_A_DEED.match(each) for each in questions(ticket))
+
+
+def asks_own_state(ticket: str) -> bool:
+    """What has become of a matter of the requester's own, which systems know and pages do not."""
+    read = ticket[:_READ]
+    return bool(_OWN_STATE.search(read) or _OWN_REFERENCE.search(read))
+
+
+def asks_for_detail(ticket: str) -> bool:
+    """A price, a time, a number or a way, and not whether something is so: what pages tell most surely."""
+    return bool(_DETAIL.search(" ".join(questions(ticket)) or ticket[:_READ]))
 
 
 def only_asks(ticket: str) -> bool:

@@ -1,12 +1,12 @@
 """Which units of pages answer a question, and how surely.
 
 By the question's terms, each weighed by how rare it is among the passages and compared by meaning where the words
-differ, by the meaning of the whole, and by the order in which the search gave the passages. A unit that lacks a code, a
-number or a name of the question is no answer, however well the rest fits.
+differ, by the meaning of the whole, and by the order in which the search gave the passages. The best of these are
+read as sentences, by a model that takes words in their order. A unit that lacks a code, a number or a name of the
+question is no answer, however well the rest fits.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,6 @@ from gaby.mind.situations import Found
 from gaby.mind.words import STOP_WORDS, words
 
 _MOST_UNITS = 300
-_FIRST = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _READ = 1500
 """Characters of a unit that are compared."""
 _ELSEWHERE = 0.75
@@ -48,11 +47,16 @@ _NO_SUCH_NAME = 3.0
 _LIGHT_WEIGHT = 0.3
 _BEFORE_WEIGHT = 0.5
 """What a term counts for that the question points back to."""
-_FEW = 2
 _MEANT = 0.5
 _TITLE = 0.2
 _TOLD_BEFORE = 0.15
 """What a term counts for that the ticket tells beside its question."""
+_SHORTLIST = 16
+"""How many units are read as sentences. More finds hardly more."""
+_SENTENCE_READ = 1000
+_SIMILARITY = 1.9
+"""What the similarity of a unit to the whole ticket counts for, where it is above the usual."""
+USUAL_SIMILARITY = 0.25
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def candidates(passages: Sequence[Found]) -> list[Candidate]:
 class Match:
     """The questions of a ticket held against all units at once."""
 
-    def __init__(self, asked: Sequence[Asked], among: Sequence[Candidate], embed: Embed) -> None:
+    def __init__(self, ticket: str, asked: Sequence[Asked], among: Sequence[Candidate], embed: Embed) -> None:
         self.among = among
         self._embed = embed
         self._language = language_of("\n".join(f"{each.told}\n{each.question}" for each in asked))
@@ -119,6 +123,11 @@ class Match:
         self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
         self._vectors = np.asarray(embed(texts), dtype=np.float64) if texts else np.zeros((0, 1))
+        self._fitting = {each: eligible(each, among) for each in asked}
+        self._lexical = {each: self._lexical_scores(each) for each in asked}
+        self._similarity: dict[int, float] = {}
+        self._question_similarity: dict[tuple[Asked, int], float] = {}
+        self._read_sentences(ticket, asked)
 
     def _terms(self, text: str) -> frozenset[str]:
         return frozenset(content_terms(text, self._language))
@@ -143,20 +152,52 @@ class Match:
 
     def ranked(self, asked: Asked) -> list[Ranked]:
         """The best first, and behind them those that lack what must be matched exactly."""
-        fitting, is_exact = eligible(asked, self.among)
+        fitting, is_exact = self._fitting[asked]
+        found = [
+            Ranked(
+                each,
+                score + _SIMILARITY * max(0.0, self.similarity(each) - USUAL_SIMILARITY),
+                id(each) in fitting,
+                is_exact and id(each) in fitting,
+            )
+            for each, score in zip(self.among, self._lexical[asked], strict=True)
+        ]
+        return sorted(found, key=lambda each: (not each.is_eligible, -each.score))
+
+    def similarity(self, candidate: Candidate) -> float:
+        """The cosine of a unit and the whole ticket, both read as sentences; of units that were not read none."""
+        return self._similarity.get(id(candidate), 0.0)
+
+    def question_similarity(self, asked: Asked, candidate: Candidate) -> float:
+        """The same of one question alone. Who asks only one asks it with the whole ticket."""
+        return self._question_similarity.get((asked, id(candidate)), self.similarity(candidate))
+
+    def _read_sentences(self, ticket: str, asked: Sequence[Asked]) -> None:
+        best = np.array(list(self._lexical.values())).max(axis=0) if self._lexical else np.zeros(len(self.among))
+        order: list[int] = np.argsort(-best, kind="stable")[:_SHORTLIST].tolist()
+        chosen = [self.among[place] for place in order]
+        several = list(asked) if len(asked) > 1 else []
+        questions = [" ".join(f"{each.before} {each.question}".split()) for each in several]
+        whole, *vectors = self._embed.sentences([ticket[:_READ], *questions, *map(_sentence, chosen)])
+        for each, vector in zip(chosen, vectors[len(several) :], strict=True):
+            self._similarity[id(each)] = float(whole @ vector)
+            for one, meant in zip(several, vectors, strict=False):
+                self._question_similarity[one, id(each)] = float(meant @ vector)
+
+    def _lexical_scores(self, asked: Asked) -> list[float]:
         weights = self.weights(asked)
         title = dict.fromkeys(telling_terms(asked.title, self._language), 1.0)
         told = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
         whole = _plain(f"{asked.told} {asked.before} {asked.question}"), _plain(f"{asked.before} {asked.question}")
         asks = np.asarray(self._embed(list(whole)), dtype=np.float64)
         close = np.maximum(self._vectors @ asks[0], self._vectors @ asks[1])
-        found: list[Ranked] = []
+        found: list[float] = []
         for each, near in zip(self.among, close, strict=True):
             own = self._share(weights, lambda term, each=each: self._near.to(term, self._own[id(each)]))
             covered = self.covered(weights, [each])
             beside = self._share(told, lambda term, each=each: self._by_itself(term, [each]))
             called = self._share(title, lambda term, each=each: self._by_itself(term, [each]))
-            score = (
+            found.append(
                 _TITLE * called
                 + 0.3 * own
                 + 0.5 * covered
@@ -164,9 +205,7 @@ class Match:
                 + _TOLD_BEFORE * beside
                 + 0.15 / (1 + each.rank)
             )
-            fits = id(each) in fitting
-            found.append(Ranked(each, score, fits, is_exact and fits))
-        return sorted(found, key=lambda each: (not each.is_eligible, -each.score))
+        return found
 
     def has_unknown_name(self, asked: Asked) -> bool:
         """It speaks of something by a name such as `SAP` that no passage has."""
@@ -177,28 +216,12 @@ class Match:
         called = self._terms(label)
         return any(self._near.to(term, called) >= _MEANT for term in telling_terms(asked.question, self._language))
 
-    def is_in_passing(self, asked: Sequence[Asked], by: Collection[Candidate]) -> bool:
-        """The questions have one or two telling terms, and units that say them are about something else: no heading
-        and no label has one, and none begins with one. `Bring your passport` says nothing about what a passport costs;
-        `Passports cost 80` does."""
-        terms = {term for each in asked for term in telling_terms(f"{each.before} {each.question}", self._language)}
-        called = self._terms(" ".join(f"{each.context} {each.unit.label} {_begins(each.unit)}" for each in by))
-        return len(terms) <= _FEW and not any(self._near.to(term, called) >= _MEANT for term in terms)
-
     def covered(self, weights: Mapping[str, float], by: Collection[Candidate]) -> float:
         """How much of a question some units say, with their headings and, less, with the rest of their passages."""
         around = frozenset[str]().union(*(self._around[each.citation] for each in by))
         return self._share(
             weights, lambda term: max(self._by_itself(term, by), _ON_THE_PAGE * self._near.to(term, around))
         )
-
-    def unknown(self, weights: Mapping[str, float]) -> float:
-        """How much of a question no passage says."""
-        return self._share(weights, lambda term: 1.0 - self._near.best(term))
-
-    def close(self, text: str, to: str) -> float:
-        one, other = np.asarray(self._embed([_plain(text), _plain(to)]), dtype=np.float64)
-        return float(one @ other)
 
     def _by_itself(self, term: str, by: Collection[Candidate]) -> float:
         own = frozenset[str]().union(*(self._own[id(each)] for each in by))
@@ -210,9 +233,11 @@ class Match:
         return sum(weight * of(term) for term, weight in weights.items()) / whole if whole else 0.0
 
 
-def _begins(unit: PageUnit) -> str:
-    """The word that each step of a procedure, or the unit, begins with."""
-    return " ".join(found[0] for line in unit.text.splitlines() if (found := _FIRST.search(line)))
+def _sentence(candidate: Candidate) -> str:
+    """A unit with the heading and the sentence above it."""
+    unit = candidate.unit
+    heading = unit.headings[-1] if unit.headings else candidate.title
+    return " ".join(f"{heading}. {unit.lead} {unit.text[:_SENTENCE_READ]}".split())
 
 
 def _plain(text: str) -> str:

@@ -38,7 +38,9 @@ async def found_pages(
     asked = next_step(replace(situation, searched=False, follow="", passages=(), calls=()), embed)
     ticket = f"{situation.title}\n{situation.text}"
     parts = knowledge.parts
-    results = await parts.searcher.search(workspace_id, ticket, rewrites=asked.queries, limit=_CANDIDATES)
+    results = await parts.searcher.search(
+        workspace_id, ticket, rewrites=asked.queries, limit=_CANDIDATES, everything=True
+    )
     near = {hit.document_id for hit in results.hits[:_PASSAGES]}
     further = {hit.document_id for hit in results.hits[_PASSAGES:]} - near
     names = tool_names(situation.tools)

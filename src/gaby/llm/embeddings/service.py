@@ -14,7 +14,6 @@ from gaby.kernel.errors import Invalid, Unavailable
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.llm.embeddings import cache
-from gaby.llm.embeddings.embed import Embed
 from gaby.llm.embeddings.embedder import Embedder, Matrix, Vector
 from gaby.llm.embeddings.errors import RemoteNotConnected
 from gaby.llm.embeddings.local import NAMES, find_embedder, is_local
@@ -94,7 +93,7 @@ class Embeddings:
         elif not all(model.partition("/")) or len(model) > _LONGEST_NAME:
             raise Invalid(f"{model[:80]!r} is no embedding model. Write PROVIDER/MODEL, or choose {', '.join(NAMES)}.")
 
-    def local(self, name: str) -> Embed:
+    def local(self, name: str) -> Callable[[Sequence[str]], Matrix]:
         """For whoever does without an event loop and a database, such as the offline mind. It blocks."""
         return self._embedder(name).embed
 
