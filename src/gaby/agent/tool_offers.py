@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gaby.agent.memory import TicketView
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import ToolCard, choose, extract
-from gaby.skills.choose_tools import Tool
+from gaby.skills.plan import Tool
 
 MOST_SHOWN_TOOLS = 20
 _CHOSEN = 12

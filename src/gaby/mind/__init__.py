@@ -1,9 +1,7 @@
 """The offline mind: plain functions that stand in for every skill of a model, and never pretend to be one."""
 
-from gaby.mind.arguments import Filled, Origin, fill
 from gaby.mind.cited import Cited, cited_sentences
 from gaby.mind.concluding import conclude
-from gaby.mind.contradictions import Hint, hints
 from gaby.mind.entities import Entity, EntityKind, extract
 from gaby.mind.handover import wants_person
 from gaby.mind.planning import next_step
@@ -26,14 +24,11 @@ __all__ = [
     "Conclusion",
     "Entity",
     "EntityKind",
-    "Filled",
     "Finding",
     "Found",
-    "Hint",
     "Intent",
     "Judgement",
     "NextStep",
-    "Origin",
     "Outcome",
     "Passage",
     "PlannedCall",
@@ -51,8 +46,6 @@ __all__ = [
     "cited_sentences",
     "conclude",
     "extract",
-    "fill",
-    "hints",
     "judge",
     "next_step",
     "queries",
