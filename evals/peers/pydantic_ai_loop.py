@@ -21,7 +21,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from gaby.agent import detector
 from gaby.agent.envelope import Toolbox, fill
-from gaby.agent.memory import CallOutcome, CallRecord, Delta, PassageRecord, TicketView
+from gaby.agent.memory import CallRecord, Delta, PassageRecord, TicketView
 from gaby.agent.moves import Investigating
 from gaby.agent.replies import PUBLIC
 from gaby.agent.states import Judging
@@ -31,6 +31,7 @@ from gaby.evals.played import Line, Played, PlayedCall, Posted
 from gaby.evals.scene import Scene
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
+from gaby.kernel.outcomes import CallOutcome
 from gaby.skills import plan, triage
 from gaby.skills.plan_turns import SEARCH
 from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown

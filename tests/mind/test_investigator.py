@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from gaby.kernel.outcomes import Verdict
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import PlannedCall, SeenCall, Situation, ToolCard, Verdict, conclude, next_step
+from gaby.mind import PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
 from gaby_connectors.sample_company.company import found_company
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import NOW, config

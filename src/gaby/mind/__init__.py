@@ -14,7 +14,7 @@ from gaby.mind.support import Support, support
 from gaby.mind.tool_choice import Choice, ToolCard, choose
 from gaby.mind.triage import Intent, Triage, triage
 from gaby.mind.urgency import Urgency
-from gaby.mind.verdicts import Case, Finding, Judgement, Outcome, Step, Verdict, judge
+from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
 
 __all__ = [
     "Case",
@@ -29,7 +29,6 @@ __all__ = [
     "Intent",
     "Judgement",
     "NextStep",
-    "Outcome",
     "Passage",
     "PlannedCall",
     "SeenCall",
@@ -41,7 +40,6 @@ __all__ = [
     "ToolCard",
     "Triage",
     "Urgency",
-    "Verdict",
     "choose",
     "cited_sentences",
     "conclude",

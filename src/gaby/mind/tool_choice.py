@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
 from gaby.mind.words import STOP_WORDS, stem, terms, words
+from gaby_connectors.sdk.manifest import Lane
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class ToolCard:
     """With its connector: `directory.unlock_user`."""
     description: str
     schema: Mapping[str, Any]
-    lane: Literal["read", "write"] = "read"
+    lane: Lane = "read"
     declares: ToolDeclaration = field(default_factory=ToolDeclaration)
     """What its connector says of its rows and values."""
 

@@ -19,6 +19,7 @@ from gaby.skills.base import PROMPTS, Answered, Given
 from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion
 from gaby.skills.conclusion_rules import conclusion_errors
 from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, MadeCall, Passage, Turn
+from gaby_connectors.sdk.manifest import Lane
 
 MOST_CALLS = 8
 _WHY = 1000
@@ -49,7 +50,7 @@ class Tool(Given):
     name: Inside
     description: Outside
     parameters: Annotated[dict[str, Any], Origin(outside=True)]
-    lane: Literal["read", "write"] = "read"
+    lane: Lane = "read"
     declares: Annotated[dict[str, Any], Origin(outside=True)] = Field(default_factory=dict[str, Any])
     """What its manifest says of its rows and values, and its output schema; see `mind.declarations`."""
 
