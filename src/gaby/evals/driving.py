@@ -15,6 +15,7 @@ from gaby.evals.scene import Scene
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.mind import shown
+from gaby.mind.tool_names import short_name
 from gaby.tools.approvals import Answer
 from gaby.tools.models import Approval
 
@@ -94,7 +95,7 @@ async def _recall(scene: Scene, ticket_id: TicketId, run: Investigation | None) 
             return Told(Memory(), ticket.status)
         loaded = await load(session, gaby.vault, run)
         asked = [
-            PlayedCall(short(call.tool), call.arguments, "write", "asked")
+            PlayedCall(short_name(call.tool), call.arguments, "write", "asked")
             async for edge in gaby.agent.replay(session, run)
             if isinstance(edge.state, WaitingApproval)
             for call in edge.state.calls
@@ -119,7 +120,7 @@ def recount(scene: Scene, told: Told) -> Played:
         if call.outcome == "done" and call.result is not None
     }
     calls = tuple(
-        PlayedCall(short(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
+        PlayedCall(short_name(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
     )
     return Played(
         verdict=told.verdict,
@@ -136,7 +137,3 @@ def recount(scene: Scene, told: Told) -> Played:
         tokens=memory.tokens,
         nano_usd=memory.nano_usd,
     )
-
-
-def short(tool: str) -> str:
-    return tool.rpartition(".")[2]

@@ -67,7 +67,7 @@ def completeness(claim: Claim) -> tuple[bool, str]:
 
 def asks(ticket: str) -> list[str]:
     """The sentences of a ticket that want something: questions, and requests for a change."""
-    own = [sentence for sentence in split(ticket[:_READ]) if sentence.kind not in {"quote", "header", "code", "log"}]
+    own = [sentence for sentence in split(ticket[:_READ]) if sentence.is_own]
     asked = questions(ticket[:_READ])
     return list(dict.fromkeys([*asked, *(each.plain for each in own if _wants_change(each, asked))]))
 

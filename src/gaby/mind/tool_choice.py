@@ -23,6 +23,7 @@ from gaby.mind.changes import asked_changes
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
+from gaby.mind.tool_names import short_name
 from gaby.mind.words import STOP_WORDS, stem, terms, words
 from gaby_connectors.sdk.manifest import Lane
 
@@ -166,7 +167,7 @@ def _text_of(tool: ToolCard) -> str:
     parameters = mapping(mapping(tool.schema).get("properties"))
     told = (f"{name} {mapping(declared).get('description', '')}" for name, declared in parameters.items())
     # Its name says most, so it counts twice.
-    return " ".join((tool.name, tool.name.rpartition(".")[2], tool.description, *told))
+    return " ".join((tool.name, short_name(tool.name), tool.description, *told))
 
 
 def _short_text_of(tool: ToolCard) -> str:

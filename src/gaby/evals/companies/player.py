@@ -16,13 +16,13 @@ from gaby.agent.models import Investigation
 from gaby.evals.companies.company import Company, CompanyTicket, WantedCall
 from gaby.evals.companies.grades import MadeCall, Outcome, right_by_doing_nothing, score
 from gaby.evals.companies.results import CallOut, CompanyResult, TicketResult
-from gaby.evals.driving import short
 from gaby.evals.running import asked_model
 from gaby.evals.stage import Stage
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.knowledge.new_source import NewSource
+from gaby.mind.tool_names import short_name
 from gaby.safety import LaneRules, Scopes
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tools.approvals import Answer
@@ -197,8 +197,8 @@ async def _answer_approvals(scene: _Scene, ticket: CompanyTicket) -> bool:
             for each in await gaby.tools.approvals.list(session)
         ]
     for approval_id, connector, tool, arguments in waiting:
-        is_reply = f"{connector}.{short(tool)}" == _REPLY
-        call = MadeCall(short(tool), arguments)
+        is_reply = f"{connector}.{short_name(tool)}" == _REPLY
+        call = MadeCall(short_name(tool), arguments)
         agreed = is_reply or any(want.fits(call.tool, call.args) for want in _wanted(ticket))
         if is_reply:
             scene.drafts += 1
