@@ -10,7 +10,7 @@ from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.urgency import Urgency
 from gaby.mind.verdicts import Case, Judgement
-from gaby_connectors.sdk.manifest import Lane
+from gaby.safety import Lane
 
 _DEEPEST = 12
 

@@ -25,7 +25,7 @@ from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
 from gaby.mind.tool_names import short_name
 from gaby.mind.words import STOP_WORDS, stem, terms, words
-from gaby_connectors.sdk.manifest import Lane
+from gaby.safety import Lane
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, Kind
 from gaby.safety.reply_markdown import clean_reply
 from gaby.safety.scopes import LaneRules, MalformedScope, Scopes, check_scope, scope_path
 from gaby.safety.verdicts import Concern, Quote, Verdict, ask
+from gaby_connectors.sdk.manifest import Lane
 
 __all__ = [
     "ALL_KINDS",
@@ -37,6 +38,7 @@ __all__ = [
     "Facts",
     "Kind",
     "Label",
+    "Lane",
     "LaneRules",
     "Leaf",
     "Ledger",
