@@ -16,9 +16,9 @@ from gaby.app import build
 from gaby.cli.config import reference_page
 from gaby.settings import load
 from gaby.tickets.adapters.manifest import manifests
-from gaby.tickets.adapters.quality_page import quality_page
 from scripts import promises
 from scripts.connector_pages import connectors_page, manifest_page
+from scripts.quality_page import quality_page
 
 FOLDER = Path(__file__).parents[1] / "docs/reference"
 

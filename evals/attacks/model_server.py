@@ -18,8 +18,6 @@ _SKILLS = {
     "You review a reply": "review",
     "You sort the support tickets": "triage",
     "You write for": "summarise",
-    "You compare statements": "compare",
-    "You find the typed values": "find_entities",
     "You judge which passages": "rank_passages",
     "You turn a support ticket": "search_queries",
 }
@@ -70,8 +68,6 @@ class AttackerModel:
         answers: dict[str, object] = {
             "triage": {**sorted_as, "confidence": 1.0, "reasons": ["It is a question."]},
             "review": _approved(prompt),
-            "compare": {"contradictions": []},
-            "find_entities": {"entities": []},
             "rank_passages": {"helpful": list(range(max(prompt.count("\nPassage "), 1)))},
             "search_queries": {"queries": list(script.searches) or ["account"]},
         }

@@ -21,16 +21,18 @@ from pydantic_core import SchemaValidator, core_schema
 
 from gaby.agent import detector
 from gaby.agent.envelope import Toolbox, fill
-from gaby.agent.memory import CallOutcome, CallRecord, Delta, PassageRecord, TicketView
+from gaby.agent.memory import CallRecord, Delta, PassageRecord, TicketView
 from gaby.agent.moves import Investigating
 from gaby.agent.replies import PUBLIC
 from gaby.agent.states import Judging
-from gaby.evals.driving import Told, answer_approvals, recount, short
+from gaby.evals.driving import Told, answer_approvals, recount
 from gaby.evals.fixtures import Fixture
 from gaby.evals.played import Line, Played, PlayedCall, Posted
 from gaby.evals.scene import Scene
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
+from gaby.kernel.outcomes import CallOutcome
+from gaby.mind.tool_names import short_name
 from gaby.skills import plan, triage
 from gaby.skills.plan_turns import SEARCH
 from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
@@ -122,7 +124,7 @@ class GabyTools(AbstractToolset[Work]):
         outcome = await work.scene.gaby.tools.invoker.invoke(call, work.run.tools)
         if isinstance(outcome, Asked):
             work.approvals[call_id] = outcome.approval_id
-            work.asked.append(PlayedCall(short(name), tool_args, "write", "asked"))
+            work.asked.append(PlayedCall(short_name(name), tool_args, "write", "asked"))
             work.say("approvals", f"Asks for consent: {name}")
             raise ApprovalRequired
         if isinstance(outcome, Denied) and outcome.verdict.rule.startswith("kill_switch"):

@@ -5,7 +5,8 @@ from uuid import UUID
 import pytest
 
 from gaby.agent.detector import Noticed, notice
-from gaby.agent.memory import CallOutcome, CallRecord
+from gaby.agent.memory import CallRecord
+from gaby.kernel.outcomes import CallOutcome
 
 pytestmark = pytest.mark.promise("L9")
 

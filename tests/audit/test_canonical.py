@@ -5,11 +5,12 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaby.audit.canonical import canonical, canonical_payload, is_canonical
+from gaby.audit.canonical import canonical, canonical_payload
 from gaby.audit.errors import NotCanonical, PayloadTooLarge
 from gaby.kernel.events import Personal
 
@@ -79,42 +80,11 @@ def test_a_payload_over_a_megabyte_is_refused() -> None:
 @settings(deadline=None)
 @given(JSON)
 def test_what_is_written_is_canonical(value: Any) -> None:
-    assert is_canonical(canonical(value))
+    data = canonical(value)
+    assert canonical(orjson.loads(data)) == data
 
 
 @settings(deadline=None)
 @given(st.dictionaries(TEXT, JSON, min_size=2, max_size=6))
 def test_the_order_in_which_a_dict_was_filled_does_not_matter(value: dict[str, Any]) -> None:
     assert canonical(value) == canonical(dict(reversed(value.items())))
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{",
-        b'{"a":1,"a":2}',
-        b'{"b":1,"a":2}',
-        b'{"a": 1}',
-        b"1.50",
-        b"1e2",
-        b"-0",
-        b"18446744073709551616",
-        b'"\\u0041"',
-        b'"\\/"',
-        b"NaN",
-        b"1e999",
-        b"\xff",
-        b'"\\ud800"',
-        b"[" * 5000,
-        b"[" * 300 + b"]" * 300,
-    ],
-)
-def test_every_other_spelling_is_noticed(data: bytes) -> None:
-    assert not is_canonical(data)
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=200))
-def test_random_bytes_never_break_the_check(data: bytes) -> None:
-    assert isinstance(is_canonical(data), bool)

@@ -117,7 +117,7 @@ def test_wrong_input_gets_a_sentence(
 @pytest.mark.promise("G2")
 def test_skills_are_listed_and_shown(shell: Shell) -> None:
     listed = shell("skill", "list", "--json").json()
-    assert {"triage", "summarise", "choose_tools"} <= {each["name"] for each in listed}
+    assert {"triage", "summarise", "plan"} <= {each["name"] for each in listed}
     shown = shell("skill", "show", "triage", "--json").json()
     assert shown["prompt"].startswith("{# version:")
     assert "intent" in shown["gives"]["properties"]

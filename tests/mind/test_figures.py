@@ -5,7 +5,7 @@ import pytest
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.entities import KINDS
 from gaby.mind.figures import Figure, measure
-from gaby.mind.labelled import argument_cases, marked_texts, needs, pairs, summary_cases, tools, verdict_cases
+from gaby.mind.labelled import marked_texts, needs, summary_cases, tools, verdict_cases
 from gaby.mind.packaged import rows_of
 
 pytestmark = pytest.mark.promise("G2")
@@ -20,14 +20,8 @@ def test_every_figure_is_above_its_floor(figures: list[Figure]) -> None:
     assert [figure for figure in figures if not figure.holds] == []
 
 
-def test_nothing_is_invented(figures: list[Figure]) -> None:
-    (invented,) = (figure for figure in figures if figure.measure == "invented")
-    assert (invented.value, invented.floor) == (0, 0)
-    assert invented.cases > 50
-
-
 def test_every_part_is_measured(figures: list[Figure]) -> None:
-    parts = {"entities", "triage", "tool choice", "arguments", "summaries", "verdicts", "contradictions"}
+    parts = {"entities", "triage", "tool choice", "summaries", "verdicts"}
     assert {figure.part for figure in figures} == parts
     assert {f"F1 of {kind}" for kind in KINDS} <= {figure.measure for figure in figures}
 
@@ -38,15 +32,11 @@ def test_each_is_better_than_its_baseline(figures: list[Figure]) -> None:
 
 
 def test_the_sets_are_large_enough_to_mean_something() -> None:
-    sizes = [*map(len, (list(marked_texts()), argument_cases(), needs(), tools(), pairs()))]
+    sizes = [*map(len, (list(marked_texts()), needs(), tools()))]
     assert min(*sizes, len(list(summary_cases())), len(list(verdict_cases()))) >= 30
 
 
 def test_what_the_mind_learns_from_is_not_what_it_is_measured_by() -> None:
     learned = {row["text"] for row in rows_of("triage.jsonl")}
-    asked = (
-        {need for need, _ in needs()}
-        | {case.text for case in argument_cases()}
-        | {case.text for case in marked_texts()}
-    )
+    asked = {need for need, _ in needs()} | {case.text for case in marked_texts()}
     assert learned.isdisjoint(asked)

@@ -6,9 +6,9 @@ import pytest
 
 from gaby.mind.runbooks import runbooks
 from gaby_connectors.sample_company.customers import CUSTOMERS, email_of
-from gaby_connectors.sample_company.scenarios import SCENARIOS
 from gaby_connectors.sample_company.tools import connector
 from tests.mind.company import handbook
+from tests.support.sample_scenarios import SCENARIOS
 
 pytestmark = pytest.mark.promise("G2", "M6")
 

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from gaby.kernel.outcomes import Verdict
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import PlannedCall, SeenCall, Situation, ToolCard, Verdict, conclude, next_step
+from gaby.mind import PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
 from gaby_connectors.sample_company.company import found_company
-from gaby_connectors.sample_company.scenarios import SCENARIOS, Scenario
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import NOW, config
 from tests.connectors.talk import talking
 from tests.mind.company import Office, Told, handbook, offered, search
+from tests.support.sample_scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.promise("G2", "L4", "L10", "L12")
 

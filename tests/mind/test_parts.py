@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from gaby.kernel.outcomes import Verdict
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Case, Conclusion, Finding, Judgement, Step, Verdict
+from gaby.mind import Case, Conclusion, Finding, Judgement, Step
 from gaby.mind.joining import joined
 from gaby.mind.parts import parts
 from gaby_connectors.sample_company.company import found_company

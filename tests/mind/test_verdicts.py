@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.mind.verdicts import Case, Finding, Outcome, Step, Verdict, judge
+from gaby.kernel.outcomes import CallOutcome, Verdict
+from gaby.mind.verdicts import Case, Finding, Step, judge
 
 pytestmark = pytest.mark.promise("G2", "L12")
 
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+OUTCOMES: tuple[CallOutcome, ...] = get_args(CallOutcome)
 CAUSE = Finding("The account is locked.", explains=0.9)
 UNLOCK = Step("unlock_user", "done", changes=True)
 RESOLVED = Case(findings=(CAUSE,), steps=(UNLOCK,), verified=True)

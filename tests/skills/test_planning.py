@@ -1,10 +1,11 @@
 """The planner does nothing twice, looks again after a change, and answers without a model as the offline mind does."""
 
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 from gaby import mind
+from gaby.kernel.outcomes import CallOutcome
 from gaby.llm.embeddings.local_embed import LocalEmbed
 from gaby.llm.messages import Answer, ToolUse, Usage
 from gaby.llm.outside import Conceal, from_inside
@@ -18,10 +19,9 @@ pytestmark = pytest.mark.promise("L4", "L12", "G2")
 EXAMPLE = plan.skill.example or plan.Envelope(title="", text="")
 ADA = {"email": "ada@lanternfish.example"}
 LOCKED = '{"users": [{"id": "u1", "email": "ada@lanternfish.example", "state": "locked"}]}'
-Outcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
 
 
-def made(number: int, tool: str, outcome: Outcome = "done", result: str = "") -> MadeCall:
+def made(number: int, tool: str, outcome: CallOutcome = "done", result: str = "") -> MadeCall:
     lane = "write" if tool == "unlock_user" else "read"
     return MadeCall(number=number, tool=f"directory.{tool}", arguments=ADA, outcome=outcome, lane=lane, result=result)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
     AdapterKind,
     Capabilities,
@@ -22,7 +23,7 @@ from gaby.tickets.adapters.adapter import (
     TicketUnreadable,
     WebhookRefused,
 )
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.kinds import with_kind
 
 Trouble = Literal["lost", "swallowed", "busy", "refused"]

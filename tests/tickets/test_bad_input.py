@@ -127,11 +127,6 @@ async def test_a_letter_is_mended_and_a_later_trouble_with_it_is_a_new_one(
     place: Office, far: ScriptedDesk, desk_id: DeskId
 ) -> None:
     far.tickets = [RawTicket("2", {"x": 1})]
-    for _ in range(TRIES):
-        await poll(place, desk_id)
-    [letter] = await letters(place, desk_id)
-    async with place.gaby.database.write(place.workspace_id) as session:
-        await place.gaby.tickets.receiver.retry_letter(session, letter.id)
     assert await poll(place, desk_id) == Received(unreadable=1)
 
     far.tickets.append(RawTicket("2", {"title": "Mended"}))

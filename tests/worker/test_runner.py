@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating, Move
+from gaby.agent.moves import Investigating
 from gaby.agent.queue import Claimed
 from gaby.app import Gaby
 from gaby.kernel import failpoints
@@ -45,14 +45,17 @@ async def until_all_are_done(office: Office) -> None:
     raise AssertionError("nobody works on them")
 
 
-async def test_so_many_are_under_way_at_once_and_no_more(bare: Office) -> None:
+async def test_so_many_are_under_way_at_once_and_no_more(bare: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON)
     busy: set[int] = set()
 
-    async def count(_run: Investigating, _move: Move) -> None:
-        busy.add(runner.busy)
+    step = bare.gaby.agent.loop.step
 
-    bare.gaby.agent.loop.on_moved(count)
+    async def counted(run: Investigating) -> bool:
+        busy.add(runner.busy)
+        return await step(run)
+
+    monkeypatch.setattr(bare.gaby.agent.loop, "step", counted)
     await receive(bare, 4)
     working = asyncio.create_task(runner.work())
     await until_all_are_done(bare)
@@ -75,15 +78,21 @@ async def test_what_nobody_was_told_of_is_found_by_looking(bare: Office) -> None
 
 
 @pytest.mark.promise("Q1")
-async def test_when_it_stops_the_present_move_is_finished_and_the_run_given_back(bare: Office) -> None:
+async def test_when_it_stops_the_present_move_is_finished_and_the_run_given_back(
+    bare: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON)
     first = asyncio.Event()
 
-    async def stop_after_the_first_move(_run: Investigating, _move: Move) -> None:
-        runner.finish()
-        first.set()
+    step = bare.gaby.agent.loop.step
 
-    bare.gaby.agent.loop.on_moved(stop_after_the_first_move)
+    async def stopped_meanwhile(run: Investigating) -> bool:
+        runner.finish()
+        goes_on = await step(run)
+        first.set()
+        return goes_on
+
+    monkeypatch.setattr(bare.gaby.agent.loop, "step", stopped_meanwhile)
     await receive(bare, 1)
     working = asyncio.create_task(runner.work())
     await first.wait()

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from gaby.agent.memory import CallOutcome, CallRecord
+from gaby.agent.memory import CallRecord
 from gaby.audit import Outcome, recall_calls
 from gaby.kernel.database import ReadSession
+from gaby.kernel.outcomes import CallOutcome
 
 _OUTCOMES: dict[Outcome | None, CallOutcome] = {Outcome.SUCCEEDED: "done", Outcome.FAILED: "failed"}
 _IN_WORDS: dict[CallOutcome, str] = {

@@ -5,10 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from gaby.agent.edges import Step
-from gaby.agent.memory import CallOutcome, CallRecord
+from gaby.agent.memory import CallRecord
 from gaby.agent.moves import Investigating
 from gaby.agent.retry_later import may_wait, waited_too_long
 from gaby.agent.states import PlannedCall
+from gaby.kernel.outcomes import CallOutcome
 from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
 from gaby.tools.catalogue import ToolEntry
 

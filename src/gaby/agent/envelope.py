@@ -11,8 +11,7 @@ from gaby.kernel.ids import WorkspaceId
 from gaby.llm.tokens import estimate
 from gaby.mind.showing import shown
 from gaby.safety import Reader, Readers
-from gaby.skills.choose_tools import Tool
-from gaby.skills.plan import DialogueEntry, Envelope
+from gaby.skills.plan import DialogueEntry, Envelope, Tool
 from gaby.skills.plan_turns import MadeCall, Passage, Turn, TurnCall
 from gaby.tools.catalogue import Snapshot, declarations_of
 from gaby_connectors.sdk.manifest import Audience

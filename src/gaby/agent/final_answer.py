@@ -18,6 +18,7 @@ from gaby.agent.reply_text import ReplyText
 from gaby.agent.thinking import Thinking
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
+from gaby.kernel.outcomes import Verdict
 from gaby.llm.books import OFFLINE, BudgetSpent
 from gaby.llm.results import Result
 from gaby.llm.service import Models
@@ -26,7 +27,6 @@ from gaby.mind import cited_sentences, shown
 from gaby.safety import Reader
 from gaby.skills import conclusion as concluding
 from gaby.skills import plan, review
-from gaby.tickets.canonical import Verdict
 from gaby.tools.disclosure import requester_of
 
 _SOURCE_CHARACTERS = 6000

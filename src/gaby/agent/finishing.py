@@ -16,8 +16,9 @@ from gaby.agent.replies import PUBLIC
 from gaby.agent.states import WritingBack
 from gaby.kernel.clock import Clock
 from gaby.kernel.ids import ApprovalId, Ids
+from gaby.kernel.outcomes import Verdict
 from gaby.knowledge.learning.gate import QUIET
-from gaby.tickets.canonical import Verdict, rank_of
+from gaby.tickets.canonical import rank_of
 from gaby.tickets.models import Posting
 from gaby.tickets.postings import UNDELIVERED, Outcome, Poster
 from gaby.tools import Tools

@@ -26,6 +26,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import Ids
+from gaby.kernel.outcomes import Verdict
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.service import Knowledge
 from gaby.llm.books import OFFLINE, BudgetSpent
@@ -36,7 +37,6 @@ from gaby.mind.languages import language_of
 from gaby.safety import STAFF_READER, Reader, Readers
 from gaby.skills import plan, review, summarise
 from gaby.tickets.adapters.adapter import Capabilities
-from gaby.tickets.canonical import Verdict
 from gaby.tickets.desks import Desks
 from gaby.tools import Tools
 from gaby.tools.disclosure import requester_of

@@ -3,7 +3,6 @@
 `start` puts a run into the queue, `resume` takes up where its last edge left it, `step` makes one move, `state` tells.
 """
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,8 +58,6 @@ INVESTIGATOR = "investigator"
 
 _log = get_log(__name__)
 
-OnMoved = Callable[[Investigating, Move], Awaitable[None]]
-
 
 @dataclass(frozen=True)
 class LoopParts:
@@ -85,11 +82,6 @@ class LoopParts:
 class Loop:
     def __init__(self, parts: LoopParts) -> None:
         self.parts = parts
-        self._listeners: list[OnMoved] = []
-
-    def on_moved(self, listener: OnMoved) -> None:
-        """Hear every move once it is on disk."""
-        self._listeners.append(listener)
 
     async def resume(self, claimed: Claimed) -> Investigating:
         """Take a run up where its last edge left it. Whatever was done after that edge is found out from the log."""
@@ -295,8 +287,6 @@ class Loop:
         run.known_placeholders = len(run.tools.placeholders)
         run.taken_up_at = parts.clock.monotonic()
         self._count(run, ended=ended)
-        for listener in self._listeners:
-            await listener(run, move)
 
     def _count(self, run: Investigating, *, ended: bool) -> None:
         if not ended:

@@ -13,10 +13,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from gaby.agent.states import STATE, State
+from gaby.kernel.outcomes import CallOutcome, Verdict
 from gaby.skills.conclusion import Conclusion
-from gaby.tickets.canonical import Verdict
+from gaby_connectors.sdk.manifest import Lane
 
-CallOutcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
 _PACKED_FROM = 200
 """Smaller ones only grow when they are compressed."""
 
@@ -73,7 +73,7 @@ class CallRecord(_Noted):
     number: int
     tool: str
     arguments: dict[str, Any]
-    lane: Literal["read", "write"]
+    lane: Lane
     outcome: CallOutcome
     result: Any = None
     reason: str = ""

@@ -13,7 +13,7 @@ from gaby.kernel.crypto import Sealing
 from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.llm.outside import Conceal
 from gaby.llm.results import Occasion
-from gaby.safety import ALL_KINDS, SECRET_KINDS, Reader
+from gaby.safety import PERSONAL_KINDS, Reader
 from gaby.tickets.intake import subject_of
 from gaby.tickets.models import Ticket
 from gaby.tools import Run
@@ -72,7 +72,7 @@ class Investigating:
         reading = self.tools.ledger.reading
         return self.tools.placeholders.restore(
             text,
-            allow=ALL_KINDS - SECRET_KINDS,
+            allow=PERSONAL_KINDS,
             may_read=lambda value: not reading.told_by(value, reader),
             hidden="(hidden)",
         )

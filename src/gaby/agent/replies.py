@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gaby.kernel.outcomes import Verdict
 from gaby.mind import CitedSentence, Urgency
 from gaby.safety import clean_reply
-from gaby.tickets.canonical import Verdict
 
 PUBLIC: frozenset[Verdict] = frozenset({"auto_resolved", "needs_client"})
 """Verdicts that are told to the requester; the others are told to colleagues where the desk can do that."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from gaby.tickets.canonical import Verdict
+from gaby.kernel.outcomes import Verdict
 
 
 class PlannedCall(BaseModel):

@@ -29,6 +29,7 @@ from gaby.llm.books import OFFLINE
 from gaby.llm.results import Result
 from gaby.llm.service import Models
 from gaby.mind.situations import Found
+from gaby.mind.tool_names import short_name
 from gaby.skills import plan, triage
 from gaby.skills.plan import Step as PlanStep
 from gaby.tickets.canonical import rank_of
@@ -296,7 +297,7 @@ class Thinking:
         """Half a runbook is none, so of a page that is one all is read, in the place of what was found of it. Those of
         which the ticket names a symptom come first, and those among `further` pages last."""
         snapshot = await self.tools.catalogue.snapshot(run.workspace_id)
-        names = frozenset(each for name in snapshot.tools for each in (name, name.rpartition(".")[2]))
+        names = frozenset(each for name in snapshot.tools for each in (name, short_name(name)))
         ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         found = {hit.document_id for hit in hits}
         pages = await self.knowledge.parts.runbook_pages.found(run.workspace_id, found | further, ticket, names)
@@ -322,7 +323,7 @@ class Thinking:
     async def _consents(self, run: Investigating, tools: Toolbox, called: Sequence[str]) -> dict[str, str]:
         """What runbooks want a person to agree to. It is looked up here, since a planner might not look."""
         lanes = {tool.name: tool.lane for tool in tools.tools}
-        changes = {name.rpartition(".")[2] for name in called if lanes.get(name) == "write"}
+        changes = {short_name(name) for name in called if lanes.get(name) == "write"}
         if not changes:
             return {}
         known = [Found(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from gaby.agent.memory import TicketView
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import ToolCard, choose, extract
-from gaby.skills.choose_tools import Tool
+from gaby.mind.tool_names import short_name
+from gaby.skills.plan import Tool
 
 MOST_SHOWN_TOOLS = 20
 _CHOSEN = 12
@@ -16,7 +17,7 @@ _READ = 4000
 def offered_tools(tools: Sequence[Tool], ticket: TicketView, pages: Sequence[str], embed: Embed) -> tuple[str, ...]:
     """Those that the pages name come first, then those that fit the ticket by their words and meaning."""
     text = "\n".join(pages)
-    named = [tool.name for tool in tools if tool.name.rpartition(".")[2] in text]
+    named = [tool.name for tool in tools if short_name(tool.name) in text]
     need = "\n\n".join((ticket.title, ticket.body, *ticket.messages))[:_READ]
     chosen = [each.name for each in choose(need, _cards(tools), extract(need), embed, _CHOSEN)]
     return tuple(dict.fromkeys([*named[:MOST_SHOWN_TOOLS], *chosen]))

@@ -40,14 +40,6 @@ def canonical_payload(payload: Mapping[str, Any]) -> str:
     return data.decode()
 
 
-def is_canonical(data: bytes) -> bool:
-    """Whether these bytes are exactly what `canonical` writes: no spaces, no second spelling, no key twice."""
-    try:
-        return orjson.dumps(orjson.loads(data), option=OPTIONS) == data
-    except (orjson.JSONDecodeError, TypeError):
-        return False
-
-
 def _has_non_finite(value: Any) -> bool:
     if isinstance(value, float):
         return not math.isfinite(value)

@@ -9,17 +9,21 @@ from gaby.agent.loading import load
 from gaby.agent.memory import Memory
 from gaby.agent.models import Investigation
 from gaby.agent.states import WaitingApproval
+from gaby.app import Gaby
 from gaby.evals.fixtures import Fixture, OperatorFile
 from gaby.evals.played import Line, Played, PlayedCall, Posted
 from gaby.evals.scene import Scene
+from gaby.evals.stage import Stage
+from gaby.kernel.actors import Actor
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.mind import shown
+from gaby.mind.tool_names import short_name
 from gaby.tools.approvals import Answer
 from gaby.tools.models import Approval
 
 Driver = Callable[[Scene, Fixture, TicketId], Awaitable[Played]]
-_ROUNDS = 20
+_ROUNDS = 40
 _SOURCE_CHARACTERS = 12_000
 _NEVER = timedelta(days=2)
 """Longer than any approval waits."""
@@ -39,34 +43,43 @@ class Told(NamedTuple):
 async def gabys_loop(scene: Scene, fixture: Fixture, ticket_id: TicketId) -> Played:
     """The loop that is shipped, through the same doors that a worker uses."""
     begin = time.perf_counter()
-    run = await _latest(scene, ticket_id)
-    for _ in range(_ROUNDS):
-        if run is None or run.wake_at is None:
-            break
-        claimed = await scene.gaby.agent.queue.claim_one("evaluation", scene.actor.workspace_id, run.typed_id)
-        if claimed is None:
-            raise Conflict(f"Somebody else carries {fixture.name} on.")
-        await scene.gaby.runner.carry_on(claimed)
-        answered = await answer_approvals(scene, fixture.operator)
-        run = await _latest(scene, ticket_id)
-        if not answered and not _pass_time(scene, run):
-            break
+    run = await investigate(scene.stage, scene.actor, ticket_id, lambda: answer_approvals(scene, fixture.operator))
     seconds = time.perf_counter() - begin
     told = await _recall(scene, ticket_id, run)
     return recount(scene, told._replace(seconds=seconds))
 
 
-def _pass_time(scene: Scene, run: Investigation | None) -> bool:
+async def investigate(
+    stage: Stage, actor: Actor, ticket_id: TicketId, answer: Callable[[], Awaitable[bool]]
+) -> Investigation | None:
+    """Through the same queue and runner as a worker, until nothing is left to do or nobody answers what waits."""
+    gaby = stage.gaby
+    run = await _latest(gaby, actor, ticket_id)
+    for _ in range(_ROUNDS):
+        if run is None or run.wake_at is None:
+            break
+        claimed = await gaby.agent.queue.claim_one("evaluation", actor.workspace_id, run.typed_id)
+        if claimed is None:
+            raise Conflict(f"Somebody else carries the run {run.id} on.")
+        await gaby.runner.carry_on(claimed)
+        answered = await answer()
+        run = await _latest(gaby, actor, ticket_id)
+        if not answered and not _pass_time(stage, run):
+            break
+    return run
+
+
+def _pass_time(stage: Stage, run: Investigation | None) -> bool:
     """Whether it only waited for a limit, which has passed now."""
     if run is None or run.wake_at is None or run.state != "acting":
         return False
-    scene.stage.clock.advance(max(timedelta(0), run.wake_at - scene.stage.clock.now()))
+    stage.clock.advance(max(timedelta(0), run.wake_at - stage.clock.now()))
     return True
 
 
-async def _latest(scene: Scene, ticket_id: TicketId) -> Investigation | None:
-    async with scene.gaby.database.read(scene.actor.workspace_id) as session:
-        return await scene.gaby.agent.latest_of(session, ticket_id)
+async def _latest(gaby: Gaby, actor: Actor, ticket_id: TicketId) -> Investigation | None:
+    async with gaby.database.read(actor.workspace_id) as session:
+        return await gaby.agent.latest_of(session, ticket_id)
 
 
 async def answer_approvals(scene: Scene, operator: OperatorFile) -> bool:
@@ -94,7 +107,7 @@ async def _recall(scene: Scene, ticket_id: TicketId, run: Investigation | None) 
             return Told(Memory(), ticket.status)
         loaded = await load(session, gaby.vault, run)
         asked = [
-            PlayedCall(short(call.tool), call.arguments, "write", "asked")
+            PlayedCall(short_name(call.tool), call.arguments, "write", "asked")
             async for edge in gaby.agent.replay(session, run)
             if isinstance(edge.state, WaitingApproval)
             for call in edge.state.calls
@@ -119,7 +132,7 @@ def recount(scene: Scene, told: Told) -> Played:
         if call.outcome == "done" and call.result is not None
     }
     calls = tuple(
-        PlayedCall(short(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
+        PlayedCall(short_name(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
     )
     return Played(
         verdict=told.verdict,
@@ -136,7 +149,3 @@ def recount(scene: Scene, told: Told) -> Played:
         tokens=memory.tokens,
         nano_usd=memory.nano_usd,
     )
-
-
-def short(tool: str) -> str:
-    return tool.rpartition(".")[2]

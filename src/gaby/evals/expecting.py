@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
-from gaby.tickets.canonical import Verdict
+from gaby.kernel.outcomes import Verdict
 
 
 def _readable(pattern: str) -> str:

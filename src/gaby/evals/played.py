@@ -1,9 +1,10 @@
 """What an investigation did, whoever drove it: everything that a judge or a reader of the report needs."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-CallOutcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
+from gaby.kernel.outcomes import CallOutcome
+from gaby_connectors.sdk.manifest import Lane
 
 
 @dataclass(frozen=True)
@@ -11,7 +12,7 @@ class PlayedCall:
     tool: str
     """Without its connector's name."""
     arguments: dict[str, Any]
-    lane: Literal["read", "write"]
+    lane: Lane
     outcome: CallOutcome
     reason: str = ""
 

@@ -96,11 +96,6 @@ async def failpoint_async(name: str) -> None:
             _strike(name, action)
 
 
-def names_seen() -> frozenset[str]:
-    """The names this process has passed since `record:PATH` was configured."""
-    return frozenset(_armed[0].seen) if _armed else frozenset()
-
-
 @dataclass
 class _Plan:
     spec: Spec

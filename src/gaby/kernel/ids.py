@@ -25,7 +25,6 @@ CandidateId = NewType("CandidateId", UUID)
 GapId = NewType("GapId", UUID)
 DeskId = NewType("DeskId", UUID)
 TicketId = NewType("TicketId", UUID)
-IncidentId = NewType("IncidentId", UUID)
 
 SYSTEM = WorkspaceId(UUID(int=0))
 """Where things live that belong to the installation and not to one workspace."""

@@ -1,9 +1,7 @@
 """The offline mind: plain functions that stand in for every skill of a model, and never pretend to be one."""
 
-from gaby.mind.arguments import Filled, Origin, fill
 from gaby.mind.cited import Cited, cited_sentences
 from gaby.mind.concluding import conclude
-from gaby.mind.contradictions import Hint, hints
 from gaby.mind.entities import Entity, EntityKind, extract
 from gaby.mind.handover import wants_person
 from gaby.mind.planning import next_step
@@ -16,7 +14,7 @@ from gaby.mind.support import Support, support
 from gaby.mind.tool_choice import Choice, ToolCard, choose
 from gaby.mind.triage import Intent, Triage, triage
 from gaby.mind.urgency import Urgency
-from gaby.mind.verdicts import Case, Finding, Judgement, Outcome, Step, Verdict, judge
+from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
 
 __all__ = [
     "Case",
@@ -26,15 +24,11 @@ __all__ = [
     "Conclusion",
     "Entity",
     "EntityKind",
-    "Filled",
     "Finding",
     "Found",
-    "Hint",
     "Intent",
     "Judgement",
     "NextStep",
-    "Origin",
-    "Outcome",
     "Passage",
     "PlannedCall",
     "SeenCall",
@@ -46,13 +40,10 @@ __all__ = [
     "ToolCard",
     "Triage",
     "Urgency",
-    "Verdict",
     "choose",
     "cited_sentences",
     "conclude",
     "extract",
-    "fill",
-    "hints",
     "judge",
     "next_step",
     "queries",

@@ -11,15 +11,20 @@ _SATURATION = 1.2
 _LENGTH_SHARE = 0.75
 
 
+def term_weight(count: int, length: int, average: float) -> float:
+    """Of a term that stands so often in a text, by the text's length and the usual one."""
+    room = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
+    return count * (_SATURATION + 1) / (count + room)
+
+
 class Ranker:
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
         self._size = len(texts)
         average = sum(map(len, texts)) / max(1, len(texts)) or 1.0
         self._found: dict[str, list[tuple[int, float]]] = {}
         for place, text in enumerate(texts):
-            room = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * len(text) / average)
             for term, count in Counter(text).items():
-                self._found.setdefault(term, []).append((place, count * (_SATURATION + 1) / (count + room)))
+                self._found.setdefault(term, []).append((place, term_weight(count, len(text), average)))
 
     def rarity(self, term: str) -> float:
         """How much a term tells: most when few of the texts have it."""

@@ -18,7 +18,6 @@ _VERBS = (
     "trigger|provision|deprovision|migrate|swap|switch off|switch on|switch|turn on|turn off|escalate|forward|"
     "notify|reply|post|write|make|give|correct|take away|hand over"
 )
-VERB_STEMS = frozenset(stem(word) for verb in _VERBS.split("|") for word in verb.split()[:1])
 # "Reset link is broken" begins with a noun.
 _TELLS = (
     r"(?! (?:[^\s.,;!?]{1,40} ){0,2}(?:is|are|was|were|has|have|fails?|failed (?:with|to|for)|does|doesn't|did|"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gaby.kernel.outcomes import CallOutcome, Verdict
 from gaby.mind.changes import asked_changes
 from gaby.mind.cited import Cited, cited_sentences
 from gaby.mind.question_terms import telling_terms
@@ -11,7 +12,6 @@ from gaby.mind.questions import questions
 from gaby.mind.sentences import Sentence, split
 from gaby.mind.support import support
 from gaby.mind.synonyms import alike
-from gaby.mind.verdicts import Outcome, Verdict
 from gaby.mind.words import stem, terms, words
 
 _READ = 20_000
@@ -25,7 +25,7 @@ _SPOKEN_OF = 0.5
 @dataclass(frozen=True)
 class Change:
     tool: str
-    outcome: Outcome
+    outcome: CallOutcome
     verified: bool | None = None
 
 
@@ -67,7 +67,7 @@ def completeness(claim: Claim) -> tuple[bool, str]:
 
 def asks(ticket: str) -> list[str]:
     """The sentences of a ticket that want something: questions, and requests for a change."""
-    own = [sentence for sentence in split(ticket[:_READ]) if sentence.kind not in {"quote", "header", "code", "log"}]
+    own = [sentence for sentence in split(ticket[:_READ]) if sentence.is_own]
     asked = questions(ticket[:_READ])
     return list(dict.fromkeys([*asked, *(each.plain for each in own if _wants_change(each, asked))]))
 

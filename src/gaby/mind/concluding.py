@@ -13,7 +13,7 @@ from gaby.mind.looking_again import helped
 from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, overlooked
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.questions import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
-from gaby.mind.records import Record, View, short
+from gaby.mind.records import Record, View
 from gaby.mind.replies import note_text, notes, reply, told_afterwards, unsent
 from gaby.mind.runbook_calls import card_of
 from gaby.mind.runbooks import Branch, Runbook
@@ -24,6 +24,7 @@ from gaby.mind.situations import Conclusion, SeenCall, Situation
 from gaby.mind.states import OPPOSITES, TROUBLE
 from gaby.mind.summaries import CitedSentence, Passage, summarise
 from gaby.mind.synonyms import alike
+from gaby.mind.tool_names import short_name
 from gaby.mind.triage import triage
 from gaby.mind.understanding import by_symptom, things, why_unread
 from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
@@ -248,9 +249,9 @@ def _guessed(investigation: Investigation) -> list[CitedSentence]:
 
 def _up_to(investigation: Investigation, diagnosis: Diagnosis) -> Literal["gaby", "client", "tech", "nobody"]:
     branch = diagnosis.branch
-    changed = {short(call.tool) for call in investigation.changes}
+    changed = {short_name(call.tool) for call in investigation.changes}
     for each in branch.wanted:
-        if not each.hands_over and (short(each.tool) in changed or card_of(investigation, each, "write")):
+        if not each.hands_over and (short_name(each.tool) in changed or card_of(investigation, each, "write")):
             return "gaby"
     if branch.asked or branch.handed:
         return "tech" if branch.handed else "client"
@@ -299,7 +300,7 @@ def _steps(investigation: Investigation, branch: Branch | None) -> tuple[Step, .
         Step(
             call.tool,
             call.outcome,
-            call.lane == "write" and not (short(call.tool) in notes_ and call.outcome == "done"),
+            call.lane == "write" and not (short_name(call.tool) in notes_ and call.outcome == "done"),
             call.reason,
         )
         for call in investigation.calls

@@ -19,7 +19,7 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        return self.value <= self.floor if self.measure == "invented" else self.value >= self.floor
+        return self.value >= self.floor
 
 
 _FLOORS: dict[tuple[str, str], float] = {
@@ -31,14 +31,10 @@ _FLOORS: dict[tuple[str, str], float] = {
     ("triage", "share of worthy tickets kept"): 1.0,
     ("tool choice", "recall@1"): 0.85,
     ("tool choice", "recall@5"): 0.93,
-    ("arguments", "exact match"): 0.92,
-    ("arguments", "invented"): 0.0,
     ("summaries", "facts covered"): 0.8,
     ("summaries", "verbatim with the right source"): 1.0,
     ("summaries", "silent when nothing fits"): 1.0,
     ("verdicts", "accuracy"): 0.95,
-    ("contradictions", "precision"): 0.95,
-    ("contradictions", "recall"): 0.85,
 }
 _ENTITY_FLOOR = 0.9
 _LESS_CERTAIN = {"recall of username": 0.75, "F1 of username": 0.85, "recall of ip": 0.75, "F1 of ip": 0.85}
@@ -49,10 +45,8 @@ def measure(embed: Embed) -> list[Figure]:
         scoring.entities(),
         scoring.tickets(embed),
         scoring.choices(embed),
-        scoring.arguments(),
         scoring.summaries(embed),
         scoring.verdicts(),
-        scoring.contradictions(),
     )
     return [
         Figure(score.part, score.measure, score.value, score.cases, _floor(score), score.baseline) for score in scores

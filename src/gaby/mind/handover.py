@@ -47,5 +47,5 @@ _PHRASES = re.compile(r"\b(?:" + "|".join((*_ENGLISH, *_GERMAN, *_FRENCH, *_SPAN
 
 def wants_person(text: str) -> bool:
     """In what the requester wrote now, and not in old mail below it."""
-    own = (each.plain for each in split(text[:_READ]) if each.kind not in {"quote", "header", "code", "log"})
+    own = (each.plain for each in split(text[:_READ]) if each.is_own)
     return any(_PHRASES.search(fold(each)) for each in own)

@@ -15,7 +15,7 @@ from gaby.mind.ownership import Ownership
 from gaby.mind.page_units import page_units
 from gaby.mind.question_terms import exact_tokens
 from gaby.mind.questions import is_plain_question
-from gaby.mind.records import Record, View, short
+from gaby.mind.records import Record, View
 from gaby.mind.runbooks import Branch, Evaluated, Runbook, Scene, evaluate, runbooks
 from gaby.mind.runbooks.conditions import Known
 from gaby.mind.situations import SeenCall, Situation
@@ -23,6 +23,7 @@ from gaby.mind.summaries import CitedSentence
 from gaby.mind.synonyms import widened
 from gaby.mind.telling import gist
 from gaby.mind.tool_choice import ToolCard
+from gaby.mind.tool_names import short_name
 from gaby.mind.words import stem, terms, words
 
 _READ = 4000
@@ -80,7 +81,7 @@ class Investigation:
         self.calls = sorted(situation.calls, key=lambda call: call.number)
         self.tools: dict[str, list[ToolCard]] = {}
         for tool in situation.tools:
-            self.tools.setdefault(short(tool.name), []).append(tool)
+            self.tools.setdefault(short_name(tool.name), []).append(tool)
 
     @cached_property
     def changes(self) -> list[SeenCall]:
@@ -145,7 +146,7 @@ class Investigation:
         """Tools that were called are known as well, though they may have been withdrawn since."""
         names = {*(card.name for card in self.situation.tools), *(call.tool for call in self.calls)}
         trusted = [passage for passage in self.situation.passages if passage.trusted]
-        return runbooks(trusted, frozenset({*names, *map(short, names)}))
+        return runbooks(trusted, frozenset({*names, *map(short_name, names)}))
 
     @cached_property
     def books(self) -> list[Fitting]:
@@ -295,8 +296,8 @@ class Investigation:
 
     def remedies(self, diagnosis: Diagnosis) -> list[SeenCall]:
         """Changes that were made to put it right. A note for colleagues puts nothing right."""
-        notes = {each.tool.rpartition(".")[2] for each in diagnosis.branch.wanted if each.hands_over}
-        return [call for call in self.changes if call.outcome == "done" and short(call.tool) not in notes]
+        notes = {short_name(each.tool) for each in diagnosis.branch.wanted if each.hands_over}
+        return [call for call in self.changes if call.outcome == "done" and short_name(call.tool) not in notes]
 
     def looked_again(self, diagnosis: Diagnosis) -> Evaluated:
         return evaluate(diagnosis.branch.conditions, self.scene(diagnosis.book, self.after))
@@ -328,7 +329,7 @@ def _without_a_thing(book: Runbook, scene: Scene) -> Iterator[str]:
             best = max((each.called(step.of.nouns) for each in scene.collections), default=0)
             meant = [each for each in scene.collections if best and each.called(step.of.nouns) == best]
             if meant and not any(scene.ownership.readable(each.records) for each in meant):
-                yield step.tool.rpartition(".")[2]
+                yield short_name(step.tool)
 
 
 def cited(text: str, citations: Iterator[str] | Sequence[str]) -> CitedSentence:

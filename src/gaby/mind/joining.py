@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from gaby.kernel.outcomes import Verdict
 from gaby.mind.situations import Conclusion
-from gaby.mind.verdicts import Case, Finding, Verdict, judge
+from gaby.mind.verdicts import Case, Finding, judge
 
 _QUOTED = 120
 _ALL_ALIKE: frozenset[Verdict] = frozenset({"needs_client", "needs_l2", "failed", "failed_budget"})

@@ -1,11 +1,10 @@
 """The labelled sets by which the offline mind is measured. None of their texts is among the examples it learns from."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gaby.mind.contradictions import Hint
 from gaby.mind.packaged import rows_of
 from gaby.mind.summaries import CitedSentence, Passage
 from gaby.mind.tool_choice import ToolCard
@@ -24,29 +23,11 @@ class MarkedText:
 
 
 @dataclass(frozen=True)
-class ArgumentCase:
-    text: str
-    schema: Mapping[str, Any]
-    expected: Mapping[str, Any]
-    missing: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class SummaryCase:
     question: str
     passages: tuple[Passage, ...]
     facts: tuple[CitedSentence, ...]
     """Words that must stand in the summary with that source. None where nothing in the passages fits the question."""
-
-
-@dataclass(frozen=True)
-class PairCase:
-    first: str
-    second: str
-    kind: str | None
-
-    def is_right(self, found: list[Hint]) -> bool:
-        return (found[0].kind if found else None) == self.kind
 
 
 def marked_texts() -> Iterator[MarkedText]:
@@ -72,13 +53,6 @@ def needs() -> list[tuple[str, frozenset[str]]]:
     return [(row["need"], frozenset(row["tools"])) for row in rows_of("labelled/tool_choice.jsonl")]
 
 
-def argument_cases() -> list[ArgumentCase]:
-    return [
-        ArgumentCase(row["text"], row["schema"], row["expected"], tuple(row["missing"]))
-        for row in rows_of("labelled/arguments.jsonl")
-    ]
-
-
 def summary_cases() -> Iterator[SummaryCase]:
     for row in rows_of("labelled/summaries.jsonl"):
         facts = tuple(CitedSentence(fact["text"], (fact["citation"],)) for fact in row["facts"])
@@ -95,7 +69,3 @@ def verdict_cases() -> Iterator[tuple[Case, str]]:
             "missing": tuple(given.get("missing", ())),
         }
         yield Case(**parts), row["verdict"]
-
-
-def pairs() -> list[PairCase]:
-    return [PairCase(**row) for row in rows_of("labelled/contradictions.jsonl")]

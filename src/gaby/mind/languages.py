@@ -34,7 +34,7 @@ _LETTERS = str.maketrans(
 @lru_cache(maxsize=32)
 def language_of(text: str) -> str:
     """By its function words; in doubt English. Reads the beginning of a long text only."""
-    own = [each.text for each in split(text[:_READ]) if each.kind not in {"quote", "code", "log", "header"}]
+    own = [each.text for each in split(text[:_READ]) if each.is_own]
     folded = fold(" ".join(own))
     letters = [each for each in folded if each.isalpha()]
     # Some scripts put no blanks between words.

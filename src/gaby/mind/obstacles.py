@@ -66,7 +66,7 @@ def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[Cited
         return []
     found: dict[str, CitedSentence] = {}
     for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
-        if sentence.kind in {"quote", "header", "code", "log"} or not tells(sentence.plain):
+        if not sentence.is_own or not tells(sentence.plain):
             continue
         alone = Investigation(replace(situation, title="", text=sentence.plain, calls=()), investigation.embed)
         best = alone.by_fit[0]

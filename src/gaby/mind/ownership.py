@@ -13,6 +13,7 @@ from gaby.mind.declarations import RowPath, ToolDeclaration
 from gaby.mind.records import Record, View
 from gaby.mind.situations import SeenCall
 from gaby.mind.tool_choice import ToolCard
+from gaby.mind.tool_names import connector_of
 from gaby.safety.addresses import canonical_identity
 
 Whose = Literal["own", "shared", "other"]
@@ -79,12 +80,12 @@ class Ownership:
             return False
         if canonical_identity(str(value)) == self._address:
             return True
-        connector, kind = call.tool.rpartition(".")[0], declared.argument_kind(name) or name
+        connector, kind = connector_of(call.tool), declared.argument_kind(name) or name
         return (connector, kind, str(value)) in self._own_values
 
     def _learn(self, record: Record) -> None:
         declared = self._declared.get(record.call.tool, _NOTHING)
-        connector = record.call.tool.rpartition(".")[0]
+        connector = connector_of(record.call.tool)
         for name, value in record.fields.items():
             if isinstance(value, str | int) and value != "":
                 kinds = {declared.argument_kind(name), declared.field_kind(record.path, name), name}

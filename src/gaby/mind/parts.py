@@ -103,8 +103,4 @@ def _is_new(sentence: str) -> bool:
 
 
 def _own(text: str) -> Sequence[Sentence]:
-    return [
-        each
-        for each in split(text)
-        if each.kind not in {"quote", "header", "code", "log"} and (each.text.endswith("?") or not is_courtesy(each))
-    ]
+    return [each for each in split(text) if each.is_own and (each.text.endswith("?") or not is_courtesy(each))]

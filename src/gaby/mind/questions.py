@@ -213,7 +213,7 @@ def _clauses(sentence: str) -> list[str]:
 
 def _own(ticket: str) -> list[str]:
     read = split(unframed(gist(ticket, _READ)))
-    kept = [each for each in read if each.kind not in {"quote", "header", "code", "log"}]
+    kept = [each for each in read if each.is_own]
     telling = [each for each in kept if _asks(each.plain, is_alone=False) or not is_courtesy(each)] or kept
     return [part for each in telling for part in _LOWER.split(each.plain)]
 

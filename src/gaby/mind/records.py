@@ -12,6 +12,7 @@ from typing import Any, cast
 from gaby.mind.fields import statements
 from gaby.mind.showing import read_back
 from gaby.mind.situations import SeenCall
+from gaby.mind.tool_names import short_name
 from gaby.mind.words import spelled, stem, stems, words
 
 _DEEPEST = 8
@@ -114,12 +115,7 @@ def called(place: Place, nouns: frozenset[str]) -> int:
         return 3
     if any(nouns & _stems_of(key) for key in path):
         return 2
-    return int(bool(nouns & (_stems_of(short(tool)) - _VERBS)))
-
-
-def short(tool: str) -> str:
-    """Without its connector."""
-    return tool.rpartition(".")[2]
+    return int(bool(nouns & (_stems_of(short_name(tool)) - _VERBS)))
 
 
 def _stems_of(name: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from gaby.mind.investigation import Diagnosis, Investigation
-from gaby.mind.records import Record, called, nearest, short
+from gaby.mind.records import Record, called, nearest
 from gaby.mind.runbooks import Advice
 from gaby.mind.runbooks.comparison import moment
 from gaby.mind.runbooks.conditions import FieldTest
@@ -18,6 +18,7 @@ from gaby.mind.runbooks.evaluation import resolve
 from gaby.mind.runbooks.statements import ASKS, REQUESTER, TELLS
 from gaby.mind.situations import SeenCall
 from gaby.mind.summaries import CitedSentence
+from gaby.mind.tool_names import short_name
 from gaby.mind.words import spelled, terms, words
 
 _TICKED = re.compile(r"`([^`\n]{1,200})`")
@@ -170,7 +171,7 @@ def _what_was_done(calls: Sequence[SeenCall]) -> str:
 
 
 def _named(calls: Sequence[SeenCall]) -> str:
-    return ", ".join(dict.fromkeys(" ".join(words(short(call.tool))) for call in calls))
+    return ", ".join(dict.fromkeys(" ".join(words(short_name(call.tool))) for call in calls))
 
 
 def _shown_by(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -186,7 +187,7 @@ def _evidence(investigation: Investigation, diagnosis: Diagnosis) -> Iterable[tu
     for record in diagnosis.by[:_MANY]:
         fields = [(name, record.get(name)) for name in record.fields if (record.place, name) in shown_in]
         shown = ", ".join(f"{' '.join(words(name))}: {value_of(value)}" for name, value in fields if value is not None)
-        what = " ".join(words(record.path[-1])) if record.path else " ".join(words(short(record.call.tool)))
+        what = " ".join(words(record.path[-1])) if record.path else " ".join(words(short_name(record.call.tool)))
         if shown:
             told.setdefault(
                 shown, (f"{what.capitalize()} {record.get('id') or ''}".strip() + f": {shown}.", record.call.citation)
@@ -231,7 +232,7 @@ def _filled(text: str, investigation: Investigation, diagnosis: Diagnosis) -> _F
 
 def _speakable(investigation: Investigation, diagnosis: Diagnosis) -> list[Record]:
     """What the runbook's own tools told of the requester and of nobody in particular."""
-    among = [each for each in investigation.before.records if short(each.call.tool) in diagnosis.book.tools]
+    among = [each for each in investigation.before.records if short_name(each.call.tool) in diagnosis.book.tools]
     return investigation.ownership.readable(among)
 
 

@@ -2,18 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import labelled
-from gaby.mind.arguments import fill
 from gaby.mind.bm25 import Ranker
-from gaby.mind.contradictions import hints
 from gaby.mind.entities import KINDS, extract
-from gaby.mind.labelled import ArgumentCase, Mark, SummaryCase
+from gaby.mind.labelled import Mark, SummaryCase
 from gaby.mind.summaries import CitedSentence, summarise
 from gaby.mind.tool_choice import ToolCard, choose
 from gaby.mind.triage import INTENTS, triage
@@ -78,19 +76,6 @@ def _by_words_alone(ranker: Ranker, need: str, cards: Sequence[ToolCard]) -> lis
     return [cards[int(place)].name for place in best]
 
 
-def arguments() -> Iterator[Score]:
-    cases = labelled.argument_cases()
-    filled = [fill(case.schema, extract(case.text), case.text) for case in cases]
-    exact = sum(
-        result.arguments == case.expected and result.missing == case.missing
-        for result, case in zip(filled, cases, strict=True)
-    )
-    invented = sum(_invented(case, result.arguments) for result, case in zip(filled, cases, strict=True))
-    empty = sum(not case.expected for case in cases)
-    yield Score("arguments", "exact match", _share(exact, len(cases)), len(cases), _share(empty, len(cases)))
-    yield Score("arguments", "invented", float(invented), sum(len(result.arguments) for result in filled))
-
-
 def summaries(embed: Embed) -> Iterator[Score]:
     cases = list(labelled.summary_cases())
     made = [summarise(case.question, case.passages, embed, 4).sentences for case in cases]
@@ -108,46 +93,6 @@ def verdicts() -> Iterator[Score]:
     cases = list(labelled.verdict_cases())
     right = sum(judge(case).verdict == wanted for case, wanted in cases)
     yield Score("verdicts", "accuracy", _share(right, len(cases)), len(cases), _majority(wanted for _, wanted in cases))
-
-
-def contradictions() -> Iterator[Score]:
-    cases = labelled.pairs()
-    found = [hints([case.first, case.second]) for case in cases]
-    right = sum(bool(hint) and case.is_right(hint) for hint, case in zip(found, cases, strict=True))
-    wanted = sum(case.kind is not None for case in cases)
-    yield Score(
-        "contradictions", "precision", _share(right, sum(map(bool, found))), len(cases), _share(wanted, len(cases))
-    )
-    yield Score("contradictions", "recall", _share(right, wanted), wanted)
-
-
-def _invented(case: ArgumentCase, arguments: Mapping[str, Any]) -> int:
-    """Values that neither the text nor the schema gives."""
-    given = {entity.plain.lower() for entity in extract(case.text)}
-    given |= {part for value in given for part in value.split()}
-    schema = str(case.schema)
-    text = case.text.lower()
-
-    def is_given(value: object) -> bool:
-        if isinstance(value, bool):
-            return True
-        if isinstance(value, int | float):
-            spelled = {str(value), f"{value:.2f}", f"{value:g}"}
-            return any(each in text or each in given for each in spelled) or str(value) in schema
-        return str(value).lower() in text or str(value).lower() in given or repr(value) in schema
-
-    return sum(not is_given(value) for value in _leaves(arguments))
-
-
-def _leaves(value: object) -> Iterator[object]:
-    if isinstance(value, Mapping):
-        for inner in cast("Mapping[str, object]", value).values():
-            yield from _leaves(inner)
-    elif isinstance(value, list):
-        for inner in cast("list[object]", value):
-            yield from _leaves(inner)
-    else:
-        yield value
 
 
 def _is_told(fact: CitedSentence, sentences: Iterable[CitedSentence]) -> bool:

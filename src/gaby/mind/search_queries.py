@@ -49,7 +49,7 @@ def _candidates(text: str) -> Iterator[str]:
 
 def _keywords(sentences: Sequence[Sentence], entities: Sequence[Entity]) -> str:
     """What a long text speaks of most. In a short one every word has its sentence."""
-    own = [sentence for sentence in sentences if sentence.kind not in {"quote", "header", "code", "log"}]
+    own = [sentence for sentence in sentences if sentence.is_own]
     spoken = [word for sentence in own for word in words(_bare(sentence, entities))]
     telling_words = [word for word in spoken if word not in STOP_WORDS and len(word) > 2 and not word.isdigit()]
     if len(telling_words) < _LONG:

@@ -29,6 +29,11 @@ class Sentence:
             return " ".join(self.text.split())
         return " ".join(_MARKS.sub(" ", self.text).split())
 
+    @property
+    def is_own(self) -> bool:
+        """The writer's own words: no quoted mail, no code, no log."""
+        return self.kind not in {"quote", "header", "code", "log"}
+
 
 @dataclass(slots=True)
 class _Line:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, cast
 
+from gaby.kernel.outcomes import CallOutcome
 from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.urgency import Urgency
-from gaby.mind.verdicts import Case, Judgement, Outcome
-
-Lane = Literal["read", "write"]
+from gaby.mind.verdicts import Case, Judgement
+from gaby.safety import Lane
 
 _DEEPEST = 12
 
@@ -23,7 +23,7 @@ class SeenCall:
     tool: str
     """With its connector: `company.list_logins`."""
     arguments: Mapping[str, Any]
-    outcome: Outcome
+    outcome: CallOutcome
     lane: Lane = "read"
     result: Any = None
     """JSON, or text; only when the call was done or simulated."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,9 @@ from gaby.mind.changes import asked_changes
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
+from gaby.mind.tool_names import short_name
 from gaby.mind.words import STOP_WORDS, stem, terms, words
+from gaby.safety import Lane
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class ToolCard:
     """With its connector: `directory.unlock_user`."""
     description: str
     schema: Mapping[str, Any]
-    lane: Literal["read", "write"] = "read"
+    lane: Lane = "read"
     declares: ToolDeclaration = field(default_factory=ToolDeclaration)
     """What its connector says of its rows and values."""
 
@@ -165,7 +167,7 @@ def _text_of(tool: ToolCard) -> str:
     parameters = mapping(mapping(tool.schema).get("properties"))
     told = (f"{name} {mapping(declared).get('description', '')}" for name, declared in parameters.items())
     # Its name says most, so it counts twice.
-    return " ".join((tool.name, tool.name.rpartition(".")[2], tool.description, *told))
+    return " ".join((tool.name, short_name(tool.name), tool.description, *told))
 
 
 def _short_text_of(tool: ToolCard) -> str:

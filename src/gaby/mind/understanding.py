@@ -11,8 +11,8 @@ from gaby.mind.investigation import Investigation, is_about_strangers
 from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
 from gaby.mind.parts import parts
 from gaby.mind.questions import is_question, questions
-from gaby.mind.records import short
 from gaby.mind.situations import Situation
+from gaby.mind.tool_names import short_name
 
 _ALIKE = 0.12
 """A part that fits no runbook at least so well has none in common with another."""
@@ -75,7 +75,7 @@ def _own_changes(part: Investigation, all_parts: list[Investigation]) -> Situati
     """A change that only another part wanted tells nothing about this one."""
     own = _wanted(part)
     others = frozenset[str]().union(*(_wanted(each) for each in all_parts if each is not part)) - own
-    calls = [call for call in part.calls if call.lane == "read" or short(call.tool) not in others]
+    calls = [call for call in part.calls if call.lane == "read" or short_name(call.tool) not in others]
     return replace(part.situation, calls=calls)
 
 
@@ -84,4 +84,4 @@ def _wanted(part: Investigation) -> frozenset[str]:
     diagnosis = part.diagnosis
     if diagnosis is None or diagnosis.is_a_guess:
         return frozenset()
-    return frozenset(short(each.tool) for each in diagnosis.branch.wanted)
+    return frozenset(short_name(each.tool) for each in diagnosis.branch.wanted)

@@ -12,7 +12,7 @@ from typing import Any
 from gaby.mind.arguments.checking import fits, is_valid
 from gaby.mind.arguments.slots import Slot, slots_of
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import Record, View, called, nearest, short
+from gaby.mind.records import Record, View, called, nearest
 from gaby.mind.runbooks.model import (
     ArgumentSource,
     Constant,
@@ -23,6 +23,7 @@ from gaby.mind.runbooks.model import (
 )
 from gaby.mind.situations import Situation
 from gaby.mind.tool_choice import ToolCard
+from gaby.mind.tool_names import connector_of, short_name
 from gaby.mind.words import spelled
 
 _READ = 20_000
@@ -132,16 +133,16 @@ class Values:
         return [], None
 
     def _records(self) -> list[Record]:
-        return [each for each in self.view.records if not self.tools or short(each.call.tool) in self.tools]
+        return [each for each in self.view.records if not self.tools or short_name(each.call.tool) in self.tools]
 
     def _matching(self, slot: Slot, tool: ToolCard, records: Sequence[Record]) -> list[Any]:
         """By the same name, or of the same kind; ids of one connector mean nothing to another."""
         name, kind = spelled(slot.name), tool.declares.argument_kind(slot.name)
-        connector = tool.name.rpartition(".")[0]
+        connector = connector_of(tool.name)
         declared = {card.name: card.declares for card in self.situation.tools}
         found: list[Any] = []
         for record in records:
-            if record.call.tool.rpartition(".")[0] != connector:
+            if connector_of(record.call.tool) != connector:
                 continue
             declares = declared.get(record.call.tool)
             for field, value in record.fields.items():
@@ -160,7 +161,7 @@ class Values:
         for records in (*near, self.ownership.readable(self._records())):
             having = [record for record in records if record.get(ref.name) not in (None, "")]
             if ref.tools:
-                having = [each for each in having if {short(each.call.tool), each.call.tool} & ref.tools]
+                having = [each for each in having if {short_name(each.call.tool), each.call.tool} & ref.tools]
             best = max((called(record.place, ref.nouns) for record in having), default=0)
             if ref.nouns and not best and not ref.tools:
                 having = []

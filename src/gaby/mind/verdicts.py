@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["auto_resolved", "needs_tech", "needs_l2", "needs_client", "skipped", "failed", "failed_budget"]
-Outcome = Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
-"""What came of a call, by the names of the tools room in small letters."""
+from gaby.kernel.outcomes import CallOutcome, Verdict
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Finding:
 @dataclass(frozen=True)
 class Step:
     tool: str
-    outcome: Outcome
+    outcome: CallOutcome
     changes: bool = False
     reason: str = ""
 

@@ -7,6 +7,7 @@ from gaby.mind.investigation import Diagnosis, Investigation
 from gaby.mind.questions import is_plain_question
 from gaby.mind.runbook_calls import card_of, writes
 from gaby.mind.situations import PlannedCall
+from gaby.mind.tool_names import short_name
 from gaby.mind.understanding import why_unread
 
 
@@ -52,7 +53,7 @@ def may_be_made(investigation: Investigation, diagnosis: Diagnosis, content: str
     if diagnosis.is_a_guess and not investigation.is_dangerous:
         return ()
     notes = {each.tool for each in diagnosis.branch.wanted if each.hands_over}
-    return tuple(call for call in calls if call.tool.rpartition(".")[2] in notes)
+    return tuple(call for call in calls if short_name(call.tool) in notes)
 
 
 def withheld_changes(investigation: Investigation, diagnosis: Diagnosis, content: str) -> list[WithheldChange]:

@@ -14,10 +14,10 @@ from gaby.llm.embeddings.embed import Embed
 from gaby.llm.service import Models
 from gaby.mind import Found, Situation, ToolCard
 from gaby.mind.declarations import ToolDeclaration
-from gaby.mind.records import short
 from gaby.mind.runbooks import Runbook, is_runbook, parse_runbook
 from gaby.mind.runbooks.checks import check, tool_names
 from gaby.mind.runbooks.draft import draft_runbook
+from gaby.mind.tool_names import short_name
 from gaby.runbooks.live_choice import found_pages
 from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookOut, TriedOut
 from gaby.runbooks.trial import Trial, TriedTicket
@@ -97,7 +97,7 @@ class Runbooks:
         return await trial.play(actor, page, ticket)
 
     async def _consents(self, workspace_id: WorkspaceId, book: Runbook, cards: Sequence[ToolCard]) -> dict[str, str]:
-        changes = {short(card.name) for card in cards if card.lane == "write"} & book.tools
+        changes = {short_name(card.name) for card in cards if card.lane == "write"} & book.tools
         pages, names = self.knowledge.parts.runbook_pages, [card.name for card in cards]
         return await consents_of_pages(pages, workspace_id, changes, names, ())
 

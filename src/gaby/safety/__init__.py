@@ -17,15 +17,16 @@ from gaby.safety.redaction.for_good import redacting_for_good
 from gaby.safety.redaction.placeholders import Placeholders, tag_from
 from gaby.safety.redaction.profiles import Profile, parse_profile
 from gaby.safety.redaction.redactor import Redactor
-from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, Kind
+from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, Kind
 from gaby.safety.reply_markdown import clean_reply
 from gaby.safety.scopes import LaneRules, MalformedScope, Scopes, check_scope, scope_path
 from gaby.safety.verdicts import Concern, Quote, Verdict, ask
+from gaby_connectors.sdk.manifest import Lane
 
 __all__ = [
     "ALL_KINDS",
     "EVERYBODY",
-    "SECRET_KINDS",
+    "PERSONAL_KINDS",
     "STAFF_ONLY",
     "STAFF_READER",
     "ApprovalFact",
@@ -37,6 +38,7 @@ __all__ = [
     "Facts",
     "Kind",
     "Label",
+    "Lane",
     "LaneRules",
     "Leaf",
     "Ledger",

@@ -8,9 +8,6 @@ from gaby.llm.skill import Skill, Skills
 
 def _load() -> Iterable[Skill[Any, Any]]:
     from gaby.skills import (
-        choose_tools,
-        compare,
-        find_entities,
         plan,
         rank_passages,
         review,
@@ -20,9 +17,6 @@ def _load() -> Iterable[Skill[Any, Any]]:
     )
 
     rooms = (
-        choose_tools,
-        compare,
-        find_entities,
         plan,
         rank_passages,
         review,

@@ -8,7 +8,7 @@ from pydantic import Field
 from gaby import mind
 from gaby.llm.embeddings.embed import Embed
 from gaby.llm.messages import Answer, Message, ToolSpec
-from gaby.llm.outside import Conceal, Fenced, Inside, Outside
+from gaby.llm.outside import Conceal, Fenced, Inside, Origin, Outside
 from gaby.llm.skill import Skill, Unacceptable
 from gaby.llm.tiers import Tier
 from gaby.mind.declarations import ToolDeclaration
@@ -16,10 +16,10 @@ from gaby.mind.showing import read_back
 from gaby.mind.situations import call_key
 from gaby.skills import plan_turns
 from gaby.skills.base import PROMPTS, Answered, Given
-from gaby.skills.choose_tools import Tool
 from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion
 from gaby.skills.conclusion_rules import conclusion_errors
 from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, MadeCall, Passage, Turn
+from gaby_connectors.sdk.manifest import Lane
 
 MOST_CALLS = 8
 _WHY = 1000
@@ -44,6 +44,15 @@ _FOUND: dict[str, Any] = {
     "properties": {"need": {"type": "string", "minLength": 1, "maxLength": 400}},
     "required": ["need"],
 }
+
+
+class Tool(Given):
+    name: Inside
+    description: Outside
+    parameters: Annotated[dict[str, Any], Origin(outside=True)]
+    lane: Lane = "read"
+    declares: Annotated[dict[str, Any], Origin(outside=True)] = Field(default_factory=dict[str, Any])
+    """What its manifest says of its rows and values, and its output schema; see `mind.declarations`."""
 
 
 class DialogueEntry(Given):

@@ -1,14 +1,16 @@
 """The conversation with the planner so far: its searches and calls as its turns, their results as the answers."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
+from gaby.kernel.outcomes import CallOutcome
 from gaby.llm.messages import Message, ToolReply, ToolUse
 from gaby.llm.outside import Conceal, Inside, Origin, Outside, company_page, fenced
 from gaby.skills.base import Given
 from gaby.skills.conclusion import Conclusion
+from gaby_connectors.sdk.manifest import Lane
 
 SEARCH = "search_knowledge"
 CONCLUDE = "conclude"
@@ -42,8 +44,8 @@ class MadeCall(Given):
     number: Annotated[int, Field(ge=1)]
     tool: Inside
     arguments: Annotated[dict[str, Any], Origin(outside=True)]
-    outcome: Literal["done", "simulated", "asked", "denied", "failed", "unknown"]
-    lane: Literal["read", "write"] = "read"
+    outcome: CallOutcome
+    lane: Lane = "read"
     result: Outside = ""
     """JSON as text, or text. `mind.shown` cuts it to a size and keeps it whole."""
     reason: Outside = ""

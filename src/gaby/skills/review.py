@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gaby import mind
+from gaby.kernel.outcomes import CallOutcome, Verdict
 from gaby.llm.embeddings.embed import Embed
 from gaby.llm.outside import Authored, Conceal, Fenced, Inside, Outside, company_page, fenced
 from gaby.llm.skill import Skill, Unacceptable
@@ -29,7 +30,7 @@ class ReviewedSource(Given):
 
 class ReviewedChange(Given):
     tool: Inside
-    outcome: mind.Outcome
+    outcome: CallOutcome
     verified: bool | None = None
     """Whether a second look showed that it helped. None when nobody looked, or only a model can tell."""
     agreed: bool = False
@@ -41,7 +42,7 @@ class Draft(Given):
 
     ticket: Outside
     dialogue: Annotated[list[Outside], Field(max_length=50)] = Field(default_factory=list[str])
-    verdict: mind.Verdict
+    verdict: Verdict
     cause: Authored = ""
     open: list[Authored] = Field(default_factory=list[str])
     sentences: Annotated[list[CitedText], Field(max_length=100)]

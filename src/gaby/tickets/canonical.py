@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from gaby.kernel.outcomes import Verdict
+
 Priority = Literal["low", "medium", "high", "critical"]
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 """From the least to the most urgent."""
@@ -15,20 +17,7 @@ def rank_of(priority: str) -> int:
     return len(PRIORITIES) - 1 - list[str](PRIORITIES).index(priority)
 
 
-TicketStatus = Literal[
-    "new",
-    "queued",
-    "investigating",
-    "auto_resolved",
-    "needs_tech",
-    "needs_client",
-    "needs_l2",
-    "failed",
-    "skipped",
-    "failed_budget",
-]
-
-Verdict = Literal["auto_resolved", "needs_tech", "needs_client", "needs_l2", "failed", "skipped", "failed_budget"]
+TicketStatus = Literal["new", "queued", "investigating", Verdict]
 
 Voucher = Literal["nobody", "desk", "mail"]
 """Who says that an author is who they claim to be: nobody, the desk's own sign-in, or the authentication of mail."""

@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -14,7 +13,7 @@ from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Across, Database, ReadSession, WriteSession
-from gaby.kernel.errors import GabyError, NotFound, Unavailable
+from gaby.kernel.errors import GabyError, Unavailable
 from gaby.kernel.events import Event
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import DeskId, Ids, WorkspaceId
@@ -148,13 +147,6 @@ class Receiver:
     async def letters(self, session: ReadSession, desk: Desk) -> list[DeadLetter]:
         mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
         return list((await session.scalars(select(DeadLetter).where(*mine).order_by(DeadLetter.last_at.desc()))).all())
-
-    async def retry_letter(self, session: WriteSession, letter_id: UUID) -> None:
-        """Give it another round of tries, at the next poll."""
-        letter = await session.get(DeadLetter, (session.workspace_id, letter_id))
-        if letter is None:
-            raise NotFound("There is no such letter. `gaby desk letters` shows them.")
-        letter.state, letter.tries = "trying", 0
 
     async def _due(self) -> list[tuple[WorkspaceId, DeskId, int]]:
         query = select(Desk.workspace_id, Desk.id, Desk.lease_token).where(Desk.due_at <= self._clock.now())

@@ -1,11 +1,12 @@
 """What the API gives of a drafted manifest."""
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft
 from gaby.tools.manifest_yaml import draft_yaml
+from gaby_connectors.sdk.manifest import Lane
 
 
 class ArgumentDraftOut(BaseModel):
@@ -15,7 +16,7 @@ class ArgumentDraftOut(BaseModel):
 
 class ToolDraftOut(BaseModel):
     name: str
-    lane: Literal["read", "write"]
+    lane: Lane
     reason: str = Field(description="Why it is taken for a read or a write.")
     arguments: dict[str, ArgumentDraftOut]
     notes: list[str]

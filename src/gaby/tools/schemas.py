@@ -10,11 +10,12 @@ from gaby.kernel.ids import ApprovalId, ConnectorId, RunId
 from gaby.kernel.text import Clean, CleanStr
 from gaby.mcp import Change, ServerDefinitions, ServerStatus
 from gaby.safety import Scopes, Verdict
+from gaby.safety.verdicts import OutcomeName
 from gaby.tools.approvals import Answer
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import PolicyChange, changes_of, is_unsafe
 from gaby.tools.models import Approval, Connector, KillSwitch
-from gaby_connectors.sdk.manifest import Autonomy
+from gaby_connectors.sdk.manifest import Autonomy, Lane
 
 Reason = Annotated[str, Clean(max_length=500, min_length=1, one_line=True)]
 Limit = Annotated[int, Field(ge=0, le=100_000)]
@@ -172,7 +173,7 @@ class HealthOut(BaseModel):
 class ToolOut(BaseModel):
     name: str
     description: str
-    lane: Literal["read", "write"]
+    lane: Lane
     dangerous: bool
     unsafe: bool
     can_rehearse: bool
@@ -205,7 +206,7 @@ class ConcernOut(BaseModel):
 
 
 class VerdictOut(BaseModel):
-    outcome: Literal["allow", "ask", "simulate", "wait", "deny"]
+    outcome: OutcomeName
     rule: str
     reason: str
     concerns: list[ConcernOut]

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from gaby.mcp import Answered
-from gaby.safety import ALL_KINDS, SECRET_KINDS, Kind, canonical_json
+from gaby.safety import PERSONAL_KINDS, Kind, canonical_json
 from gaby.tools.errors import ArgumentsNotJson
 from gaby.tools.runs import Run
 from gaby_connectors.sdk.manifest import ToolManifest
 
 _MOST_BYTES = 64_000
 _PLACEHOLDER = re.compile(r"\[[a-z_]+(?::[\w-]+)?\]")
-_FOR_THE_CALL = ALL_KINDS - SECRET_KINDS
-"""A planner that was shown a placeholder for a secret has no business sending the secret anywhere."""
 
 
 def real_arguments(arguments: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """The arguments as the tool needs them: a model saw placeholders and wrote placeholders."""
-    return run.placeholders.restore_value(_as_json(arguments), allow=_FOR_THE_CALL)
+    # A planner that was shown a placeholder for a secret has no business sending the secret anywhere.
+    return run.placeholders.restore_value(_as_json(arguments), allow=PERSONAL_KINDS)
 
 
 def _as_json(arguments: Mapping[str, Any]) -> dict[str, Any]:

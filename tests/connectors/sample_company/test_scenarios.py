@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from gaby_connectors.sample_company.scenarios import SCENARIOS, Scenario
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import config
 from tests.connectors.talk import Talk, talking
+from tests.support.sample_scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.promise("M6")
 Finding = Callable[[Talk, Scenario], Awaitable[None]]

@@ -10,7 +10,7 @@ from gaby.evals.errors import FixtureBroken, NothingToEvaluate
 from gaby.evals.fixtures import read_fixture, read_fixtures
 from gaby.evals.scene import change_world
 from gaby.evals.stage import START
-from gaby.tickets.canonical import Verdict
+from gaby.kernel.outcomes import Verdict
 from gaby_connectors.sample_company.company import found_company
 from tests.evals.tickets.scenes import FIXTURES, written
 

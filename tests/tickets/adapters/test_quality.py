@@ -11,12 +11,12 @@ from typing import Any
 import httpx2
 import pytest
 from pydantic import BaseModel, SecretStr
+from scripts.quality_page import quality_page
 
 from gaby.kernel.clock import HeldClock
 from gaby.tickets import adapters
 from gaby.tickets.adapters.adapter import DeskGround
 from gaby.tickets.adapters.manifest import RULES, SCALES, BadManifest, Manifest, judged, kind_of, load, manifests
-from gaby.tickets.adapters.quality_page import quality_page
 from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 pytestmark = pytest.mark.promise("T2")
@@ -122,7 +122,7 @@ async def test_it_can_do_what_the_manifest_says(manifest: Manifest) -> None:
 
 
 def test_the_page_on_quality_is_written_from_the_manifests() -> None:
-    """`python -m gaby.tickets.adapters.quality_page > docs/reference/desk-quality.md` writes it anew."""
+    """`make docs` writes it anew."""
     assert (ROOT / "docs/reference/desk-quality.md").read_text() == quality_page(manifests())
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
 from gaby.evals.expecting import Words
-from gaby.tickets.canonical import Verdict
+from gaby.kernel.outcomes import Verdict
 from gaby_connectors.sdk.manifest import Autonomy
 
 FileT = TypeVar("FileT", bound=BaseModel)

@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 
 from gaby.agent.loading import load
@@ -16,13 +15,13 @@ from gaby.agent.models import Investigation
 from gaby.evals.companies.company import Company, CompanyTicket, WantedCall
 from gaby.evals.companies.grades import MadeCall, Outcome, right_by_doing_nothing, score
 from gaby.evals.companies.results import CallOut, CompanyResult, TicketResult
-from gaby.evals.driving import short
+from gaby.evals.driving import investigate
 from gaby.evals.running import asked_model
 from gaby.evals.stage import Stage
 from gaby.kernel.actors import Actor
-from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.knowledge.new_source import NewSource
+from gaby.mind.tool_names import short_name
 from gaby.safety import LaneRules, Scopes
 from gaby.tickets.canonical import IncomingTicket
 from gaby.tools.approvals import Answer
@@ -30,7 +29,6 @@ from gaby.tools.connectors import NewConnector, PolicyChange
 from gaby.tools.launches import Command
 from gaby.tools.manifests import parse_manifest
 
-_ROUNDS = 40
 _REPLY = "gaby.reply"
 _REFUSAL = "Not for this ticket."
 Told = Callable[[TicketResult], None]
@@ -155,37 +153,19 @@ async def _play(scene: _Scene, ticket: CompanyTicket) -> TicketResult:
     )
     async with gaby.database.write(scene.actor.workspace_id) as session:
         ticket_id = (await gaby.tickets.add(session, scene.actor, incoming)).ticket_id
-    runs = [await _investigate(scene, ticket, ticket_id)]
+
+    async def answered() -> bool:
+        return await _answer_approvals(scene, ticket)
+
+    runs = [await investigate(scene.stage, scene.actor, ticket_id, answered)]
     for text in later:
         message = await gaby.tickets.prepare_message(text, "requester")
         async with gaby.database.write(scene.actor.workspace_id) as session:
             row = await gaby.tickets.intake.get(session, ticket_id)
             verified = ticket.requester_verified
             await gaby.tickets.write_on(session, scene.actor, row, message, "requester", verified=verified)
-        runs.append(await _investigate(scene, ticket, ticket_id))
+        runs.append(await investigate(scene.stage, scene.actor, ticket_id, answered))
     return await _result(scene, ticket, ticket_id, runs, time.perf_counter() - began)
-
-
-async def _investigate(scene: _Scene, ticket: CompanyTicket, ticket_id: TicketId) -> Investigation | None:
-    """Through the same queue and runner as a worker, until nothing is left to do or nobody answers."""
-    gaby = scene.stage.gaby
-    run = await _latest(scene, ticket_id)
-    for _ in range(_ROUNDS):
-        if run is None or run.wake_at is None:
-            break
-        claimed = await gaby.agent.queue.claim_one("evaluation", scene.actor.workspace_id, run.typed_id)
-        if claimed is None:
-            raise Conflict(f"Somebody else carries {ticket.id} on.")
-        await gaby.runner.carry_on(claimed)
-        answered = await _answer_approvals(scene, ticket)
-        run = await _latest(scene, ticket_id)
-        if answered or run is None or run.wake_at is None:
-            continue
-        if run.state != "acting":
-            break
-        # It only waits for a limit.
-        scene.stage.clock.advance(max(timedelta(0), run.wake_at - scene.stage.clock.now()))
-    return run
 
 
 async def _answer_approvals(scene: _Scene, ticket: CompanyTicket) -> bool:
@@ -197,8 +177,8 @@ async def _answer_approvals(scene: _Scene, ticket: CompanyTicket) -> bool:
             for each in await gaby.tools.approvals.list(session)
         ]
     for approval_id, connector, tool, arguments in waiting:
-        is_reply = f"{connector}.{short(tool)}" == _REPLY
-        call = MadeCall(short(tool), arguments)
+        is_reply = f"{connector}.{short_name(tool)}" == _REPLY
+        call = MadeCall(short_name(tool), arguments)
         agreed = is_reply or any(want.fits(call.tool, call.args) for want in _wanted(ticket))
         if is_reply:
             scene.drafts += 1
@@ -212,11 +192,6 @@ async def _answer_approvals(scene: _Scene, ticket: CompanyTicket) -> bool:
 
 def _wanted(ticket: CompanyTicket) -> Sequence[WantedCall]:
     return (*ticket.expect.must_ask, *ticket.expect.must_do, *ticket.expect.may_do)
-
-
-async def _latest(scene: _Scene, ticket_id: TicketId) -> Investigation | None:
-    async with scene.stage.gaby.database.read(scene.actor.workspace_id) as session:
-        return await scene.stage.gaby.agent.latest_of(session, ticket_id)
 
 
 async def _result(

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.knowledge.index.index import Hits
-
-_SATURATION = 1.2
-_LENGTH_SHARE = 0.75
+from gaby.mind.bm25 import term_weight
 
 
 @dataclass(frozen=True)
@@ -22,9 +20,8 @@ def scores(
 ) -> Hits:
     found: dict[int, float] = {}
     for document in documents:
-        room = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * document.terms / (average or 1))
         score = sum(
-            rarities[term] * count * (_SATURATION + 1) / (count + room)
+            rarities[term] * term_weight(count, document.terms, average or 1)
             for term in query
             if (count := document.counts.get(term, 0))
         )

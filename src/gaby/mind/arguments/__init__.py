@@ -1,5 +1,1 @@
-"""Arguments of a tool out of the words of a ticket."""
-
-from gaby.mind.arguments.filling import Filled, Origin, fill
-
-__all__ = ["Filled", "Origin", "fill"]
+"""Arguments of a tool: what each takes, and which values suit it."""

@@ -100,7 +100,7 @@ def affinity(slot: Slot, entity: Entity) -> float:
     return _by_words(slot, entity.kind)
 
 
-def stands_for(prefix: str, noun: str) -> bool:
+def _stands_for(prefix: str, noun: str) -> bool:
     """`INV` for invoice, `usr` for user, `tkt` for ticket: its letters, in order, from the first."""
     rest = iter(noun)
     return prefix[0].lower() == noun[0] and all(letter in rest for letter in prefix.lower())
@@ -145,9 +145,9 @@ def _by_prefix(value: str, nouns: Iterable[str]) -> float:
     prefix = _PREFIX.match(value)
     if prefix is None:
         return POSSIBLE
-    if any(stands_for(prefix[1], noun) for noun in nouns):
+    if any(_stands_for(prefix[1], noun) for noun in nouns):
         return SURE if len(prefix[1]) > 1 else PLAUSIBLE
-    return NONE if any(stands_for(prefix[1], noun) for noun in _KNOWN) else POSSIBLE
+    return NONE if any(_stands_for(prefix[1], noun) for noun in _KNOWN) else POSSIBLE
 
 
 def _wants_id(slot: Slot) -> bool:

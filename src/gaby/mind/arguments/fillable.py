@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from gaby.mind.arguments.affinity import POSSIBLE, affinity
-from gaby.mind.arguments.phrases import ASKED
 from gaby.mind.arguments.slots import Schema, Slot, slots_of
 from gaby.mind.entities import Entity
+from gaby.mind.words import stems
+
+_ASKED = stems("query q search term keyword keywords question phrase topic lookup")
 
 
 def unfilled(schema: Schema, entities: Sequence[Entity]) -> tuple[str, ...]:
@@ -18,6 +20,6 @@ def unfilled(schema: Schema, entities: Sequence[Entity]) -> tuple[str, ...]:
 
 
 def _could_be(slot: Slot, entities: Sequence[Entity]) -> bool:
-    if slot.choices or "default" in slot.schema or not ASKED.isdisjoint(slot.words) or "object" in slot.types:
+    if slot.choices or "default" in slot.schema or not _ASKED.isdisjoint(slot.words) or "object" in slot.types:
         return True
     return any(affinity(slot, entity) >= POSSIBLE for entity in entities)

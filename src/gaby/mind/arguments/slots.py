@@ -1,6 +1,5 @@
 """The parameters of a tool as places to be filled: what each is called, what it takes, and whether it must be there."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +10,6 @@ from gaby.mind.words import stem, stems, words
 Schema = Mapping[str, Any]
 
 _DEEPEST = 6
-_EXAMPLE = re.compile(
-    r"(?:such as|e\.?g\.?,?|like|for example,?|example:?|i\.e\.)[ :]{0,2}[\"'`(]{0,2}([\w][\w.@:/\-+#]{1,60})"
-)
 _GENERIC = stems(
     "id ids identifier number num no nr ref key code name names value text string the a an of to for by in on "
     "with and or is it this that which whose be list array object type unique optional required given used "
@@ -73,22 +69,15 @@ class Slot:
             return [self.schema["const"]]
         return list(sequence(self.schema.get("enum")))
 
-    @cached_property
-    def examples(self) -> list[str]:
-        """Values that the schema shows, in a field of their own or in the words of the description."""
-        shown = [*sequence(self.schema.get("examples")), self.schema.get("example")]
-        told = [found.rstrip(".,;:") for found in _EXAMPLE.findall(self.description[:400])]
-        return [example for example in shown if isinstance(example, str)] + told
-
 
 def slots_of(schema: Schema, root: Schema, path: tuple[str, ...] = ()) -> Iterator[list[Slot]]:
     """For each parameter the shapes that it may have."""
     required = set(map(str, sequence(schema.get("required"))))
     for name, declared in mapping(schema.get("properties")).items():
-        yield list(shapes(declared, root, (*path, name), required=name in required))
+        yield list(_shapes(declared, root, (*path, name), required=name in required))
 
 
-def shapes(declared: object, root: Schema, path: tuple[str, ...], *, required: bool) -> Iterator[Slot]:
+def _shapes(declared: object, root: Schema, path: tuple[str, ...], *, required: bool) -> Iterator[Slot]:
     outer = mapping(declared)
     for option in _options(outer, root, 0):
         told = option.get("description") or outer.get("description") or option.get("title") or outer.get("title")

@@ -13,7 +13,7 @@ from typing import Literal
 from gaby.mind.arguments.checking import fits, is_valid
 from gaby.mind.arguments.slots import Slot, slots_of
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import View, short
+from gaby.mind.records import View
 from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Same
 from gaby.mind.runbooks.evaluation import Scene, resolve
 from gaby.mind.runbooks.field_refs import FieldRef, dotted
@@ -29,6 +29,7 @@ from gaby.mind.runbooks.model import (
 )
 from gaby.mind.situations import SeenCall
 from gaby.mind.tool_choice import ToolCard
+from gaby.mind.tool_names import connector_of, short_name
 from gaby.mind.values import ADDRESS_FORMATS, ADDRESS_NAMES, LIMITING, typed_values
 from gaby.mind.words import spelled
 
@@ -50,7 +51,7 @@ def check(book: Runbook, cards: Sequence[ToolCard]) -> list[CheckedProblem]:
 
 def tool_names(cards: Sequence[ToolCard]) -> frozenset[str]:
     """As a runbook may write them: with the connector and without."""
-    return frozenset(name for card in cards for name in (card.name, short(card.name)))
+    return frozenset(name for card in cards for name in (card.name, short_name(card.name)))
 
 
 class _Check:
@@ -58,15 +59,15 @@ class _Check:
         self._book = book
         self._by_name: dict[str, list[ToolCard]] = {}
         for card in cards:
-            for name in {card.name, short(card.name)}:
+            for name in {card.name, short_name(card.name)}:
                 self._by_name.setdefault(name, []).append(card)
-        self._used = [card for card in cards if short(card.name) in book.tools]
+        self._used = [card for card in cards if short_name(card.name) in book.tools]
         self._reads = [card for card in self._used if card.lane == "read"]
         # Every tool has answered, and no answer has any row: what is left is what the schemas declare.
         calls = [SeenCall(number, card.name, {}, "done", "read", {}) for number, card in enumerate(self._reads, 1)]
         view = View(calls)
         self._scene = Scene(view, Ownership(view, None, cards), tools=book.tools, cards=self._reads, calls=calls)
-        self._unclear = sorted(short(card.name) for card in self._reads if not card.declares.rows)
+        self._unclear = sorted(short_name(card.name) for card in self._reads if not card.declares.rows)
 
     def problems(self) -> Iterator[CheckedProblem]:
         for call in self._book.steps:
@@ -131,9 +132,9 @@ class _Check:
             spelled(name) in ADDRESS_NAMES or any(slot.format in ADDRESS_FORMATS for slot in slots)
         ):
             return
-        connector, kind = card.name.rpartition(".")[0], card.declares.argument_kind(name)
+        connector, kind = connector_of(card.name), card.declares.argument_kind(name)
         for each in self._reads:
-            if each.name.rpartition(".")[0] == connector and each is not card:
+            if connector_of(each.name) == connector and each is not card:
                 for path, fields in each.declares.rows.items():
                     if any(
                         field == spelled(name) or (kind and each.declares.field_kind(path, field) == kind)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from gaby.mind.runbooks.markdown import MOST_LINES, blocks
 from gaby.mind.runbooks.statements import IF, OTHERWISE, plain
 from gaby.mind.situations import Found
+from gaby.mind.tool_names import short_name
 
 _CONSENT = re.compile(
     r"\b(?:before (?:that|this|you)|only (?:after|once|when|if)|(?:(?:has|have|needs?) to|must) "
@@ -28,7 +29,7 @@ def consents_wanted(passages: Sequence[Found], tools: Collection[str]) -> dict[s
     tool that is called so: another connector cannot take the consent away."""
     meant: dict[str, list[str]] = {name: [name] for name in tools}
     for name in tools:
-        meant.setdefault(name.rpartition(".")[2], []).append(name)
+        meant.setdefault(short_name(name), []).append(name)
     wanted: dict[str, str] = {}
     for passage in passages:
         for part in _parts(passage.text) if passage.trusted else ():

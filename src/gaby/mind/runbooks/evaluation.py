@@ -10,12 +10,13 @@ from datetime import datetime
 from itertools import combinations, islice, product
 
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import Collection, Place, Record, View, called, short
+from gaby.mind.records import Collection, Place, Record, View, called
 from gaby.mind.runbooks.comparison import compares, passes, unreadable
 from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Known, Same
 from gaby.mind.runbooks.field_refs import FieldRef
 from gaby.mind.situations import SeenCall
 from gaby.mind.tool_choice import ToolCard
+from gaby.mind.tool_names import short_name
 from gaby.mind.words import stem, words
 
 _MOST_WAYS = 32
@@ -53,14 +54,14 @@ class Scene:
         """What was answered, and the rows of which the tool's schema tells and the answer has none."""
         if not self._places:
             answered = {call.tool for call in self.view.calls}
-            answered |= {card.name for card in self.cards if short(card.name) in self.skipped}
+            answered |= {card.name for card in self.cards if short_name(card.name) in self.skipped}
             for each in self.view.collections:
                 self._places[each.place] = each
             for card in self.cards:
                 if card.name in answered:
                     for path in card.declares.rows:
                         self._places.setdefault((card.name, path), Collection((card.name, path), ()))
-        return [each for each in self._places.values() if not self.tools or short(each.place[0]) in self.tools]
+        return [each for each in self._places.values() if not self.tools or short_name(each.place[0]) in self.tools]
 
     def names(self, collection: Collection) -> frozenset[str]:
         """Its fields, as they were seen and as the schema declares them."""
@@ -72,7 +73,7 @@ class Scene:
         """Whether the words mean rows of a tool of the runbook, also of one that has not answered."""
         places = {each.place for each in self.collections}
         places |= {(card.name, path) for card in self.cards for path in (*card.declares.rows, ())}
-        meant = (place for place in places if not self.tools or short(place[0]) in self.tools)
+        meant = (place for place in places if not self.tools or short_name(place[0]) in self.tools)
         return any(called(place, nouns) for place in meant)
 
 
@@ -117,7 +118,7 @@ def places_of(condition: Condition, scene: Scene) -> list[Collection]:
 def resolve(ref: FieldRef, scene: Scene) -> _Resolved:
     """Where such a field stands: of the tool or the thing that the words name, if they name one."""
     found = [each for each in scene.collections if ref.name in scene.names(each)]
-    if named := [each for each in found if short(each.place[0]) in ref.tools or each.place[0] in ref.tools]:
+    if named := [each for each in found if short_name(each.place[0]) in ref.tools or each.place[0] in ref.tools]:
         found = named
     if not found:
         return _Resolved(why=_never_seen(f"`{ref.name}`", scene))
@@ -127,7 +128,7 @@ def resolve(ref: FieldRef, scene: Scene) -> _Resolved:
     found = [each for each in found if called(each.place, ref.nouns) == best]
     if len({_thing(each.place) for each in found}) > 1:
         told = ", ".join(
-            f"`{short(tool)}` ({path[-1] if path else 'result'})" for tool, path in (each.place for each in found)
+            f"`{short_name(tool)}` ({path[-1] if path else 'result'})" for tool, path in (each.place for each in found)
         )
         return _Resolved(why=f"`{ref.name}` stands in several answers, {told}, and nothing says which one is meant")
     return _Resolved(tuple(found))
@@ -145,11 +146,12 @@ def _field_of(ref: FieldRef) -> str:
 
 def _never_seen(what: str, scene: Scene) -> str:
     lost = [call for call in scene.calls if call.lane == "read" and call.outcome in {"failed", "denied", "unknown"}]
-    lost = [call for call in lost if not scene.tools or short(call.tool) in scene.tools]
+    lost = [call for call in lost if not scene.tools or short_name(call.tool) in scene.tools]
     if lost:
-        return f"{what} was not seen, because `{short(lost[-1].tool)}` was {lost[-1].outcome}: {lost[-1].reason[:160]}"
+        last = lost[-1]
+        return f"{what} was not seen, because `{short_name(last.tool)}` was {last.outcome}: {last.reason[:160]}"
     tools = sorted(
-        {short(call.tool) for call in scene.view.calls if not scene.tools or short(call.tool) in scene.tools}
+        {short_name(call.tool) for call in scene.view.calls if not scene.tools or short_name(call.tool) in scene.tools}
     )
     if not tools:
         return f"{what} was not seen, because none of the runbook's tools was called"
@@ -207,7 +209,7 @@ def _same(condition: Same, tests: Sequence[FieldTest], scene: Scene) -> Evaluate
 def _counted_in(condition: Count, scene: Scene) -> _Resolved:
     """By what is counted, in the answer of the tool that is named, if any."""
     wanted = condition.tools | frozenset(name for test in condition.tests for name in test.ref.tools)
-    among = [each for each in scene.collections if short(each.place[0]) in wanted] if wanted else scene.collections
+    among = [each for each in scene.collections if short_name(each.place[0]) in wanted] if wanted else scene.collections
     scores = {each.place: called(each.place, condition.nouns) for each in among}
     best = max(scores.values(), default=0)
     if best > 1 or (best and not condition.tests):
@@ -238,7 +240,7 @@ def _readable(collection: Collection, scene: Scene) -> tuple[list[Record], str]:
     mine = scene.ownership.readable(collection.records)
     if mine or not collection.records:
         return mine, ""
-    tool, count = short(collection.place[0]), len(collection.records)
+    tool, count = short_name(collection.place[0]), len(collection.records)
     return [], f"`{tool}` gave {count} row{'s' if count > 1 else ''}, and none belongs to the requester"
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gaby.mind.runbooks.conditions import Condition, FieldRef, FieldTest
+from gaby.mind.tool_names import short_name
 
 
 @dataclass(frozen=True)
@@ -147,4 +148,4 @@ class Runbook:
     def tools(self) -> frozenset[str]:
         """Short names of all that it asks for."""
         wanted = (*self.steps, *(each for branch in self.branches for each in branch.wanted))
-        return frozenset(each.tool.rpartition(".")[2] for each in wanted)
+        return frozenset(short_name(each.tool) for each in wanted)

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
-from gaby.tickets.canonical import IncomingTicket, Verdict, Voucher
+from gaby.kernel.outcomes import Verdict
+from gaby.tickets.canonical import IncomingTicket, Voucher
 from gaby_connectors.sdk.outside_addresses import OutsideAddresses
 
 

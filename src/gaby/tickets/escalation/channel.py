@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from gaby.tickets.canonical import Verdict
+from gaby.kernel.outcomes import Verdict
 
 VERDICTS: dict[Verdict, str] = {
     "auto_resolved": "resolved by itself",

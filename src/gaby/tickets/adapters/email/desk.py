@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
     Capabilities,
     Delivery,
@@ -28,7 +29,7 @@ from gaby.tickets.adapters.email.mailbox import signed_in
 from gaby.tickets.adapters.email.normalizing import incoming
 from gaby.tickets.adapters.email.polling import Poll, parse, position
 from gaby.tickets.adapters.email.writing import Answer, mail
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket
 
 _POLL_WITHIN = 120.0
 _READ_FOR = 45.0

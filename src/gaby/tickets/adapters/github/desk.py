@@ -6,6 +6,7 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
     Capabilities,
     Delivery,
@@ -22,7 +23,7 @@ from gaby.tickets.adapters.github.normalizing import VERDICT_LABEL, external_id,
 from gaby.tickets.adapters.github.webhooks import EVENTS, verified
 from gaby.tickets.adapters.payload import entries, identity, line, mapping, moment, within
 from gaby.tickets.adapters.trail import Change, Trail, cursor_of, of_cursor
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket
 
 CAPABILITIES = Capabilities(webhooks=True, statuses=True, finds_replies=True)
 _AT_ONCE = 50

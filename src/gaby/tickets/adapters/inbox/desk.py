@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters import payload
 from gaby.tickets.adapters.adapter import (
     Capabilities,
@@ -18,7 +19,7 @@ from gaby.tickets.adapters.adapter import (
 )
 from gaby.tickets.adapters.inbox.config import InboxConfig
 from gaby.tickets.adapters.inbox.folder import look
-from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority, Verdict
+from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority
 
 
 class Inbox:

@@ -16,9 +16,10 @@ from pydantic import (
     model_validator,
 )
 
+from gaby.kernel.outcomes import Verdict
 from gaby.kernel.text import CleanStr
 from gaby.tickets.adapters.web import is_loopback
-from gaby.tickets.canonical import Priority, Verdict
+from gaby.tickets.canonical import Priority
 
 _SAFE = re.compile(r"[^'\"\\]+")
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
     Capabilities,
     Delivery,
@@ -23,7 +24,7 @@ from gaby.tickets.adapters.request_tracker.polling import Changes, Cursor, parse
 from gaby.tickets.adapters.request_tracker.rest import Rest
 from gaby.tickets.adapters.request_tracker.shapes import Shape, Text, shaped
 from gaby.tickets.adapters.request_tracker.tickets import Tickets, ticket_path
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket
 from gaby.tickets.cleaning import clean, clean_line
 
 _MOST_BODY = 500_000

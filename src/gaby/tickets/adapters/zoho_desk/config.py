@@ -5,8 +5,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.web import checked_address
-from gaby.tickets.canonical import Priority, Verdict
+from gaby.tickets.canonical import Priority
 
 _STATUSES: dict[Verdict, str] = {
     "auto_resolved": "Closed",

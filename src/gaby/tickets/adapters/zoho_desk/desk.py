@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
     Capabilities,
     Delivery,
@@ -24,7 +25,7 @@ from gaby.tickets.adapters.zoho_desk.client import Client, NotThere
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
 from gaby.tickets.adapters.zoho_desk.normalizing import holds_marker, normalized, ticket_id
 from gaby.tickets.adapters.zoho_desk.webhooks import EVENTS, Receiver
-from gaby.tickets.canonical import IncomingTicket, Verdict
+from gaby.tickets.canonical import IncomingTicket
 
 CAPABILITIES = Capabilities(webhooks=True, private_replies=True, statuses=True, time_entries=True, finds_replies=True)
 _AT_ONCE = 50

@@ -1,9 +1,8 @@
 """The page docs/reference/desk-quality.md, written from the manifests."""
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from gaby.tickets.adapters.manifest import RULES, SCALES, Manifest, manifests
+from gaby.tickets.adapters.manifest import RULES, SCALES, Manifest
 
 _SIGNS = {"done": "yes", "exempt": "not needed", "todo": "not yet"}
 
@@ -52,7 +51,3 @@ def _reasons(found: Sequence[Manifest]) -> Iterator[str]:
 
 def _yes(value: object) -> str:
     return "yes" if value else "no"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(quality_page(manifests()))
