@@ -7,6 +7,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis
 
 from gaby.app import Gaby, build
 from gaby.kernel.clock import HeldClock
@@ -15,9 +17,16 @@ from gaby.kernel.ids import Ids
 from gaby.migrations import upgrade
 from gaby.settings import Settings, load
 from tests.support.postgres import Postgres, start_postgres
+from tests.support.shared_costs import share_costs
 from tests.support.web import World
 
 ENGINES = ("sqlite", "postgresql")
+
+share_costs()
+# No test may depend on how fast this machine is.
+hypothesis.register_profile("commit", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.register_profile("exhaustive", parent=hypothesis.get_profile("commit"), max_examples=500)
+hypothesis.load_profile("commit")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.audit.canonical import canonical, canonical_payload, is_canonical
@@ -76,13 +76,11 @@ def test_a_payload_over_a_megabyte_is_refused() -> None:
         canonical_payload({"text": "x" * 1_000_001})
 
 
-@settings(deadline=None)
 @given(JSON)
 def test_what_is_written_is_canonical(value: Any) -> None:
     assert is_canonical(canonical(value))
 
 
-@settings(deadline=None)
 @given(st.dictionaries(TEXT, JSON, min_size=2, max_size=6))
 def test_the_order_in_which_a_dict_was_filled_does_not_matter(value: dict[str, Any]) -> None:
     assert canonical(value) == canonical(dict(reversed(value.items())))
@@ -114,7 +112,6 @@ def test_every_other_spelling_is_noticed(data: bytes) -> None:
     assert not is_canonical(data)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_random_bytes_never_break_the_check(data: bytes) -> None:
     assert isinstance(is_canonical(data), bool)

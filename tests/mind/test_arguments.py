@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.mind.arguments import Filled, fill
 from gaby.mind.entities import extract
@@ -182,7 +182,6 @@ def without_required(value: Any) -> Any:
     return [without_required(inner) for inner in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-@settings(max_examples=300, deadline=None)
 @given(wanted=schemas, text=hostile_texts)
 def test_whatever_the_schema_and_the_text_what_is_filled_is_valid_and_has_an_origin(
     wanted: dict[str, Any], text: str

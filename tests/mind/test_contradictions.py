@@ -1,7 +1,7 @@
 """Hints at contradictions are few and right, whatever the order of the statements."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.mind.contradictions import hints
@@ -70,7 +70,6 @@ def test_hundreds_of_statements_are_compared_and_only_the_odd_one_is_named() -> 
     assert [(hint.first, hint.second) for hint in hints(said)] == [(17, 600)]
 
 
-@settings(deadline=None)
 @given(st.lists(hostile_texts, max_size=8))
 def test_any_statements_are_compared_without_complaint(statements: list[str]) -> None:
     found = hints(statements)
