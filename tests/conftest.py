@@ -16,6 +16,7 @@ from gaby.kernel.database import Database, open_database
 from gaby.kernel.ids import Ids
 from gaby.migrations import upgrade
 from gaby.settings import Settings, load
+from tests.support.connector_forks import ConnectorForks
 from tests.support.postgres import Postgres, start_postgres
 from tests.support.shared_costs import share_costs
 from tests.support.web import World
@@ -100,9 +101,19 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
     return load(given, env_file=None).settings
 
 
+@pytest.fixture(scope="session")
+def connector_forks(tmp_path_factory: pytest.TempPathFactory) -> Generator[ConnectorForks]:
+    forks = ConnectorForks(tmp_path_factory.mktemp("forks"))
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-async def gaby(settings: Settings, clock: HeldClock) -> AsyncGenerator[Gaby]:
+async def gaby(
+    settings: Settings, clock: HeldClock, connector_forks: ConnectorForks, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Gaby]:
     """All of Gaby on a fresh database, with time held still."""
+    connector_forks.use(monkeypatch)
     built = build(settings, clock=clock, public_url="http://gaby.example")
     async with built.running():
         yield built
