@@ -9,6 +9,8 @@ DOJO := .venv-agentdojo
 PEERS := .venv-peers
 EVAL ?=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+# Without compiled files every process that a test starts compiles all of Gaby anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Tests write thousands of small databases; in memory, where there is room for them, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
@@ -42,8 +44,9 @@ test: $(VENV)/dev lint types docs-check ## Everything that CI runs
 	$(BIN)/python -m scripts.real_servers
 	$(BIN)/pytest
 
-test-exhaustive: $(VENV)/dev ## What takes too long for every commit: each planted bug is found
-	$(BIN)/pytest -m exhaustive
+test-exhaustive: $(VENV)/dev ## What takes too long for every commit: each planted bug, each failpoint, hundreds of examples
+	$(BIN)/python -m scripts.real_servers
+	$(BIN)/pytest -m "exhaustive or hypothesis" --hypothesis-profile=exhaustive --timeout=3600
 
 # What starts many processes, or takes minutes, is left to `make test`; so are the types.
 LATER := chaos connectors mcp evals e2e tools llm mind skills knowledge agent tickets worker cli/test_tickets.py cli/test_tools.py cli/test_models.py cli/test_knowledge.py cli/test_bench_retrieval.py

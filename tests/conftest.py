@@ -7,6 +7,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis
 
 from gaby.app import Gaby, build
 from gaby.kernel.clock import HeldClock
@@ -14,10 +16,18 @@ from gaby.kernel.database import Database, open_database
 from gaby.kernel.ids import Ids
 from gaby.migrations import upgrade
 from gaby.settings import Settings, load
+from tests.support.connector_forks import ConnectorForks
 from tests.support.postgres import Postgres, start_postgres
+from tests.support.shared_costs import share_costs
 from tests.support.web import World
 
 ENGINES = ("sqlite", "postgresql")
+
+share_costs()
+# No test may depend on how fast this machine is.
+hypothesis.register_profile("commit", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.register_profile("exhaustive", parent=hypothesis.get_profile("commit"), max_examples=500)
+hypothesis.load_profile("commit")
 
 
 @pytest.fixture
@@ -91,9 +101,19 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
     return load(given, env_file=None).settings
 
 
+@pytest.fixture(scope="session")
+def connector_forks(tmp_path_factory: pytest.TempPathFactory) -> Generator[ConnectorForks]:
+    forks = ConnectorForks(tmp_path_factory.mktemp("forks"))
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-async def gaby(settings: Settings, clock: HeldClock) -> AsyncGenerator[Gaby]:
+async def gaby(
+    settings: Settings, clock: HeldClock, connector_forks: ConnectorForks, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Gaby]:
     """All of Gaby on a fresh database, with time held still."""
+    connector_forks.use(monkeypatch)
     built = build(settings, clock=clock, public_url="http://gaby.example")
     async with built.running():
         yield built

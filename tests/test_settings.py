@@ -106,7 +106,7 @@ def test_broken_lines_in_the_env_file_do_not_stop_the_others(env_file: Path, cap
     assert (loaded.settings.log.level, loaded.settings.server.port) == ("debug", 1111)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=200))
 def test_whatever_bytes_the_env_file_holds_gaby_loads_or_says_why_not(env_file: Path, content: bytes) -> None:
     env_file.write_bytes(content)
@@ -303,7 +303,6 @@ def test_several_wrong_values_are_all_named_at_once() -> None:
     assert all(variable in message for variable in wrong)
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=ANYTHING)
 @pytest.mark.parametrize("setting", ALL, ids=lambda setting: setting.variable)
 def test_whatever_is_written_gaby_loads_or_names_the_variable(setting: Setting, text: str) -> None:
@@ -311,7 +310,6 @@ def test_whatever_is_written_gaby_loads_or_names_the_variable(setting: Setting, 
     assert message is None or setting.variable in message
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=ANYTHING)
 @pytest.mark.parametrize("secret", SECRETS, ids=lambda secret: secret.variable)
 def test_whatever_a_secret_is_it_is_not_repeated(secret: Setting, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -125,7 +125,6 @@ some_states = st.one_of(
 
 
 @pytest.mark.promise("L2")
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(some_states, deltas), max_size=5))
 def test_what_the_edges_added_folded_again_is_the_memory(edges: list[tuple[State, Delta]]) -> None:
     live, loaded = Memory(), Memory()

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.audit.canonical import canonical, canonical_payload
@@ -77,14 +77,12 @@ def test_a_payload_over_a_megabyte_is_refused() -> None:
         canonical_payload({"text": "x" * 1_000_001})
 
 
-@settings(deadline=None)
 @given(JSON)
 def test_what_is_written_is_canonical(value: Any) -> None:
     data = canonical(value)
     assert canonical(orjson.loads(data)) == data
 
 
-@settings(deadline=None)
 @given(st.dictionaries(TEXT, JSON, min_size=2, max_size=6))
 def test_the_order_in_which_a_dict_was_filled_does_not_matter(value: dict[str, Any]) -> None:
     assert canonical(value) == canonical(dict(reversed(value.items())))

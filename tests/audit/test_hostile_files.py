@@ -5,7 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.audit.errors import Malformed
@@ -23,14 +23,12 @@ LINES = SMALL.export()
 ANCHORS = SMALL.anchors
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_random_lines_are_findings(lines: list[bytes]) -> None:
     assert not report_of(lines).ok
     assert not report_of([LINES[0], *lines]).ok
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=2000))
 def test_random_anchors_are_findings(data: bytes) -> None:
     report = report_of(LINES, anchors=read_lines(io.BytesIO(data)))
@@ -38,7 +36,6 @@ def test_random_anchors_are_findings(data: bytes) -> None:
     assert ("malformed" in names(report)) is (b"\n" in data)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_one_changed_byte_anywhere_in_the_file_never_breaks_the_verifier(data: st.DataObject) -> None:
     content = bytearray(b"".join(LINES))
@@ -47,7 +44,6 @@ def test_one_changed_byte_anywhere_in_the_file_never_breaks_the_verifier(data: s
     assert not report_of(read_lines(io.BytesIO(bytes(content)))).ok
 
 
-@settings(deadline=None)
 @given(st.integers(0, sum(map(len, LINES)) - 1))
 def test_a_file_cut_anywhere_is_noticed(length: int) -> None:
     assert not report_of(read_lines(io.BytesIO(b"".join(LINES)[:length]))).ok
@@ -60,7 +56,6 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(ANYTHING)
 def test_values_of_the_wrong_type_are_malformed(value: object) -> None:
     for model in (Checkpoint, KeyRotation, KeyEntry):

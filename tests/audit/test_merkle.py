@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.audit.errors import CheckpointRefused
@@ -84,7 +84,6 @@ def test_the_empty_tree_has_the_root_of_the_rfc() -> None:
     assert Accumulator().root() == EMPTY_ROOT == root(Tiles({}).node, 0)
 
 
-@settings(deadline=None)
 @given(LEAVES)
 def test_the_accumulator_knows_the_root_at_every_size(leaves: list[bytes]) -> None:
     tree = Accumulator()
@@ -93,7 +92,6 @@ def test_the_accumulator_knows_the_root_at_every_size(leaves: list[bytes]) -> No
         assert (tree.size, tree.root()) == (size, rfc_root(leaves[:size]))
 
 
-@settings(deadline=None)
 @given(LEAVES, st.data())
 def test_proofs_are_those_of_the_rfc_and_hold(leaves: list[bytes], data: st.DataObject) -> None:
     nodes, size = Tiles(grown(leaves)).node, len(leaves)
@@ -108,7 +106,6 @@ def test_proofs_are_those_of_the_rfc_and_hold(leaves: list[bytes], data: st.Data
     assert consistency_holds(first, size, proof, rfc_root(leaves[:first]), rfc_root(leaves))
 
 
-@settings(deadline=None)
 @given(LEAVES, st.data())
 def test_a_proof_of_anything_else_does_not_hold(leaves: list[bytes], data: st.DataObject) -> None:
     nodes, size = Tiles(grown(leaves)).node, len(leaves)
@@ -133,7 +130,6 @@ def test_a_proof_of_anything_else_does_not_hold(leaves: list[bytes], data: st.Da
         assert not consistency_holds(first, size, proof, old, wrong)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 3000), st.lists(st.integers(1, 3000), max_size=4))
 def test_a_tree_grown_in_steps_has_the_same_tiles(size: int, steps: list[int]) -> None:
     leaves = some_leaves(size)

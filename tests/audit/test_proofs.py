@@ -2,7 +2,7 @@
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.audit.canonical import canonical
@@ -127,7 +127,6 @@ def test_checkpoints_of_two_workspaces_prove_nothing(log: MemoryLog, growth: byt
     assert _rejected(canonical(parts)) is FindingKind.ROW_MOVED
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_random_bytes_are_rejected(data: bytes) -> None:
     for check in (check_inclusion, check_consistency):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.audit.canonical import canonical
@@ -40,7 +40,6 @@ def test_the_hash_is_over_the_previous_hash_and_the_canonical_row() -> None:
         assert row.hash == sha256(row.prev_hash + data).digest()
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=200))
 def test_any_name_of_an_actor_is_hashed_as_it_is_written(name: str) -> None:
     draft = check_draft(Draft(ACME, "user", name, "sign_in.failed", '{"a":[1]}'))
@@ -132,7 +131,6 @@ def test_a_row_of_the_wrong_form_is_malformed(data: bytes) -> None:
         read_row(data)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_random_bytes_are_malformed(data: bytes) -> None:
     with pytest.raises(Malformed):

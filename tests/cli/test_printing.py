@@ -63,7 +63,7 @@ def test_a_text_that_must_stay_in_its_line_does() -> None:
     assert printing.one_line("fine\nApproved by ada") == "fine\\nApproved by ada"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.recursive(st.text(max_size=20), lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner)))
 def test_json_means_the_same_and_shows_everything(capsys: pytest.CaptureFixture[str], value: object) -> None:
     printing.print_json(value)

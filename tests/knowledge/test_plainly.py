@@ -1,7 +1,7 @@
 """Markdown read aloud: the words stay, the marks go, and code is left alone."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.plainly import items_with_their_heading, plainly
@@ -59,7 +59,6 @@ def test_a_fence_that_never_closes_loses_nothing() -> None:
 MARKS = ["[", "]", "(", ")", "*", "**", "_", "`", "```", "~~~", "#", "---", "!", "\n", " ", "a", ":", '"', "\t", "\r\n"]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(MARKS), max_size=60).map("".join)))
 def test_any_text_is_read_without_adding_a_letter(text: str) -> None:
     read = plainly(text)

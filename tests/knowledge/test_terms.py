@@ -1,7 +1,7 @@
 """The terms of lexical search."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.terms import LONGEST, content, terms
@@ -61,7 +61,6 @@ def test_content_is_spelled_as_written() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=300)
 def test_every_term_is_a_run_of_lower_case_letters_and_digits(text: str) -> None:
     for term in terms(text):
         assert term.isalnum()

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.kernel.clock import HeldClock, SystemClock
@@ -56,7 +56,6 @@ async def test_the_structured_part_of_a_large_answer_is_kept_too(host: McpHost, 
 
 
 @given(text=st.text(min_size=1, max_size=50), times=st.integers(1, 9_000))
-@settings(max_examples=40, deadline=None)
 def test_whatever_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str, times: int) -> None:
     spill = SpillFolder(tmp_path_factory.mktemp("spill"), AesCipher(), SystemClock())
 

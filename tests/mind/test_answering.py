@@ -1,7 +1,7 @@
 """Questions get the unit of a page that answers them, or none."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Found, Situation, conclude, next_step
@@ -179,7 +179,6 @@ def test_urgency_reaches_whoever_takes_over(embed: Embed) -> None:
     assert conclude(Situation("", text, searched=True), embed).urgency in {"high", "critical"}
 
 
-@settings(max_examples=40, deadline=None)
 @given(text=hostile_texts, page_text=hostile_texts)
 def test_any_ticket_and_any_page_come_to_an_answer_or_none(embed: Embed, text: str, page_text: str) -> None:
     found = answer(text, [page("hostile", page_text)], embed)

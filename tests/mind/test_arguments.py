@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.mind.arguments.checking import fits
 from gaby.mind.arguments.fillable import unfilled
@@ -84,7 +84,6 @@ def test_a_reference_is_followed_inside_of_the_schema_only() -> None:
     assert list(slots_of(outside, outside)) == [[]]
 
 
-@settings(max_examples=300, deadline=None)
 @given(wanted=schemas, text=hostile_texts)
 def test_any_schema_and_any_text_are_looked_at_without_complaint(wanted: dict[str, Any], text: str) -> None:
     entities = extract(text)

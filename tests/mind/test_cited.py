@@ -1,7 +1,7 @@
 """Sentences and their citations: in whatever way a model puts the brackets, each claim keeps its own."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.mind.cited import Cited, cited_sentences
@@ -79,7 +79,6 @@ def test_citations_alone_claim_nothing() -> None:
     assert cited_sentences("") == []
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.one_of(hostile_texts, st.sampled_from([f"[{A}]", f"[{B}].", ". ", "\n", "[", "](x)"])), max_size=8))
 def test_any_text_gives_sentences_and_only_tokens_that_stand_in_it(pieces: list[str]) -> None:
     text = "".join(pieces)

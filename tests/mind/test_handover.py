@@ -1,7 +1,7 @@
 """A requester who asks for a person reaches one at once."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.mind import wants_person
 from tests.mind.strategies import hostile_texts
@@ -47,7 +47,6 @@ def test_people_are_only_mentioned(text: str) -> None:
     assert not wants_person(text)
 
 
-@settings(max_examples=40, deadline=None)
 @given(text=hostile_texts)
 def test_any_text_is_read(text: str) -> None:
     assert wants_person(text) in {True, False}

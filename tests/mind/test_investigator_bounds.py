@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.llm.embeddings.embed import Embed
@@ -172,7 +172,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     text=hostile_texts,
     pages=st.lists(hostile_texts, max_size=2),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import Found, Situation, conclude, next_step, triage
@@ -86,7 +86,6 @@ def test_orders_to_the_assistant_are_noticed_in_other_languages(text: str, embed
     assert conclude(situation, embed).case.security
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=hostile_texts)
 def test_every_text_has_a_language(text: str) -> None:
     assert language_of(text)

@@ -1,7 +1,7 @@
 """Mail that no person wrote is put aside by what it says, and a person who speaks of such mail never is."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import triage
@@ -59,7 +59,6 @@ def test_no_ticket_among_the_examples_is_taken_for_a_machine() -> None:
     assert [row["text"] for row in rows if written_by(row["text"])] == []
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=hostile_texts)
 def test_any_text_is_looked_at(text: str) -> None:
     written_by(text)

@@ -1,7 +1,7 @@
 """A page is read into units that can stand alone, from a real parse of its Markdown."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.mind.page_units import page_units
 from tests.mind.strategies import hostile_texts
@@ -68,7 +68,6 @@ def test_a_text_that_is_no_markdown_has_paragraphs() -> None:
     ]
 
 
-@settings(max_examples=80, deadline=None)
 @given(text=hostile_texts)
 def test_any_text_has_units(text: str) -> None:
     assert all(each.text for each in page_units(text))

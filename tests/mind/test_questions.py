@@ -1,7 +1,7 @@
 """What a ticket asks is told apart from what it tells, wants done or complains of."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.mind.changes import asked_changes
 from gaby.mind.questions import asked_in, asks_for_rules, is_plain_question, is_question, questions, wanted_changes
@@ -94,7 +94,6 @@ def test_beside_trouble_only_rules_are_asked_for() -> None:
     assert asks_for_rules("The crane stopped. From when does the new fee count?")
 
 
-@settings(max_examples=40, deadline=None)
 @given(text=hostile_texts)
 def test_any_ticket_can_be_asked_about(text: str) -> None:
     assert len(asked_in(text)) <= 6

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.mind import Found, SeenCall, ToolCard
@@ -529,7 +529,6 @@ PIECES = (
 markdown = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(markdown, hostile_texts), max_size=3))
 def test_hostile_markdown_is_read_without_harm(texts: list[str]) -> None:
     found = runbooks([Found(f"doc:{place}#L1", "T", text, runbook=True) for place, text in enumerate(texts)], TOOLS)
@@ -559,7 +558,6 @@ CONDITIONS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
 @given(json_values, st.dictionaries(st.text(max_size=5), json_values, max_size=3))
 def test_hostile_json_is_held_against_conditions_without_harm(result: Any, arguments: dict[str, Any]) -> None:
     at = scene(("find_user", arguments, result))

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.llm.embeddings.embed import Embed
@@ -93,7 +93,6 @@ def test_what_only_looks_like_data_is_read_as_text(text: str) -> None:
     statements(text)
 
 
-@settings(max_examples=60, deadline=None)
 @given(question=hostile_texts, texts=st.lists(hostile_texts, max_size=4))
 def test_whatever_the_sources_every_sentence_has_one_and_its_words_stand_there(
     question: str, texts: list[str], embed: Embed

@@ -1,7 +1,7 @@
 """Whether the values of a sentence stand in its source, in any spelling; words are not judged."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.mind.support import Support, support
@@ -217,7 +217,6 @@ def test_what_claims_nothing_needs_no_source() -> None:
     assert support("", []) == support("...", []) == Support(holds=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(sentence=hostile_texts, sources=st.lists(hostile_texts, max_size=3))
 def test_any_text_is_judged(sentence: str, sources: list[str]) -> None:
     found = support(sentence, sources)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.entities import extract
@@ -98,7 +98,6 @@ def test_the_order_of_the_catalogue_does_not_matter(embed: Embed) -> None:
         assert first[0].name == second[0].name
 
 
-@settings(max_examples=40, deadline=None)
 @given(need=hostile_texts)
 def test_any_need_gets_an_answer_and_always_the_same(need: str, embed: Embed) -> None:
     choices = chosen(need, embed, 3)
@@ -108,7 +107,6 @@ def test_any_need_gets_an_answer_and_always_the_same(need: str, embed: Embed) ->
     assert choices == chosen(need, embed, 3)
 
 
-@settings(max_examples=25, deadline=None)
 @given(text=hostile_texts)
 def test_any_description_is_read_as_text(text: str, embed: Embed) -> None:
     card = ToolCard(text, text, {"properties": {text: {"description": text}, "a": 7}, "required": [text]}, "write")

@@ -4,7 +4,7 @@ import base64
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.safety.carriers import Carrier, find_carriers
@@ -309,7 +309,6 @@ def test_what_hides_is_unpacked_twice_and_no_more() -> None:
     assert looked(twice) == []
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=60))
 def test_places_always_lie_in_the_text(text: str) -> None:
     for carrier in find_carriers(text):
@@ -319,7 +318,6 @@ def test_places_always_lie_in_the_text(text: str) -> None:
 LABELS = st.from_regex(r"[a-z][a-z0-9\-]{0,10}[a-z0-9]", fullmatch=True).filter(lambda label: "--" not in label)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     LABELS, st.sampled_from(["com", "example", "io", "de"]), st.integers(0, 3), st.sampled_from(["\u200b", "<i></i>"])
 )

@@ -5,7 +5,7 @@ from functools import partial
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.kernel.clock import HeldClock
@@ -31,7 +31,6 @@ steps = st.lists(
 
 
 @pytest.mark.promise("S2")
-@settings(deadline=None, max_examples=300)
 @given(steps, st.lists(st.integers(1, 4), min_size=1, max_size=5))
 def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str]], limits: list[int]) -> None:
     """Whoever comes, in whichever order, and however the limit is changed between."""
@@ -52,7 +51,6 @@ def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str
 
 
 @pytest.mark.promise("S2")
-@settings(deadline=None, max_examples=60)
 @given(st.integers(1, 5), st.integers(1, 40))
 def test_everybody_who_comes_when_told_gets_through_at_once(most: int, waiting: int) -> None:
     clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))

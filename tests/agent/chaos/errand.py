@@ -1,6 +1,8 @@
 """What a forked process does: set a place up, or carry on whatever is due and then tell what is there."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -97,9 +99,25 @@ def _arm(errand: Mapping[str, Any]) -> None:
     told = errand.get("failpoints", "")
     if "trace" not in errand:
         failpoints.configure(told)
+        if errand.get("stops"):
+            _stop_instead_of_delays()
         return
     failpoints.configure(f"{told},record:{errand['trace']}")
     vars(failpoints)["_armed"][0].seen = _Forgetful()
+
+
+def _stop_instead_of_delays() -> None:
+    """The process stands still at the place until somebody wakes it up, however long that takes."""
+    plan = vars(failpoints)["_armed"][0]
+    hit = plan.hit
+
+    def stopping(name: str) -> failpoints.Action | None:
+        action = hit(name)
+        if action is not None:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return action
+
+    plan.hit = stopping
 
 
 async def _prepare(gaby: Gaby, errand: Mapping[str, Any], folder: Path) -> None:

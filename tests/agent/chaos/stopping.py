@@ -10,10 +10,6 @@ from typing import Any
 from tests.agent.chaos.facts import Facts
 from tests.agent.chaos.killing import LATER, Trial
 
-_PATIENCE = 30.0
-_STANDS = 2.0
-"""So long it stays at the place by itself; long enough to be stopped there."""
-
 
 @dataclass(frozen=True)
 class Late:
@@ -28,13 +24,10 @@ def stop_at(trial: Trial, place: str, **more: Any) -> Late:
     """A worker is stopped there, another one takes over and finishes, and the first one wakes up."""
     stage, name = trial.stage, place.partition("@")[0]
     stage.set()
-    trace = stage.home / "passed"
     hit = int(place.partition("@")[2] or 1)
     log = stage.home / "late"
-    errand = stage.working(f"{name}=delay:{_STANDS}@{hit}", trace=str(trace), log=str(log), **more)
-    late = stage.herd.start(errand)
-    _wait_for(trace, name, hit)
-    os.kill(late, signal.SIGSTOP)
+    late = stage.herd.start(stage.working(f"{name}=delay:0@{hit}", stops=True, log=str(log), **more))
+    _wait_until_stopped(late, log)
     try:
         other = stage.work(later=LATER, bug=more.get("bug"))
     finally:
@@ -45,11 +38,10 @@ def stop_at(trial: Trial, place: str, **more: Any) -> Late:
     return Late(other.result, ended.result, log.read_text())
 
 
-def _wait_for(trace: Path, name: str, hit: int) -> None:
-    until = time.monotonic() + _PATIENCE
-    while not trace.exists() or trace.read_text().split().count(name) < hit:
-        if time.monotonic() > until:
-            raise TimeoutError(f"{name} was not reached")
+def _wait_until_stopped(pid: int, log: Path) -> None:
+    """It stops itself at the place."""
+    while (state := Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]) != "T":
+        assert state != "Z", f"the place was not passed: {log.read_text()[-3000:]}"
         time.sleep(0.02)
 
 

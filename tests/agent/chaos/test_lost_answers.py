@@ -13,6 +13,7 @@ def test_an_answer_that_comes_before_the_run_waits_is_heard(staged: Staged) -> N
     assert staged("lost").disturb(Case(("loop.thought.safety_check@2",), answers_first=True)) == []
 
 
+@pytest.mark.exhaustive
 def test_an_answer_that_comes_while_nobody_works_is_heard(staged: Staged) -> None:
     assert staged("lost").disturb(Case(("loop.after.waiting_approval",), answers_first=True)) == []
 

@@ -11,7 +11,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("L
 _NOTICED = ("run.lease_lost", "run.given_up")
 
 
-@pytest.mark.parametrize("place", ["loop.thought.planning@2", "act.before_write", "act.after_write", "post.after_send"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("loop.thought.planning@2", marks=pytest.mark.exhaustive),
+        "act.before_write",
+        pytest.param("act.after_write", marks=pytest.mark.exhaustive),
+        pytest.param("post.after_send", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_worker_that_wakes_up_late_writes_nothing_and_notices(staged: Staged, place: str) -> None:
     late = stop_at(staged("label"), place)
     assert what_changed(late) == []
@@ -24,6 +32,7 @@ def test_a_short_lease_that_ran_out_is_noticed_too(staged: Staged) -> None:
     assert any(word in late.log for word in _NOTICED), late.log
 
 
+@pytest.mark.exhaustive
 def test_the_same_on_postgres(staged_on_postgres: Staged) -> None:
     late = stop_at(staged_on_postgres("label"), "act.before_write")
     assert what_changed(late) == []

@@ -4,7 +4,7 @@ import ast
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM
@@ -43,7 +43,6 @@ BRANCHES = BODIES.map("if x:\n    y = 1\n{}else:\n    pass\n".format)
 MODULES = st.lists(FUNCTIONS | STATEMENTS | CLASSES | BRANCHES, max_size=6).map("".join)
 
 
-@settings(max_examples=50, deadline=None)
 @given(MODULES)
 def test_no_python_function_is_ever_cut(text: str) -> None:
     passages = lawful(Text("t", text, "python"))
@@ -72,7 +71,6 @@ GO_OTHERS = st.sampled_from(
 GO = st.lists(st.builds(braced, GO_HEADS, LENGTHS, ABOVE) | GO_OTHERS)
 
 
-@settings(deadline=None)
 @given(
     kind_and_parts=st.tuples(st.just("javascript"), JS)
     | st.tuples(st.just("typescript"), JS)

@@ -1,7 +1,7 @@
 """Whatever a text is, its passages are the text: every character once, in order, with the right lines."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.chunking import cut
@@ -44,13 +44,11 @@ SNIPPETS = [
 TEXTS = st.lists(st.sampled_from(SNIPPETS), max_size=12).map("".join)
 
 
-@settings(deadline=None)
 @given(kind=st.sampled_from(KINDS), text=TEXTS | st.text())
 def test_passages_are_the_text(kind: str, text: str) -> None:
     lawful(Text("t", text, kind))
 
 
-@settings(deadline=None)
 @given(data=st.data(), text=TEXTS)
 def test_passages_of_pages_are_the_text(data: st.DataObject, text: str) -> None:
     places = st.integers(0, max(len(text) - 1, 0))
@@ -59,7 +57,6 @@ def test_passages_of_pages_are_the_text(data: st.DataObject, text: str) -> None:
     lawful(Text("t", text, "pdf", pages, tuple(data.draw(st.lists(headings, max_size=5)))))
 
 
-@settings(deadline=None)
 @given(kind=st.sampled_from(["plain", "pdf"]), text=TEXTS)
 def test_plain_text_never_exceeds_the_maximum(kind: str, text: str) -> None:
     passages = lawful(Text("t", text, kind))

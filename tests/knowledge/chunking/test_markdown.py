@@ -1,7 +1,7 @@
 """Markdown is cut where its author made sections, and nothing that belongs together is torn."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -85,7 +85,6 @@ BLOCKS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(BLOCKS, max_size=12).map("\n".join))
 def test_headings_and_fences_are_those_of_the_standard(text: str) -> None:
     tokens = MarkdownIt("commonmark").parse(text)
@@ -108,7 +107,6 @@ WHOLE = st.builds(fence, st.integers(1, 250)) | st.builds(table, st.integers(1, 
 PROSE = st.sampled_from([PARAGRAPH, SENTENCE + "\n\n", "## Next\n\n", "- one\n- two\n\n", SENTENCE * 60 + "\n\n"])
 
 
-@settings(deadline=None)
 @given(st.lists(WHOLE.map(lambda block: (block, True)) | PROSE.map(lambda prose: (prose, False)), max_size=8))
 def test_tables_and_code_stay_whole_and_nothing_else_exceeds_the_maximum(blocks: list[tuple[str, bool]]) -> None:
     text = "".join(block + ("\n" if whole else "") for block, whole in blocks)

@@ -4,7 +4,7 @@ import gzip
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.kernel.text import has_lone_surrogate
@@ -94,7 +94,6 @@ def clean(text: Text) -> bool:
     return "\0" not in both and "\r" not in both and not has_lone_surrogate(both) and "\n" not in text.title
 
 
-@settings(deadline=None)
 @given(uri=st.sampled_from(KINDS), data=st.binary(max_size=300), charset=st.none() | st.text(max_size=8))
 def test_whatever_the_bytes_are_the_text_is_clean_or_there_is_a_reason(
     uri: str, data: bytes, charset: str | None
@@ -103,14 +102,12 @@ def test_whatever_the_bytes_are_the_text_is_clean_or_there_is_a_reason(
         assert clean(read(Brought(uri, data, charset=charset)))
 
 
-@settings(deadline=None)
 @given(uri=st.sampled_from(KINDS), text=st.text(max_size=300), encoding=st.sampled_from(["utf-8", "utf-16", "cp1252"]))
 def test_whatever_the_text_is_it_is_clean_or_there_is_a_reason(uri: str, text: str, encoding: str) -> None:
     with suppress(Unreadable):
         assert clean(read(Brought(uri, text.encode(encoding, "ignore"), title=text)))
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1))
 def test_unicode_text_arrives_exactly(text: str) -> None:
     written = "x" + text

@@ -1,7 +1,7 @@
 """A page becomes what its visitor sees, as Markdown, and nothing in it is obeyed or fetched."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Brought, Unreadable
@@ -143,7 +143,6 @@ BEHIND = ["", " hidden", " href='https://x.example'", ' class="language-go"', " 
 TAG = st.tuples(st.sampled_from(BEFORE), st.sampled_from(TAGS), st.sampled_from(BEHIND)).map("".join).map("<{}>".format)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         TAG | st.sampled_from(["words", "&amp;", "&#0;", "&#xd800;", "```", "|", "# x", "\n", "\f", "-->", "\x01"])

@@ -1,7 +1,7 @@
 """Markdown stays line for line what the file says; only a title is taken from it."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Brought
@@ -73,7 +73,6 @@ def test_a_rule_above_a_text_is_no_front_matter(text: str) -> None:
     assert front_matter_end(text) == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["---", "+++", "title: x", "title = 'y", "", "# z", "  indented", "..."])))
 def test_no_arrangement_of_marks_disturbs_the_reading(lines: list[str]) -> None:
     text = "\n".join([*lines, "end"])

@@ -4,7 +4,7 @@ import zlib
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Brought, Text, Unreadable
@@ -98,7 +98,6 @@ def test_a_small_file_with_endless_text_is_refused() -> None:
         read(Brought("a.pdf", packed), limit_bytes=100_000)
 
 
-@settings(max_examples=60, deadline=None)
 @given(cut=st.integers(0, len(TWO)), at=st.integers(0, len(TWO) - 1), byte=st.binary(max_size=6))
 def test_no_damage_does_more_than_spoil_the_text(cut: int, at: int, byte: bytes) -> None:
     for data in (TWO[:cut], TWO[:at] + byte + TWO[at + len(byte) :]):

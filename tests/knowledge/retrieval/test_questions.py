@@ -1,7 +1,7 @@
 """Questions become queries."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.retrieval.questions import MOST, READ, questions
@@ -55,7 +55,6 @@ def test_a_text_without_words_asks_nothing(text: str) -> None:
 
 
 @given(st.text(max_size=400), st.lists(st.text(max_size=40), max_size=20))
-@settings(max_examples=100, deadline=None)
 def test_any_text_becomes_a_bounded_number_of_queries(text: str, rewrites: list[str]) -> None:
     found = questions(text, rewrites)
     assert len(found) <= MOST

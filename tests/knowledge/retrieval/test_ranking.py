@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.retrieval.pool import Column, Found, Pool
@@ -56,7 +56,6 @@ def test_scores_do_not_rise_down_the_list() -> None:
 
 
 @given(st.permutations(range(5)))
-@settings(max_examples=25, deadline=None)
 def test_the_order_of_the_pool_does_not_matter(order: list[int]) -> None:
     passages = guide()
     usual = rank(*asked(TICKET, passages), weights=EVERYTHING)

@@ -122,7 +122,7 @@ async def test_an_export_that_is_still_being_written_empties_nothing(tmp_path: P
         await listing(ExportedTickets(tmp_path / "large.jsonl", max_bytes=100))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.binary(max_size=300), st.sampled_from([".csv", ".jsonl"]))
 async def test_no_export_breaks_the_reading(tmp_path: Path, data: bytes, suffix: str) -> None:
     try:

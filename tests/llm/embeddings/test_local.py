@@ -99,7 +99,7 @@ def test_no_texts_give_no_rows(embedder: Embedder) -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=80), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @every_model
 def test_no_text_breaks_a_model_or_makes_a_vector_that_is_not_a_number(embedder: Embedder, texts: list[str]) -> None:
     rows = embedder.embed(texts)
@@ -119,7 +119,6 @@ def test_a_megabyte_of_anything_is_embedded(embedder: Embedder, text: str) -> No
 )
 @example("<s> </s> <unk> <0x0A>")
 @example("10² m², 5².")
-@settings(max_examples=300, deadline=None)
 def test_wordllama_reads_word_by_word_what_its_tokenizer_reads_as_a_whole(text: str) -> None:
     if not text.strip():
         return

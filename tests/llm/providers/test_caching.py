@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.llm.messages import Message, Request, ToolReply, ToolUse
@@ -54,7 +54,6 @@ turn = st.tuples(texts, texts)
 
 
 @given(system=texts, envelope=texts, offered=st.integers(0, 3), turns=st.lists(turn, max_size=4))
-@settings(max_examples=200)
 def test_there_are_never_more_than_four(system: str, envelope: str, offered: int, turns: list[tuple[str, str]]) -> None:
     messages = [Message(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]
     tools = (FIND, UNLOCK, FIND)[:offered]

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.llm.errors import ModelError
@@ -38,7 +38,6 @@ START = {"type": "message_start", "message": {"model": "m", "usage": {"input_tok
 
 
 @given(st.lists(anthropic_events | anything, max_size=8), st.booleans())
-@settings(max_examples=200, deadline=None)
 def test_no_events_of_anthropics_break_the_reader(events: list[Any], begun: bool) -> None:
     sent = [START, *events] if begun else events
     reader = MessageStream(Gathering({}, "claude-test"))
@@ -46,14 +45,12 @@ def test_no_events_of_anthropics_break_the_reader(events: list[Any], begun: bool
 
 
 @given(st.lists(openai_events | anything, max_size=8))
-@settings(max_examples=200, deadline=None)
 def test_no_events_of_openais_break_the_reader(events: list[Any]) -> None:
     reader = CompletionStream(Gathering({}, "gpt-test"))
     drive(reader, [Event("", orjson.dumps(each).decode()) for each in events])
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), anything, max_size=6), st.lists(blocks | anything, max_size=3))
-@settings(max_examples=150, deadline=None)
 def test_no_whole_answer_breaks_the_readers(found: dict[str, Any], content: list[Any]) -> None:
     bodies = [found, {**found, "type": "message", "content": content, "stop_reason": "tool_use"}]
     bodies.append({**found, "choices": [{"message": {"tool_calls": content, "content": "x"}, "finish_reason": "stop"}]})

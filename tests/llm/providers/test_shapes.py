@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from pydantic import BaseModel, Field
 
 from gaby.llm.providers.shapes import NotStrict, plain, strict_schema
@@ -122,7 +122,6 @@ def test_depth_has_an_end() -> None:
 
 
 @given(closed_schemas())
-@settings(max_examples=150, deadline=None)
 def test_every_schema_that_can_be_demanded_is_accepted_and_left_alone(schema: dict[str, Any]) -> None:
     before = copy.deepcopy(schema)
     made = strict_schema(schema)
@@ -140,14 +139,12 @@ def without_fine_print(schema: Any) -> Any:
 
 
 @given(closed_schemas(), values)
-@settings(max_examples=300, deadline=None)
 def test_what_fits_the_strict_schema_fits_the_original(schema: dict[str, Any], value: Any) -> None:
     if jsonschema_rs.is_valid(strict_schema(schema), value):
         assert jsonschema_rs.is_valid(without_fine_print(schema), value)
 
 
 @given(hostile_schemas)
-@settings(max_examples=400, deadline=None)
 def test_no_schema_is_too_hostile(schema: dict[str, Any]) -> None:
     try:
         made = strict_schema(schema)

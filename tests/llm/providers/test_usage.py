@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.llm.messages import Answer, Usage
@@ -99,7 +99,6 @@ replies = st.builds(
 
 
 @pytest.mark.parametrize("kind", ["anthropic", "openai"])
-@settings(max_examples=40, deadline=None)
 @given(script=st.lists(st.tuples(st.booleans(), replies), min_size=1, max_size=4), limit=st.integers(1, 60))
 def test_whatever_is_answered_is_booked_as_it_was_charged(
     kind: Any, script: list[tuple[bool, Reply]], limit: int

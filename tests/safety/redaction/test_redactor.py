@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gaby.safety.redaction import (
@@ -337,7 +337,6 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXTS)
 @example(f"[email:1-{TAG}]ada@acme.example")
 def test_restoring_gives_back_any_text(text: str) -> None:
@@ -346,7 +345,6 @@ def test_restoring_gives_back_any_text(text: str) -> None:
     assert run.restore(redacted, allow=ALL_KINDS) == text
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_redacting_twice_changes_nothing(text: str) -> None:
     run = Placeholders(TAG)
@@ -356,7 +354,6 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     assert len(run) == made
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_nothing_that_was_found_is_left(text: str) -> None:
     run = Placeholders(TAG)
@@ -365,7 +362,6 @@ def test_nothing_that_was_found_is_left(text: str) -> None:
     assert recognise(without.replace(TAG, ""), {"email", "card", "iban"}) == [] or TAG in text
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(TEXTS, max_size=4), st.lists(PIECES, max_size=4))
 def test_nobody_gets_at_anothers_data_by_typing(theirs: list[str], typed: list[str]) -> None:
     run = Placeholders(TAG)
@@ -376,7 +372,6 @@ def test_nobody_gets_at_anothers_data_by_typing(theirs: list[str], typed: list[s
     assert run.restore(redacted, allow=ALL_KINDS) == attack
 
 
-@settings(max_examples=300, deadline=None)
 @given(VALUES)
 def test_restoring_gives_back_any_json(value: Any) -> None:
     run = Placeholders(TAG)
@@ -384,7 +379,6 @@ def test_restoring_gives_back_any_json(value: Any) -> None:
     assert run.restore_value(redacted, allow=ALL_KINDS) == value
 
 
-@settings(max_examples=300, deadline=None)
 @given(VALUES)
 def test_redacting_json_twice_changes_nothing(value: Any) -> None:
     run = Placeholders(TAG)
@@ -392,7 +386,6 @@ def test_redacting_json_twice_changes_nothing(value: Any) -> None:
     assert ANYTHING.redact_value(once, run).value == once
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_a_run_that_was_stored_goes_on(text: str) -> None:
     run = Placeholders(TAG)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.tickets.escalation import Escalation
@@ -52,7 +52,6 @@ def test_long_texts_are_cut_to_what_slack_takes() -> None:
     assert len(made) <= 50
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.text(max_size=300), st.text(st.sampled_from("<>&!@|here;"), max_size=4000))
 def test_whatever_a_ticket_says_slack_reads_as_plain_words(title: str, summary: str) -> None:
     for block in blocks(title=title, summary=summary)[1:]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
@@ -62,7 +62,6 @@ def test_an_issue_without_words_is_refused() -> None:
     assert read({**GOOD, "number": 2}) is None
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     issue=st.dictionaries(st.sampled_from(ISSUE_FIELDS), JSON) | JSON,
     comments=st.lists(st.dictionaries(st.sampled_from(COMMENT_FIELDS), JSON), max_size=3) | JSON,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
@@ -70,7 +70,6 @@ def test_a_ticket_without_words_or_of_another_id_is_refused() -> None:
     assert read({**GOOD, "id": "232"}) is None
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     ticket=st.dictionaries(st.sampled_from(FIELDS), JSON) | JSON,
     threads=st.lists(st.dictionaries(st.sampled_from(THREAD_FIELDS), JSON), max_size=3) | JSON,

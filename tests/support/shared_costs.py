@@ -1,0 +1,29 @@
+"""What every test would pay for again, paid once for each worker of the suite."""
+
+import os
+import ssl
+import sys
+from functools import cache
+
+import httpcore2
+
+
+def share_costs() -> None:
+    """Compiled files are kept, also by processes that tests start; certificates of this machine are read once."""
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    _read_certificates_once()
+
+
+def _read_certificates_once() -> None:
+    """Every HTTP client reads them, which takes longer than most tests."""
+    read = httpcore2.default_ssl_context
+
+    @cache
+    def context(trusts_environment: bool, file: str | None, folder: str | None) -> ssl.SSLContext:
+        return read(_trust_env=trusts_environment)
+
+    def default_ssl_context(*, _trust_env: bool = True) -> ssl.SSLContext:
+        return context(_trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+    httpcore2.default_ssl_context = default_ssl_context
