@@ -1,6 +1,7 @@
 """Building everything about models out of the settings."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,11 +53,17 @@ def build_models(ground: Ground, books: Books, traces: TraceStore, settings: Mod
         setups=setups,
         breakers=breakers,
         books=books,
-        runner=SkillRunner(setups, road, LocalEmbed(settings.folder), settings.timeout),
+        runner=SkillRunner(setups, road, local_embed(settings.folder), settings.timeout),
         skills=SKILLS,
         vectors=vectors,
         ids=ids,
     )
+
+
+@cache
+def local_embed(folder: Path | None) -> "LocalEmbed":
+    """The same one for everybody in the process, so that what the mind learns with it is learned once."""
+    return LocalEmbed(folder)
 
 
 class LocalEmbed:
