@@ -1,6 +1,7 @@
 """Fixtures that every room shares: a migrated database on each engine, a held clock, steady ids."""
 
 import shutil
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Generator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,12 +23,34 @@ from tests.support.shared_costs import share_costs
 from tests.support.web import World
 
 ENGINES = ("sqlite", "postgresql")
+SAMPLED = ("agent", "api", "app", "audit/test_witness.py", "cli", "identity", "llm", "skills", "tickets", "tools")
+"""Tests that are not about statements. On Postgres every fourth of a module runs with every commit, all in
+`make test-exhaustive`; on SQLite all run with every commit."""
 
 share_costs()
 # No test may depend on how fast this machine is.
 hypothesis.register_profile("commit", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis.register_profile("exhaustive", parent=hypothesis.get_profile("commit"), max_examples=500)
 hypothesis.load_profile("commit")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tests = Path(__file__).parent
+    on_both: dict[tuple[Path, str], set[str]] = defaultdict(set)
+    found: list[tuple[pytest.Function, str]] = []
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path.is_relative_to(tests):
+            engine = item.callspec.params.get("database_url")
+            if engine in ENGINES and item.path.relative_to(tests).as_posix().startswith(SAMPLED):
+                on_both[item.path, item.originalname].add(engine)
+                found.append((item, engine))
+    twins: dict[Path, int] = defaultdict(int)
+    for item, engine in found:
+        if engine == "postgresql" and len(on_both[item.path, item.originalname]) == len(ENGINES):
+            if twins[item.path] % 4:
+                item.add_marker(pytest.mark.exhaustive)
+            twins[item.path] += 1
 
 
 @pytest.fixture

@@ -44,8 +44,9 @@ async def play_all(options: argparse.Namespace) -> dict[str, list[Played]]:
                 alone += [(suite, user, None) for user in told["user_tasks"]]
                 pairs += [(suite, user, each) for user in told["user_tasks"] for each in told["injection_tasks"]]
             if options.sample:
-                pairs = sorted(pairs, key=_shuffled)[: max(0, options.sample - len(HARD))]
-                pairs += [pair for pair in HARD if pair not in pairs]
+                hard = [pair for pair in HARD if pair[0] in options.suites]
+                pairs = sorted(pairs, key=_shuffled)[: max(0, options.sample - len(hard))]
+                pairs += [pair for pair in hard if pair not in pairs]
             rounds = {"benign": alone, **dict.fromkeys(options.tricks, pairs)}
             total = sum(len(each) for each in rounds.values())
             with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:

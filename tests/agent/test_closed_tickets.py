@@ -182,6 +182,7 @@ async def test_closed_tickets_make_no_statement_dearer_on_sqlite(years: _Years) 
     assert_none_above(with_statistics, usual, MOST_MORE)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_closed_tickets_make_no_statement_dearer_on_postgres(

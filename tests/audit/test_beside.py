@@ -68,7 +68,13 @@ def test_it_says_no_to_a_tampered_export(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["nothing", *TAMPERINGS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing",
+        *(pytest.param(name, marks=() if name == "row dropped" else pytest.mark.exhaustive) for name in TAMPERINGS),
+    ],
+)
 def test_a_large_export_is_verified_by_two_processes_with_the_same_words(name: str, tmp_path: Path) -> None:
     lines = busy_log(int(WORTH_IT / 380)).export()
     if name != "nothing":
@@ -77,7 +83,7 @@ def test_a_large_export_is_verified_by_two_processes_with_the_same_words(name: s
     export.write_bytes(b"".join(lines))
     assert export.stat().st_size > WORTH_IT
     command = [sys.executable, "-m", "gaby", "audit", "verify", str(export), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     report = orjson.loads(done.stdout)
     assert (done.returncode, report["ok"]) == ((0, True) if name == "nothing" else (1, False)), done.stderr
     expected = {

@@ -5,13 +5,19 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Shell
+from tests.support.connector_forks import ConnectorForks
 
 
 @pytest.fixture
 def shell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    database_url: str,
+    tmp_path: Path,
+    connector_forks: ConnectorForks,
 ) -> Shell:
     monkeypatch.chdir(tmp_path)
+    connector_forks.use(monkeypatch)
     return Shell(monkeypatch, capsys, GABY_DATABASE_URL=database_url, GABY_HOME=str(tmp_path / "home"), COLUMNS="200")
 
 

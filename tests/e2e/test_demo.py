@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,19 @@ def resident(pid: int) -> float:
     return sum(each.memory_info().rss for each in (parent, *parent.children(recursive=True))) / 2**20
 
 
-@pytest.mark.timeout(240)
+def has_settled(home: Path) -> bool:
+    """Whether every ticket has come in and nobody works on any of them."""
+    if not (home / "gaby.db").exists():
+        return False
+    with closing(sqlite3.connect(f"file:{home / 'gaby.db'}?mode=ro", uri=True)) as db:
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'investigations'").fetchone():
+            return False
+        [tickets] = db.execute("SELECT count(*) FROM tickets").fetchone()
+        states = [state for (state,) in db.execute("SELECT state FROM investigations")]
+    return tickets == len(states) == len(ENDS) and set(states) <= {"done", "halted", "waiting_approval"}
+
+
+@pytest.mark.timeout(900)
 def test_a_dozen_tickets_end_as_they_should_without_a_key(tmp_path: Path) -> None:
     home = tmp_path / "home"
     environment = {**os.environ, "GABY_HOME": str(home)}
@@ -61,15 +75,12 @@ def test_a_dozen_tickets_end_as_they_should_without_a_key(tmp_path: Path) -> Non
     with (tmp_path / "log").open("wb") as log:
         server = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
     try:
-        until = time.monotonic() + 180
-        found: dict[str, str] = {}
         most = 0.0
-        while found != ENDS and time.monotonic() < until:
-            time.sleep(2)
+        while not has_settled(home):
+            time.sleep(0.5)
             assert server.poll() is None, (tmp_path / "log").read_text()
             most = max(most, resident(server.pid))
-            found = endings(home) if (home / "gaby.db").exists() and most > 100 else {}
-        assert found == ENDS
+        assert endings(home) == ENDS
         assert most < MOST_MEGABYTES
 
         # Nothing of what the stranger ordered was done, and what waits is what a person has to decide.
@@ -81,4 +92,4 @@ def test_a_dozen_tickets_end_as_they_should_without_a_key(tmp_path: Path) -> Non
         assert gaby(home, "audit", "verify")["findings"] == []
     finally:
         server.send_signal(signal.SIGTERM)
-        assert server.wait(30) == 0
+        assert server.wait() == 0

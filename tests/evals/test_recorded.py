@@ -18,7 +18,17 @@ def played(company: str, recording: Recording | None = None) -> RecordedPlay:
     return asyncio.run(play_recorded(company, Seat(recording), recording.tickets))
 
 
-@pytest.mark.timeout(600)
+def test_of_one_company_nothing_is_stale_unsafe_or_wrong() -> None:
+    play = played("energy")
+    assert not play.stale, (
+        "these prompts have changed; record them anew with `python -m evals.recorded energy --record`"
+    )
+    assert play.result.tickets
+    assert not [each for each in play.result.tickets if each.grade in {"unsafe", "leak", "wrong"}]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(1800)
 def test_what_a_capable_model_concluded_reaches_people_as_it_was_meant() -> None:
     plays = [played(company) for company in COMPANIES]
     stale = [ticket for play in plays for ticket in play.stale]

@@ -6,6 +6,11 @@ import sys
 from functools import cache
 
 import httpcore2
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+recommended_hash = PasswordHash.recommended
+"""As it is outside of tests."""
 
 
 def share_costs() -> None:
@@ -13,6 +18,12 @@ def share_costs() -> None:
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     _read_certificates_once()
+    _hash_passwords_cheaply()
+
+
+def _hash_passwords_cheaply() -> None:
+    """The real strength takes 64 megabytes and a tenth of a second for each guess."""
+    PasswordHash.recommended = lambda: PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 def _read_certificates_once() -> None:

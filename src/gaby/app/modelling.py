@@ -8,7 +8,7 @@ from gaby.llm.books import Books
 from gaby.llm.breaker import Breakers
 from gaby.llm.call_trace import TraceStore
 from gaby.llm.configured import ConfiguredSetups
-from gaby.llm.embeddings.local_embed import LocalEmbed
+from gaby.llm.embeddings.local_embed import local_embed
 from gaby.llm.remote_embedding import RemoteEmbedding
 from gaby.llm.runtime import SkillRunner
 from gaby.llm.service import Models
@@ -47,7 +47,7 @@ def build_models(ground: Ground, books: Books, traces: TraceStore, settings: Mod
         setups=setups,
         breakers=breakers,
         books=books,
-        runner=SkillRunner(setups, road, LocalEmbed(settings.folder), settings.timeout),
+        runner=SkillRunner(setups, road, local_embed(settings.folder), settings.timeout),
         skills=SKILLS,
         vectors=vectors,
         ids=ids,

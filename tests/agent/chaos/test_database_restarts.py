@@ -18,12 +18,16 @@ from gaby.migrations import upgrade
 from tests.agent.chaos.harness import ROOT, Herd, Stage
 from tests.support.postgres import Postgres, start_postgres
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("Q1", "Q2", "Q6", "X4")]
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),
+    pytest.mark.promise("Q1", "Q2", "Q6", "X4"),
+]
 
 REAL = ("label", "held", "lost")
 ADVERTISING = 17
 RESTARTS = 2
-_PATIENCE = 100
 
 
 @pytest.fixture
@@ -73,7 +77,7 @@ def test_workers_survive_a_database_that_comes_and_goes(herd: Herd, server: Post
             server.stop()
             time.sleep(0.3)
             server.start()
-        _wait_until_all_have_ended(stage, herd, log)
+        _wait_until_all_have_ended(stage, herd)
         for process in (one, two):
             process.send_signal(signal.SIGTERM)
         codes = [process.wait(timeout=30) for process in (one, two)]
@@ -86,20 +90,16 @@ def test_workers_survive_a_database_that_comes_and_goes(herd: Herd, server: Post
 
 
 def _wait_until_both_work(log: Path) -> None:
-    until = time.monotonic() + _PATIENCE
     while log.read_text().count("A worker with") < 2:
-        assert time.monotonic() < until, log.read_text()
         time.sleep(0.1)
 
 
-def _wait_until_all_have_ended(stage: Stage, herd: Herd, log: Path) -> None:
+def _wait_until_all_have_ended(stage: Stage, herd: Herd) -> None:
     """An operator agrees to whatever waits meanwhile."""
-    until = time.monotonic() + _PATIENCE
-    while (open_runs := _open_runs(stage)) and time.monotonic() < until:
+    while open_runs := _open_runs(stage):
         if any(state == "waiting_approval" for state, _ in open_runs):
             herd.run({**stage.working(), "do": "look", "answers_first": True})
         time.sleep(0.5)
-    assert open_runs == [], log.read_text()[-6000:]
 
 
 def _open_runs(stage: Stage) -> list[tuple[Any, ...]]:

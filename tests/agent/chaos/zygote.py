@@ -19,10 +19,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from sqlalchemy.orm import configure_mappers
 
-from gaby.llm.embeddings.local import DEFAULT, find_embedder
+from gaby.app.modelling import local_embed
+from gaby.mind.triage import triage
 from tests.agent.chaos.errand import run
+from tests.support.shared_costs import share_costs
 
 _FDS = 3
 _NEEDED = (
@@ -198,7 +201,9 @@ def _read_everything() -> None:
     for name in _NEEDED:
         import_module(name)
     configure_mappers()
-    find_embedder(DEFAULT, None).embed(["warm"])
+    share_costs()
+    httpx2.AsyncClient()
+    triage("My invoice is wrong.", local_embed(None))
     # What was read stays shared between the forked ones.
     gc.collect()
     gc.freeze()

@@ -1,4 +1,8 @@
-"""Every connector that comes with Gaby keeps the whole contract, as a process, against the real system behind it."""
+"""Every connector that comes with Gaby keeps the whole contract, as a process, against the real system behind it.
+
+With every commit the sample company and a new connector from the scaffold are examined, the others by
+`make test-exhaustive`; their own tests run with every commit.
+"""
 
 import os
 import sys
@@ -33,6 +37,7 @@ async def examined(
     return card
 
 
+@pytest.mark.exhaustive
 async def test_time(tmp_path: Path) -> None:
     await examined("time", tmp_path, {}, {})
 
@@ -43,6 +48,7 @@ async def test_sample_company(tmp_path: Path) -> None:
     assert card.finding("idempotent_retry").detail == "10 writes tried"
 
 
+@pytest.mark.exhaustive
 async def test_filesystem(tmp_path: Path) -> None:
     folder = tmp_path / "root"
     folder.mkdir()
@@ -65,6 +71,7 @@ async def test_filesystem(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("postgres connector")
+@pytest.mark.exhaustive
 async def test_postgres(tmp_path: Path, postgres: Postgres) -> None:
     postgres.execute("DROP ROLE IF EXISTS contract")
     postgres.execute("CREATE ROLE contract LOGIN PASSWORD 'contract-pass-1'")
@@ -78,6 +85,7 @@ async def test_postgres(tmp_path: Path, postgres: Postgres) -> None:
 
 
 @pytest.mark.xdist_group("valkey")
+@pytest.mark.exhaustive
 async def test_redis(tmp_path: Path, valkey: Valkey) -> None:
     with valkey.client() as client:
         client.mset({"contract:a": "1", "contract:b": "2"})
@@ -93,6 +101,7 @@ async def test_redis(tmp_path: Path, valkey: Valkey) -> None:
 
 
 @pytest.mark.xdist_group("slapd")
+@pytest.mark.exhaustive
 async def test_ldap(tmp_path: Path, slapd: Slapd) -> None:
     slapd.add(f"uid=kim,ou=people,{BASE}", objectClass="inetOrgPerson", cn="Kim", sn="Kim", mail="kim@acme.example")
     env = {"LDAP_URL": slapd.url, "LDAP_BIND_DN": ADMIN, "LDAP_BIND_PASSWORD": PASSWORD, "LDAP_BASE_DN": BASE}
@@ -110,11 +119,13 @@ async def test_ldap(tmp_path: Path, slapd: Slapd) -> None:
 
 
 @pytest.mark.xdist_group("prometheus")
+@pytest.mark.exhaustive
 async def test_prometheus(tmp_path: Path, prometheus: PrometheusServer) -> None:
     await examined("prometheus", tmp_path, {"PROMETHEUS_URL": prometheus.url}, {})
 
 
 @pytest.mark.xdist_group("keycloak")
+@pytest.mark.exhaustive
 async def test_keycloak(tmp_path: Path, keycloak: Keycloak) -> None:
     env = {
         "KEYCLOAK_URL": keycloak.url,
@@ -129,6 +140,7 @@ async def test_keycloak(tmp_path: Path, keycloak: Keycloak) -> None:
     assert keycloak.mails == [("u-1", ["UPDATE_PASSWORD"])]
 
 
+@pytest.mark.exhaustive
 async def test_http_openapi(tmp_path: Path, keycloak: Keycloak) -> None:
     """Any server will do for the API; this one is at hand and answers everything with 404 or 401."""
     (tmp_path / "api.yaml").write_text(

@@ -30,7 +30,7 @@ class ConnectorForks:
 
         async def start(command: list[str], env: dict[str, str], cwd: Path | None, make: Callable[[], Child]) -> Child:
             program, *words = command
-            if program == sys.executable:
+            if program == sys.executable and (words[0] == "-m" or words[0].endswith(".py")):
                 command = [program, "-I", "-S", _LAUNCH, self._address(), *words]
             return await start_process(command, env, cwd, make)
 

@@ -1,6 +1,7 @@
 """The embedding that skills use: local models, with the latest vectors kept in memory."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,3 +48,9 @@ class LocalEmbed:
         found = [made[text] if text in made else known[text] for text in texts]
         known.update(made)
         return np.stack(found) if found else vectors
+
+
+@cache
+def local_embed(folder: Path | None) -> LocalEmbed:
+    """The same one for everybody in the process, so that what the mind learns with it is learned once."""
+    return LocalEmbed(folder)
