@@ -22,7 +22,7 @@ from typing import Any
 import httpx2
 from sqlalchemy.orm import configure_mappers
 
-from gaby.app.modelling import local_embed
+from gaby.llm.embeddings.local_embed import local_embed
 from gaby.mind.triage import triage
 from tests.agent.chaos.errand import run
 from tests.support.shared_costs import share_costs
