@@ -56,6 +56,7 @@ check: $(VENV)/dev lint docs-check ## A first answer in two minutes: SQLite only
 lint: $(VENV)/dev ## Format, style, import contracts, dependencies
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
+	$(BIN)/python -m scripts.unique_classes
 	$(BIN)/lint-imports --no-logo | tail -n 3
 	$(BIN)/deptry src --no-ansi 2>&1 | tail -n 1
 

@@ -18,19 +18,19 @@ from uuid import UUID
 
 from gaby.audit import Appender, CheckpointTaker, KeyFile, check_inclusion, export_to, inclusion_proof, verify_file
 from gaby.audit.canonical import canonical_payload
-from gaby.audit.rows import Draft
+from gaby.audit.rows import RowDraft
 from gaby.audit.source import snapshot
 from gaby.audit.writer import AuditWriter
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.database import Database, open_database
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 from gaby.migrations import upgrade
 
 WORKSPACE = WorkspaceId(UUID(int=0xACE))
 TASKS = 16
 ROUNDS = 3
 PAYLOAD = canonical_payload({"run": "0190f5d2", "tool": "crm.lookup", "verdict": "allow", "rule": "read-only"})
-DRAFT = Draft(WORKSPACE, "agent", "planner", "tool.call", PAYLOAD)
+DRAFT = RowDraft(WORKSPACE, "agent", "planner", "tool.call", PAYLOAD)
 TARGETS = {"speedup": 8.0, "rows_per_second": 100_000, "proof_ms": 50.0, "proof_bytes": 2048}
 
 
@@ -73,7 +73,7 @@ def measure_appends(folder: Path, seconds: float) -> dict[str, float]:
 async def _append(path: Path, seconds: float, *, max_batch: int) -> float:
     db = _new_database(path)
     clock = SystemClock()
-    writer = AuditWriter(db, Appender(clock, Ids(clock)), max_batch=max_batch)
+    writer = AuditWriter(db, Appender(clock, IdFactory(clock)), max_batch=max_batch)
     await writer.append(DRAFT)
     begin = time.perf_counter()
     done = 0
@@ -126,7 +126,7 @@ class _Filler:
 
     def __init__(self, db: Database, folder: Path) -> None:
         clock = SystemClock()
-        self._appender = Appender(clock, Ids(clock))
+        self._appender = Appender(clock, IdFactory(clock))
         self._taker = CheckpointTaker(KeyFile(folder / "keys" / "audit.pem"), self._appender, clock)
         self._connection = db.raw_connection()
         self._connection.execute("PRAGMA synchronous = OFF")

@@ -28,12 +28,12 @@ from sqlalchemy import Table, create_engine
 
 from gaby.kernel.database import Base, open_database
 from gaby.kernel.ids import WorkspaceId
-from gaby.knowledge.retrieval.figures import ndcg, recall
+from gaby.knowledge.retrieval.metrics import ndcg, recall
 from gaby.llm.embeddings import cache
 from gaby.llm.embeddings.embedder import Vector
 from gaby.llm.embeddings.files import models_folder
 from gaby.llm.embeddings.local import find_embedder
-from gaby.llm.embeddings.models import KeptVector
+from gaby.llm.embeddings.models import CachedVector
 from gaby.llm.embeddings.texts import digest
 from gaby.llm.embeddings.vectors import unit_rows
 
@@ -136,7 +136,7 @@ async def _cache() -> dict[str, float]:
         database = open_database(f"sqlite:///{Path(folder) / 'gaby.db'}")
         (Path(folder) / "gaby.db").touch()
         engine = create_engine(database.engine.migration_url())
-        Base.metadata.create_all(engine, [cast("Table", KeptVector.__table__)])
+        Base.metadata.create_all(engine, [cast("Table", CachedVector.__table__)])
         engine.dispose()
         begin = time.process_time()
         async with database.write(place) as session:

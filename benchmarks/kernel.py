@@ -13,7 +13,7 @@ from uuid import uuid4
 from sqlalchemy import select
 
 from gaby.identity.models import Group
-from gaby.kernel.database import Across, Scope, open_database
+from gaby.kernel.database import AllWorkspaces, Scope, open_database
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.tracing import span
@@ -62,7 +62,7 @@ async def _statements() -> tuple[float, float]:
 
         guarded, unguarded = [
             min([await spent(scope) for _ in range(3)])
-            for scope in (workspace, Across("a benchmark without the guard"))
+            for scope in (workspace, AllWorkspaces("a benchmark without the guard"))
         ]
         await database.close()
     return guarded, unguarded

@@ -26,7 +26,7 @@ from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.knowledge.collection import KnowledgeCollection
 from gaby.knowledge.new_source import NewSource
-from gaby.llm.embeddings.embed import Embed
+from gaby.llm.embeddings.embed import EmbedTexts
 from gaby.llm.embeddings.local import DEFAULT
 from gaby.llm.embeddings.minilm import MiniLM
 from gaby.llm.setups import parse_ref
@@ -112,7 +112,7 @@ async def _indexed(model: str, files: int) -> dict[str, Any]:
             return figures
 
 
-def _embed_all(embed: Embed, texts: Sequence[str]) -> None:
+def _embed_all(embed: EmbedTexts, texts: Sequence[str]) -> None:
     for start in range(0, len(texts), 256):
         embed(texts[start : start + 256])
 

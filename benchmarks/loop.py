@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
-from gaby.agent.acting import Hands
-from gaby.agent.edges import Ending, Step
-from gaby.agent.judging import Judge
-from gaby.agent.loop import Loop
-from gaby.agent.memory import CallRecord, Delta, TicketView
-from gaby.agent.moves import Investigating, Move
+from gaby.agent.loop import InvestigationLoop
+from gaby.agent.memory import CallRecord, MemoryDelta, TicketView
+from gaby.agent.planning_step import PlanningStep
+from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import Acting, Created, Halted, Observing, Planning, SafetyCheck
-from gaby.agent.thinking import Thinking
+from gaby.agent.tool_step import ToolStep
+from gaby.agent.transitions import Ending, TimelineStep
+from gaby.agent.verdict_step import VerdictStep
 from gaby.app import Gaby, build
 from gaby.kernel.actors import system_actor
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.migrations import upgrade
 from gaby.settings import load
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 
 STEPS = 10
 PEER = Path(".venv-peers/bin/python")
@@ -88,28 +88,38 @@ class _Scripted:
     def __init__(self, calls: list[dict[str, Any]]) -> None:
         self._calls = calls
 
-    async def begin(self, run: Investigating, state: Created) -> Move:
+    async def begin(self, run: InvestigationContext, state: Created) -> NextTransition:
         view = TicketView(title=TICKET["title"], body=TICKET["body"], requester="nora@lanternfish.example")
-        return Move(state.started(), (Step("gaby", "Started", "about getting in"),), Delta(ticket=view))
+        return NextTransition(
+            state.started(), (TimelineStep("gaby", "Started", "about getting in"),), MemoryDelta(ticket=view)
+        )
 
-    async def plan(self, run: Investigating, state: Planning) -> Move:
+    async def plan(self, run: InvestigationContext, state: Planning) -> NextTransition:
         if run.edges >= STEPS - 1:
-            return Move(state.halted("the end"), (Step("gaby", "Done"),), ending=Ending(finished_at=run.created_at))
-        return Move(state.propose(()), (Step("gaby", "Plans", "To see what is the case."),), self._delta(run))
+            return NextTransition(
+                state.halted("the end"), (TimelineStep("gaby", "Done"),), ending=Ending(finished_at=run.created_at)
+            )
+        return NextTransition(
+            state.propose(()), (TimelineStep("gaby", "Plans", "To see what is the case."),), self._delta(run)
+        )
 
-    async def check(self, run: Investigating, state: SafetyCheck) -> Move:
-        return Move(state.allowed(()), (Step("safety", "Allowed", "company.list_logins"),), self._delta(run))
+    async def check(self, run: InvestigationContext, state: SafetyCheck) -> NextTransition:
+        return NextTransition(
+            state.allowed(()), (TimelineStep("safety", "Allowed", "company.list_logins"),), self._delta(run)
+        )
 
-    async def act(self, run: Investigating, state: Acting) -> Move:
-        return Move(state.acted(), (Step("company", "list_logins", "user_id=usr_001", "read"),), self._delta(run))
+    async def act(self, run: InvestigationContext, state: Acting) -> NextTransition:
+        return NextTransition(
+            state.acted(), (TimelineStep("company", "list_logins", "user_id=usr_001", "read"),), self._delta(run)
+        )
 
-    def observe(self, run: Investigating, state: Observing) -> Move:
-        return Move(state.observed(), (Step("gaby", "Observes"),), self._delta(run))
+    def observe(self, run: InvestigationContext, state: Observing) -> NextTransition:
+        return NextTransition(state.observed(), (TimelineStep("gaby", "Observes"),), self._delta(run))
 
-    def hear_ticket(self, run: Investigating) -> None:
+    def hear_ticket(self, run: InvestigationContext) -> None:
         pass
 
-    def _delta(self, run: Investigating) -> Delta:
+    def _delta(self, run: InvestigationContext) -> MemoryDelta:
         call = self._calls[run.edges]
         record = CallRecord(
             id=UUID(int=run.edges),
@@ -120,7 +130,7 @@ class _Scripted:
             outcome="done",
             result=call["result"],
         )
-        return Delta(calls=(record,))
+        return MemoryDelta(calls=(record,))
 
 
 async def _ours(folder: Path, runs: int) -> dict[str, float]:
@@ -149,12 +159,15 @@ async def _ours(folder: Path, runs: int) -> dict[str, float]:
     return {"cpu_ms": spent / (runs * STEPS) * 1000, "bytes": grown / (runs * STEPS)}
 
 
-def _scripted(gaby: Gaby) -> Loop:
+def _scripted(gaby: Gaby) -> InvestigationLoop:
     scripted = _Scripted(script())
     parts = gaby.agent.loop.parts
-    return Loop(
+    return InvestigationLoop(
         replace(
-            parts, thinking=cast("Thinking", scripted), hands=cast("Hands", scripted), judge=cast("Judge", scripted)
+            parts,
+            thinking=cast("PlanningStep", scripted),
+            hands=cast("ToolStep", scripted),
+            judge=cast("VerdictStep", scripted),
         )
     )
 

@@ -21,20 +21,20 @@ from procrastinate.schema import SchemaManager
 from sqlalchemy import func, select
 from tests.support.postgres import start_postgres
 
-from gaby.agent.edges import Ending, Step
-from gaby.agent.loop import Loop
+from gaby.agent.loop import InvestigationLoop
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating, Move
-from gaby.agent.queue import Claimed
+from gaby.agent.planning_step import PlanningStep
+from gaby.agent.queue import ClaimedRun
+from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import Created
-from gaby.agent.thinking import Thinking
+from gaby.agent.transitions import Ending, TimelineStep
 from gaby.app import Gaby, build
 from gaby.kernel.actors import system_actor
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.migrations import upgrade
 from gaby.settings import load
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 
 _AT_ONCE = 16
 _BODY = "The till shows an error when we print the daily report, since this morning. " * 6
@@ -92,7 +92,7 @@ async def _measure(url: str, folder: Path, tickets: int) -> dict[str, Any]:
             rates[count] = await _drain(gaby, url, count, share)
             peers[count] = await _drain_peer(peer_url, url, count, share)
         await _drain(gaby, url, 4, tickets)
-        async with gaby.database.read(Across("the benchmark counts all")) as session:
+        async with gaby.database.read(AllWorkspaces("the benchmark counts all")) as session:
             ended = select(func.count()).where(Investigation.wake_at.is_(None))
             done = (await session.scalars(ended)).one()
     return {
@@ -138,7 +138,7 @@ async def _take_in(gaby: Gaby, workspace_id: WorkspaceId, count: int) -> None:
 
 async def _other_started(gaby: Gaby, quiet: WorkspaceId) -> int:
     """How many of the crowded workspace were claimed before the quiet one's ticket was. They are given back."""
-    claimed: list[Claimed] = []
+    claimed: list[ClaimedRun] = []
     while len(claimed) < 1000 and (not claimed or claimed[-1].lease.workspace_id != quiet):
         claimed += await gaby.agent.queue.claim("benchmark", 1)
     for each in claimed:
@@ -149,11 +149,11 @@ async def _other_started(gaby: Gaby, quiet: WorkspaceId) -> int:
 class _Ends:
     """Every run ends at its first edge, so that only claiming and writing are measured."""
 
-    async def begin(self, run: Investigating, state: Created) -> Move:
+    async def begin(self, run: InvestigationContext, state: Created) -> NextTransition:
         ending = Ending(verdict="skipped", finished_at=run.created_at)
-        return Move(state.halted("measured"), (Step("gaby", "Halted"),), ending=ending)
+        return NextTransition(state.halted("measured"), (TimelineStep("gaby", "Halted"),), ending=ending)
 
-    def hear_ticket(self, run: Investigating) -> None:
+    def hear_ticket(self, run: InvestigationContext) -> None:
         pass
 
 
@@ -163,7 +163,7 @@ async def _work(told: str) -> None:
     gaby = _gaby(given["url"], Path(given["folder"]))
     async with gaby.running(background=False):
         parts = gaby.agent.loop.parts
-        loop = Loop(replace(parts, thinking=cast("Thinking", _Ends())))
+        loop = InvestigationLoop(replace(parts, thinking=cast("PlanningStep", _Ends())))
         done = 0
         print("ready", flush=True)
         sys.stdin.readline()

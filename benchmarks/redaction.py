@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gaby.safety.redaction import ALL_KINDS, Certainty, Kind, recognise
+from gaby.safety.redaction import ALL_KINDS, Kind, SpanCertainty, recognise
 
 CLAIMED: dict[str, frozenset[Kind]] = {
     "CREDIT_CARD": frozenset({"card"}),
@@ -52,7 +52,7 @@ class Figures:
         return self.right / self.spans if self.spans else 1.0
 
 
-def measure(records: Iterable[dict[str, Any]], at_least: Certainty) -> dict[str, Figures]:
+def measure(records: Iterable[dict[str, Any]], at_least: SpanCertainty) -> dict[str, Figures]:
     figures: dict[str, Figures] = {}
     for record in records:
         text, labels = record["text"], [(str(name), int(start), int(end)) for name, start, end in record["spans"]]
@@ -88,7 +88,7 @@ def main() -> int:
     parser.add_argument("--examples", action="store_true", help="also print what was missed and what was too much")
     options = parser.parse_args()
     lines = (options.data / "synth.jsonl").read_text(encoding="utf-8").splitlines()
-    figures = measure([json.loads(line) for line in lines if line], Certainty.LIKELY)
+    figures = measure([json.loads(line) for line in lines if line], SpanCertainty.LIKELY)
     if options.json:
         print(json.dumps({name: _row(one) for name, one in figures.items()}))
     else:

@@ -19,8 +19,8 @@ from benchmarks.retrieval_choosing import choose
 from benchmarks.retrieval_data import Task, tasks
 from benchmarks.retrieval_honesty import decisions
 from benchmarks.retrieval_index import Corpus, corpus_of, plain_words, ranking_by_words, without_stop_words
-from gaby.knowledge.retrieval.figures import ndcg, recall
-from gaby.knowledge.retrieval.questions import questions
+from gaby.knowledge.retrieval.metrics import ndcg, recall
+from gaby.knowledge.retrieval.query_expansion import questions
 from gaby.knowledge.retrieval.ranking import rank
 from gaby.knowledge.retrieval.weights import DEFAULT
 from gaby.knowledge.terms import terms

@@ -8,10 +8,10 @@ import numpy as np
 from benchmarks.retrieval_data import Task
 from benchmarks.retrieval_honesty import examples, factors, fitted
 from benchmarks.retrieval_index import Corpus
-from gaby.knowledge.retrieval.pool import Pool
-from gaby.knowledge.retrieval.questions import Query, questions
+from gaby.knowledge.retrieval.pool import CandidatePool
+from gaby.knowledge.retrieval.query_expansion import SearchQuery, questions
 from gaby.knowledge.retrieval.ranking import rank
-from gaby.knowledge.retrieval.weights import DEFAULT, Weights
+from gaby.knowledge.retrieval.weights import DEFAULT, RankingWeights
 
 CHOSEN = ("words", "meaning", "part", "document", "reading", "exact", "pairs", "title", "neighbour")
 STEP = 0.1
@@ -26,9 +26,9 @@ WORTH = 0.002
 @dataclass(frozen=True)
 class Prepared:
     name: str
-    asked: list[tuple[list[Query], Pool, set[int]]]
+    asked: list[tuple[list[SearchQuery], CandidatePool, set[int]]]
 
-    def score(self, weights: Weights) -> float:
+    def score(self, weights: RankingWeights) -> float:
         """The mean of recall@5 and recall@10."""
         found = [_recalls(queries, pool, wanted, weights) for queries, pool, wanted in self.asked if wanted]
         return sum(found) / len(found)
@@ -50,7 +50,7 @@ def choose(read: Sequence[tuple[Task, Corpus]]) -> Iterator[str]:
     yield f"certainty (always, meaning, part, covered, known, size): {given}; the default is {kept}"
 
 
-def _climbed(start: Weights, sets: Sequence[Prepared]) -> Weights:
+def _climbed(start: RankingWeights, sets: Sequence[Prepared]) -> RankingWeights:
     """One weight after the other, one step up or down, as long as all sets together gain."""
     weights, best = start, _mean(start, sets)
     while True:
@@ -61,7 +61,7 @@ def _climbed(start: Weights, sets: Sequence[Prepared]) -> Weights:
         weights, best = better, score
 
 
-def _around(weights: Weights) -> Iterator[Weights]:
+def _around(weights: RankingWeights) -> Iterator[RankingWeights]:
     for name in CHOSEN:
         for step in (-STEP, STEP):
             value = float(getattr(weights, name)) + step
@@ -69,23 +69,23 @@ def _around(weights: Weights) -> Iterator[Weights]:
                 yield replace(weights, **{name: round(value, 2)})
 
 
-def _mean(weights: Weights, sets: Sequence[Prepared]) -> float:
+def _mean(weights: RankingWeights, sets: Sequence[Prepared]) -> float:
     return float(np.mean([each.score(weights) for each in sets]))
 
 
 def _prepared(task: Task, corpus: Corpus) -> Prepared:
-    asked: list[tuple[list[Query], Pool, set[int]]] = []
+    asked: list[tuple[list[SearchQuery], CandidatePool, set[int]]] = []
     for number in range(0, len(task.questions), max(1, len(task.questions) // ASKED)):
         queries = questions(task.questions[number])
         asked.append((queries, corpus.pool(queries), task.wanted[number]))
     return Prepared(task.name, asked)
 
 
-def _recalls(queries: Sequence[Query], pool: Pool, wanted: set[int], weights: Weights) -> float:
+def _recalls(queries: Sequence[SearchQuery], pool: CandidatePool, wanted: set[int], weights: RankingWeights) -> float:
     ranked = rank(queries, pool, limit=20, weights=weights)
     found = list(dict.fromkeys(each.found.document for each in ranked))
     return (len(set(found[:5]) & wanted) + len(set(found[:10]) & wanted)) / (2 * len(wanted))
 
 
-def _named(weights: Weights) -> str:
+def _named(weights: RankingWeights) -> str:
     return ", ".join(f"{each.name} {getattr(weights, each.name)}" for each in fields(weights) if each.name in CHOSEN)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from benchmarks.retrieval_data import Task
 from benchmarks.retrieval_index import Corpus
 from gaby.knowledge.retrieval.confidence import signs_of
-from gaby.knowledge.retrieval.questions import questions
+from gaby.knowledge.retrieval.query_expansion import questions
 from gaby.knowledge.retrieval.ranking import rank
-from gaby.knowledge.retrieval.weights import DEFAULT, Certainty
+from gaby.knowledge.retrieval.weights import DEFAULT, ConfidenceWeights
 
 ASKED = 100
 """Questions of each set, at most."""
@@ -32,11 +32,11 @@ class Example:
     """One row for each passage that was ranked."""
     right: list[bool]
 
-    def best(self, certainty: Certainty) -> float:
+    def best(self, certainty: ConfidenceWeights) -> float:
         return max(1 / (1 + math.exp(-float(np.clip(each, -30, 30)))) for each in self.signs @ factors(certainty))
 
 
-def factors(certainty: Certainty) -> NDArray[np.float64]:
+def factors(certainty: ConfidenceWeights) -> NDArray[np.float64]:
     of = certainty
     return np.array([of.always, of.meaning, of.part, of.covered, of.known, of.size])
 

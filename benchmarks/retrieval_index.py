@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from benchmarks.retrieval_data import Document
 from gaby.knowledge.chunking import cut
-from gaby.knowledge.documents import Text
-from gaby.knowledge.retrieval.pool import Found, Pool
-from gaby.knowledge.retrieval.questions import Query
-from gaby.knowledge.retrieval.wording import passage_text, question_text
+from gaby.knowledge.documents import DocumentText
+from gaby.knowledge.retrieval.embedding_text import passage_text, question_text
+from gaby.knowledge.retrieval.pool import CandidatePool, PooledPassage
+from gaby.knowledge.retrieval.query_expansion import SearchQuery
 from gaby.knowledge.terms import terms
-from gaby.llm.embeddings.embed import Embed
+from gaby.llm.embeddings.embed import EmbedTexts
 from gaby.mind.words import STOP_WORDS
 
 HITS, HITS_OF_A_PART, HELPED, MOST_TERMS = 100, 40, 30, 24
@@ -63,14 +63,14 @@ class Bm25:
 
 @dataclass(frozen=True)
 class Corpus:
-    found: list[Found]
+    found: list[PooledPassage]
     bm25: Bm25
     vectors: Scores
     model: str
-    embed: Embed
+    embed: EmbedTexts
     kept: dict[str, Scores]
 
-    def pool(self, queries: Sequence[Query]) -> Pool:
+    def pool(self, queries: Sequence[SearchQuery]) -> CandidatePool:
         rarity = {word: self.bm25.rarity(word) for query in queries for word in self.bm25.known(query.terms)}
         asked = self._vectors_of([question_text(self.model, query.text, rarity) for query in queries])
         cosine = asked @ self.vectors.T
@@ -87,7 +87,7 @@ class Corpus:
         for row, scores in zip(shown, lexical, strict=True):
             best = np.argsort(-scores, kind="stable")[:hits]
             row[best] = scores[best]
-        return Pool(
+        return CandidatePool(
             [self.found[place] for place in places],
             shown[:, places],
             cosine[:, places],
@@ -105,19 +105,19 @@ class Corpus:
         return np.stack([self.kept[text] for text in texts])
 
 
-def corpus_of(documents: Sequence[Document], model: str, embed: Embed) -> Corpus:
+def corpus_of(documents: Sequence[Document], model: str, embed: EmbedTexts) -> Corpus:
     found = list(_passages(documents))
     indexed = ["\n".join([each.title, *each.headings, each.text]) for each in found]
     texts = [passage_text(model, each.title, each.headings, each.text) for each in found]
     return Corpus(found, Bm25([terms(each) for each in indexed]), embed(texts), model, embed, {})
 
 
-def _passages(documents: Sequence[Document]) -> Iterable[Found]:
+def _passages(documents: Sequence[Document]) -> Iterable[PooledPassage]:
     number = 0
     for place, document in enumerate(documents):
-        text = Text(document.title, document.text or " ", "markdown")
+        text = DocumentText(document.title, document.text or " ", "markdown")
         for ordinal, passage in enumerate(cut(text)):
-            yield Found(number, place, ordinal, document.title, passage.headings, passage.of(text.text))
+            yield PooledPassage(number, place, ordinal, document.title, passage.headings, passage.of(text.text))
             number += 1
 
 

@@ -22,33 +22,33 @@ from typing import Any
 
 import anthropic
 import orjson
-from tests.llm.scenes import FixedSetups, lengths
+from tests.llm.scenes import FixedSetups, NoMeaning
 from tests.llm.skills import WEIGH, Complaint
 from tests.support.models.replies import structured
-from tests.support.models.scripted import KEY, scripted_models
+from tests.support.models.scripted_vendors import KEY, scripted_models
 
 from gaby.identity.workspaces import Workspaces
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.crypto import MasterKeys, Vault
-from gaby.kernel.crypto.keyfile import KeyRing
+from gaby.kernel.crypto.keyfile import MasterKeyRing
 from gaby.kernel.database import Database, open_database
-from gaby.kernel.ids import SYSTEM, Ids, RunId, WorkspaceId
+from gaby.kernel.ids import SYSTEM, IdFactory, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.llm.breaker import Breakers
-from gaby.llm.messages import Message, Request, ToolSpec, Usage
+from gaby.llm.fallback import FallbackDependencies
+from gaby.llm.messages import ChatMessage, ModelRequest, TokenUsage, ToolSpec
 from gaby.llm.prices import listed_price
 from gaby.llm.providers.config import ProviderConfig
 from gaby.llm.providers.factory import make_provider
-from gaby.llm.results import Occasion
+from gaby.llm.results import SkillContext
 from gaby.llm.runtime import SkillRunner
-from gaby.llm.setups import Link, ModelRef, Setup
+from gaby.llm.setups import ModelRef, ModelSetup, RoutedModel
 from gaby.llm.tiers import Tier
-from gaby.llm.walk import Road
 from gaby.migrations import upgrade
-from gaby.usage.books import KeptBooks
+from gaby.usage.budget_ledger import StoredBudgetLedger
 from gaby.usage.call_traces import CallTraces
-from gaby.usage.limits import Cap, Limits
+from gaby.usage.limits import BudgetLimits, SpendCap
 
 MOST_MS = 1.0
 IMPORT_SECONDS = 0.6
@@ -82,7 +82,7 @@ async def _measure(address: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         database = open_database(f"sqlite:///{Path(folder) / 'gaby.db'}")
         upgrade(database)
-        link = Link(MODEL, "a", provider, listed_price("anthropic", "claude-sonnet-4-5"))
+        link = RoutedModel(MODEL, "a", provider, listed_price("anthropic", "claude-sonnet-4-5"))
         async with _runner(database, link, keep_traces=timedelta(0)) as run:
             untraced = await _cpu(run)
         async with _runner(database, link, keep_traces=timedelta(days=30)) as run:
@@ -136,21 +136,23 @@ async def _cpu(work: Callable[[], Awaitable[object]]) -> float:
 
 @asynccontextmanager
 async def _runner(
-    database: Database, link: Link, *, keep_traces: timedelta
+    database: Database, link: RoutedModel, *, keep_traces: timedelta
 ) -> AsyncGenerator[Callable[[], Awaitable[object]]]:
     clock = SystemClock()
-    ids = Ids(clock)
+    ids = IdFactory(clock)
     async with database.write(SYSTEM) as session:
         made = await Workspaces(clock, ids).create(
             session, system_actor("bench"), slug=f"acme-{ids.new().hex}", name="Acme"
         )
-    books = KeptBooks(database, clock, ids, Metrics(), Limits(run=Cap(), day=Cap(10**9, 10**12)))
-    vault = Vault(MasterKeys(KeyRing.of(os.urandom(32))), clock, ids)
+    books = StoredBudgetLedger(
+        database, clock, ids, Metrics(), BudgetLimits(run=SpendCap(), day=SpendCap(10**9, 10**12))
+    )
+    vault = Vault(MasterKeys(MasterKeyRing.of(os.urandom(32))), clock, ids)
     traces = CallTraces(database, vault, clock, keep_traces)
-    road = Road(books, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces)
-    setup = Setup(chains={tier.value: (MODEL,) for tier in Tier}, links={MODEL: link})
-    runner = SkillRunner(FixedSetups(setup), road, lengths, timedelta(seconds=20))
-    occasion = Occasion(WorkspaceId(made.id), RunId(ids.new()))
+    road = FallbackDependencies(books, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces)
+    setup = ModelSetup(chains={tier.value: (MODEL,) for tier in Tier}, links={MODEL: link})
+    runner = SkillRunner(FixedSetups(setup), road, NoMeaning(), timedelta(seconds=20))
+    occasion = SkillContext(WorkspaceId(made.id), RunId(ids.new()))
     try:
         yield lambda: runner.run(WEIGH, Complaint(), occasion)
     finally:
@@ -163,18 +165,18 @@ async def _turns(address: str) -> dict[str, float]:
     provider = make_provider(ProviderConfig.model_validate({"kind": "anthropic", "base_url": address, "key": KEY}))
     tool = ToolSpec("crm.find", "Find a customer. " * 60, {"type": "object", "properties": {}})
     envelope = "\n".join(f"Runbook line {number}: look at the queue, then at the worker." for number in range(120))
-    messages: list[Message] = []
-    used = Usage()
+    messages: list[ChatMessage] = []
+    used = TokenUsage()
     for turn in range(10):
-        messages.append(Message("user", f"Step {turn}: the tool answered with a page of rows. " * 12))
-        request = Request(MODEL.model, "You investigate. " * 80, tuple(messages), 200, envelope, (tool,))
+        messages.append(ChatMessage("user", f"Step {turn}: the tool answered with a page of rows. " * 12))
+        request = ModelRequest(MODEL.model, "You investigate. " * 80, tuple(messages), 200, envelope, (tool,))
         answer = await provider.chat(request)
         used += answer.usage
-        messages.append(Message("assistant", "Then look at the next system."))
+        messages.append(ChatMessage("assistant", "Then look at the next system."))
     await provider.close()
     price = listed_price("anthropic", "claude-sonnet-4-5")
     assert price is not None
-    plain = Usage(input=used.total - used.output, output=used.output)
+    plain = TokenUsage(input=used.total - used.output, output=used.output)
     return {
         "10 turns, tokens sent": plain.input,
         "10 turns, share of them read from the cache": used.cache_read / plain.input,

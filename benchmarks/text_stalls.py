@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gaby.safety import Placeholders, Redactor, find_carriers
-from gaby.safety.matching import quote, says, words
 from gaby.safety.redaction import GDPR, Dictionary, KnownPerson, recognise
-from gaby.safety.redaction.hidden import find_hidden, find_unseen
+from gaby.safety.redaction.hidden_text import find_hidden, find_unseen
 from gaby.safety.redaction.links import find_links
+from gaby.safety.value_match import quote, says, words
 
 SIZES = (100_000, 1_000_000)
 STALL_MS = 50

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gaby.tickets.adapters.manifest import RULES, SCALES, Manifest
+from gaby.tickets.adapters.manifest import RULES, SCALES, AdapterManifest
 
 _SIGNS = {"done": "yes", "exempt": "not needed", "todo": "not yet"}
 
 
-def quality_page(found: Sequence[Manifest]) -> str:
+def quality_page(found: Sequence[AdapterManifest]) -> str:
     return "\n".join(_lines(found)) + "\n"
 
 
-def _lines(found: Sequence[Manifest]) -> Iterator[str]:
+def _lines(found: Sequence[AdapterManifest]) -> Iterator[str]:
     yield "# How good each help desk adapter is"
     yield ""
     yield "Generated from the `manifest.toml` of each adapter. A test checks that every test named there exists, that"
@@ -28,7 +28,7 @@ def _lines(found: Sequence[Manifest]) -> Iterator[str]:
     yield from _reasons(found)
 
 
-def _scale(title: str, rules: Mapping[str, str], found: Sequence[Manifest]) -> Iterator[str]:
+def _scale(title: str, rules: Mapping[str, str], found: Sequence[AdapterManifest]) -> Iterator[str]:
     yield ""
     yield f"## {title}"
     yield ""
@@ -39,7 +39,7 @@ def _scale(title: str, rules: Mapping[str, str], found: Sequence[Manifest]) -> I
         yield f"| {meaning} | {' | '.join(signs)} |"
 
 
-def _reasons(found: Sequence[Manifest]) -> Iterator[str]:
+def _reasons(found: Sequence[AdapterManifest]) -> Iterator[str]:
     yield ""
     yield "## Why not"
     yield ""

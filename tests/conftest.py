@@ -12,15 +12,15 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis
 
 from gaby.app import Gaby, build
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database, open_database
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.migrations import upgrade
 from gaby.settings import Settings, load
+from tests.support.app_client import World
 from tests.support.connector_forks import ConnectorForks
 from tests.support.postgres import Postgres, start_postgres
 from tests.support.shared_costs import share_costs
-from tests.support.web import World
 
 ENGINES = ("sqlite", "postgresql")
 SAMPLED = ("agent", "api", "app", "audit/test_witness.py", "cli", "identity", "llm", "skills", "tickets", "tools")
@@ -54,13 +54,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def clock() -> HeldClock:
-    return HeldClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC))
+def clock() -> ManualClock:
+    return ManualClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC))
 
 
 @pytest.fixture
-def ids(clock: HeldClock) -> Ids:
-    return Ids(clock)
+def ids(clock: ManualClock) -> IdFactory:
+    return IdFactory(clock)
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +133,7 @@ def connector_forks(tmp_path_factory: pytest.TempPathFactory) -> Generator[Conne
 
 @pytest.fixture
 async def gaby(
-    settings: Settings, clock: HeldClock, connector_forks: ConnectorForks, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, clock: ManualClock, connector_forks: ConnectorForks, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncGenerator[Gaby]:
     """All of Gaby on a fresh database, with time held still."""
     connector_forks.use(monkeypatch)

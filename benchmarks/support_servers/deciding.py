@@ -12,8 +12,8 @@ from gaby.kernel.actors import system_actor
 from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.mcp import ServerKey, read_definitions
 from gaby.safety import (
+    AccessRules,
     Label,
-    LaneRules,
     Origin,
     Placeholders,
     Policy,
@@ -29,7 +29,7 @@ from gaby.safety import (
 from gaby.tools import Run
 from gaby.tools.catalogue import ConnectorEntry, ToolEntry
 from gaby.tools.gather import Circumstances, gather
-from gaby.tools.showing import real_arguments, shown_arguments
+from gaby.tools.redacted_view import real_arguments, shown_arguments
 from gaby_connectors.sdk.manifest import Autonomy
 
 _WORKSPACE = WorkspaceId(UUID(int=0xACE))
@@ -123,7 +123,7 @@ def _entry() -> ToolEntry:
         lane=lane(tool.manifest, of_arguments),
         fingerprint=shown.fingerprint,
     )
-    policy = Policy(Autonomy.ACT, Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",))))
+    policy = Policy(Autonomy.ACT, Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",))))
     connected = ConnectorEntry(
         key=ServerKey(_WORKSPACE, "orders"),
         policy=policy,

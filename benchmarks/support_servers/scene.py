@@ -9,18 +9,18 @@ from typing import Any
 
 from gaby.app import Gaby, build
 from gaby.kernel.actors import Actor, system_actor
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import WorkspaceId
 from gaby.migrations import upgrade
-from gaby.safety import LaneRules, Scopes
+from gaby.safety import AccessRules, Scopes
 from gaby.settings import load
-from gaby.tools import Call, Done, Run
+from gaby.tools import Done, Run, ToolCall
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 from gaby_connectors.sdk.manifest import Autonomy
 
-EVERYTHING = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",)))
+EVERYTHING = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",)))
 _NO_LIMIT = 100_000
 
 
@@ -39,7 +39,7 @@ class Scene:
         return run
 
     async def read(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> None:
-        outcome = await self.gaby.tools.invoker.invoke(Call(f"orders.{tool}", arguments, self.gaby.ids.new()), run)
+        outcome = await self.gaby.tools.invoker.invoke(ToolCall(f"orders.{tool}", arguments, self.gaby.ids.new()), run)
         assert isinstance(outcome, Done), outcome
         assert not outcome.cached
 
@@ -48,7 +48,7 @@ class Scene:
 
     async def connect(self, name: str, program: str, autonomy: Autonomy = Autonomy.INVESTIGATE) -> None:
         tools, actor = self.gaby.tools, self.actor
-        new = NewConnector(name, "command", Command(command=sys.executable, args=(program,)))
+        new = NewConnector(name, "command", CommandSpec(command=sys.executable, args=(program,)))
         async with self.gaby.database.write(self.workspace_id) as session:
             await tools.connectors.add(session, actor, new)
         shown = await tools.look(actor, name)
@@ -65,7 +65,7 @@ async def open_scene(folder: Path, orders: str | None = None) -> AsyncGenerator[
     gaby = build(settings)
     upgrade(gaby.database)
     async with gaby.running():
-        async with gaby.database.write(Across("a benchmark sets the scene")) as session:
+        async with gaby.database.write(AllWorkspaces("a benchmark sets the scene")) as session:
             made = await gaby.identity.workspaces.create(session, system_actor("benchmark"), slug="acme", name="Acme")
         scene = Scene(gaby, WorkspaceId(made.id))
         if orders is not None:

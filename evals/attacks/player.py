@@ -10,7 +10,7 @@ import httpx2
 from evals.attacks.attack import Attack, IncomingText, ModelScript, Observed
 from evals.attacks.product import RunningProduct
 from gaby.agent.replies import PUBLIC, acknowledgement, message
-from gaby.llm.books import OFFLINE
+from gaby.llm.budget_ledger import OFFLINE
 
 _PATIENCE = 60.0
 _BY_RULES = tuple(message(verdict, "", OFFLINE) for verdict in sorted(PUBLIC))

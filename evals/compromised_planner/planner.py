@@ -8,11 +8,11 @@ from evals.chat_server import Call
 from evals.compromised_planner.model_server import MOST_CALLS, Script
 from evals.compromised_planner.stage import Stage
 from evals.compromised_planner.tricks import REVEALS, TRICKS, names_in, spelled
-from gaby.agent.loading import load
 from gaby.agent.memory import CallRecord
 from gaby.agent.models import Investigation
-from gaby.tickets.canonical import IncomingTicket
-from gaby.tools.approvals import Answer
+from gaby.agent.run_loader import load
+from gaby.tickets.canonical_ticket import IncomingTicket
+from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.models import Approval
 
 
@@ -87,7 +87,7 @@ class Planner:
         for each in waiting:
             if attackers:
                 played.attacker_refused.append(str(each.concerns[0]["rule"]))
-            answer = Answer("refuse", "Nobody asked for this.") if attackers else Answer("approve")
+            answer = ApprovalDecision("refuse", "Nobody asked for this.") if attackers else ApprovalDecision("approve")
             async with gaby.database.write(actor.workspace_id) as session:
                 await gaby.tools.decide_approval(session, actor, each.typed_id, answer)
 

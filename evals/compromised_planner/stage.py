@@ -12,22 +12,22 @@ from typing import Any
 from evals.compromised_planner.model_server import MODEL, ModelServer
 from gaby.app import Gaby, build
 from gaby.kernel.actors import Actor, system_actor
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.accounts import NewAccount
 from gaby.llm.setups import parse_chain
 from gaby.migrations import upgrade
-from gaby.safety import LaneRules, Scopes
+from gaby.safety import AccessRules, Scopes
 from gaby.settings import load
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 from gaby.tools.manifests import parse_manifest
 from gaby_connectors.sdk.manifest import Autonomy
 
 SUITES = ("workspace", "travel", "banking", "slack")
 _HERE = Path(__file__).parent
-_EVERYTHING = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",)))
+_EVERYTHING = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",)))
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Door:
 @dataclass
 class Stage:
     gaby: Gaby
-    clock: HeldClock
+    clock: ManualClock
     actor: Actor
     doors: dict[str, Door]
     model: ModelServer
@@ -63,12 +63,12 @@ class Stage:
 
 @asynccontextmanager
 async def open_stage(home: Path, python: Path, suites: tuple[str, ...] = SUITES) -> AsyncGenerator[Stage]:
-    clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
+    clock = ManualClock(datetime(2030, 1, 1, tzinfo=UTC))
     gaby = build(load({"GABY_HOME": str(home / "gaby")}, env_file=None).settings, clock=clock)
     upgrade(gaby.database)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gaby.running(background=False))
-        async with gaby.database.write(Across("an evaluation sets the scene")) as session:
+        async with gaby.database.write(AllWorkspaces("an evaluation sets the scene")) as session:
             made = await gaby.identity.workspaces.create(session, system_actor("eval"), slug="dojo", name="Dojo")
         actor = system_actor("compromised planner", WorkspaceId(made.id))
         doors = {name: await _connect(gaby, actor, name, home, python) for name in suites}
@@ -86,7 +86,7 @@ async def open_stage(home: Path, python: Path, suites: tuple[str, ...] = SUITES)
 async def _connect(gaby: Gaby, actor: Actor, name: str, home: Path, python: Path) -> Door:
     tools, place = gaby.tools, str(home / f"{name}.door")
     env = {"DOJO_SUITE": name, "DOJO_DOOR": place}
-    way = Command(command=str(python), args=(str(_HERE / "dojo" / "suite_server.py"),), env=env)
+    way = CommandSpec(command=str(python), args=(str(_HERE / "dojo" / "suite_server.py"),), env=env)
     manifest = parse_manifest((_HERE / "manifests" / f"{name}.yaml").read_text(encoding="utf-8"))
     async with gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(name, "command", way, manifest=manifest))

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from evals.entailment.pairs import Pair
 from evals.recorded.seat import Seat
-from gaby.evals.stage import START, FrozenClock, open_stage
+from gaby.evals.environment import START, FrozenClock, open_stage
 from gaby.mind import support
 from gaby.settings import Settings
 from gaby.settings.models import ModelSettings
@@ -48,9 +48,9 @@ async def _by_model(pairs: Sequence[Pair], seat: Seat) -> dict[str, bool]:
     return judged
 
 
-def _draft(pairs: Sequence[Pair]) -> review.Draft:
+def _draft(pairs: Sequence[Pair]) -> review.ReviewInput:
     numbered = list(enumerate(pairs, 1))
-    return review.Draft(
+    return review.ReviewInput(
         ticket="Several questions.",
         verdict="needs_tech",
         sentences=[

@@ -20,22 +20,22 @@ from pydantic_ai.usage import UsageLimits
 from pydantic_core import SchemaValidator, core_schema
 
 from gaby.agent import detector
-from gaby.agent.envelope import Toolbox, fill
-from gaby.agent.memory import CallRecord, Delta, PassageRecord, TicketView
-from gaby.agent.moves import Investigating
+from gaby.agent.envelope import PlannerTools, fill
+from gaby.agent.memory import CallRecord, MemoryDelta, PassageRecord, TicketView
 from gaby.agent.replies import PUBLIC
+from gaby.agent.run_context import InvestigationContext
 from gaby.agent.states import Judging
-from gaby.evals.driving import Told, answer_approvals, recount
+from gaby.evals.case_workspace import CaseWorkspace
+from gaby.evals.drivers import DriverResult, answer_approvals, recount
 from gaby.evals.fixtures import Fixture
-from gaby.evals.played import Line, Played, PlayedCall, Posted
-from gaby.evals.scene import Scene
+from gaby.evals.played_run import PlayedCall, PlayedPosting, PlayedRun, PlayedStep
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.kernel.outcomes import CallOutcome
 from gaby.mind.tool_names import short_name
 from gaby.skills import plan, triage
 from gaby.skills.plan_turns import SEARCH
-from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
+from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Simulated, ToolCall, ToolOutcome, Unknown
 from gaby.tools.disclosure import requester_of
 
 _ANYTHING = SchemaValidator(schema=core_schema.any_schema())
@@ -54,15 +54,15 @@ class Enough(Exception):
 class Work:
     """What one run holds in hand."""
 
-    scene: Scene
-    run: Investigating
-    planned: dict[str, plan.Call] = field(default_factory=dict[str, plan.Call])
+    scene: CaseWorkspace
+    run: InvestigationContext
+    planned: dict[str, plan.PlannerCall] = field(default_factory=dict[str, plan.PlannerCall])
     approvals: dict[str, UUID] = field(default_factory=dict[str, UUID])
     asked: list[PlayedCall] = field(default_factory=list[PlayedCall])
-    lines: list[Line] = field(default_factory=list[Line])
+    lines: list[PlayedStep] = field(default_factory=list[PlayedStep])
 
     def say(self, system: str, action: str, detail: str = "") -> None:
-        self.lines.append(Line(system, action, self.run.told(detail)))
+        self.lines.append(PlayedStep(system, action, self.run.told(detail)))
 
     def record(self, tool: str, arguments: dict[str, Any], lane: str, outcome: ToolOutcome, why: str) -> str:
         name, result, reason = _told(outcome)
@@ -78,7 +78,7 @@ class Work:
             reason=reason,
             why=why,
         )
-        memory.add(Delta(calls=(record,)))
+        memory.add(MemoryDelta(calls=(record,)))
         self.say(tool, name, reason)
         return name
 
@@ -113,7 +113,7 @@ class GabyTools(AbstractToolset[Work]):
         lane = "write" if tool.tool_def.sequential else "read"
         approval = work.approvals.get(call_id)
         planned = work.planned[call_id]
-        call = Call(
+        call = ToolCall(
             name,
             tool_args,
             UUID(call_id),
@@ -140,32 +140,32 @@ def _thinking(work: Work) -> FunctionModel:
         noticed = detector.notice(run.memory.calls, run.memory.nudges, run.memory.withdrawn)
         if noticed.enough is not None:
             raise Enough(noticed.enough)
-        run.memory.add(Delta(nudges=noticed.nudges, withdrawn=noticed.withdraw))
+        run.memory.add(MemoryDelta(nudges=noticed.nudges, withdrawn=noticed.withdraw))
         box = await _toolbox(work)
         reader, now = requester_of(run.tools), gaby.clock.now()
         filled = fill(run.memory, box, (), run.persona.bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
         planned = await gaby.models.runner.run(plan.skill, filled.envelope, run.occasion)
         usage, step = planned.usage, planned.value
-        run.memory.add(Delta(tokens=usage.counted, nano_usd=planned.nano_usd or 0))
+        run.memory.add(MemoryDelta(tokens=usage.counted, nano_usd=planned.nano_usd or 0))
         work.say("gaby", step.kind, step.why)
         if step.kind == "retrieve":
-            search = plan.Call(tool=SEARCH, arguments={"queries": list(step.queries)})
+            search = plan.PlannerCall(tool=SEARCH, arguments={"queries": list(step.queries)})
             return ModelResponse(parts=[_part(work, search)])
         if step.kind == "call" and step.calls:
-            run.memory.add(Delta(iterations=1))
+            run.memory.add(MemoryDelta(iterations=1))
             return ModelResponse(parts=[_part(work, each) for each in step.calls])
         if step.conclusion is not None:
-            run.memory.add(Delta(conclusion=step.conclusion, written_by=planned.source))
+            run.memory.add(MemoryDelta(conclusion=step.conclusion, written_by=planned.source))
         return ModelResponse(parts=[TextPart(step.why or "done")])
 
     return FunctionModel(think, model_name="gaby-plan")
 
 
-async def drive(scene: Scene, fixture: Fixture, ticket_id: TicketId) -> Played:
+async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> PlayedRun:
     begin = time.perf_counter()
     work = await _taken_up(scene, ticket_id)
     if work is None:
-        return Played(verdict="skipped")
+        return PlayedRun(verdict="skipped")
     ending = await _triaged(work) or await _investigated(work, fixture)
     told = await _judged(work, ending)
     return recount(scene, told._replace(seconds=time.perf_counter() - begin))
@@ -216,23 +216,23 @@ async def _answers(work: Work, asked: DeferredToolRequests) -> DeferredToolResul
             outcome="denied",
             reason=reason,
         )
-        work.run.memory.add(Delta(calls=(refused,)))
+        work.run.memory.add(MemoryDelta(calls=(refused,)))
         results.approvals[part.tool_call_id] = ToolDenied(reason)
     return results
 
 
-async def _judged(work: Work, ending: Judging | str) -> Told:
+async def _judged(work: Work, ending: Judging | str) -> DriverResult:
     memory = work.run.memory
     if isinstance(ending, str):
-        return Told(memory, ending, tuple(work.asked), tuple(work.lines))
+        return DriverResult(memory, ending, tuple(work.asked), tuple(work.lines))
     move = await work.scene.gaby.agent.loop.parts.judge.judge(work.run, ending, escalates=False)
     memory.add(move.delta)
     verdict = memory.verdict or "failed"
-    posted = (Posted(memory.reply, verdict not in PUBLIC),) if memory.reply else ()
-    return Told(memory, verdict, tuple(work.asked), tuple(work.lines), posted)
+    posted = (PlayedPosting(memory.reply, verdict not in PUBLIC),) if memory.reply else ()
+    return DriverResult(memory, verdict, tuple(work.asked), tuple(work.lines), posted)
 
 
-async def _taken_up(scene: Scene, ticket_id: TicketId) -> Work | None:
+async def _taken_up(scene: CaseWorkspace, ticket_id: TicketId) -> Work | None:
     gaby = scene.gaby
     async with gaby.database.read(scene.actor.workspace_id) as session:
         found = await gaby.agent.latest_of(session, ticket_id)
@@ -254,16 +254,16 @@ async def _taken_up(scene: Scene, ticket_id: TicketId) -> Work | None:
         priority=ticket.priority,
         messages=messages,
     )
-    run.memory.add(Delta(ticket=view))
+    run.memory.add(MemoryDelta(ticket=view))
     run.tools.ledger.read_external("the ticket", "\n\n".join((view.title, view.body, *messages)))
     return Work(scene, run)
 
 
 async def _triaged(work: Work) -> Judging | None:
     view = work.run.memory.ticket
-    given = triage.Incoming(title=view.title[:500], body=view.body[:20_000])
+    given = triage.TriageInput(title=view.title[:500], body=view.body[:20_000])
     found = (await work.scene.gaby.models.runner.run(triage.skill, given, work.run.occasion)).value
-    work.run.memory.add(Delta(intent=found.intent, worth_investigating=found.worth_investigating))
+    work.run.memory.add(MemoryDelta(intent=found.intent, worth_investigating=found.worth_investigating))
     work.say("gaby", f"Triage: {found.intent}", " ".join(found.reasons))
     return None if found.worth_investigating else Judging(because=found.reasons[-1])
 
@@ -284,19 +284,19 @@ async def _search(work: Work, queries: tuple[str, ...]) -> str:
         for hit in found.hits
         if hit.citation not in known
     )
-    run.memory.add(Delta(queries=queries, passages=passages))
+    run.memory.add(MemoryDelta(queries=queries, passages=passages))
     return f"{len(passages)} passages"
 
 
-def _part(work: Work, call: plan.Call) -> ToolCallPart:
+def _part(work: Work, call: plan.PlannerCall) -> ToolCallPart:
     """Its id is the idempotency key, so that the same call has one effect."""
     call_id = str(work.scene.gaby.ids.new())
     work.planned[call_id] = call
     return ToolCallPart(tool_name=call.tool, args=call.arguments, tool_call_id=call_id)
 
 
-async def _toolbox(work: Work) -> Toolbox:
-    return Toolbox(await work.scene.gaby.tools.catalogue.snapshot(work.run.workspace_id))
+async def _toolbox(work: Work) -> PlannerTools:
+    return PlannerTools(await work.scene.gaby.tools.catalogue.snapshot(work.run.workspace_id))
 
 
 def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:

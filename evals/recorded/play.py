@@ -9,7 +9,7 @@ from evals.recorded.seat import PromptSize, Seat
 from gaby.evals.companies.company import read_company
 from gaby.evals.companies.player import play_company
 from gaby.evals.companies.results import CompanyResult
-from gaby.evals.stage import START, FrozenClock, open_stage
+from gaby.evals.environment import START, FrozenClock, open_stage
 from gaby.settings import Settings
 from gaby.settings.models import ModelSettings
 

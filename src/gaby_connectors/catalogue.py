@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import NamedTuple
 
-from gaby_connectors.sdk.config import ConnectorConfig, Setting, settings_of
+from gaby_connectors.sdk.config import ConnectorConfig, ConnectorSetting, settings_of
 
 
 class Bundle(NamedTuple):
@@ -48,6 +48,6 @@ BUNDLED: Mapping[str, Bundle] = {
 }
 
 
-def settings_of_bundle(bundle: Bundle) -> tuple[Setting, ...]:
+def settings_of_bundle(bundle: Bundle) -> tuple[ConnectorSetting, ...]:
     config: type[ConnectorConfig] = getattr(import_module(f"{bundle.module}.config"), bundle.config)
     return settings_of(config)

@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from gaby.agent.edges import Edge, Lease
 from gaby.agent.models import Investigation
+from gaby.agent.transitions import Lease, Transition
 from gaby.app import Gaby
 from gaby.kernel.actors import system_actor
 from gaby.kernel.ids import SYSTEM, RunId, TicketId, WorkspaceId
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 
 
 @dataclass
@@ -55,7 +55,7 @@ async def line_up(gaby: Gaby, slug: str) -> Line:
     return Line(gaby, place, taken.ticket_id)
 
 
-def edge_of(gaby: Gaby, lease: Lease, n: int = 1, state: str = "planning") -> Edge:
+def edge_of(gaby: Gaby, lease: Lease, n: int = 1, state: str = "planning") -> Transition:
     """The next edge of a run, with nothing in it."""
     now = gaby.clock.now()
-    return Edge(lease, n, state, b"", now, now + timedelta(minutes=1), now, ())
+    return Transition(lease, n, state, b"", now, now + timedelta(minutes=1), now, ())

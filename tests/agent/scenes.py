@@ -15,9 +15,9 @@ from gaby.app.sample import connect_sample
 from gaby.audit.models import AuditRowRecord
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.ids import SYSTEM, ApprovalId, TicketId, WorkspaceId
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.models import Posting, Ticket, TicketMessage
-from gaby.tools.approvals import Answer, Decision
+from gaby.tools.approvals import ApprovalDecision, Decision
 from gaby.tools.models import Approval
 
 LOCKED_OUT = IncomingTicket(
@@ -85,7 +85,7 @@ class Office:
 
     async def answer(self, approval: Approval, decision: Decision, reason: str = "") -> None:
         async with self.gaby.database.write(self.workspace_id) as session:
-            given = Answer(decision, reason)
+            given = ApprovalDecision(decision, reason)
             await self.gaby.tools.decide_approval(session, self.actor, ApprovalId(approval.id), given)
 
     async def audit(self, event: str) -> list[dict[str, Any]]:

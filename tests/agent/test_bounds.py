@@ -8,26 +8,26 @@ from uuid import UUID
 import pytest
 
 from gaby.agent.budget import spent
-from gaby.agent.envelope import Filled, Toolbox, fill
-from gaby.agent.memory import CallRecord, Memory, PassageRecord, SimilarTicket, TicketView
-from gaby.agent.persona import Bounds, Persona
+from gaby.agent.envelope import BuiltEnvelope, PlannerTools, fill
+from gaby.agent.memory import CallRecord, PassageRecord, SimilarTicket, TicketView, WorkingMemory
+from gaby.agent.persona import EnvelopeLimits, Persona
 from gaby.app import Gaby
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import SYSTEM
 from gaby.llm.tokens import estimate
 from gaby.safety import STAFF_READER
-from gaby.tools.catalogue import Snapshot
-from gaby.usage.limits import Cap
+from gaby.tools.catalogue import CatalogueSnapshot
+from gaby.usage.limits import SpendCap
 from tests.agent.scenes import Office, open_office
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
-def much() -> Memory:
+def much() -> WorkingMemory:
     """A memory with a hundred of everything."""
     ticket = TicketView(title="Slow", body="The shop is slow.", messages=("Still slow.",))
-    memory = Memory(ticket=ticket, queries=["slow shop"])
+    memory = WorkingMemory(ticket=ticket, queries=["slow shop"])
     for number in range(1, 101):
         passage = PassageRecord(
             citation=f"doc:{number}",
@@ -52,15 +52,15 @@ def much() -> Memory:
     return memory
 
 
-def filled(bounds: Bounds, memory: Memory | None = None) -> Filled:
+def filled(bounds: EnvelopeLimits, memory: WorkingMemory | None = None) -> BuiltEnvelope:
     facts = [f"Fact {number}" for number in range(100)]
-    tools = Toolbox(Snapshot(SYSTEM, 1, {}, {}))
+    tools = PlannerTools(CatalogueSnapshot(SYSTEM, 1, {}, {}))
     return fill(memory or much(), tools, facts, bounds, reader=STAFF_READER, ticket_id="T-1", now=NOW)
 
 
 @pytest.mark.promise("L8")
 def test_the_planner_sees_six_passages_ten_facts_and_three_tickets_however_much_there_is() -> None:
-    seen = filled(Bounds()).envelope
+    seen = filled(EnvelopeLimits()).envelope
 
     assert (len(seen.passages), len(seen.facts), len(seen.similar_tickets)) == (6, 10, 3)
     assert "Still slow." in seen.text
@@ -72,7 +72,7 @@ def test_the_planner_sees_six_passages_ten_facts_and_three_tickets_however_much_
 
 @pytest.mark.promise("L8")
 def test_a_workspaces_own_bounds_hold() -> None:
-    seen = filled(Bounds(passages=0, facts=1, similar=0, results=1, result_characters=200)).envelope
+    seen = filled(EnvelopeLimits(passages=0, facts=1, similar=0, results=1, result_characters=200)).envelope
 
     assert (seen.passages, len(seen.facts), seen.similar_tickets) == ([], 1, [])
     assert max(len(each.result) for each in seen.calls) <= 500
@@ -80,11 +80,11 @@ def test_a_workspaces_own_bounds_hold() -> None:
 
 @pytest.mark.promise("L8")
 def test_what_each_part_costs_is_counted() -> None:
-    told = filled(Bounds())
+    told = filled(EnvelopeLimits())
     assert set(told.tokens) == {"ticket", "passages", "similar", "facts", "results", "tools"}
     assert told.tokens["passages"] == sum(estimate(each.text) for each in told.envelope.passages)
-    assert told.tokens["results"] > filled(Bounds(results=1)).tokens["results"] > 0
-    nothing = filled(Bounds(facts=0), Memory()).tokens
+    assert told.tokens["results"] > filled(EnvelopeLimits(results=1)).tokens["results"] > 0
+    nothing = filled(EnvelopeLimits(facts=0), WorkingMemory()).tokens
     assert (nothing["passages"], nothing["similar"], nothing["facts"], nothing["results"]) == (0, 0, 0, 0)
 
 
@@ -101,15 +101,15 @@ def test_what_each_part_costs_is_counted() -> None:
     ],
 )
 def test_each_budget_ends_when_it_is_reached(used: dict[str, Any], what: str | None) -> None:
-    found = spent(Memory(**used), Persona(), Cap(1000, 500_000_000), working_for=0.0)
+    found = spent(WorkingMemory(**used), Persona(), SpendCap(1000, 500_000_000), working_for=0.0)
     assert (found or "").removeprefix("The limit of ") == (what or "")
 
 
 @pytest.mark.promise("L5")
 def test_the_present_move_counts_and_no_limit_is_no_limit() -> None:
-    assert spent(Memory(seconds=890), Persona(), Cap(), working_for=9.9) is None
-    assert spent(Memory(seconds=890), Persona(), Cap(), working_for=10.0) is not None
-    assert spent(Memory(tokens=10**9, nano_usd=10**15), Persona(), Cap(), working_for=0.0) is None
+    assert spent(WorkingMemory(seconds=890), Persona(), SpendCap(), working_for=9.9) is None
+    assert spent(WorkingMemory(seconds=890), Persona(), SpendCap(), working_for=10.0) is not None
+    assert spent(WorkingMemory(tokens=10**9, nano_usd=10**15), Persona(), SpendCap(), working_for=0.0) is None
 
 
 @one_engine

@@ -8,10 +8,10 @@ import pytest
 from evals.chat_server import ChatServer
 
 from gaby.app import Gaby
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.agent.scenes import Office, open_office
 from tests.agent.test_message_gate import Model, use_model
-from tests.support.raw import everything_stored
+from tests.support.database_dump import everything_stored
 
 pytestmark = [pytest.mark.parametrize("database_url", ["sqlite"], indirect=True), pytest.mark.promise("S5", "T1")]
 

@@ -14,18 +14,18 @@ import pytest
 
 from gaby.app import Gaby, build
 from gaby.identity import Role
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across, open_database
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces, open_database
 from gaby.kernel.ids import TicketId, WorkspaceId
 from gaby.settings import Settings
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.usage.models import UsageCounter
 from gaby.worker.schedules import Schedules, look_at_schedules
 from tests.agent.scenes import CHARGED_TWICE, Office, open_office
+from tests.support.app_client import World
 from tests.support.closed_tickets import add_closed_tickets, row_counts
 from tests.support.postgres import Postgres
 from tests.support.statement_costs import PostgresCosts, StatementCosts, sqlite_costs
-from tests.support.web import World
 
 CLOSED = 100_000
 MOST_MORE = 150_000
@@ -69,8 +69,8 @@ async def _days_work(office: Office, label: str) -> TicketId:
 
 
 async def _schedules(gaby: Gaby, label: str) -> None:
-    queue, everywhere = gaby.agent.queue, Across("a test looks at all")
-    assert isinstance(gaby.clock, HeldClock)
+    queue, everywhere = gaby.agent.queue, AllWorkspaces("a test looks at all")
+    assert isinstance(gaby.clock, ManualClock)
     gaby.clock.advance(timedelta(days=8))  # So that what was learned is weighed, and what waits expires.
     for schedule in gaby.schedules():
         if schedule.name not in READ_WHOLE | {"statistics"}:
@@ -106,7 +106,7 @@ async def _pages(gaby: Gaby, workspace_id: WorkspaceId, ticket_id: TicketId, lab
 class _Years:
     """One database on which Gaby is started again and again, so that nothing is remembered from before."""
 
-    def __init__(self, settings: Settings, clock: HeldClock, folder: Path) -> None:
+    def __init__(self, settings: Settings, clock: ManualClock, folder: Path) -> None:
         self._settings, self._clock, self._folder = settings, clock, folder
         self._workspace_id: WorkspaceId | None = None
         self._closed: TicketId | None = None
@@ -161,7 +161,7 @@ class _Years:
 
 
 @pytest.fixture
-def years(settings: Settings, clock: HeldClock, tmp_path: Path) -> _Years:
+def years(settings: Settings, clock: ManualClock, tmp_path: Path) -> _Years:
     return _Years(settings, clock, tmp_path / "company")
 
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from gaby.agent.detector import Noticed, notice
+from gaby.agent.detector import LoopSignals, notice
 from gaby.agent.memory import CallRecord
 from gaby.kernel.outcomes import CallOutcome
 
@@ -43,7 +43,7 @@ def call(number: int, told: str) -> CallRecord:
     ],
 )
 def test_ordinary_work_is_left_alone(told: list[str]) -> None:
-    assert notice(calls(*told), [], []) == Noticed()
+    assert notice(calls(*told), [], []) == LoopSignals()
 
 
 CIRCLES = [
@@ -63,7 +63,7 @@ def test_first_a_word_then_the_tool_is_withdrawn_then_it_ends(told: list[str], t
 
     second = notice(made, first.nudges, [])
     assert (second.nudges, second.withdraw, second.enough) == ((), (tool,), None)
-    assert notice(made, first.nudges, [tool]) == Noticed()
+    assert notice(made, first.nudges, [tool]) == LoopSignals()
     assert notice(made, first.nudges, ["company.one", "company.two"]).enough == "It goes round in circles."
 
 

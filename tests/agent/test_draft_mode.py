@@ -9,7 +9,7 @@ from gaby.agent.states import WritingBack
 from gaby.app import Gaby
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import ApprovalId, RunId
-from gaby.tools.approvals import Answer
+from gaby.tools.approvals import ApprovalDecision
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import public_texts
 
@@ -44,7 +44,7 @@ async def test_what_a_person_changes_is_sent_and_is_what_is_learned_from(office:
     await office.work()
     [draft] = await office.waiting()
     async with office.gaby.database.write(office.workspace_id) as session:
-        answer = Answer("approve", arguments={"body": "Nora, you can sign in again. Ask for Ida if not."})
+        answer = ApprovalDecision("approve", arguments={"body": "Nora, you can sign in again. Ask for Ida if not."})
         await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
     await office.work()
     [sent] = await public_texts(office, ticket_id)
@@ -99,7 +99,7 @@ async def refuses(office: Office, body: str, why: str) -> None:
     async with office.gaby.database.write(office.workspace_id) as session:
         row = await office.gaby.tools.approvals.get(session, ApprovalId(draft.id))
         row.shown = {"body": f"Hello [email:1-abcdef], {row.shown['body']}"}
-    answer = Answer("approve", arguments={"body": body.format("[email:1-abcdef]")})
+    answer = ApprovalDecision("approve", arguments={"body": body.format("[email:1-abcdef]")})
     async with office.gaby.database.write(office.workspace_id) as session:
         with pytest.raises(Invalid, match=why):
             await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from gaby.agent.loop import Loop
+from gaby.agent.loop import InvestigationLoop
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating
-from gaby.agent.queue import Queue
+from gaby.agent.queue import RunQueue
+from gaby.agent.run_context import InvestigationContext
 from gaby.agent.states import Acting, Judging, Observing, Planning, Retrieving, SafetyCheck, State
 from gaby.app import Gaby
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import RunId, TicketId
-from gaby.tickets.canonical import IncomingTicket, Priority
+from gaby.tickets.canonical_ticket import IncomingTicket, Priority
 from gaby.tickets.escalation import parse_target
-from gaby.tools import Call, Done
+from gaby.tools import Done, ToolCall
 from tests.agent.rows import Line
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.support.receiver import receiving
@@ -39,7 +39,7 @@ async def bare(gaby: Gaby, tmp_path: Path) -> Office:
     return await open_office(gaby, tmp_path, sample=False)
 
 
-async def taken_up(office: Office, ticket_id: TicketId) -> tuple[Loop, Investigating]:
+async def taken_up(office: Office, ticket_id: TicketId) -> tuple[InvestigationLoop, InvestigationContext]:
     """In the hands of a worker, after its first move."""
     run = await office.run_of(ticket_id)
     claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(run.id))
@@ -58,7 +58,7 @@ async def escalate_to(office: Office, url: str) -> None:
 
 @pytest.mark.promise("L5", "T7")
 async def test_whichever_budget_is_used_up_a_note_is_posted_and_a_person_is_told(
-    bare: Office, clock: HeldClock
+    bare: Office, clock: ManualClock
 ) -> None:
     with receiving() as receiver:
         await escalate_to(bare, receiver.url)
@@ -130,7 +130,7 @@ async def test_a_run_that_waits_is_halted_without_waiting(bare: Office) -> None:
     check_halted(await bare.run_of(ticket_id))
 
 
-async def die(queue: Queue, clock: HeldClock, *, alone: bool = False) -> None:
+async def die(queue: RunQueue, clock: ManualClock, *, alone: bool = False) -> None:
     """A worker claims what is due, and dies of it."""
     [claimed] = await queue.claim("a worker that dies")
     assert claimed.is_suspect == alone
@@ -145,7 +145,7 @@ async def die(queue: Queue, clock: HeldClock, *, alone: bool = False) -> None:
 
 
 @pytest.mark.promise("L6", "Q6")
-async def test_a_run_that_ends_every_process_in_which_it_is_alone_is_given_up(bare: Office, clock: HeldClock) -> None:
+async def test_a_run_that_ends_every_process_in_which_it_is_alone_is_given_up(bare: Office, clock: ManualClock) -> None:
     ticket_id = await bare.receive(SLOW)
     for alone in (False, False, False, True, True, True):
         await die(bare.gaby.agent.queue, clock, alone=alone)
@@ -159,7 +159,9 @@ async def test_a_run_that_ends_every_process_in_which_it_is_alone_is_given_up(ba
     assert [json.loads(body)["verdict"] for body in receiver.accepted] == ["failed"]
 
 
-async def until_it_changes_something(office: Office, ticket_id: TicketId) -> tuple[Loop, Investigating]:
+async def until_it_changes_something(
+    office: Office, ticket_id: TicketId
+) -> tuple[InvestigationLoop, InvestigationContext]:
     """To where the next move makes the change."""
     loop, run = await taken_up(office, ticket_id)
     while not (isinstance(run.state, Acting) and run.state.calls[0].tool == "company.unlock_user"):
@@ -180,7 +182,7 @@ async def test_a_run_that_breaks_tells_what_it_has_changed(gaby: Gaby, tmp_path:
     else:
         # The effect is there, and the process dies before the edge is written.
         [planned] = run.state.calls
-        call = Call(planned.tool, planned.arguments, planned.id)
+        call = ToolCall(planned.tool, planned.arguments, planned.id)
         assert isinstance(await gaby.tools.invoker.invoke(call, run.tools), Done)
     await loop.fail(run, ValueError("a bug of ours"), "the trace")
     await office.work()
@@ -193,7 +195,7 @@ async def test_a_run_that_breaks_tells_what_it_has_changed(gaby: Gaby, tmp_path:
 
 
 @pytest.mark.promise("T5")
-async def test_whoever_writes_while_it_is_looked_into_is_heard(bare: Office, clock: HeldClock) -> None:
+async def test_whoever_writes_while_it_is_looked_into_is_heard(bare: Office, clock: ManualClock) -> None:
     ticket_id = await bare.receive(SLOW)
     loop, run = await taken_up(bare, ticket_id)
     clock.advance(timedelta(seconds=5))
@@ -206,7 +208,7 @@ async def test_whoever_writes_while_it_is_looked_into_is_heard(bare: Office, clo
 
 
 @pytest.mark.promise("T5")
-async def test_a_ticket_that_a_person_closes_meanwhile_is_let_be(bare: Office, clock: HeldClock) -> None:
+async def test_a_ticket_that_a_person_closes_meanwhile_is_let_be(bare: Office, clock: ManualClock) -> None:
     ticket_id = await bare.receive(SLOW)
     loop, run = await taken_up(bare, ticket_id)
     clock.advance(timedelta(seconds=5))

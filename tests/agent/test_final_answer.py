@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from evals.chat_server import ChatAnswer, ChatServer
 
-from gaby.agent.loading import load
 from gaby.agent.replies import acknowledgement
+from gaby.agent.run_loader import load
 from gaby.app import Gaby
 from gaby.kernel.ids import TicketId
-from gaby.tickets.canonical import IncomingMessage
+from gaby.tickets.canonical_ticket import IncomingMessage
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import public_texts, use_model
 

@@ -11,7 +11,7 @@ from gaby.app import Gaby
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.errors import Conflict, Forbidden
 from gaby.kernel.ids import TicketId
-from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
 from tests.agent.scenes import Office, open_office
 from tests.agent.test_message_gate import Model, use_model
 

@@ -13,11 +13,11 @@ from gaby.agent.replies import acknowledgement
 from gaby.app import Gaby
 from gaby.kernel.ids import TicketId
 from gaby.safety import Readers
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.models import Posting
-from gaby.tools import Call
+from gaby.tools import ToolCall
 from gaby.tools.disclosure import requester_of
-from gaby.tools.messages import Message
+from gaby.tools.messages import OutgoingMessage
 from gaby_connectors.sdk.manifest import Audience
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import Model, public_texts, use_model
@@ -95,8 +95,8 @@ async def test_gabys_list_of_sources_is_no_quotation(office: Office) -> None:
     listed = f"Wait for an hour. [1]\n\nSources:\n[1] `doc:{secret}`"
     outcomes: list[str] = []
     for body in (listed, f"Wait for an hour, then {secret}."):
-        call = Call("gaby.reply", {"body": body}, gaby.ids.new(), composed_by="rules")
-        outcomes.append((await gaby.tools.messages.decide(Message("reply", call), run, None)).outcome)
+        call = ToolCall("gaby.reply", {"body": body}, gaby.ids.new(), composed_by="rules")
+        outcomes.append((await gaby.tools.messages.decide(OutgoingMessage("reply", call), run, None)).outcome)
     assert outcomes == ["send", "wait"]
 
 
@@ -153,6 +153,6 @@ async def test_a_tool_in_the_list_of_sources_is_no_link_to_a_host(office: Office
     for entered in (False, True):
         if entered:
             enter_calls(run)
-        call = Call("gaby.reply", {"body": body}, gaby.ids.new(), composed_by="rules")
-        outcomes.append((await gaby.tools.messages.decide(Message("reply", call), run.tools, None)).outcome)
+        call = ToolCall("gaby.reply", {"body": body}, gaby.ids.new(), composed_by="rules")
+        outcomes.append((await gaby.tools.messages.decide(OutgoingMessage("reply", call), run.tools, None)).outcome)
     assert outcomes == ["wait", "send"]

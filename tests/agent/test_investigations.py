@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from gaby.agent.loading import load
+from gaby.agent.run_loader import load
 from gaby.kernel.ids import ApprovalId
-from gaby.tools.approvals import Answer
+from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.agent.scenes import CHARGED_TWICE, LOCKED_OUT, Office
@@ -100,7 +100,7 @@ async def test_the_record_tells_what_a_person_has_put_in_not_what_was_planned(of
     [approval] = await office.waiting()
     async with office.gaby.database.write(office.workspace_id) as session:
         planned = (await office.gaby.tools.approvals.call_of(session, approval)).arguments
-        answer = Answer("approve", arguments={**planned, "reason": "agreed by telephone"})
+        answer = ApprovalDecision("approve", arguments={**planned, "reason": "agreed by telephone"})
         await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(approval.id), answer)
     await office.work()
     run = await office.run_of(ticket_id)

@@ -6,7 +6,7 @@ import pytest
 
 from gaby.agent.states import WritingBack
 from gaby.app import Gaby
-from gaby.tickets.canonical import Author
+from gaby.tickets.canonical_ticket import Author
 from tests.agent.scenes import open_office
 from tests.agent.test_endings import SLOW, taken_up
 

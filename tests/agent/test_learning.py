@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.agent.service import NotEnded, Rated
-from gaby.kernel.clock import HeldClock
+from gaby.agent.service import NotEnded, RatingResult
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import TicketId
 from gaby.knowledge.models import KnowledgeCandidate
 from tests.agent.scenes import LOCKED_OUT, Office
@@ -28,13 +28,13 @@ async def staged(office: Office) -> Sequence[KnowledgeCandidate]:
         return await office.gaby.knowledge.parts.candidates.list(session)
 
 
-async def rate(office: Office, ticket_id: TicketId, rating: int) -> Rated:
+async def rate(office: Office, ticket_id: TicketId, rating: int) -> RatingResult:
     async with office.gaby.database.write(office.workspace_id) as session:
         ticket = await office.gaby.tickets.intake.get(session, ticket_id)
         return await office.gaby.agent.rate(session, office.actor, ticket, rating)
 
 
-async def test_what_nobody_disputed_for_a_week_is_put_before_a_person_once(office: Office, clock: HeldClock) -> None:
+async def test_what_nobody_disputed_for_a_week_is_put_before_a_person_once(office: Office, clock: ManualClock) -> None:
     ticket_id = await resolved(office)
     clock.advance(WEEK - timedelta(minutes=1))
     assert await office.gaby.agent.learning.weigh_due() == 0
@@ -73,7 +73,7 @@ async def test_a_good_word_twice_is_one_thing_to_learn_and_what_was_rejected_sta
     assert (again.staged, again.why) == (False, "The same was rejected before.")
 
 
-async def test_a_bad_word_ends_it(office: Office, clock: HeldClock) -> None:
+async def test_a_bad_word_ends_it(office: Office, clock: ManualClock) -> None:
     ticket_id = await resolved(office)
     assert not (await rate(office, ticket_id, 2)).staged
 
@@ -82,7 +82,7 @@ async def test_a_bad_word_ends_it(office: Office, clock: HeldClock) -> None:
     assert await staged(office) == []
 
 
-async def test_whoever_had_to_write_again_was_not_helped(office: Office, clock: HeldClock) -> None:
+async def test_whoever_had_to_write_again_was_not_helped(office: Office, clock: ManualClock) -> None:
     ticket_id = await resolved(office)
     clock.advance(timedelta(days=6, hours=23))
     async with office.gaby.database.write(office.workspace_id) as session:
@@ -98,7 +98,7 @@ async def test_whoever_had_to_write_again_was_not_helped(office: Office, clock: 
     assert await staged(office) == []
 
 
-async def test_a_thank_you_is_no_dispute(office: Office, clock: HeldClock) -> None:
+async def test_a_thank_you_is_no_dispute(office: Office, clock: ManualClock) -> None:
     ticket_id = await resolved(office)
     async with office.gaby.database.write(office.workspace_id) as session:
         row = await office.gaby.tickets.intake.get(session, ticket_id)

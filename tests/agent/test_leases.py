@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gaby.agent.queue import Queue
+from gaby.agent.queue import RunQueue
 from gaby.app import Gaby
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from tests.agent.rows import Line, line_up
 
 pytestmark = [pytest.mark.promise("Q2", "Q6")]
@@ -14,7 +14,7 @@ LEASE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 
 
-class WrongClock(HeldClock):
+class WrongClock(ManualClock):
     """Somebody sets its hands."""
 
     def set(self, by: timedelta) -> None:
@@ -26,8 +26,8 @@ async def line(gaby: Gaby) -> Line:
     return await line_up(gaby, "acme")
 
 
-def queue_of(gaby: Gaby, clock: HeldClock) -> Queue:
-    return Queue(gaby.database, clock, lease=LEASE)
+def queue_of(gaby: Gaby, clock: ManualClock) -> RunQueue:
+    return RunQueue(gaby.database, clock, lease=LEASE)
 
 
 @pytest.mark.parametrize("step", [HOUR, -HOUR], ids=["set forward", "set back"])
@@ -50,7 +50,7 @@ async def test_a_clock_that_is_set_ends_no_lease_and_keeps_no_dead_one(gaby: Gab
 
 async def test_a_machine_with_another_time_takes_nothing_away(gaby: Gaby, line: Line) -> None:
     now: datetime = gaby.clock.now()
-    here, there = HeldClock(now), HeldClock(now + HOUR)
+    here, there = ManualClock(now), ManualClock(now + HOUR)
     await line.stand()
     [held] = await queue_of(gaby, here).claim("here")
     other = queue_of(gaby, there)

@@ -12,10 +12,10 @@ from gaby.agent.queue import MOST_DEATHS
 from gaby.app import Gaby
 from gaby.app.checks import liveness_check
 from gaby.audit import recall_calls
-from gaby.audit.intents import Outcome
-from gaby.kernel.clock import HeldClock
+from gaby.audit.intents import IntentOutcome
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import RunId
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.agent.scenes import Office, open_office
 
 pytestmark = [pytest.mark.promise("Q6", "O5")]
@@ -38,7 +38,7 @@ async def change(office: Office, **values: object) -> None:
         await session.execute(update(Investigation).where(mine).values(**values))
 
 
-async def test_as_long_as_somebody_works_nothing_is_told(bare: Office, clock: HeldClock) -> None:
+async def test_as_long_as_somebody_works_nothing_is_told(bare: Office, clock: ManualClock) -> None:
     assert await broken(bare) == {}
     await bare.receive(QUESTION)
     clock.advance(BOUND / 2)
@@ -49,7 +49,7 @@ async def test_as_long_as_somebody_works_nothing_is_told(bare: Office, clock: He
     assert (await liveness_check(bare.gaby.agent.liveness)()).health == "ok"
 
 
-async def test_what_nobody_takes_up_is_told(bare: Office, clock: HeldClock) -> None:
+async def test_what_nobody_takes_up_is_told(bare: Office, clock: ManualClock) -> None:
     await bare.receive(QUESTION)
     clock.advance(LATER)
     assert await broken(bare) == {"unattended": 1}
@@ -58,21 +58,21 @@ async def test_what_nobody_takes_up_is_told(bare: Office, clock: HeldClock) -> N
     assert "1 investigations are due" in told.message
 
 
-async def test_what_a_dead_worker_holds_and_nobody_takes_away_is_told(bare: Office, clock: HeldClock) -> None:
+async def test_what_a_dead_worker_holds_and_nobody_takes_away_is_told(bare: Office, clock: ManualClock) -> None:
     await bare.receive(QUESTION)
     await bare.gaby.agent.queue.claim("dead")
     clock.advance(LATER)
     assert await broken(bare) == {"silent": 1}
 
 
-async def test_a_clock_that_was_set_back_and_workers_that_die_are_told(bare: Office, clock: HeldClock) -> None:
+async def test_a_clock_that_was_set_back_and_workers_that_die_are_told(bare: Office, clock: ManualClock) -> None:
     await bare.receive(QUESTION)
     ahead = clock.now() + LATER
     await change(bare, created_at=ahead, wake_at=ahead, claims_without_progress=MOST_DEATHS)
     assert await broken(bare) == {"ahead": 1, "suspect": 1}
 
 
-async def test_a_ticket_without_a_run_gets_one(bare: Office, clock: HeldClock) -> None:
+async def test_a_ticket_without_a_run_gets_one(bare: Office, clock: ManualClock) -> None:
     """No transaction of ours leaves one behind. Somebody's hand in the database may."""
     ticket_id = await bare.receive(QUESTION)
     async with bare.gaby.database.write(bare.workspace_id) as session:
@@ -89,7 +89,7 @@ async def test_a_ticket_without_a_run_gets_one(bare: Office, clock: HeldClock) -
 
 @pytest.mark.parametrize("ended", [False, True], ids=["its run is open", "its run has ended"])
 async def test_a_change_that_was_cut_off_is_closed_as_unknown_when_its_run_has_ended(
-    bare: Office, clock: HeldClock, ended: bool
+    bare: Office, clock: ManualClock, ended: bool
 ) -> None:
     ticket_id = await bare.receive(QUESTION)
     run, audit = await bare.run_of(ticket_id), bare.gaby.audit
@@ -108,5 +108,5 @@ async def test_a_change_that_was_cut_off_is_closed_as_unknown_when_its_run_has_e
     assert await broken(bare) == {"open_effects": 1}
     assert await bare.gaby.agent.liveness.repair() == 1
     async with bare.gaby.database.read(bare.workspace_id) as session:
-        assert (await recall_calls(session, RunId(run.id)))[call_id].outcome is Outcome.UNKNOWN
+        assert (await recall_calls(session, RunId(run.id)))[call_id].outcome is IntentOutcome.UNKNOWN
     assert await broken(bare) == {}

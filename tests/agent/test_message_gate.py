@@ -11,13 +11,13 @@ import pytest
 from evals.chat_server import ChatAnswer, ChatServer
 
 from gaby.app import Gaby
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import ApprovalId
 from gaby.llm.accounts import NewAccount
 from gaby.llm.setups import parse_chain
-from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
 from gaby.tools import epochs
-from gaby.tools.approvals import Answer
+from gaby.tools.approvals import ApprovalDecision
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -120,14 +120,14 @@ async def test_a_person_may_send_other_words_instead(office: Office) -> None:
     await office.work()
     [draft] = await office.waiting()
     async with office.gaby.database.write(office.workspace_id) as session:
-        answer = Answer("approve", arguments={"body": "Please ask the owner of your account."})
+        answer = ApprovalDecision("approve", arguments={"body": "Please ask the owner of your account."})
         await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
     await office.work()
     assert await public_texts(office, ticket_id) == ["Please ask the owner of your account."]
 
 
 @pytest.mark.parametrize("how", ["refuse", "escalate", "nobody answers"])
-async def test_a_draft_that_nobody_sends_resolves_nothing(office: Office, clock: HeldClock, how: str) -> None:
+async def test_a_draft_that_nobody_sends_resolves_nothing(office: Office, clock: ManualClock, how: str) -> None:
     ticket_id = await office.receive(SUSPENDED)
     await office.work()
     [draft] = await office.waiting()

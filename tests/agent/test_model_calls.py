@@ -8,7 +8,7 @@ import pytest
 from evals.chat_server import ChatAnswer, ChatServer
 
 from gaby.kernel.crypto import SubjectShredded
-from gaby.llm.providers.openai_request import Dialect, completion_params
+from gaby.llm.providers.openai_request import OpenAIDialect, completion_params
 from tests.agent.scenes import Office
 from tests.agent.test_canaries import CANARIES, TICKET
 from tests.agent.test_message_gate import Model, use_model
@@ -43,7 +43,7 @@ async def test_a_whole_run_shows_every_call_as_the_model_received_it_and_is_forg
     assert len(received) >= 3
     assert {each.subject for each in calls} == {f"ticket:{ticket_id}"}
     for content, asked in zip(contents, received, strict=True):
-        sent = json.loads(json.dumps(completion_params(content.request, Dialect(own=False))))
+        sent = json.loads(json.dumps(completion_params(content.request, OpenAIDialect(own=False))))
         assert {name: asked[name] for name in sent} == sent
         assert asked.keys() - sent.keys() <= {"stream", "stream_options"}
         assert "nora.lindqvist@" not in repr(content.request)

@@ -10,10 +10,10 @@ import pytest
 from evals.chat_server import ChatAnswer, ChatServer
 
 from gaby.agent.envelope import named_pages
-from gaby.agent.memory import Memory, PassageRecord, TurnRecord
+from gaby.agent.memory import PassageRecord, TurnRecord, WorkingMemory
 from gaby.app import Gaby
 from gaby.safety import Reader
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import Model, use_model
 
@@ -104,7 +104,7 @@ def test_pages_are_counted_as_they_are_shown_and_keep_their_names(gaby: Gaby) ->
         )
 
     reader = Reader("verified", "ada@acme.example")
-    memory = Memory(passages=[page("a", "public", 0), page("hidden", "staff", 0), page("b", "public", 0)])
+    memory = WorkingMemory(passages=[page("a", "public", 0), page("hidden", "staff", 0), page("b", "public", 0)])
     assert [(name, each.title) for name, each, _ in named_pages(memory, reader)] == [("p1", "a"), ("p2", "b")]
     memory.turns.append(TurnRecord(text="", queries=("x",), internal=True))
     memory.internal = True

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from gaby.agent.edges import LeaseLost
-from gaby.agent.queue import Claimed, Queue
+from gaby.agent.queue import ClaimedRun, RunQueue
+from gaby.agent.transitions import LeaseLost
 from gaby.app import Gaby
 from gaby.audit import FenceBroken
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import RunId, WorkspaceId
 from tests.agent.rows import Line, edge_of, line_up
@@ -26,16 +26,16 @@ async def line(gaby: Gaby) -> Line:
 
 
 @pytest.fixture
-def queue(gaby: Gaby, clock: HeldClock) -> Queue:
-    return Queue(gaby.database, clock, lease=LEASE)
+def queue(gaby: Gaby, clock: ManualClock) -> RunQueue:
+    return RunQueue(gaby.database, clock, lease=LEASE)
 
 
-def ids(claimed: list[Claimed]) -> list[RunId]:
+def ids(claimed: list[ClaimedRun]) -> list[RunId]:
     return [each.lease.run_id for each in claimed]
 
 
 @pytest.mark.promise("Q2")
-async def test_the_most_urgent_comes_first_and_then_the_oldest(line: Line, queue: Queue) -> None:
+async def test_the_most_urgent_comes_first_and_then_the_oldest(line: Line, queue: RunQueue) -> None:
     usual = await line.stand(2)
     low = await line.stand(1, rank=3)
     critical = await line.stand(2, rank=0)
@@ -45,7 +45,7 @@ async def test_the_most_urgent_comes_first_and_then_the_oldest(line: Line, queue
 
 
 @pytest.mark.promise("Q1", "Q2")
-async def test_what_is_not_due_waits_for_its_time(line: Line, queue: Queue, clock: HeldClock) -> None:
+async def test_what_is_not_due_waits_for_its_time(line: Line, queue: RunQueue, clock: ManualClock) -> None:
     later = clock.now() + timedelta(hours=1)
     [run] = await line.stand(1, wake_at=later, state="waiting_approval")
     assert await queue.claim("a") == []
@@ -57,11 +57,11 @@ async def test_what_is_not_due_waits_for_its_time(line: Line, queue: Queue, cloc
 
 
 @pytest.mark.promise("Q2")
-async def test_many_who_claim_at_once_never_get_the_same(line: Line, gaby: Gaby, clock: HeldClock) -> None:
+async def test_many_who_claim_at_once_never_get_the_same(line: Line, gaby: Gaby, clock: ManualClock) -> None:
     stood = await line.stand(40)
-    queues = [Queue(gaby.database, clock, lease=LEASE) for _ in range(4)]
+    queues = [RunQueue(gaby.database, clock, lease=LEASE) for _ in range(4)]
 
-    async def take(queue: Queue, name: str) -> list[RunId]:
+    async def take(queue: RunQueue, name: str) -> list[RunId]:
         got: list[RunId] = []
         while claimed := await queue.claim(name, 3):
             got += ids(claimed)
@@ -73,7 +73,7 @@ async def test_many_who_claim_at_once_never_get_the_same(line: Line, gaby: Gaby,
 
 @pytest.mark.promise("Q2")
 async def test_a_worker_that_was_asleep_for_too_long_can_write_and_do_nothing_any_more(
-    line: Line, queue: Queue, gaby: Gaby, clock: HeldClock
+    line: Line, queue: RunQueue, gaby: Gaby, clock: ManualClock
 ) -> None:
     await line.stand()
     [sleeper] = await queue.claim("sleeper")
@@ -97,7 +97,7 @@ async def test_a_worker_that_was_asleep_for_too_long_can_write_and_do_nothing_an
 
 @one_engine
 @pytest.mark.promise("Q2")
-async def test_a_lease_is_made_longer_and_given_back(line: Line, queue: Queue, clock: HeldClock) -> None:
+async def test_a_lease_is_made_longer_and_given_back(line: Line, queue: RunQueue, clock: ManualClock) -> None:
     [run] = await line.stand()
     [claimed] = await queue.claim("a")
     assert await queue.release_dead() == 0
@@ -116,7 +116,7 @@ async def test_a_lease_is_made_longer_and_given_back(line: Line, queue: Queue, c
 @one_engine
 @pytest.mark.promise("Q2")
 async def test_one_that_was_asked_for_is_claimed_before_its_time_unless_somebody_has_it(
-    line: Line, queue: Queue, clock: HeldClock
+    line: Line, queue: RunQueue, clock: ManualClock
 ) -> None:
     [run] = await line.stand(1, wake_at=clock.now() + timedelta(hours=1))
     assert await queue.claim_one("a", line.workspace_id, run) is not None
@@ -126,13 +126,13 @@ async def test_one_that_was_asked_for_is_claimed_before_its_time_unless_somebody
 @pytest.mark.promise("Q5")
 @pytest.mark.parametrize("finishes", [True, False], ids=["one after the other", "all held"])
 async def test_a_thousand_tickets_of_one_do_not_starve_another(
-    line: Line, queue: Queue, gaby: Gaby, finishes: bool
+    line: Line, queue: RunQueue, gaby: Gaby, finishes: bool
 ) -> None:
     await line.stand(1000, rank=0)
     await queue.claim("an early worker")
     other = await line_up(gaby, "globex")
     [lonely] = await other.stand(1, rank=3)
-    claimer = Queue(gaby.database, gaby.clock, lease=LEASE)
+    claimer = RunQueue(gaby.database, gaby.clock, lease=LEASE)
 
     first: list[RunId] = []
     for _ in range(2):
@@ -145,7 +145,7 @@ async def test_a_thousand_tickets_of_one_do_not_starve_another(
 
 @one_engine
 @pytest.mark.promise("Q5")
-async def test_between_busy_workspaces_turns_are_taken(line: Line, queue: Queue, gaby: Gaby) -> None:
+async def test_between_busy_workspaces_turns_are_taken(line: Line, queue: RunQueue, gaby: Gaby) -> None:
     other = await line_up(gaby, "globex")
     await line.stand(6)
     await other.stand(6)
@@ -160,7 +160,9 @@ async def test_between_busy_workspaces_turns_are_taken(line: Line, queue: Queue,
 
 @one_engine
 @pytest.mark.promise("Q4")
-async def test_how_much_waits_and_for_how_long_is_told(line: Line, queue: Queue, gaby: Gaby, clock: HeldClock) -> None:
+async def test_how_much_waits_and_for_how_long_is_told(
+    line: Line, queue: RunQueue, gaby: Gaby, clock: ManualClock
+) -> None:
     now = clock.now()
     await line.stand(3, state="done", wake_at=None, started_at=now, finished_at=now + timedelta(seconds=40))
     await line.stand(10)
@@ -187,7 +189,9 @@ async def test_a_run_that_would_be_forgotten_cannot_be_written(line: Line) -> No
 
 @pytest.mark.promise("Q1", "Q6")
 @one_engine
-async def test_whoever_dies_leaves_a_run_that_the_next_one_finds(line: Line, queue: Queue, clock: HeldClock) -> None:
+async def test_whoever_dies_leaves_a_run_that_the_next_one_finds(
+    line: Line, queue: RunQueue, clock: ManualClock
+) -> None:
     """Nobody is told of it: looking is enough."""
     [run] = await line.stand()
     for tries in range(1, 4):
@@ -198,5 +202,5 @@ async def test_whoever_dies_leaves_a_run_that_the_next_one_finds(line: Line, que
         clock.advance(LEASE)
 
 
-async def end(gaby: Gaby, claimed: Claimed) -> None:
+async def end(gaby: Gaby, claimed: ClaimedRun) -> None:
     await gaby.agent.writer.put(edge_of(gaby, claimed.lease, state="done")._replace(wake_at=None, lease_until=None))

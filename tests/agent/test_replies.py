@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gaby.agent.replies import PageLink, acknowledgement, message, note
-from gaby.tickets.adapters.adapter import Capabilities
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.adapters.adapter import DeskCapabilities
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.escalation import parse_target
 from tests.agent.scenes import LOCKED_OUT, Office
@@ -28,7 +28,7 @@ STRANGER = IncomingTicket(
 async def test_what_is_meant_for_colleagues_is_never_mailed_to_a_stranger(office: Office, private: bool) -> None:
     gaby, actor = office.gaby, office.actor
     with scripted_desk() as desk:
-        desk.able = Capabilities(private_replies=private, idempotent_replies=True)
+        desk.able = DeskCapabilities(private_replies=private, idempotent_replies=True)
         async with gaby.database.write(office.workspace_id) as session:
             row = await gaby.tickets.desks.add(session, actor, NewDesk("far", "scripted", {}, every=None))
             taken = await gaby.tickets.intake.take(session, actor, row, STRANGER)
@@ -46,7 +46,7 @@ async def test_what_is_meant_for_colleagues_is_never_mailed_to_a_stranger(office
 async def test_an_answer_that_never_arrived_resolves_nothing_and_a_colleague_is_told(office: Office) -> None:
     gaby, actor = office.gaby, office.actor
     with scripted_desk() as desk, receiving() as colleague:
-        desk.able = Capabilities(private_replies=True, statuses=True)
+        desk.able = DeskCapabilities(private_replies=True, statuses=True)
         desk.troubles = ["refused"]
         async with gaby.database.write(office.workspace_id) as session:
             target = parse_target(f"webhook:{colleague.url}", secret="a secret of sixteen letters")

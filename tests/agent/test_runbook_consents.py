@@ -6,7 +6,7 @@ import pytest
 from evals.chat_server import ChatServer
 
 from gaby.app import Gaby
-from gaby.knowledge.shelf import NewSource
+from gaby.knowledge.source_service import NewSource
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import Model, use_model
 from tests.agent.test_what_was_read import OWN

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gaby.knowledge.new_source import NewSource
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.models import TicketMessage
 from tests.agent.scenes import LOCKED_OUT, Office
 

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from gaby.agent import states
-from gaby.agent.memory import CallRecord, Delta, Memory, PassageRecord, SimilarTicket, TicketView, pack, unpack
+from gaby.agent.memory import (
+    CallRecord,
+    MemoryDelta,
+    PassageRecord,
+    SimilarTicket,
+    TicketView,
+    WorkingMemory,
+    pack,
+    unpack,
+)
 from gaby.agent.states import STATE, PlannedCall, State
 
 pytestmark = pytest.mark.promise("L1")
@@ -35,8 +44,13 @@ WAYS_OUT: dict[str, dict[str, str]] = {
     },
     "Observing": {**WORKING, "observed": "Planning"},
     "Judging": {"halted": "Halted", "judged": "WritingBack", "failed": "Judging"},
-    "WritingBack": {"halted": "Halted", "posted": "Done", "still_due": "WritingBack", "undelivered": "WritingBack"},
-    "Done": {"halted": "Halted"},
+    "WritingBack": {
+        "halted": "Halted",
+        "posted": "DoneState",
+        "still_due": "WritingBack",
+        "undelivered": "WritingBack",
+    },
+    "DoneState": {"halted": "Halted"},
     "Halted": {"halted": "Halted"},
 }
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(State)[0])
@@ -112,7 +126,7 @@ fields: dict[str, st.SearchStrategy[object]] = {
     "verdict": st.sampled_from(["needs_tech", "auto_resolved"]),
     "reply": text,
 }
-deltas = st.fixed_dictionaries({}, optional=fields).map(Delta.model_validate)
+deltas = st.fixed_dictionaries({}, optional=fields).map(MemoryDelta.model_validate)
 planned = st.builds(PlannedCall, id=ids, tool=text, arguments=st.dictionaries(text, json_values, max_size=2))
 some_states = st.one_of(
     st.builds(states.Created),
@@ -120,14 +134,14 @@ some_states = st.one_of(
     st.builds(states.SafetyCheck, calls=several(planned)),
     st.builds(states.WaitingApproval, calls=several(planned), until=st.just(datetime(2030, 1, 2, tzinfo=UTC))),
     st.builds(states.Judging, because=text, follows=st.none() | st.just(UUID(int=7))),
-    st.builds(states.Done, verdict=st.just("skipped")),
+    st.builds(states.DoneState, verdict=st.just("skipped")),
 )
 
 
 @pytest.mark.promise("L2")
 @given(st.lists(st.tuples(some_states, deltas), max_size=5))
-def test_what_the_edges_added_folded_again_is_the_memory(edges: list[tuple[State, Delta]]) -> None:
-    live, loaded = Memory(), Memory()
+def test_what_the_edges_added_folded_again_is_the_memory(edges: list[tuple[State, MemoryDelta]]) -> None:
+    live, loaded = WorkingMemory(), WorkingMemory()
     for state, delta in edges:
         live.add(delta)
         told, added = unpack(pack(state, delta))
@@ -138,12 +152,12 @@ def test_what_the_edges_added_folded_again_is_the_memory(edges: list[tuple[State
 
 @pytest.mark.promise("L2")
 def test_what_an_edge_does_not_say_is_not_stored_and_changes_nothing() -> None:
-    memory = Memory(intent="outage", worth_investigating=False, verdict="needs_tech")
+    memory = WorkingMemory(intent="outage", worth_investigating=False, verdict="needs_tech")
     before = memory.model_copy(deep=True)
-    quiet = pack(states.Planning(), Delta())
+    quiet = pack(states.Planning(), MemoryDelta())
     memory.add(unpack(quiet)[1])
 
     assert memory == before
     assert len(quiet) < 60
-    long = Delta(reply="The disk is full. " * 500)
+    long = MemoryDelta(reply="The disk is full. " * 500)
     assert len(pack(states.Planning(), long)) < 500

@@ -6,7 +6,7 @@ import pytest
 
 from gaby.agent.states import Halted, SafetyCheck
 from gaby.app.sample import COMPANY
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import RunId
 from gaby.mcp import ServerDefinitions
 from gaby.tickets.escalation import parse_target
@@ -58,7 +58,7 @@ async def test_a_connector_whose_tools_changed_leads_to_a_person(office: Office)
 
 
 @pytest.mark.promise("L7", "T7")
-async def test_a_question_that_nobody_answers_in_time_goes_to_a_person(office: Office, clock: HeldClock) -> None:
+async def test_a_question_that_nobody_answers_in_time_goes_to_a_person(office: Office, clock: ManualClock) -> None:
     with receiving() as receiver:
         async with office.gaby.database.write(office.workspace_id) as session:
             target = parse_target(f"webhook:{receiver.url}", secret="a secret of sixteen letters")

@@ -11,17 +11,17 @@ import pytest
 from evals.chat_server import ChatAnswer, ChatServer
 from sqlalchemy import select
 
-from gaby.agent.loading import load
-from gaby.agent.memory import Memory
+from gaby.agent.memory import WorkingMemory
 from gaby.agent.models import Investigation
-from gaby.agent.queue import Claimed
+from gaby.agent.queue import ClaimedRun
+from gaby.agent.run_loader import load
 from gaby.app import Gaby
 from gaby.audit.models import AuditRowRecord
 from gaby.kernel import failpoints
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import TicketId
-from gaby.tickets.canonical import IncomingTicket
-from gaby.tools import Call, RetryLater
+from gaby.tickets.canonical_ticket import IncomingTicket
+from gaby.tools import RetryLater, ToolCall
 from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.agent.scenes import Office, open_office
@@ -58,7 +58,7 @@ class Payer:
 class Till:
     """An office that has a till, and a planner that pays at it."""
 
-    def __init__(self, office: Office, scene: Scene, clock: HeldClock, payer: Payer) -> None:
+    def __init__(self, office: Office, scene: Scene, clock: ManualClock, payer: Payer) -> None:
         self.office, self.scene, self.clock, self.payer = office, scene, clock, payer
 
     async def instruct(self, number: int) -> TicketId:
@@ -90,7 +90,7 @@ class Till:
             mine = Investigation.workspace_id == session.workspace_id
             return list((await session.scalars(select(Investigation).where(mine))).all())
 
-    async def memory(self, ticket_id: TicketId) -> Memory:
+    async def memory(self, ticket_id: TicketId) -> WorkingMemory:
         run = await self.office.run_of(ticket_id)
         async with self.office.gaby.database.read(self.office.workspace_id) as session:
             return (await load(session, self.office.gaby.vault, run)).memory
@@ -105,7 +105,7 @@ class Till:
 
 
 @pytest.fixture
-async def till(gaby: Gaby, clock: HeldClock, tmp_path: Path) -> AsyncGenerator[Till]:
+async def till(gaby: Gaby, clock: ManualClock, tmp_path: Path) -> AsyncGenerator[Till]:
     office = await open_office(gaby, tmp_path, sample=False)
     folder = tmp_path / "effects"
     folder.mkdir()
@@ -118,7 +118,7 @@ async def till(gaby: Gaby, clock: HeldClock, tmp_path: Path) -> AsyncGenerator[T
 
 
 @pytest.mark.promise("L6", "S2", "X4")
-async def test_a_flood_of_tickets_waits_for_the_rate_limit_and_all_are_done(till: Till, clock: HeldClock) -> None:
+async def test_a_flood_of_tickets_waits_for_the_rate_limit_and_all_are_done(till: Till, clock: ManualClock) -> None:
     tickets, limit = 30, 9
     await till.limit(limit)
     began = clock.now()
@@ -147,7 +147,7 @@ async def intents(till: Till) -> list[datetime]:
 
 
 @pytest.mark.promise("L5", "L6")
-async def test_the_wait_is_told_once_and_is_no_working_time(till: Till, clock: HeldClock) -> None:
+async def test_the_wait_is_told_once_and_is_no_working_time(till: Till, clock: ManualClock) -> None:
     await till.limit(1)
     await till.persona(seconds=30)
     first, second = await till.instruct(1), await till.instruct(2)
@@ -168,7 +168,7 @@ async def test_the_wait_is_told_once_and_is_no_working_time(till: Till, clock: H
 async def test_a_connector_that_was_put_aside_is_waited_for(till: Till) -> None:
     till.payer.looks = True
     till.turn_away("crash", 99, "-")
-    look = Call("till.look", {}, till.office.gaby.ids.new())
+    look = ToolCall("till.look", {}, till.office.gaby.ids.new())
     outcomes = [await till.office.gaby.tools.invoker.invoke(look, till.scene.run()) for _ in range(4)]
     assert isinstance(outcomes[-1], RetryLater)
     till.turn_away("crash", 0, "-")
@@ -187,7 +187,7 @@ def pay(number: int) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.promise("M7")
-async def test_a_system_that_asks_to_be_called_later_is_called_later(till: Till, clock: HeldClock) -> None:
+async def test_a_system_that_asks_to_be_called_later_is_called_later(till: Till, clock: ManualClock) -> None:
     till.payer.looks = True
     till.turn_away("rate_limited", 2, "90")
     began = clock.now()
@@ -311,7 +311,7 @@ async def test_a_worker_that_dies_around_the_wait_changes_nothing(till: Till, pl
     agent = till.office.gaby.agent
     failpoints.configure(f"{place}=error")
     try:
-        claimed: list[Claimed] = await agent.queue.claim("dies")
+        claimed: list[ClaimedRun] = await agent.queue.claim("dies")
         run = await agent.loop.resume(claimed[0])
         with pytest.raises(failpoints.FailpointError):
             await agent.loop.run(run)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from evals.chat_server import ChatServer
 
-from gaby.agent.moves import Investigating
+from gaby.agent.run_context import InvestigationContext
 from gaby.app import Gaby
 from gaby.kernel.ids import RunId, TicketId
-from gaby.tickets.canonical import IncomingMessage
+from gaby.tickets.canonical_ticket import IncomingMessage
 from gaby.tools.disclosure import requester_of
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 from tests.agent.test_message_gate import Model, public_texts, use_model
@@ -23,14 +23,14 @@ async def office(gaby: Gaby, tmp_path: Path) -> Office:
     return await open_office(gaby, tmp_path)
 
 
-async def taken_up(office: Office, ticket_id: TicketId) -> Investigating:
+async def taken_up(office: Office, ticket_id: TicketId) -> InvestigationContext:
     run = await office.run_of(ticket_id)
     claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(run.id))
     assert claimed is not None
     return await office.gaby.agent.loop.resume(claimed)
 
 
-def unreadable(run: Investigating) -> set[str]:
+def unreadable(run: InvestigationContext) -> set[str]:
     return {each.source for each in run.tools.ledger.reading.unreadable(requester_of(run.tools))}
 
 

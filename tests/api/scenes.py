@@ -15,18 +15,18 @@ from gaby.kernel.ids import SYSTEM, ConnectorId, RunId, WorkspaceId
 from gaby.knowledge.learning.gate import Resolution
 from gaby.knowledge.new_source import NewSource
 from gaby.llm.accounts import NewAccount
-from gaby.llm.books import Settled, Wanted
+from gaby.llm.budget_ledger import PlannedSpend, Settlement
 from gaby.llm.call_trace import CallTrace
-from gaby.llm.messages import Message, Request
+from gaby.llm.messages import ChatMessage, ModelRequest
 from gaby.llm.tiers import Tier
 from gaby.mcp import read_definitions
 from gaby.safety import Concern, Verdict
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desks import NewDesk
-from gaby.tools import Call
+from gaby.tools import ToolCall
 from gaby.tools.approvals import shown_question
 from gaby.tools.setup import bundled
-from tests.support.web import PASSWORD, Browser, World
+from tests.support.app_client import PASSWORD, Browser, World
 
 _SEEN = read_definitions([{"name": "read_it", "description": "Reads.", "inputSchema": {"type": "object"}}])
 
@@ -97,9 +97,11 @@ async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> 
 
 async def _make_model_call(world: World, workspace_id: WorkspaceId, run_id: RunId, subject: str, label: str) -> UUID:
     usage = world.gaby.usage
-    hold = await usage.books.hold(Wanted(workspace_id, run_id, "triage", Tier.SMALL, "mine", "small-1", 10, 10, 0))
-    await usage.books.settle(hold, Settled("done"))
-    request = Request("small-1", f"{label} system", (Message("user", f"{label} question"),), 10)
+    hold = await usage.books.hold(
+        PlannedSpend(workspace_id, run_id, "triage", Tier.SMALL, "mine", "small-1", 10, 10, 0)
+    )
+    await usage.books.settle(hold, Settlement("done"))
+    request = ModelRequest("small-1", f"{label} system", (ChatMessage("user", f"{label} question"),), 10)
     usage.traces.record(CallTrace(hold.id, workspace_id, subject, request, "answered"))
     await usage.traces.flush()
     return hold.id
@@ -155,7 +157,7 @@ async def _make_tools(world: World, workspace_id: WorkspaceId, label: str) -> tu
         await tools.kill_switches.pull(session, system_actor("test"), "a test")
     run = tools.run(actor)
     snapshot = await tools.catalogue.snapshot(workspace_id)
-    call = Call("gaby.read_result", {"result_id": label}, world.gaby.ids.new())
+    call = ToolCall("gaby.read_result", {"result_id": label}, world.gaby.ids.new())
     verdict = Verdict("ask", "consent", label, (Concern("consent", label),))
     async with world.gaby.database.write(workspace_id) as session:
         entry = snapshot.tool("gaby.read_result")

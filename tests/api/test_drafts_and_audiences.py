@@ -6,7 +6,7 @@ from gaby.identity import Role
 from gaby.kernel.actors import system_actor
 from gaby.mcp import read_definitions
 from gaby.tools.setup import bundled
-from tests.support.web import Browser, World
+from tests.support.app_client import Browser, World
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 

@@ -11,8 +11,8 @@ from gaby.identity import Role
 from gaby.kernel.actors import Permission
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import Things, bodies, make_things
-from tests.support.raw import all_rows
-from tests.support.web import World
+from tests.support.app_client import World
+from tests.support.database_dump import all_rows
 
 pytestmark = pytest.mark.promise("P4")
 

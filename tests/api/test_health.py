@@ -18,8 +18,8 @@ from gaby.kernel.http.security import HEADERS
 from gaby.migrations import upgrade
 from gaby.settings import Settings, load
 from tests.kernel.logs import captured
+from tests.support.app_client import World
 from tests.support.postgres import Postgres, start_postgres
-from tests.support.web import World
 
 pytestmark = pytest.mark.promise("O1")
 

@@ -12,15 +12,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from gaby.app import build
 from gaby.identity import Role
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import WorkspaceId
 from gaby.settings import load
 from tests.api.routes import endpoints
 from tests.api.scenes import Things, bodies, make_things
 from tests.api.walks import Walk
 from tests.kernel.logs import captured
-from tests.support.dice import Dice
-from tests.support.web import Browser, World
+from tests.support.app_client import Browser, World
+from tests.support.seeded_random import Dice
 
 pytestmark = [pytest.mark.promise("P4"), pytest.mark.slow]
 
@@ -107,7 +107,7 @@ MASTER = base64.b64encode(bytes(range(32))).decode()
 
 
 @asynccontextmanager
-async def installation(url: str, home: Path, signing_key: str, clock: HeldClock, dice: Dice) -> AsyncGenerator[World]:
+async def installation(url: str, home: Path, signing_key: str, clock: ManualClock, dice: Dice) -> AsyncGenerator[World]:
     environment = {
         "GABY_DATABASE_URL": url,
         "GABY_HOME": str(home),
@@ -124,7 +124,7 @@ async def installation(url: str, home: Path, signing_key: str, clock: HeldClock,
 Told = tuple[int, bytes, list[tuple[str, str]]]
 
 
-async def walked(world: World, clock: HeldClock, dice: Dice, *, busy: bool) -> list[Told]:
+async def walked(world: World, clock: ManualClock, dice: Dice, *, busy: bool) -> list[Told]:
     """All that Ada of Acme was told. Every step of hers has a moment and a stream of randomness of its own, so that
     the neighbours, when there are any, change neither."""
     dice.turn_to("scene")
@@ -165,7 +165,7 @@ async def test_a_busy_neighbour_changes_no_byte_of_what_one_is_told(
     key = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     told: list[list[Told]] = []
     for url, busy in ((database_url, False), (second_url, True)):
-        clock, dice = HeldClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)), Dice("start")
+        clock, dice = ManualClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)), Dice("start")
         async with installation(url, tmp_path / f"home-{busy}", key, clock, dice) as world:
             told.append(await walked(world, clock, dice, busy=busy))
     quiet, disturbed = told

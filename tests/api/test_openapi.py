@@ -13,7 +13,7 @@ from schemathesis.checks import load_all_checks
 from gaby.identity import Role
 from gaby.kernel.actors import Permission
 from tests.kernel.web import served
-from tests.support.web import World
+from tests.support.app_client import World
 
 # The library's own types are generic over what it does not say.
 _schemathesis: Any = schemathesis

@@ -6,7 +6,7 @@ from gaby.identity import Role
 from gaby.kernel.actors import Permission
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import bodies, make_things
-from tests.support.web import World
+from tests.support.app_client import World
 
 # Whoever may do something may do it on either engine; what each engine keeps apart is shown elsewhere.
 pytestmark = [pytest.mark.promise("P3"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]

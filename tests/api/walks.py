@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 
 from tests.api.routes import Endpoint
-from tests.support.dice import Dice
+from tests.support.seeded_random import Dice
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HOSTILE = ("0", "null", "..", "%00", "%ff", "a" * 300, "' OR 1=1 --", "{person_id}", "*", "00000000-0000-0000-0000-0")

@@ -6,7 +6,7 @@ from gaby.app.installed_models import installed_models, usual_limits
 from gaby.kernel.errors import Misconfigured
 from gaby.llm.accounts import EMBEDDINGS
 from gaby.settings import load
-from gaby.usage.limits import Cap
+from gaby.usage.limits import SpendCap
 from gaby.usage.plans import PlanName
 
 pytestmark = pytest.mark.promise("G3")
@@ -65,9 +65,9 @@ def test_a_setting_that_would_quietly_mean_no_model_is_an_error(variables: dict[
 def test_budgets_come_from_the_settings() -> None:
     loaded = load({"GABY_BUDGET_RUN_USD": "0.25", "GABY_BUDGET_PLAN": "starter"}, env_file=None)
     limits = usual_limits(loaded.settings.budget)
-    assert limits.run == Cap(200_000, 250_000_000)
+    assert limits.run == SpendCap(200_000, 250_000_000)
     assert limits.plan.name is PlanName.STARTER
-    assert limits.month == Cap()
+    assert limits.month == SpendCap()
 
 
 @pytest.mark.promise("G6")

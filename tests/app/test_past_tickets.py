@@ -7,7 +7,7 @@ import pytest
 
 from gaby.app import Gaby
 from gaby.knowledge.new_source import NewSource
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.agent.scenes import Office, open_office
 
 pytestmark = [pytest.mark.promise("K1"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]

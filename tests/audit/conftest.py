@@ -5,15 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from gaby.audit import AnchorFile, Anchors, Appender, AuditLog, Checkpointer, CheckpointTaker, KeyFile, Pace
+from gaby.audit import (
+    AnchorFile,
+    Anchors,
+    Appender,
+    AuditLog,
+    Checkpointer,
+    CheckpointSchedule,
+    CheckpointTaker,
+    KeyFile,
+)
 from gaby.kernel import failpoints
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 
 
 @pytest.fixture
-def appender(clock: HeldClock, ids: Ids) -> Appender:
+def appender(clock: ManualClock, ids: IdFactory) -> Appender:
     return Appender(clock, ids)
 
 
@@ -38,6 +47,8 @@ def anchor_file(tmp_path: Path) -> AnchorFile:
 
 @pytest.fixture
 def checkpointer(
-    db: Database, appender: Appender, clock: HeldClock, key_file: KeyFile, anchor_file: AnchorFile
+    db: Database, appender: Appender, clock: ManualClock, key_file: KeyFile, anchor_file: AnchorFile
 ) -> Checkpointer:
-    return Checkpointer(db, CheckpointTaker(key_file, appender, clock), Anchors(anchor_file), clock, Pace())
+    return Checkpointer(
+        db, CheckpointTaker(key_file, appender, clock), Anchors(anchor_file), clock, CheckpointSchedule()
+    )

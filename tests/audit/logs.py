@@ -8,13 +8,13 @@ from gaby.audit.anchors import anchor_line
 from gaby.audit.canonical import canonical_payload
 from gaby.audit.crosslinks import CHECKPOINT_EVENT, checkpoint_payload
 from gaby.audit.export import LogSize, export_lines
-from gaby.audit.findings import FindingKind, Report
+from gaby.audit.findings import FindingKind, VerificationReport
 from gaby.audit.merkle import Accumulator
-from gaby.audit.rows import AuditRow, Draft, Head, chain, timestamp
-from gaby.audit.signing import SigningKey
+from gaby.audit.rows import AuditRow, LogHead, RowDraft, chain, timestamp
+from gaby.audit.signing_key import SigningKey
 from gaby.audit.statements import Anchor, Checkpoint, KeyEntry, sign_checkpoint, sign_rotation
 from gaby.audit.verify import verify_lines
-from gaby.kernel.ids import SYSTEM, Ids, WorkspaceId
+from gaby.kernel.ids import SYSTEM, IdFactory, WorkspaceId
 
 ACME = WorkspaceId(UUID(int=0xACE))
 BYTE = WorkspaceId(UUID(int=0xB17E))
@@ -32,14 +32,14 @@ class MemoryLog:
         self.signed: dict[WorkspaceId, list[Checkpoint]] = {}
         self.anchors: list[bytes] = []
         self.now = START
-        self._heads: dict[WorkspaceId, Head] = {}
+        self._heads: dict[WorkspaceId, LogHead] = {}
         self._trees: dict[WorkspaceId, Accumulator] = {}
-        self._ids = Ids()
+        self._ids = IdFactory()
 
     def append(self, workspace_id: WorkspaceId, event: str = "tool.call", payload: str = '{"tool":"crm"}') -> AuditRow:
         self.now += timedelta(milliseconds=1)
-        self._heads.setdefault(workspace_id, Head())
-        draft = Draft(workspace_id, "agent", "planner", event, payload)
+        self._heads.setdefault(workspace_id, LogHead())
+        draft = RowDraft(workspace_id, "agent", "planner", event, payload)
         (row,) = chain([draft], self._heads, now=timestamp(self.now), first_id=self._ids.new())
         self.by_workspace.setdefault(workspace_id, []).append(row)
         self._trees.setdefault(workspace_id, Accumulator()).append(row.hash)
@@ -101,13 +101,15 @@ def row_line_at(lines: list[bytes], workspace_id: WorkspaceId, seq: int) -> int:
     return next(at for at in range(start, len(lines)) if lines[at].startswith(b'{"hash"') and wanted in lines[at])
 
 
-def report_of(lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None) -> Report:
+def report_of(
+    lines: Iterable[bytes], *, anchors: Iterable[bytes] | None = None, trusted: str | None = None
+) -> VerificationReport:
     return verify_lines(lines, anchors=anchors, trusted=trusted)
 
 
-def names(report: Report) -> set[str]:
+def names(report: VerificationReport) -> set[str]:
     return {finding.kind.value for finding in report.findings}
 
 
-def found(report: Report, kind: FindingKind) -> set[tuple[WorkspaceId | None, int | None]]:
+def found(report: VerificationReport, kind: FindingKind) -> set[tuple[WorkspaceId | None, int | None]]:
     return {(finding.workspace_id, finding.seq) for finding in report.findings if finding.kind is kind}

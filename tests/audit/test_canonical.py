@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gaby.audit.canonical import canonical, canonical_payload
 from gaby.audit.errors import NotCanonical, PayloadTooLarge
-from gaby.kernel.events import Personal
+from gaby.kernel.events import PersonalValue
 
 pytestmark = pytest.mark.promise("A1")
 
@@ -53,7 +53,7 @@ def test_ids_and_enums_are_written_as_their_value() -> None:
         -(2**63) - 1,
         b"bytes",
         {1, 2},
-        Personal("person:1", "Ann"),
+        PersonalValue("person:1", "Ann"),
     ],
 )
 def test_what_json_cannot_say_is_refused(value: Any) -> None:

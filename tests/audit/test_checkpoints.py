@@ -16,10 +16,10 @@ from gaby.audit import (
     AuditLog,
     AuditWouldWaitForItself,
     Checkpointer,
+    CheckpointSchedule,
     CheckpointTaker,
-    GivenKey,
+    ConfiguredKey,
     KeyFile,
-    Pace,
     Rotation,
     SigningKeyUnusable,
     check_consistency,
@@ -29,15 +29,15 @@ from gaby.audit import (
     verify_live,
 )
 from gaby.audit.anchors import anchor_line
-from gaby.audit.signing import SigningKey, load
+from gaby.audit.signing_key import SigningKey, load
 from gaby.audit.source import snapshot
 from gaby.audit.statements import Anchor, sign_checkpoint
 from gaby.kernel import failpoints
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Conflict, NotFound
-from gaby.kernel.ids import SYSTEM, AuditRowId, Ids
+from gaby.kernel.ids import SYSTEM, AuditRowId, IdFactory
 from tests.audit.logs import ACME, BYTE
 from tests.audit.tampering import tamper
 from tests.audit.test_writer import stored
@@ -53,7 +53,7 @@ async def _append(audit: AuditLog, count: int) -> None:
 
 
 async def test_a_round_signs_what_grew_and_the_system_log_last(
-    db: Database, audit: AuditLog, checkpointer: Checkpointer, anchor_file: AnchorFile, clock: HeldClock
+    db: Database, audit: AuditLog, checkpointer: Checkpointer, anchor_file: AnchorFile, clock: ManualClock
 ) -> None:
     await _append(audit, 30)
     taken = await checkpointer.checkpoint()
@@ -77,7 +77,7 @@ async def test_a_checkpoint_inside_a_transaction_is_refused_at_once(db: Database
 
 
 async def test_a_quiet_log_has_a_heartbeat(
-    db: Database, checkpointer: Checkpointer, anchor_file: AnchorFile, clock: HeldClock
+    db: Database, checkpointer: Checkpointer, anchor_file: AnchorFile, clock: ManualClock
 ) -> None:
     first = await checkpointer.checkpoint()
     assert [(c.workspace_id, c.size) for c in first.checkpoints] == [(SYSTEM, 0)]
@@ -89,10 +89,10 @@ async def test_a_quiet_log_has_a_heartbeat(
 
 
 async def test_rows_wake_the_checkpointer_and_stopping_signs_the_rest(
-    db: Database, audit: AuditLog, appender: Appender, clock: HeldClock, key_file: KeyFile, anchor_file: AnchorFile
+    db: Database, audit: AuditLog, appender: Appender, clock: ManualClock, key_file: KeyFile, anchor_file: AnchorFile
 ) -> None:
     taker = CheckpointTaker(key_file, appender, clock)
-    pace = Pace(rows=10, every=timedelta(hours=1))
+    pace = CheckpointSchedule(rows=10, every=timedelta(hours=1))
     checkpointer = Checkpointer(db, taker, Anchors(anchor_file), clock, pace)
     audit.on_rows(checkpointer.grew)
     await checkpointer.start()
@@ -111,7 +111,7 @@ async def test_rows_wake_the_checkpointer_and_stopping_signs_the_rest(
 
 
 async def test_a_checkpoint_that_fails_leaves_nothing_and_is_made_up_for(
-    db: Database, audit: AuditLog, checkpointer: Checkpointer, clock: HeldClock, anchor_file: AnchorFile
+    db: Database, audit: AuditLog, checkpointer: Checkpointer, clock: ManualClock, anchor_file: AnchorFile
 ) -> None:
     await _append(audit, 9)
     failpoints.configure("audit.before_checkpoint_commit=error@1")
@@ -124,10 +124,12 @@ async def test_a_checkpoint_that_fails_leaves_nothing_and_is_made_up_for(
 
 
 async def test_two_checkpointers_do_not_disturb_each_other(
-    db: Database, audit: AuditLog, clock: HeldClock, key_file: KeyFile, anchor_file: AnchorFile
+    db: Database, audit: AuditLog, clock: ManualClock, key_file: KeyFile, anchor_file: AnchorFile
 ) -> None:
     pair = [
-        Checkpointer(db, CheckpointTaker(key_file, Appender(clock, Ids(clock)), clock), Anchors(anchor_file), clock)
+        Checkpointer(
+            db, CheckpointTaker(key_file, Appender(clock, IdFactory(clock)), clock), Anchors(anchor_file), clock
+        )
         for _ in range(2)
     ]
     await pair[0].checkpoint()
@@ -166,7 +168,7 @@ async def test_a_log_that_contradicts_itself_is_not_signed_again_but_the_others_
 
 @pytest.mark.parametrize("damage", ["DELETE FROM audit_tiles", "UPDATE audit_tiles SET hashes = substr(hashes, 33)"])
 async def test_damaged_tiles_are_built_again_from_the_rows(
-    db: Database, audit: AuditLog, checkpointer: Checkpointer, clock: HeldClock, damage: str
+    db: Database, audit: AuditLog, checkpointer: Checkpointer, clock: ManualClock, damage: str
 ) -> None:
     await _append(audit, 300)
     await checkpointer.checkpoint()
@@ -226,7 +228,7 @@ async def test_a_new_key_takes_over_with_both_signatures(
     audit: AuditLog,
     checkpointer: Checkpointer,
     appender: Appender,
-    clock: HeldClock,
+    clock: ManualClock,
     key_file: KeyFile,
     anchor_file: AnchorFile,
     tmp_path: Path,
@@ -247,7 +249,7 @@ async def test_a_new_key_takes_over_with_both_signatures(
 
 
 async def test_a_rotation_that_a_crash_interrupted_is_finished(
-    db: Database, checkpointer: Checkpointer, appender: Appender, clock: HeldClock, key_file: KeyFile, tmp_path: Path
+    db: Database, checkpointer: Checkpointer, appender: Appender, clock: ManualClock, key_file: KeyFile, tmp_path: Path
 ) -> None:
     await checkpointer.checkpoint()
     path = tmp_path / "keys" / "audit.pem"
@@ -262,7 +264,7 @@ async def test_a_rotation_that_a_crash_interrupted_is_finished(
 
 
 async def test_a_rotation_that_was_not_recorded_changes_nothing(
-    db: Database, checkpointer: Checkpointer, appender: Appender, clock: HeldClock, key_file: KeyFile, tmp_path: Path
+    db: Database, checkpointer: Checkpointer, appender: Appender, clock: ManualClock, key_file: KeyFile, tmp_path: Path
 ) -> None:
     await checkpointer.checkpoint()
     before = load(tmp_path / "keys" / "audit.pem").id
@@ -273,9 +275,9 @@ async def test_a_rotation_that_was_not_recorded_changes_nothing(
     assert load(tmp_path / "keys" / "audit.pem").id == before
 
 
-async def test_another_key_does_not_sign_on(db: Database, checkpointer: Checkpointer, clock: HeldClock) -> None:
+async def test_another_key_does_not_sign_on(db: Database, checkpointer: Checkpointer, clock: ManualClock) -> None:
     await checkpointer.checkpoint()
-    taker = CheckpointTaker(GivenKey(SigningKey.generate()), Appender(clock, Ids(clock)), clock)
+    taker = CheckpointTaker(ConfiguredKey(SigningKey.generate()), Appender(clock, IdFactory(clock)), clock)
     with pytest.raises(SigningKeyUnusable, match="signed by key"):
         await Checkpointer(db, taker, Anchors(), clock).start()
 

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from gaby.audit import AuditLog, Fence, FenceBroken
 from gaby.kernel.actors import Actor
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import AllWorkspaces, Database
 from tests.audit.logs import ACME
 from tests.audit.test_writer import stored
 
@@ -22,7 +22,7 @@ def fence(expected: int) -> Fence:
 
 
 async def set_count(db: Database, count: int) -> None:
-    async with db.write(Across("a test sets the scene")) as session:
+    async with db.write(AllWorkspaces("a test sets the scene")) as session:
         await session.execute(text("DELETE FROM policy_epochs"))
         insert = text("INSERT INTO policy_epochs (workspace_id, epoch) VALUES (:workspace, :count)")
         await session.execute(insert, {"workspace": ACME.hex, "count": count})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gaby.audit.errors import Malformed
 from gaby.audit.findings import FindingKind
-from gaby.audit.reading import parse, read_lines
+from gaby.audit.line_reader import parse, read_lines
 from gaby.audit.statements import Checkpoint, KeyEntry, KeyRotation, understand
 from gaby.audit.verify import verify_file
 from gaby.kernel.errors import BadRequest

@@ -11,14 +11,14 @@ import pytest
 from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 
-from gaby.audit import AuditLog, AuditUnavailable, Intent, IntentClosed, NotCanonical, Outcome, OutcomeNotWritten
+from gaby.audit import AuditLog, AuditUnavailable, Intent, IntentClosed, IntentOutcome, NotCanonical, OutcomeNotWritten
 from gaby.audit.rows import AuditRow
 from gaby.audit.store import Appender
 from gaby.kernel import failpoints
 from gaby.kernel.actors import Actor, system_actor
-from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, WriteSession
 from gaby.kernel.errors import Forbidden
-from gaby.kernel.events import Event, Personal
+from gaby.kernel.events import Event, PersonalValue
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from tests.audit.logs import ACME, BYTE
@@ -62,14 +62,14 @@ async def test_a_change_whose_audit_row_cannot_be_written_does_not_happen(db: Da
     insert = text("INSERT INTO workspaces (id, slug, name, created_at) VALUES (:id, 'x', 'x', '2030-01-01 00:00:00')")
 
     async def change() -> None:
-        async with db.write(Across("test")) as session:
+        async with db.write(AllWorkspaces("test")) as session:
             await session.execute(insert, {"id": ACME.hex})
             session.emit(Event("workspace.created", ACME, ACTOR))
 
     failpoints.configure("audit.before_insert=error@1")
     with pytest.raises(failpoints.FailpointError):
         await change()
-    async with db.read(Across("test")) as session:
+    async with db.read(AllWorkspaces("test")) as session:
         assert (await session.execute(text("SELECT count(*) FROM workspaces WHERE slug = 'x'"))).scalar_one() == 0
 
 
@@ -214,13 +214,13 @@ from gaby.audit import Appender, AuditLog
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.database import open_database
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 from gaby.kernel import failpoints
 
 async def main():
     failpoints.configure(sys.argv[2])
     clock = SystemClock()
-    audit = AuditLog(open_database(sys.argv[1]), Appender(clock, Ids(clock)))
+    audit = AuditLog(open_database(sys.argv[1]), Appender(clock, IdFactory(clock)))
     workspace = WorkspaceId(UUID(int=0xACE))
     actor = Actor(kind="agent", id="planner", workspace_id=workspace)
     async with audit.effect(actor, "tool.call", {"tool": "refund"}) as intent:
@@ -258,7 +258,9 @@ async def test_a_killed_process_never_acted_without_an_intent_and_its_intent_is_
     assert len(open_intents) == (1 if rows == 1 else 0)
     for pending in open_intents:
         assert (pending.event, pending.payload) == ("tool.call.intent", {"tool": "refund"})
-        await audit.resolve(system_actor("recovery", ACME), pending, Outcome.UNKNOWN, {"reason": "the process died"})
+        await audit.resolve(
+            system_actor("recovery", ACME), pending, IntentOutcome.UNKNOWN, {"reason": "the process died"}
+        )
     assert await audit.pending() == []
 
 
@@ -273,7 +275,7 @@ class Seals:
 async def test_personal_values_are_sealed_wherever_they_stand(db: Database, appender: Appender) -> None:
     log = AuditLog(db, appender, sealer=Seals())
     db.on_events(log.record)
-    ann = Personal("person:1", "Ann Example")
+    ann = PersonalValue("person:1", "Ann Example")
     await log.append(ACME, ACTOR, "test.row", {"who": ann, "deep": [{"x": (ann, 1)}]})
     async with db.write(ACME) as session:
         session.emit(Event("test.row", ACME, ACTOR, {"who": ann}))
@@ -288,7 +290,7 @@ async def test_personal_values_are_sealed_wherever_they_stand(db: Database, appe
 @pytest.mark.promise("A6")
 async def test_a_personal_value_is_never_written_in_the_clear(audit: AuditLog) -> None:
     with pytest.raises(NotCanonical, match="seal"):
-        await audit.append(ACME, ACTOR, "test.row", {"who": Personal("person:1", "Ann")})
+        await audit.append(ACME, ACTOR, "test.row", {"who": PersonalValue("person:1", "Ann")})
 
 
 async def test_rows_are_counted_and_told(db: Database, appender: Appender) -> None:

@@ -19,7 +19,7 @@ from gaby.audit.merkle import (
     peaks,
     root,
 )
-from gaby.audit.tiles import HASH, WIDTH, Grower, TileAt, Tiles, edge, for_consistency, for_inclusion
+from gaby.audit.tiles import HASH, WIDTH, TileBuilder, TileCoordinate, Tiles, edge, for_consistency, for_inclusion
 
 pytestmark = pytest.mark.promise("A3")
 
@@ -67,12 +67,12 @@ def some_leaves(count: int) -> list[bytes]:
     return [sha256(b"%d" % number).digest() for number in range(count)]
 
 
-def grown(leaves: list[bytes], steps: list[int] | None = None) -> dict[TileAt, bytes]:
+def grown(leaves: list[bytes], steps: list[int] | None = None) -> dict[TileCoordinate, bytes]:
     """The tiles of a tree that grew in several steps, each loading only the right edge."""
-    stored: dict[TileAt, bytes] = {}
+    stored: dict[TileCoordinate, bytes] = {}
     size = 0
     for end in [*(steps or []), len(leaves)]:
-        grower = Grower(size, {at: stored[at] for at in edge(size)})
+        grower = TileBuilder(size, {at: stored[at] for at in edge(size)})
         for leaf in leaves[size:end]:
             grower.append(leaf)
         stored |= {at: bytes(hashes) for at, hashes in grower.changed.items()}
@@ -162,7 +162,7 @@ def test_a_missing_tile_is_told_and_not_guessed() -> None:
     with pytest.raises(CheckpointRefused):
         root(Tiles({}).node, 5)
     with pytest.raises(CheckpointRefused):
-        Grower(5, {}).append(bytes(32))
+        TileBuilder(5, {}).append(bytes(32))
 
 
 @pytest.mark.parametrize(("index", "size"), [(5, 5), (-1, 5), (0, 0)])

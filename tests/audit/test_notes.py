@@ -21,7 +21,7 @@ from gaby.audit.notes import (
     parse_verifier_key,
     sign_note,
 )
-from gaby.audit.signing import SigningKey
+from gaby.audit.signing_key import SigningKey
 
 pytestmark = pytest.mark.promise("A3")
 

@@ -9,7 +9,7 @@ from gaby.audit.canonical import canonical
 from gaby.audit.errors import ProofRejected
 from gaby.audit.findings import FindingKind
 from gaby.audit.proofs import check_consistency, check_inclusion, prove_consistency, prove_inclusion
-from gaby.audit.signing import SigningKey
+from gaby.audit.signing_key import SigningKey
 from gaby.audit.statements import Checkpoint
 from gaby.audit.tiles import Tiles
 from gaby.kernel.errors import GabyError

@@ -14,8 +14,8 @@ from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed, NotCanonical
 from gaby.audit.rows import (
     FIRST_PREV_HASH,
-    Draft,
-    Head,
+    LogHead,
+    RowDraft,
     chain,
     check_draft,
     is_timestamp,
@@ -42,8 +42,8 @@ def test_the_hash_is_over_the_previous_hash_and_the_canonical_row() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=200))
 def test_any_name_of_an_actor_is_hashed_as_it_is_written(name: str) -> None:
-    draft = check_draft(Draft(ACME, "user", name, "sign_in.failed", '{"a":[1]}'))
-    (row,) = chain([draft], {ACME: Head()}, now=timestamp(datetime.now(UTC)), first_id=UUID(int=7 << 76))
+    draft = check_draft(RowDraft(ACME, "user", name, "sign_in.failed", '{"a":[1]}'))
+    (row,) = chain([draft], {ACME: LogHead()}, now=timestamp(datetime.now(UTC)), first_id=UUID(int=7 << 76))
     assert read_row(row.canonical())["actor_id"] == name
     assert row.hash == sha256(FIRST_PREV_HASH + row.canonical()).digest()
 
@@ -54,8 +54,8 @@ def test_a_row_survives_being_written_and_read() -> None:
 
 
 def test_time_never_goes_back_within_a_log() -> None:
-    heads = {ACME: Head(seq=3, digest=bytes(32), ts="2031-01-01T00:00:00.000000Z")}
-    draft = Draft(ACME, "agent", "planner", "tool.call", "{}")
+    heads = {ACME: LogHead(seq=3, digest=bytes(32), ts="2031-01-01T00:00:00.000000Z")}
+    draft = RowDraft(ACME, "agent", "planner", "tool.call", "{}")
     rows = chain([draft, draft], heads, now="2030-01-01T00:00:00.000000Z", first_id=UUID(int=1))
     assert [(row.seq, row.ts) for row in rows] == [
         (3, "2031-01-01T00:00:00.000000Z"),
@@ -92,7 +92,7 @@ def test_other_times_are_noticed(text: object) -> None:
 )
 def test_names_that_could_not_be_told_apart_are_refused(actor: str, event: str) -> None:
     with pytest.raises(NotCanonical):
-        check_draft(Draft(ACME, "user", actor, event, "{}"))
+        check_draft(RowDraft(ACME, "user", actor, event, "{}"))
 
 
 def _changed(**changes: Any) -> bytes:

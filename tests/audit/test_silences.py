@@ -15,29 +15,29 @@ from gaby.audit import (
     AuditLog,
     Checkpointer,
     CheckpointTaker,
+    ExternalEvidence,
     FindingKind,
     KeyFile,
-    OutsideEvidence,
     PinFile,
-    Report,
     Rotation,
+    VerificationReport,
     export_to,
     snapshot,
     verify_file,
     verify_live,
 )
-from gaby.audit.anchored import ANCHORS_RESTARTED_EVENT
+from gaby.audit.anchor_comparison import ANCHORS_RESTARTED_EVENT
 from gaby.audit.derived_checks import rebuild_tiles
-from gaby.audit.rows import Draft, Head, chain, timestamp
+from gaby.audit.rows import LogHead, RowDraft, chain, timestamp
 from gaby.audit.source import DatabaseSource
 from gaby.audit.store import insert_rows
 from gaby.audit.transactions import in_transaction
-from gaby.audit.verify import Expectations
+from gaby.audit.verify import VerificationTargets
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
-from gaby.kernel.database.raw import Connection, Sql
-from gaby.kernel.ids import SYSTEM, Ids
+from gaby.kernel.database.raw_sql import Connection, SqlRunner
+from gaby.kernel.ids import SYSTEM, IdFactory
 from tests.audit.logs import ACME, BYTE, found, names
 from tests.audit.tampering import tamper
 
@@ -53,13 +53,13 @@ def pins(anchor_file: AnchorFile) -> PinFile:
 
 @pytest.fixture
 def signing(
-    db: Database, appender: Appender, clock: HeldClock, key_file: KeyFile, anchor_file: AnchorFile, pins: PinFile
+    db: Database, appender: Appender, clock: ManualClock, key_file: KeyFile, anchor_file: AnchorFile, pins: PinFile
 ) -> Checkpointer:
     return Checkpointer(db, CheckpointTaker(key_file, appender, clock), Anchors(anchor_file), clock, pins=pins)
 
 
 @pytest.fixture
-async def filled(db: Database, audit: AuditLog, signing: Checkpointer, clock: HeldClock) -> Database:
+async def filled(db: Database, audit: AuditLog, signing: Checkpointer, clock: ManualClock) -> Database:
     for _ in range(3):
         await asyncio.gather(*(audit.append(ACME if n % 2 else BYTE, ACTOR, "test.row", {"n": n}) for n in range(20)))
         await signing.checkpoint()
@@ -67,32 +67,32 @@ async def filled(db: Database, audit: AuditLog, signing: Checkpointer, clock: He
     return db
 
 
-async def verified(db: Database, clock: HeldClock, anchor_file: AnchorFile) -> Report:
-    outside = OutsideEvidence(pins=PinFile(anchor_file.path))
+async def verified(db: Database, clock: ManualClock, anchor_file: AnchorFile) -> VerificationReport:
+    outside = ExternalEvidence(pins=PinFile(anchor_file.path))
     return await verify_live(db, clock, anchors=anchor_file.path, outside=outside)
 
 
-async def forge_row(db: Database, clock: HeldClock, ahead: timedelta) -> None:
+async def forge_row(db: Database, clock: ManualClock, ahead: timedelta) -> None:
     """With the right number, chain and hash, as whoever may write to the database can make it."""
 
     def forge(connection: Connection) -> None:
         with snapshot(db) as source:
             *_, last = source.rows(ACME)
-        heads = {ACME: Head(last.seq + 1, last.hash, last.ts)}
-        draft = Draft(ACME, "user", "mallory", "person.invited", "{}")
+        heads = {ACME: LogHead(last.seq + 1, last.hash, last.ts)}
+        draft = RowDraft(ACME, "user", "mallory", "person.invited", "{}")
         rows = chain([draft], heads, now=timestamp(clock.now() + ahead), first_id=uuid4())
-        insert_rows(Sql(connection, db.dialect), rows)
+        insert_rows(SqlRunner(connection, db.dialect), rows)
 
     await in_transaction(db, forge)
 
 
-async def test_the_untouched_log_is_whole(filled: Database, clock: HeldClock, anchor_file: AnchorFile) -> None:
+async def test_the_untouched_log_is_whole(filled: Database, clock: ManualClock, anchor_file: AnchorFile) -> None:
     assert (await verified(filled, clock, anchor_file)).findings == []
 
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=6), timedelta(days=1), timedelta(days=365 * 900)])
 async def test_a_forged_last_row_with_a_future_date_is_found(
-    filled: Database, clock: HeldClock, tmp_path: Path, ahead: timedelta
+    filled: Database, clock: ManualClock, tmp_path: Path, ahead: timedelta
 ) -> None:
     size = 30
     await forge_row(filled, clock, ahead)
@@ -102,7 +102,7 @@ async def test_a_forged_last_row_with_a_future_date_is_found(
 
 
 async def test_a_future_date_is_found_also_once_it_is_signed_and_followed(
-    filled: Database, clock: HeldClock, signing: Checkpointer, audit: AuditLog
+    filled: Database, clock: ManualClock, signing: Checkpointer, audit: AuditLog
 ) -> None:
     await forge_row(filled, clock, timedelta(days=1))
     await audit.append(ACME, ACTOR, "test.row", {})
@@ -113,19 +113,19 @@ async def test_a_future_date_is_found_also_once_it_is_signed_and_followed(
     assert "time_ahead" not in names(await verify_live(filled, clock))
 
 
-async def test_clocks_that_differ_a_little_are_no_finding(filled: Database, clock: HeldClock) -> None:
+async def test_clocks_that_differ_a_little_are_no_finding(filled: Database, clock: ManualClock) -> None:
     await forge_row(filled, clock, timedelta(minutes=4))
     assert "time_ahead" not in names(await verify_live(filled, clock))
 
 
 async def test_an_export_cannot_postdate_itself_to_hide_such_a_row(
-    filled: Database, clock: HeldClock, tmp_path: Path
+    filled: Database, clock: ManualClock, tmp_path: Path
 ) -> None:
     now = timestamp(clock.now())
     await forge_row(filled, clock, timedelta(days=1))
-    later = HeldClock(clock.now() + timedelta(days=2))
+    later = ManualClock(clock.now() + timedelta(days=2))
     await asyncio.to_thread(export_to, tmp_path / "all.jsonl", filled, later)
-    report = verify_file(tmp_path / "all.jsonl", expected=Expectations(now=now))
+    report = verify_file(tmp_path / "all.jsonl", expected=VerificationTargets(now=now))
     assert found(report, FindingKind.TIME_AHEAD) == {(None, None), (ACME, 30)}
 
 
@@ -151,7 +151,7 @@ def _tear(path: Path) -> None:
 
 @pytest.mark.parametrize("change", [_remove, _empty, _cut_the_end, _cut_the_start, _tear])
 async def test_anchors_that_are_missing_or_cut_are_found(
-    filled: Database, clock: HeldClock, anchor_file: AnchorFile, tmp_path: Path, change: Callable[[Path], None]
+    filled: Database, clock: ManualClock, anchor_file: AnchorFile, tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
     change(anchor_file.path)
     report = await verified(filled, clock, anchor_file)
@@ -163,7 +163,7 @@ async def test_anchors_that_are_missing_or_cut_are_found(
 
 
 async def test_a_new_file_in_the_place_of_the_old_is_found_also_when_it_grows(
-    filled: Database, clock: HeldClock, anchor_file: AnchorFile, signing: Checkpointer, audit: AuditLog
+    filled: Database, clock: ManualClock, anchor_file: AnchorFile, signing: Checkpointer, audit: AuditLog
 ) -> None:
     anchor_file.path.unlink()
     for _ in range(2):
@@ -174,7 +174,7 @@ async def test_a_new_file_in_the_place_of_the_old_is_found_also_when_it_grows(
 
 
 async def test_anchors_that_begin_anew_with_a_reason_in_the_log_are_good(
-    filled: Database, clock: HeldClock, anchor_file: AnchorFile, signing: Checkpointer, audit: AuditLog
+    filled: Database, clock: ManualClock, anchor_file: AnchorFile, signing: Checkpointer, audit: AuditLog
 ) -> None:
     anchor_file.path.unlink()
     await audit.append(SYSTEM, ACTOR, ANCHORS_RESTARTED_EVENT, {"reason": "the disk broke", "kept_as": None})
@@ -189,7 +189,7 @@ async def test_anchors_that_begin_anew_with_a_reason_in_the_log_are_good(
 
 
 async def test_a_log_that_nobody_signed_yet_needs_no_anchors(
-    db: Database, audit: AuditLog, clock: HeldClock, anchor_file: AnchorFile
+    db: Database, audit: AuditLog, clock: ManualClock, anchor_file: AnchorFile
 ) -> None:
     await audit.append(ACME, ACTOR, "test.row", {})
     assert (await verified(db, clock, anchor_file)).findings == []
@@ -198,7 +198,7 @@ async def test_a_log_that_nobody_signed_yet_needs_no_anchors(
 async def test_every_process_that_signs_keeps_what_another_one_signed(
     filled: Database,
     appender: Appender,
-    clock: HeldClock,
+    clock: ManualClock,
     key_file: KeyFile,
     tmp_path: Path,
     audit: AuditLog,
@@ -224,7 +224,7 @@ TILES = {
 
 @pytest.mark.parametrize("statement", TILES.values(), ids=TILES.keys())
 async def test_tiles_that_are_not_those_of_the_rows_are_found_and_can_be_made_anew(
-    filled: Database, clock: HeldClock, anchor_file: AnchorFile, statement: str
+    filled: Database, clock: ManualClock, anchor_file: AnchorFile, statement: str
 ) -> None:
     quoted = ("x'{}'" if filled.dialect == "sqlite" else "'\\x{}'::bytea").format
     tamper(filled, statement.format(acme=ACME.hex, bytes=quoted("00" * 32 * 30), empty=quoted("")))
@@ -236,12 +236,12 @@ async def test_tiles_that_are_not_those_of_the_rows_are_found_and_can_be_made_an
 
 
 def _rebuild(db: Database, connection: Connection) -> int:
-    return rebuild_tiles(DatabaseSource(connection, db.dialect), Sql(connection, db.dialect))
+    return rebuild_tiles(DatabaseSource(connection, db.dialect), SqlRunner(connection, db.dialect))
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_full_tiles_and_those_above_them_are_looked_at_too(
-    db: Database, audit: AuditLog, signing: Checkpointer, clock: HeldClock
+    db: Database, audit: AuditLog, signing: Checkpointer, clock: ManualClock
 ) -> None:
     await asyncio.gather(*(audit.append(ACME, ACTOR, "test.row", {"n": n}) for n in range(600)))
     await signing.checkpoint()
@@ -258,13 +258,13 @@ async def test_full_tiles_and_those_above_them_are_looked_at_too(
 def tiles(db: Database) -> list[tuple[object, ...]]:
     connection = db.raw_connection()
     try:
-        return Sql(connection, db.dialect).all("SELECT * FROM audit_tiles ORDER BY workspace_id, level, idx")
+        return SqlRunner(connection, db.dialect).all("SELECT * FROM audit_tiles ORDER BY workspace_id, level, idx")
     finally:
         connection.close()
 
 
 async def test_an_open_intent_that_was_taken_off_the_list_is_found(
-    filled: Database, audit: AuditLog, clock: HeldClock
+    filled: Database, audit: AuditLog, clock: ManualClock
 ) -> None:
     async with audit.effect(ACTOR, "tool.call", {"tool": "refund"}, workspace_id=ACME) as done:
         done.succeeded()
@@ -287,13 +287,15 @@ async def test_an_open_intent_that_was_taken_off_the_list_is_found(
     assert "intent_missing" not in names(await verify_live(filled, clock))
 
 
-async def test_an_intent_that_no_row_states_is_found(filled: Database, clock: HeldClock) -> None:
+async def test_an_intent_that_no_row_states_is_found(filled: Database, clock: ManualClock) -> None:
     invent = "INSERT INTO audit_intents (workspace_id, id, seq) VALUES ('{}', '{}', 3)"
     tamper(filled, invent.format(ACME.hex, uuid4().hex))
     assert found(await verify_live(filled, clock), FindingKind.INTENT_UNKNOWN) == {(ACME, 3)}
 
 
-async def signed_anew(db: Database, clock: HeldClock, ids: Ids, key_file: KeyFile, anchors: Path) -> Checkpointer:
+async def signed_anew(
+    db: Database, clock: ManualClock, ids: IdFactory, key_file: KeyFile, anchors: Path
+) -> Checkpointer:
     """All keys, checkpoints and anchors are replaced by those of another key; the rows stay as they are."""
     for statement in (
         "DELETE FROM audit_keys",
@@ -310,7 +312,7 @@ async def signed_anew(db: Database, clock: HeldClock, ids: Ids, key_file: KeyFil
 
 
 async def test_a_log_signed_anew_by_another_key_is_told_by_the_pinned_one(
-    filled: Database, clock: HeldClock, ids: Ids, anchor_file: AnchorFile, pins: PinFile, tmp_path: Path
+    filled: Database, clock: ManualClock, ids: IdFactory, anchor_file: AnchorFile, pins: PinFile, tmp_path: Path
 ) -> None:
     pinned = pins.path.read_bytes()
     await signed_anew(filled, clock, ids, KeyFile(tmp_path / "forged.pem"), anchor_file.path)
@@ -320,7 +322,7 @@ async def test_a_log_signed_anew_by_another_key_is_told_by_the_pinned_one(
     assert pins.path.read_bytes() == pinned
     # Also from a copy of the pins, on an export.
     await asyncio.to_thread(export_to, tmp_path / "all.jsonl", filled, clock)
-    expected = Expectations(pins=pins.load())
+    expected = VerificationTargets(pins=pins.load())
     assert names(verify_file(tmp_path / "all.jsonl", anchors=anchor_file.path, expected=expected)) == {"key_unknown"}
     # Without the pins it is told that they are missing, and nothing is pinned behind one's back.
     pins.path.unlink()
@@ -330,8 +332,8 @@ async def test_a_log_signed_anew_by_another_key_is_told_by_the_pinned_one(
 
 async def test_a_key_that_took_over_properly_is_pinned_and_the_old_one_alone_no_longer_passes(
     filled: Database,
-    clock: HeldClock,
-    ids: Ids,
+    clock: ManualClock,
+    ids: IdFactory,
     key_file: KeyFile,
     anchor_file: AnchorFile,
     pins: PinFile,
@@ -356,7 +358,7 @@ async def test_a_key_that_took_over_properly_is_pinned_and_the_old_one_alone_no_
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"null\n", b"\xff", b'{"format":"gaby audit keys v1","keys":[]}\n'])
 async def test_damaged_pins_are_a_finding_and_stay_as_they_are(
-    filled: Database, clock: HeldClock, anchor_file: AnchorFile, pins: PinFile, signing: Checkpointer, content: bytes
+    filled: Database, clock: ManualClock, anchor_file: AnchorFile, pins: PinFile, signing: Checkpointer, content: bytes
 ) -> None:
     pins.path.write_bytes(content)
     assert names(await verified(filled, clock, anchor_file)) == {"malformed"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gaby.audit import AuditLog, Cursor, CursorFile, Malformed, WebhookSink, follow, json_line, syslog_line
+from gaby.audit import AuditLog, CursorFile, Malformed, TailCursor, WebhookSink, follow, json_line, syslog_line
 from gaby.audit.rows import AuditRow
 from gaby.audit.tail import BATCH, START, rows_after
 from gaby.kernel.actors import Actor, system_actor
@@ -64,8 +64,8 @@ async def test_the_webhook_gets_everything_although_it_fails_and_we_restart(
 def test_a_cursor_survives_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
     file = CursorFile(tmp_path / "cursor.json")
     assert file.load() == START
-    file.save(Cursor({ACME: 5}))
-    assert file.load() == Cursor({ACME: 5})
+    file.save(TailCursor({ACME: 5}))
+    assert file.load() == TailCursor({ACME: 5})
     for damage in (b"", b"[]", b'{"x":1}', b'{"00000000-0000-0000-0000-000000000ace":-1}'):
         (tmp_path / "cursor.json").write_bytes(damage)
         with pytest.raises(Malformed):

@@ -9,7 +9,7 @@ from gaby.audit.canonical import canonical
 from gaby.audit.export import checkpoint_line, row_line
 from gaby.audit.findings import MAX_FINDINGS, FindingKind
 from gaby.audit.rows import row_hash
-from gaby.audit.signing import SigningKey
+from gaby.audit.signing_key import SigningKey
 from gaby.audit.statements import sign_checkpoint
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from tests.audit.logs import ACME, BYTE, COPA, MemoryLog, busy_log, found, names, report_of, row_line_at

@@ -24,9 +24,9 @@ from gaby.audit import (
     Checkpointer,
     CheckpointTaker,
     CosignatureFile,
+    ExternalEvidence,
     KeyFile,
-    OutsideEvidence,
-    Report,
+    VerificationReport,
     Witnesses,
     WitnessSilent,
     WitnessUnreachable,
@@ -38,10 +38,10 @@ from gaby.audit import (
 from gaby.audit.canonical import canonical
 from gaby.audit.merkle import Accumulator
 from gaby.audit.notes import checkpoint_body, log_keys, origin_of, sign_note
-from gaby.audit.signing import SigningKey, load
+from gaby.audit.signing_key import SigningKey, load
 from gaby.audit.witness_client import WitnessAddress
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.metrics import Metrics
@@ -145,7 +145,7 @@ def witnesses(
 def watched(
     signed: Database,
     appender: Appender,
-    clock: HeldClock,
+    clock: ManualClock,
     key_file: KeyFile,
     anchor_file: AnchorFile,
     witnesses: Witnesses,
@@ -161,13 +161,13 @@ async def grow(audit: AuditLog, watched: Checkpointer, rows: int = 3) -> None:
 
 
 async def verified(
-    db: Database, clock: HeldClock, anchor_file: AnchorFile, witness: WitnessProcess, client: httpx2.AsyncClient
-) -> Report:
+    db: Database, clock: ManualClock, anchor_file: AnchorFile, witness: WitnessProcess, client: httpx2.AsyncClient
+) -> VerificationReport:
     """As `gaby audit verify --witness` does."""
     with snapshot(db) as source:
         origin = origin_of(source.keys())
     seen = await ask_witness(client, witness.address, origin)
-    outside = OutsideEvidence(
+    outside = ExternalEvidence(
         cosignatures=CosignatureFile(anchor_file.path), witnesses=[witness.address.key], witnessed=[seen]
     )
     return await verify_live(db, clock, anchors=anchor_file.path, outside=outside)
@@ -184,7 +184,7 @@ async def test_honest_growth_is_signed_again_and_again(
     witness: WitnessProcess,
     witnesses: Witnesses,
     cosignatures: CosignatureFile,
-    clock: HeldClock,
+    clock: ManualClock,
     anchor_file: AnchorFile,
     client: httpx2.AsyncClient,
     metrics: Metrics,
@@ -204,7 +204,7 @@ async def test_a_witness_that_was_down_or_restarted_goes_on_where_it_was(
     watched: Checkpointer,
     witness: WitnessProcess,
     witnesses: Witnesses,
-    clock: HeldClock,
+    clock: ManualClock,
     anchor_file: AnchorFile,
     client: httpx2.AsyncClient,
     metrics: Metrics,
@@ -230,7 +230,7 @@ async def test_a_server_that_restarted_asks_the_witness_how_far_it_is(
     witness: WitnessProcess,
     client: httpx2.AsyncClient,
     cosignatures: CosignatureFile,
-    clock: HeldClock,
+    clock: ManualClock,
     key_file: KeyFile,
     appender: Appender,
     anchor_file: AnchorFile,
@@ -258,7 +258,7 @@ async def test_a_rollback_of_database_and_anchors_together_is_found_by_asking_th
     watched: Checkpointer,
     witness: WitnessProcess,
     witnesses: Witnesses,
-    clock: HeldClock,
+    clock: ManualClock,
     anchor_file: AnchorFile,
     cosignatures: CosignatureFile,
     client: httpx2.AsyncClient,
@@ -296,13 +296,13 @@ async def test_a_cosignature_kept_beside_the_anchors_tells_a_rollback_of_the_dat
     audit: AuditLog,
     watched: Checkpointer,
     witness: WitnessProcess,
-    clock: HeldClock,
+    clock: ManualClock,
     cosignatures: CosignatureFile,
 ) -> None:
     with snapshot(signed) as source:
         sizes = [(log.workspace_id.hex, log.size) for log in source.sizes()]
     await grow(audit, watched)
-    outside = OutsideEvidence(cosignatures=cosignatures, witnesses=[witness.address.key])
+    outside = ExternalEvidence(cosignatures=cosignatures, witnesses=[witness.address.key])
     assert (await verify_live(signed, clock, outside=outside)).findings == []
     cut_back(signed, sizes)
     witness.kill()
@@ -314,12 +314,12 @@ async def test_garbage_among_the_cosignatures_is_a_finding(
     audit: AuditLog,
     watched: Checkpointer,
     witness: WitnessProcess,
-    clock: HeldClock,
+    clock: ManualClock,
     cosignatures: CosignatureFile,
 ) -> None:
     await grow(audit, watched)
     good = cosignatures.path.read_bytes()
-    outside = OutsideEvidence(cosignatures=cosignatures, witnesses=[witness.address.key])
+    outside = ExternalEvidence(cosignatures=cosignatures, witnesses=[witness.address.key])
     for line in (b"\n", b"{}\n", b'{"note":"x","witness":"y"}\n', b"\xff\xfe\n", b"torn"):
         cosignatures.path.write_bytes(good + line)
         assert names(await verify_live(signed, clock, outside=outside)) == {"malformed"}, line

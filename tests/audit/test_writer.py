@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from gaby.audit import AuditLog, AuditUnavailable, AuditWouldWaitForItself
-from gaby.audit.rows import AuditRow, Draft
+from gaby.audit.rows import AuditRow, RowDraft
 from gaby.audit.source import snapshot
 from gaby.audit.store import Appender
 from gaby.audit.transactions import transaction
 from gaby.audit.writer import AuditWriter
 from gaby.kernel import failpoints
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database, open_database
-from gaby.kernel.database.raw import Connection, Dialect
+from gaby.kernel.database.raw_sql import Connection, Dialect
 from gaby.kernel.database.sqlite import SqliteEngine
 from gaby.kernel.errors import Unavailable
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 from gaby.migrations import upgrade
 from tests.audit.logs import ACME, BYTE, COPA
 from tests.support.postgres import Postgres, start_postgres
@@ -51,29 +51,29 @@ async def test_rows_of_many_tasks_form_one_chain_per_workspace(db: Database, aud
 class CountingAppender(Appender):
     """Notes how many rows each transaction holds."""
 
-    def __init__(self, clock: HeldClock) -> None:
-        super().__init__(clock, Ids(clock))
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(clock, IdFactory(clock))
         self.sizes: list[int] = []
 
-    def append(self, connection: Connection, dialect: Dialect, drafts: Sequence[Draft]) -> list[AuditRow]:
+    def append(self, connection: Connection, dialect: Dialect, drafts: Sequence[RowDraft]) -> list[AuditRow]:
         self.sizes.append(len(drafts))
         return super().append(connection, dialect, drafts)
 
 
-async def test_waiting_rows_share_a_transaction(db: Database, clock: HeldClock) -> None:
+async def test_waiting_rows_share_a_transaction(db: Database, clock: ManualClock) -> None:
     appender = CountingAppender(clock)
     writer = AuditWriter(db, appender)
-    draft = Draft(ACME, "system", "test", "test.row", "{}")
+    draft = RowDraft(ACME, "system", "test", "test.row", "{}")
     await asyncio.gather(*(writer.append(draft) for _ in range(40)))
     await writer.stop()
     assert sum(appender.sizes) == 40
     assert len(appender.sizes) <= 2
 
 
-async def test_two_writers_never_give_the_same_number(db: Database, clock: HeldClock) -> None:
-    writers = [AuditWriter(db, Appender(clock, Ids(clock)), max_batch=3) for _ in range(3)]
-    draft = Draft(ACME, "system", "test", "test.row", "{}")
-    other = Draft(BYTE, "system", "test", "test.row", "{}")
+async def test_two_writers_never_give_the_same_number(db: Database, clock: ManualClock) -> None:
+    writers = [AuditWriter(db, Appender(clock, IdFactory(clock)), max_batch=3) for _ in range(3)]
+    draft = RowDraft(ACME, "system", "test", "test.row", "{}")
+    other = RowDraft(BYTE, "system", "test", "test.row", "{}")
     await asyncio.gather(*(writers[n % 3].append(other if n % 2 else draft) for n in range(60)))
     for writer in writers:
         await writer.stop()
@@ -145,7 +145,7 @@ async def test_a_cancelled_caller_does_not_disturb_the_others(db: Database, audi
 def test_a_failed_transaction_leaves_no_row(db: Database, appender: Appender) -> None:
     def fail() -> None:
         with transaction(db) as connection:
-            appender.append(connection, db.dialect, [Draft(ACME, "system", "test", "test.row", "{}")])
+            appender.append(connection, db.dialect, [RowDraft(ACME, "system", "test", "test.row", "{}")])
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -160,10 +160,10 @@ def own_postgres() -> Generator[Postgres]:
     server.remove()
 
 
-async def test_the_writer_reconnects_when_postgres_comes_back(own_postgres: Postgres, clock: HeldClock) -> None:
+async def test_the_writer_reconnects_when_postgres_comes_back(own_postgres: Postgres, clock: ManualClock) -> None:
     db = open_database(own_postgres.url())
     upgrade(db)
-    log = AuditLog(db, Appender(clock, Ids(clock)))
+    log = AuditLog(db, Appender(clock, IdFactory(clock)))
     await log.append(ACME, ACTOR, "test.before", {})
     own_postgres.stop()
     with pytest.raises(AuditUnavailable):

@@ -30,19 +30,19 @@ def _begun_changes_are_forgotten(module: Any) -> None:
     async def nothing(*_: Any) -> str:
         return ""
 
-    module.Judge.begun_changes = nothing
+    module.VerdictStep.begun_changes = nothing
 
 
 def _killed_runs_are_blamed(module: Any) -> None:
     """After so many claims a run is called broken, whoever was at fault."""
-    go_on = module.Loop._next
+    go_on = module.InvestigationLoop._next
 
     async def blamed(self: Any, run: Any) -> Any:
         if run.fresh and run.lease.token > _CLAIMS:
             return await self._broken(run, f"It was taken up {run.lease.token} times and never got any further.")
         return await go_on(self, run)
 
-    module.Loop._next = blamed
+    module.InvestigationLoop._next = blamed
 
 
 def _log_is_not_asked(module: Any) -> None:
@@ -51,7 +51,7 @@ def _log_is_not_asked(module: Any) -> None:
     async def recall(*_: Any) -> dict[Any, Any]:
         return {}
 
-    module.Hands._recall = recall
+    module.ToolStep._recall = recall
 
 
 def _lease_never_ends(module: Any) -> None:
@@ -60,7 +60,7 @@ def _lease_never_ends(module: Any) -> None:
     async def release(_: Any) -> int:
         return 0
 
-    module.Queue.release_dead = release
+    module.RunQueue.release_dead = release
 
 
 def _reply_is_sent_again(module: Any) -> None:
@@ -74,9 +74,9 @@ def _reply_is_sent_again(module: Any) -> None:
 
 BUGS: Mapping[str, Mapping[str, Callable[[ModuleType], None]]] = {
     "leader_is_for_life": {"gaby.worker.schedules": _leader_is_for_life},
-    "begun_changes_are_forgotten": {"gaby.agent.judging": _begun_changes_are_forgotten},
+    "begun_changes_are_forgotten": {"gaby.agent.verdict_step": _begun_changes_are_forgotten},
     "killed_runs_are_blamed": {"gaby.agent.loop": _killed_runs_are_blamed},
-    "log_is_not_asked": {"gaby.agent.acting": _log_is_not_asked},
+    "log_is_not_asked": {"gaby.agent.tool_step": _log_is_not_asked},
     "lease_never_ends": {"gaby.agent.queue": _lease_never_ends},
     "reply_is_sent_again": {"gaby.tickets.postings": _reply_is_sent_again},
 }

@@ -12,7 +12,7 @@ from random import Random
 from tests.chaos.outside import Hold
 from tests.chaos.processes import Supervised, kill_if_there
 from tests.chaos.product import Product
-from tests.support.desks.trouble import Trouble
+from tests.support.desks.faults import Trouble
 
 Later = Iterable[tuple[float, Callable[[], None]]]
 _LEASE = 4.0

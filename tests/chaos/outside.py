@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from tests.support.desks.zoho_desk import ScriptedZohoDesk
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 _PATIENCE = 180.0
 _LOOK_EVERY = 0.02

@@ -7,12 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from gaby.audit import FindingKind, Report
+from gaby.audit import FindingKind, VerificationReport
 from gaby.audit.notes import WITNESS_KEY, VerifierKey
-from gaby.audit.signing import SigningKey
+from gaby.audit.signing_key import SigningKey
 from gaby.audit.witness_comparison import WitnessedRoot
 from gaby.cli.audit import print_report
-from gaby.cli.witness_questions import WitnessAnswers
+from gaby.cli.witness_queries import WitnessAnswers
 from gaby.kernel.database import open_database
 from tests.audit.tampering import tamper
 from tests.support.command import Shell
@@ -209,13 +209,13 @@ def test_a_witness_that_cannot_be_asked_is_told_apart_from_a_damaged_log(busy: S
 def test_witnesses_that_agree_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = WitnessedRoot(7, b"r", "w1", 0), WitnessedRoot(7, b"r", "w2", 0)
     for seen, told in (([one], "1 witness agrees."), ([one, two], "2 witnesses agree.")):
-        report = Report(agreeing={"w1", "w2", "kept beside the log"})
+        report = VerificationReport(agreeing={"w1", "w2", "kept beside the log"})
         WitnessAnswers(seen).add_to(report)
         print_report(report, as_json=False)
         assert told in capsys.readouterr().out
         print_report(report, as_json=True)
         assert json.loads(capsys.readouterr().out)["witnesses_agree"] == [each.witness for each in seen]
-    report = Report()
+    report = VerificationReport()
     WitnessAnswers(unusable=["Witness w1 has seen nothing of it."]).add_to(report)
     assert report.kinds() == {FindingKind.WITNESS_UNCHECKED}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gaby.knowledge.retrieval.figures import ndcg, recall
+from gaby.knowledge.retrieval.metrics import ndcg, recall
 from tests.support.command import Finished, Shell
 
 pytestmark = pytest.mark.promise("K4")

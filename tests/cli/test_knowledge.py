@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from gaby.app import Gaby, build
 from gaby.kernel.actors import Actor, system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.knowledge.models import KnowledgeDocument as Document
 from gaby.settings import load
@@ -66,7 +66,7 @@ def within(
 
     async def run() -> list[str]:
         settings = load({"GABY_DATABASE_URL": url, "GABY_HOME": str(folder / "home")}, env_file=None).settings
-        gaby = build(settings, clock=HeldClock(datetime.now(UTC) + later))
+        gaby = build(settings, clock=ManualClock(datetime.now(UTC) + later))
         async with gaby.running(background=False):
             async with gaby.database.read(SYSTEM) as session:
                 [place] = await gaby.identity.workspaces.all(session)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.command import Shell
 from tests.support.models.replies import Reply, Status, structured
-from tests.support.models.scripted import KEY, ScriptedModels, scripted_models
+from tests.support.models.scripted_vendors import KEY, ScriptedModels, scripted_models
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby_connectors.filesystem.config import FilesystemConfig
-from gaby_connectors.filesystem.root import Root
+from gaby_connectors.filesystem.root import RootFolder
 from gaby_connectors.filesystem.tools import PAGE_BYTES, build
 from gaby_connectors.sdk.config import load
 from gaby_connectors.sdk.errors import NotConfigured, ToolError
@@ -109,7 +109,7 @@ async def test_pipes_sockets_and_devices_are_refused_without_waiting(root: Path)
 
 @given(st.text(alphabet="./~\0a", min_size=1, max_size=12))
 def test_no_path_of_dots_and_slashes_opens_anything(path: str) -> None:
-    root = Root(FilesystemConfig(root=Path("/usr")))
+    root = RootFolder(FilesystemConfig(root=Path("/usr")))
     with pytest.raises((ToolError, OSError)), root.file(path):
         pass
 

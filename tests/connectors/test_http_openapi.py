@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gaby_connectors.http_openapi.config import OpenApiConfig
-from gaby_connectors.http_openapi.guard import OneServer
+from gaby_connectors.http_openapi.guard import SingleServerGuard
 from gaby_connectors.http_openapi.tools import build
 from gaby_connectors.sdk.config import load
 from gaby_connectors.sdk.errors import NotConfigured, ToolError
@@ -259,7 +259,7 @@ async def test_a_name_that_means_a_private_address_is_refused_too(tmp_path: Path
     ],
 )  # fmt: skip
 def test_special_addresses_are_known_in_every_disguise(address: str) -> None:
-    guard = OneServer("api.example", 443, ())
+    guard = SingleServerGuard("api.example", 443, ())
     with pytest.raises(ToolError, match="private or special") as refused:
         guard.judged([ip_address("93.184.216.34"), ip_address(address)])
     # Where a name leads is told to nobody who could draw a map of the network with it.
@@ -268,8 +268,8 @@ def test_special_addresses_are_known_in_every_disguise(address: str) -> None:
 
 
 def test_a_public_address_is_fine_and_a_named_network_is_too() -> None:
-    assert OneServer("api.example", 443, ()).judged([ip_address("93.184.216.34")])
-    assert OneServer("api.example", 443, ("10.1.0.0/16",)).judged([ip_address("10.1.2.3")])
+    assert SingleServerGuard("api.example", 443, ()).judged([ip_address("93.184.216.34")])
+    assert SingleServerGuard("api.example", 443, ("10.1.0.0/16",)).judged([ip_address("10.1.2.3")])
 
 
 def references(count: int) -> str:

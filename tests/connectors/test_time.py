@@ -6,13 +6,13 @@ import pytest
 
 from gaby_connectors.sdk.manifest import ErrorKind
 from gaby_connectors.time.config import TimeConfig
-from gaby_connectors.time.tools import Clock, connector
+from gaby_connectors.time.tools import TimeBackend, connector
 from tests.connectors.talk import talking
 
 pytestmark = pytest.mark.promise("M6")
 
 
-class HeldClock(Clock):
+class HeldClock(TimeBackend):
     def now(self) -> datetime:
         return datetime(2030, 6, 1, 22, 30, tzinfo=UTC)
 

@@ -18,10 +18,10 @@ from sqlalchemy import func, select
 
 from gaby.app import Gaby, build
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import Clock, HeldClock, SystemClock
+from gaby.kernel.clock import Clock, ManualClock, SystemClock
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.knowledge.models import KnowledgeDocument, KnowledgePassage, KnowledgeVector
-from gaby.knowledge.syncing import AlreadySyncing
+from gaby.knowledge.sync import AlreadySyncing
 from gaby.settings import load
 from tests.knowledge.scenes import Room, room
 
@@ -138,7 +138,7 @@ async def test_a_killed_sync_goes_on_and_ends_as_if_nothing_had_happened(
     killed = installed.start(failpoint)
     killed.communicate(timeout=TIMEOUT)
     assert killed.returncode == -signal.SIGKILL
-    clock = HeldClock(datetime.now(UTC))
+    clock = ManualClock(datetime.now(UTC))
     async with installed.opened(clock) as gaby:
         place = await only_room(gaby, docs)
         before = await held(place)

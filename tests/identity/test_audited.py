@@ -15,11 +15,11 @@ from gaby.identity.networks import network_of
 from gaby.kernel import failpoints
 from gaby.kernel.actors import Permission
 from gaby.kernel.crypto.errors import SubjectShredded
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from tests.kernel.logs import captured
-from tests.support.raw import all_rows
-from tests.support.web import PASSWORD, Browser, World
+from tests.support.app_client import PASSWORD, Browser, World
+from tests.support.database_dump import all_rows
 
 pytestmark = pytest.mark.promise("A1")
 
@@ -29,7 +29,7 @@ Row = tuple[WorkspaceId, str, str, str]
 async def log(world: World) -> list[Row]:
     """Which log, what, and who, in the order it was written."""
     query = select(AuditRowRecord).order_by(AuditRowRecord.id)
-    async with world.gaby.database.read(Across("a test looks at every log")) as session:
+    async with world.gaby.database.read(AllWorkspaces("a test looks at every log")) as session:
         return [
             (WorkspaceId(row.workspace_id), row.event, row.actor_kind, row.actor_id)
             for row in await session.scalars(query)

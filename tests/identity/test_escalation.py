@@ -10,9 +10,9 @@ import pytest
 from gaby.identity import Role
 from gaby.identity.models import Person
 from gaby.kernel.actors import Permission
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
-from tests.support.web import PASSWORD, Browser, World
+from tests.support.app_client import PASSWORD, Browser, World
 
 pytestmark = pytest.mark.promise("P1", "P3")
 
@@ -142,7 +142,7 @@ async def test_the_key_of_somebody_who_no_longer_manages_the_installation_manage
     assert await status_of(world, key, "/api/system/checks") == 403
 
 
-async def test_a_key_that_ends_makes_none_that_lasts(world: World, clock: HeldClock) -> None:
+async def test_a_key_that_ends_makes_none_that_lasts(world: World, clock: ManualClock) -> None:
     _, _, adam = await pair(world)
     end = clock.now() + timedelta(hours=1)
     scopes = (Permission.KEYS_MANAGE, Permission.PEOPLE_READ)

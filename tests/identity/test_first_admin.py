@@ -10,13 +10,13 @@ from sqlalchemy import func, select
 from gaby.app import build
 from gaby.identity.errors import AlreadySetUp, LinkNotAccepted
 from gaby.identity.models import Person
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.errors import GabyError
 from gaby.kernel.ids import SYSTEM
 from gaby.settings import Settings
-from tests.support.raw import everything_stored
-from tests.support.web import PASSWORD, World
+from tests.support.app_client import PASSWORD, World
+from tests.support.database_dump import everything_stored
 
 pytestmark = pytest.mark.promise("P2")
 
@@ -35,7 +35,7 @@ async def new_link(world: World) -> str:
 
 
 async def use(world: World, token: str, email: str = "ada@acme.example") -> Person:
-    async with world.gaby.database.write(Across("a test enters")) as session:
+    async with world.gaby.database.write(AllWorkspaces("a test enters")) as session:
         return await world.gaby.identity.first_admin.use(session, token, email=email, name="Ada", password=PASSWORD)
 
 
@@ -83,7 +83,7 @@ async def test_the_link_works_once(world: World) -> None:
     assert await issue(world) is None
 
 
-async def test_the_link_is_valid_for_a_quarter_of_an_hour(world: World, clock: HeldClock) -> None:
+async def test_the_link_is_valid_for_a_quarter_of_an_hour(world: World, clock: ManualClock) -> None:
     token = await new_link(world)
     clock.advance(timedelta(minutes=14, seconds=59))
     assert (await open_link(world, token)).status_code == 200

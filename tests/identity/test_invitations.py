@@ -10,11 +10,11 @@ import pytest
 from gaby.identity import Role
 from gaby.identity.models import Person
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import SYSTEM, PersonId
-from tests.support.raw import everything_stored, row_counts
-from tests.support.web import PASSWORD, Browser, World
+from tests.support.app_client import PASSWORD, Browser, World
+from tests.support.database_dump import everything_stored, row_counts
 
 pytestmark = pytest.mark.promise("P3")
 
@@ -72,7 +72,7 @@ async def test_a_new_person_chooses_a_password_and_is_in(world: World) -> None:
     assert await roles(ada) == {"ada@acme.example": "admin", BOB: "operator"}
 
 
-async def test_an_invitation_works_once_and_for_three_days(world: World, clock: HeldClock) -> None:
+async def test_an_invitation_works_once_and_for_three_days(world: World, clock: ManualClock) -> None:
     acme = await world.workspace("acme")
     ada = await world.member("ada@acme.example", acme, Role.ADMIN)
     used, late = await invite(ada), await invite(ada, "carol@acme.example")
@@ -177,7 +177,7 @@ async def test_an_inviter_who_uses_the_link_themselves_gets_no_hold_on_the_addre
     squatted = (await signs_in(world, BOB, "the choice of mallory", "acme")).json()
     assert {each["slug"] for each in squatted["workspaces"]} == {"acme"}
     # Nor does an account that is made on the machine meet the squatter.
-    async with world.gaby.database.write(Across("a test sets the scene")) as session:
+    async with world.gaby.database.write(AllWorkspaces("a test sets the scene")) as session:
         create = world.gaby.identity.people.create
         made = await create(session, system_actor("test"), email=BOB, name="Bob", password="made on the machine")
     assert str(made.id) != squatted["person"]["id"]
@@ -250,7 +250,7 @@ async def test_a_member_keeps_the_higher_role(world: World) -> None:
 
 
 @pytest.mark.promise("P1")
-async def test_an_invitation_is_no_way_around_the_limit_on_guessing(world: World, clock: HeldClock) -> None:
+async def test_an_invitation_is_no_way_around_the_limit_on_guessing(world: World, clock: ManualClock) -> None:
     """Whoever invites has the link, and could try passwords of somebody in another workspace with it."""
     acme, globex = await world.workspace("acme"), await world.workspace("globex")
     mallory = await world.member("mallory@acme.example", acme, Role.ADMIN)

@@ -12,9 +12,9 @@ from gaby.identity import Role
 from gaby.identity.errors import MalformedKey
 from gaby.identity.secrets import KeyText, new_key, parse_key
 from gaby.kernel.actors import Permission
-from gaby.kernel.clock import HeldClock
-from tests.support.raw import everything_stored
-from tests.support.web import World
+from gaby.kernel.clock import ManualClock
+from tests.support.app_client import World
+from tests.support.database_dump import everything_stored
 
 pytestmark = pytest.mark.promise("P1")
 
@@ -76,7 +76,7 @@ async def test_nobody_gives_a_key_more_than_they_have(world: World) -> None:
     assert [each["scopes"] for each in (await ada.get("/api/keys")).json()] == [["keys:manage"]] * 2
 
 
-async def test_a_key_expires(world: World, clock: HeldClock) -> None:
+async def test_a_key_expires(world: World, clock: ManualClock) -> None:
     acme = await world.workspace("acme")
     ada = await world.member("ada@acme.example", acme, Role.ADMIN)
     body = {"name": "x", "scopes": ["people:read"]}
@@ -115,7 +115,7 @@ async def test_a_revoked_key_is_refused_at_once(world: World) -> None:
     assert (await ada.get("/api/keys")).json()[0]["revoked_at"] is not None
 
 
-async def test_the_last_use_is_noted_at_most_once_a_minute(world: World, clock: HeldClock) -> None:
+async def test_the_last_use_is_noted_at_most_once_a_minute(world: World, clock: ManualClock) -> None:
     acme = await world.workspace("acme")
     key = await world.key(acme, Permission.KEYS_MANAGE)
     noted: list[str] = []
@@ -128,7 +128,7 @@ async def test_the_last_use_is_noted_at_most_once_a_minute(world: World, clock: 
     assert noted[2] == noted[3]
 
 
-async def test_every_key_that_is_not_accepted_gets_the_same_answer(world: World, clock: HeldClock) -> None:
+async def test_every_key_that_is_not_accepted_gets_the_same_answer(world: World, clock: ManualClock) -> None:
     acme = await world.workspace("acme")
     good = await world.key(acme, Permission.PEOPLE_READ)
     prefix, _, secret = good.partition(".")

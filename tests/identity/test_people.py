@@ -10,9 +10,9 @@ import pytest
 from gaby.identity import Role
 from gaby.identity.models import Person
 from gaby.kernel.actors import Permission, system_actor
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import WorkspaceId
-from tests.support.web import Browser, World
+from tests.support.app_client import Browser, World
 
 pytestmark = pytest.mark.promise("P3")
 
@@ -50,7 +50,7 @@ async def together(*requests: Awaitable[httpx2.Response]) -> list[int]:
 async def choose(world: World, slug: str, *browsers: Browser) -> WorkspaceId:
     """A workspace of its own for one round, owned by all of them."""
     workspace_id = await world.workspace(slug)
-    async with world.gaby.database.write(Across("a test sets the scene")) as session:
+    async with world.gaby.database.write(AllWorkspaces("a test sets the scene")) as session:
         for browser in browsers:
             person = await session.get_one(Person, browser.person_id)
             join = world.gaby.identity.people.join

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from gaby.identity import Role
-from gaby.kernel.clock import HeldClock
-from tests.support.web import PASSWORD, World
+from gaby.kernel.clock import ManualClock
+from tests.support.app_client import PASSWORD, World
 
 pytestmark = pytest.mark.promise("P1")
 
@@ -87,7 +87,7 @@ async def test_ones_own_site_and_programs_sign_in(world: World, headers: dict[st
     assert answer.status_code == 201
 
 
-async def test_a_session_ends_when_idle_and_when_old(world: World, clock: HeldClock) -> None:
+async def test_a_session_ends_when_idle_and_when_old(world: World, clock: ManualClock) -> None:
     acme = await world.workspace("acme")
     ada = await world.browser("ada@acme.example", acme, Role.ADMIN)
     for _ in range(20):
@@ -153,7 +153,7 @@ async def test_changing_the_password_ends_all_other_sign_ins(world: World) -> No
     await world.sign_in("ada@acme.example", new)
 
 
-async def test_guessing_is_slowed_down_and_forgiven_later(world: World, clock: HeldClock) -> None:
+async def test_guessing_is_slowed_down_and_forgiven_later(world: World, clock: ManualClock) -> None:
     await world.person("ada@acme.example")
     async with world.client() as client:
         for _ in range(10):

@@ -12,11 +12,11 @@ from gaby.identity import Role
 from gaby.identity.errors import TooManySignIns
 from gaby.identity.models import Person
 from gaby.identity.throttle import ATTEMPTS, SPREAD_ATTEMPTS, WINDOW, SignInAttempt, Throttle
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import SYSTEM
-from tests.support.raw import row_counts
-from tests.support.web import PASSWORD, World
+from tests.support.app_client import PASSWORD, World
+from tests.support.database_dump import row_counts
 
 pytestmark = pytest.mark.promise("P1")
 
@@ -45,7 +45,7 @@ async def test_of_forty_guesses_at_once_ten_reach_the_password(world: World) -> 
         assert (await try_password(client, PASSWORD)).status_code == 429
 
 
-async def test_two_services_on_one_database_share_the_count(db: Database, clock: HeldClock) -> None:
+async def test_two_services_on_one_database_share_the_count(db: Database, clock: ManualClock) -> None:
     attempt = SignInAttempt(ADA, "192.0.2.0/24")
     both = [Throttle(db, clock), Throttle(db, clock)]
     passed = await asyncio.gather(*(outcomes(each, [attempt] * 20) for each in both))
@@ -79,7 +79,7 @@ def test_processes_share_the_count(database_url: str) -> None:
     assert sum(passed) == ATTEMPTS
 
 
-async def test_the_window_opens_again(db: Database, clock: HeldClock) -> None:
+async def test_the_window_opens_again(db: Database, clock: ManualClock) -> None:
     throttle, attempt = Throttle(db, clock), SignInAttempt(ADA, "192.0.2.0/24")
     assert await outcomes(throttle, [attempt] * (ATTEMPTS + 1)) == ATTEMPTS
     clock.advance(WINDOW - timedelta(seconds=1))
@@ -127,7 +127,7 @@ async def test_a_device_is_known_to_one_account_only(world: World) -> None:
             assert (await try_password(mallory)).status_code == 429
 
 
-async def test_guessing_from_everywhere_is_slowed_but_spares_known_networks(db: Database, clock: HeldClock) -> None:
+async def test_guessing_from_everywhere_is_slowed_but_spares_known_networks(db: Database, clock: ManualClock) -> None:
     throttle = Throttle(db, clock)
     everywhere = [SignInAttempt(ADA, f"10.0.{number}.0/24") for number in range(SPREAD_ATTEMPTS + 20)]
     assert await outcomes(throttle, everywhere) == SPREAD_ATTEMPTS
@@ -138,7 +138,7 @@ async def test_guessing_from_everywhere_is_slowed_but_spares_known_networks(db: 
     await throttle.reserve(SignInAttempt("bob@acme.example", "192.0.2.0/24"))
 
 
-async def test_one_password_against_many_accounts_is_slowed(db: Database, clock: HeldClock) -> None:
+async def test_one_password_against_many_accounts_is_slowed(db: Database, clock: ManualClock) -> None:
     throttle = Throttle(db, clock)
     spray = [SignInAttempt(f"person{number}@acme.example", "10.0.0.0/24") for number in range(SPREAD_ATTEMPTS + 20)]
     assert await outcomes(throttle, spray) == SPREAD_ATTEMPTS
@@ -156,7 +156,7 @@ async def test_the_network_of_an_earlier_sign_in_is_known(world: World) -> None:
         assert (await try_password(same_network, PASSWORD)).status_code == 201
 
 
-async def test_a_right_password_forgives_its_own_mistakes_and_nobody_elses(db: Database, clock: HeldClock) -> None:
+async def test_a_right_password_forgives_its_own_mistakes_and_nobody_elses(db: Database, clock: ManualClock) -> None:
     """Whoever has an account must not reset the limit of their network by signing in to it."""
     throttle = Throttle(db, clock)
     own = SignInAttempt("mallory@acme.example", "10.0.0.0/24")
@@ -170,7 +170,7 @@ async def test_a_right_password_forgives_its_own_mistakes_and_nobody_elses(db: D
         await throttle.reserve(own)
 
 
-async def test_windows_that_are_over_are_forgotten(world: World, clock: HeldClock) -> None:
+async def test_windows_that_are_over_are_forgotten(world: World, clock: ManualClock) -> None:
     throttle = world.gaby.identity.throttle
     for number in range(30):
         await throttle.reserve(SignInAttempt(f"invented{number}@acme.example", "10.0.0.0/24"))
@@ -179,7 +179,7 @@ async def test_windows_that_are_over_are_forgotten(world: World, clock: HeldCloc
     assert (await row_counts(world.gaby))["sign_in_limits"] == 3
 
 
-async def test_an_account_remembers_so_many_devices(world: World, clock: HeldClock) -> None:
+async def test_an_account_remembers_so_many_devices(world: World, clock: ManualClock) -> None:
     person = await world.person(ADA)
     devices = world.gaby.identity.devices
     tokens: list[str] = []

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gaby.kernel.clock import Clock, HeldClock, SystemClock
+from gaby.kernel.clock import Clock, ManualClock, SystemClock
 
 START = datetime(2030, 1, 2, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ def test_the_system_clock_is_in_utc_and_goes_forward() -> None:
 
 
 def test_a_held_clock_moves_only_when_told() -> None:
-    clock = HeldClock(START)
+    clock = ManualClock(START)
     assert clock.now() == clock.now() == START
     before = clock.monotonic()
     clock.advance(timedelta(minutes=1, milliseconds=500))

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.kernel.crypto import CannotOpen, MasterKeyMissing, MasterKeys, MasterKeyUnusable, keyfile
-from gaby.kernel.crypto.keyfile import KeyRing
-from gaby.kernel.crypto.master import Wrapped
+from gaby.kernel.crypto.keyfile import MasterKeyRing
+from gaby.kernel.crypto.master import WrappedKey
 from gaby.kernel.errors import Misconfigured
 
 pytestmark = pytest.mark.promise("A6")
@@ -164,13 +164,13 @@ def test_any_bytes_are_keys_or_are_refused_in_our_own_words(data: bytes) -> None
 
 @given(st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=4))
 def test_what_is_written_is_what_is_read(keys: list[bytes]) -> None:
-    ring = KeyRing.of(*keys)
+    ring = MasterKeyRing.of(*keys)
     assert keyfile.parse(ring.to_json(), Path("master.json")) == ring
 
 
 @given(st.data())
 def test_no_single_byte_of_the_file_can_change_a_key_unnoticed(data: st.DataObject) -> None:
-    ring = KeyRing.of(bytes(32), DATA_KEY)
+    ring = MasterKeyRing.of(bytes(32), DATA_KEY)
     content = bytearray(ring.to_json())
     content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     with suppress(MasterKeyUnusable):
@@ -223,4 +223,4 @@ def test_keys_do_not_show_when_printed(path: Path) -> None:
 def test_a_wrapped_key_that_was_cut_short_is_refused(path: Path) -> None:
     master = MasterKeys.load_or_create(path)
     with pytest.raises(CannotOpen):
-        master.unwrap(Wrapped(master.active_id, b"\x01short"), b"a")
+        master.unwrap(WrappedKey(master.active_id, b"\x01short"), b"a")

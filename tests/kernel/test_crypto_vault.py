@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.crypto import CannotOpen, MasterKeyMissing, MasterKeys, SubjectShredded, Vault
 from gaby.kernel.crypto.models import DataKey
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Invalid
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 
 pytestmark = pytest.mark.promise("A6")
 
@@ -27,7 +27,7 @@ def key_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def vault(key_file: Path, clock: HeldClock, ids: Ids) -> Vault:
+def vault(key_file: Path, clock: ManualClock, ids: IdFactory) -> Vault:
     return Vault(MasterKeys.load_or_create(key_file), clock, ids)
 
 
@@ -89,7 +89,7 @@ async def test_a_data_key_moved_to_another_row_opens_nothing(db: Database, vault
         await get(db, vault, sealed)
 
 
-async def test_after_shredding_nothing_can_be_read_or_added(db: Database, vault: Vault, clock: HeldClock) -> None:
+async def test_after_shredding_nothing_can_be_read_or_added(db: Database, vault: Vault, clock: ManualClock) -> None:
     sealed = await put(db, vault, "secret")
     kept = await put(db, vault, "of another workspace", workspace=B)
     clock.advance(timedelta(days=1))
@@ -144,7 +144,7 @@ async def test_two_who_seal_for_a_new_subject_at_once_share_its_key(db: Database
 
 
 async def test_a_rotation_is_carried_over_in_batches_and_the_old_key_can_then_go(
-    db: Database, vault: Vault, key_file: Path, clock: HeldClock, ids: Ids
+    db: Database, vault: Vault, key_file: Path, clock: ManualClock, ids: IdFactory
 ) -> None:
     sealed = await put(db, vault, "secret")
     async with db.write(A) as session:
@@ -163,7 +163,7 @@ async def test_a_rotation_is_carried_over_in_batches_and_the_old_key_can_then_go
 
 
 async def test_without_its_master_key_the_error_names_it(
-    db: Database, vault: Vault, clock: HeldClock, ids: Ids, tmp_path: Path
+    db: Database, vault: Vault, clock: ManualClock, ids: IdFactory, tmp_path: Path
 ) -> None:
     sealed = await put(db, vault, "secret")
     stranger = Vault(MasterKeys.load_or_create(tmp_path / "other" / "master.json"), clock, ids)

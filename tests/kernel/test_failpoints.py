@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.failpoints import (
-    Action,
+    FailpointAction,
     FailpointError,
-    Verb,
+    FailpointVerb,
     configure,
     failpoint,
     failpoint_async,
@@ -164,8 +164,8 @@ _counts = st.one_of(st.none(), st.integers(1, 10**8))
 def test_what_is_written_is_what_is_read(wanted: dict[str, tuple[str, str, int | None]]) -> None:
     spec = ",".join(f"{name}={verb}{f'{sign}{n}' if n else ''}" for name, (verb, sign, n) in wanted.items())
     assert parse(spec).actions == {
-        name: Action(
-            Verb(verb.split(":")[0]),
+        name: FailpointAction(
+            FailpointVerb(verb.split(":")[0]),
             2.5 if ":" in verb else 0.0,
             first=n if sign == "*" else None,
             only=n if sign == "@" else None,

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.log import bind_request, configure, get_log, note_workspace, work_context
 from tests.kernel.logs import captured, restored
 
@@ -36,7 +36,7 @@ class FullDisk(io.StringIO):
 def lines() -> Generator[Callable[[], list[dict[str, Any]]]]:
     stream = io.StringIO()
     with restored():
-        configure("gaby-test", level="debug", stream=stream, clock=HeldClock(datetime(2026, 1, 2, tzinfo=UTC)))
+        configure("gaby-test", level="debug", stream=stream, clock=ManualClock(datetime(2026, 1, 2, tzinfo=UTC)))
         yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 

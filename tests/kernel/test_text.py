@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from gaby.kernel.text import Clean, CleanStr, clean_text, has_lone_surrogate, printable
+from gaby.kernel.text import CleanStr, CleanText, clean_text, has_lone_surrogate, printable
 
 any_text = st.text(st.characters(categories=None))
 
 
 class Note(BaseModel):
     title: CleanStr
-    body: Annotated[str, Clean(max_length=100_000)] = ""
+    body: Annotated[str, CleanText(max_length=100_000)] = ""
 
 
 def refusal(text: str, *, min_length: int = 0, one_line: bool = False) -> str:

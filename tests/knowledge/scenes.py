@@ -9,10 +9,10 @@ from uuid import UUID
 from gaby.app import Gaby
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.ids import SYSTEM, WorkspaceId
+from gaby.knowledge.components import KnowledgeComponents
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.new_source import NewSource
-from gaby.knowledge.parts import KnowledgeParts
-from gaby.knowledge.retrieval.results import Results
+from gaby.knowledge.retrieval.results import SearchResults
 
 PAGES = {
     "accounts.md": "# Accounts\n\n## Lock-outs\n\nAfter five failed sign-ins an account is locked for 30 minutes. "
@@ -36,7 +36,7 @@ class Room:
         return self.actor.workspace_id
 
     @property
-    def parts(self) -> KnowledgeParts:
+    def parts(self) -> KnowledgeComponents:
         return self.gaby.knowledge.parts
 
     def write(self, pages: Mapping[str, str | bytes]) -> None:
@@ -57,7 +57,7 @@ class Room:
         self.write(pages)
         return await self.sync(await self.add())
 
-    async def search(self, question: str, *, limit: int = 6, everything: bool = False) -> Results:
+    async def search(self, question: str, *, limit: int = 6, everything: bool = False) -> SearchResults:
         return await self.parts.searcher.search(self.workspace_id, question, limit=limit, everything=everything)
 
     async def found(self, question: str) -> list[str]:

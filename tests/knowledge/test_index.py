@@ -13,16 +13,16 @@ import pytest
 from sqlalchemy import delete, func, select, text, update
 
 from gaby.app import Gaby, build
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces
 from gaby.knowledge.collection import told_of
-from gaby.knowledge.index.index import Corpus
+from gaby.knowledge.index.index import CorpusVersion
 from gaby.knowledge.index.pgvector import from_text, to_text
 from gaby.knowledge.index.postgres import PostgresIndex
 from gaby.knowledge.index.store import VectorStores
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage, KnowledgeTerm, KnowledgeVector
-from gaby.knowledge.retrieval.results import Results
-from gaby.knowledge.searchable import searchable
+from gaby.knowledge.retrieval.results import SearchResults
+from gaby.knowledge.search_text import searchable
 from gaby.knowledge.terms import terms
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.vectors import unit_rows
@@ -43,12 +43,12 @@ OTHER = {f"{number}.md": f"# VPN {number}\n\nThe VPN, refunds and E-1042, case {
 @asynccontextmanager
 async def installation(url: str, home: Path) -> AsyncGenerator[Gaby]:
     settings = load({"GABY_DATABASE_URL": url, "GABY_HOME": str(home)}, env_file=None).settings
-    built = build(settings, clock=HeldClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)))
+    built = build(settings, clock=ManualClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)))
     async with built.running(background=False):
         yield built
 
 
-def told(results: Results) -> str:
+def told(results: SearchResults) -> str:
     """All that a search says, without the documents' ids, which are made by chance, and the path of the test."""
     return json.dumps(
         [{**asdict(hit), "document_id": None, "link": None} for hit in results.hits]
@@ -86,7 +86,7 @@ async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, 
         )
     assert len(stored) >= 1_100
     asked = await gaby.models.embeddings.embed(docs.workspace_id, ["the red box", "a shelf"])
-    near = await docs.parts.index.nearest(docs.workspace_id, Corpus("local/wordllama"), asked, len(stored))
+    near = await docs.parts.index.nearest(docs.workspace_id, CorpusVersion("local/wordllama"), asked, len(stored))
     assert [set(hits) for hits in near] == [stored, stored]
 
 
@@ -184,7 +184,7 @@ async def test_the_nearest_are_exactly_the_nearest(docs: Room, tmp_path: Path) -
     rows = unit_rows(dice.normal(size=(500, 64)))
     await planted(docs, rows)
     queries = unit_rows(dice.normal(size=(3, 64)))
-    found = await docs.parts.index.nearest(docs.workspace_id, Corpus("test/dice"), queries, 20)
+    found = await docs.parts.index.nearest(docs.workspace_id, CorpusVersion("test/dice"), queries, 20)
     exact = queries.astype(np.float64) @ rows.astype(np.float64).T
     for row, hits in zip(exact, found, strict=True):
         assert list(hits) == (np.argsort(-row)[:20] + 1).tolist()
@@ -231,13 +231,13 @@ async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: Room) 
     index = PostgresIndex(docs.gaby.database, exact_up_to=1000)
     await index.tend(docs.workspace_id)
     await index.tend(docs.workspace_id)
-    async with docs.gaby.database.read(Across("the names of indexes")) as session:
+    async with docs.gaby.database.read(AllWorkspaces("the names of indexes")) as session:
         query = text("SELECT indexdef FROM pg_indexes WHERE indexname LIKE 'knowledge_graph_%'")
         [made] = (await session.scalars(query)).all()
     assert "hnsw" in made
     assert str(docs.workspace_id) in made
     queries = unit_rows(dice.normal(size=(20, 32)))
-    found = await index.nearest(docs.workspace_id, Corpus("test/dice"), queries, 10)
+    found = await index.nearest(docs.workspace_id, CorpusVersion("test/dice"), queries, 10)
     exact = queries @ rows.T
     kept = [len(set(hits) & set((np.argsort(-row)[:10] + 1).tolist())) for row, hits in zip(exact, found, strict=True)]
     assert sum(kept) >= 190, "at least 95 of 100 of the nearest"

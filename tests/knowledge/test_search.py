@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from tests.knowledge.scenes import Room
 
 pytestmark = pytest.mark.promise("K4")
@@ -74,7 +74,9 @@ async def test_an_empty_workspace_finds_nothing(docs: Room) -> None:
 
 
 @pytest.mark.promise("K6")
-async def test_an_answer_is_remembered_for_ten_minutes_or_until_something_changes(docs: Room, clock: HeldClock) -> None:
+async def test_an_answer_is_remembered_for_ten_minutes_or_until_something_changes(
+    docs: Room, clock: ManualClock
+) -> None:
     source = await docs.filled()
     question = "unlock a locked account"
     first = await docs.search(question)

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Generator
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from tests.llm.scenes import Bench, bench
-from tests.support.models.scripted import ScriptedModels, scripted_models
+from tests.support.models.scripted_vendors import ScriptedModels, scripted_models
 
 
 @pytest.fixture
@@ -17,6 +17,6 @@ def vendors() -> Generator[ScriptedModels]:
 
 
 @pytest.fixture
-async def runtime(vendors: ScriptedModels, db: Database, clock: HeldClock) -> AsyncGenerator[Bench]:
+async def runtime(vendors: ScriptedModels, db: Database, clock: ManualClock) -> AsyncGenerator[Bench]:
     async with bench(vendors, db, clock) as made:
         yield made

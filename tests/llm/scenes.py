@@ -10,37 +10,37 @@ from uuid import UUID
 
 import numpy as np
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.llm.breaker import Breakers
 from gaby.llm.embeddings.embedder import Matrix
+from gaby.llm.fallback import FallbackDependencies
 from gaby.llm.prices import Price
 from gaby.llm.provider import Provider
 from gaby.llm.providers.config import Kind
 from gaby.llm.providers.factory import make_provider
-from gaby.llm.results import Occasion, Result, Token
+from gaby.llm.results import SkillContext, SkillResult, StreamToken
 from gaby.llm.runtime import SkillRunner
-from gaby.llm.setups import Chain, Link, ModelRef, Setup
+from gaby.llm.setups import Chain, ModelRef, ModelSetup, RoutedModel
 from gaby.llm.skill import Skill
 from gaby.llm.tiers import Tier
-from gaby.llm.walk import Road
-from gaby.usage.limits import Cap, Limits
+from gaby.usage.limits import BudgetLimits, SpendCap
 from gaby.usage.models import LlmCall
-from tests.support.models.scripted import ScriptedModels
+from tests.support.models.scripted_vendors import ScriptedModels
 from tests.usage import scenes as books
 
 PRICE = Price(Decimal(3), Decimal(15), Decimal("0.3"), Decimal("3.75"))
 CLAUDE = ModelRef("anthropic", "claude-test")
 GPT = ModelRef("openai", "gpt-test")
-OPEN = Limits(run=Cap(), day=Cap(), month=Cap())
+OPEN = BudgetLimits(run=SpendCap(), day=SpendCap(), month=SpendCap())
 
 
 @dataclass
 class FixedSetups:
-    setup: Setup
+    setup: ModelSetup
 
-    async def of(self, workspace_id: WorkspaceId) -> Setup:
+    async def of(self, workspace_id: WorkspaceId) -> ModelSetup:
         return self.setup
 
 
@@ -50,30 +50,30 @@ class Bench:
 
     server: ScriptedModels
     desk: books.Desk
-    clock: HeldClock
+    clock: ManualClock
     runner: SkillRunner
     setups: FixedSetups
-    links: dict[ModelRef, Link]
+    links: dict[ModelRef, RoutedModel]
     pauses: list[float] = field(default_factory=list[float])
 
     @property
-    def occasion(self) -> Occasion:
-        return Occasion(self.desk.workspace_id, books.RUN)
+    def occasion(self) -> SkillContext:
+        return SkillContext(self.desk.workspace_id, books.RUN)
 
-    def another(self, number: int) -> Occasion:
-        return Occasion(self.desk.workspace_id, RunId(UUID(int=number + 1)))
+    def another(self, number: int) -> SkillContext:
+        return SkillContext(self.desk.workspace_id, RunId(UUID(int=number + 1)))
 
     def route(self, *chain: ModelRef, tiers: frozenset[Tier] = frozenset(Tier), **by_name: Chain) -> None:
         chains = {tier.value: tuple(chain) for tier in Tier} | by_name
-        self.setups.setup = Setup(tiers, chains, self.links)
+        self.setups.setup = ModelSetup(tiers, chains, self.links)
 
-    async def run(self, skill: Skill[Any, Any], given: Any) -> Result[Any]:
+    async def run(self, skill: Skill[Any, Any], given: Any) -> SkillResult[Any]:
         return await self.runner.run(skill, given, self.occasion)
 
-    async def stream(self, skill: Skill[Any, Any], given: Any) -> tuple[list[object], Result[Any]]:
+    async def stream(self, skill: Skill[Any, Any], given: Any) -> tuple[list[object], SkillResult[Any]]:
         steps = [step async for step in self.runner.stream(skill, given, self.occasion)]
         result = steps.pop()
-        assert isinstance(result, Result)
+        assert isinstance(result, SkillResult)
         return list(steps), result
 
     async def calls(self) -> list[LlmCall]:
@@ -81,28 +81,32 @@ class Bench:
 
 
 def said(steps: Sequence[object]) -> str:
-    return "".join(step.text for step in steps if isinstance(step, Token))
+    return "".join(step.text for step in steps if isinstance(step, StreamToken))
 
 
-def lengths(texts: Sequence[str]) -> Matrix:
+class NoMeaning:
     """Vectors that mean nothing; the skills here look at none."""
-    return np.ones((len(texts), 1), np.float32)
+
+    def __call__(self, texts: Sequence[str], /) -> Matrix:
+        return np.ones((len(texts), 1), np.float32)
+
+    sentences = __call__
 
 
 @asynccontextmanager
 async def bench(
     server: ScriptedModels,
     database: Database,
-    clock: HeldClock,
+    clock: ManualClock,
     *,
-    limits: Limits = OPEN,
+    limits: BudgetLimits = OPEN,
     kinds: Mapping[ModelRef, Kind] | None = None,
     patience: timedelta = timedelta(seconds=20),
     waits: timedelta = timedelta(seconds=20),
 ) -> AsyncGenerator[Bench]:
     kinds = kinds or {CLAUDE: "anthropic", GPT: "openai"}
     providers: dict[ModelRef, Provider] = {ref: make_provider(server.config(kind)) for ref, kind in kinds.items()}
-    links = {ref: Link(ref, ref.provider, provider, PRICE) for ref, provider in providers.items()}
+    links = {ref: RoutedModel(ref, ref.provider, provider, PRICE) for ref, provider in providers.items()}
     pauses: list[float] = []
 
     async def pause(seconds: float) -> None:
@@ -110,9 +114,9 @@ async def bench(
         clock.advance(timedelta(seconds=seconds))
 
     async with books.opened(database, clock, limits) as desk:
-        road = Road(desk.books, Breakers(clock), patience, bytes, pause)
-        setups = FixedSetups(Setup())
-        runner = SkillRunner(setups, road, lengths, waits)
+        road = FallbackDependencies(desk.books, Breakers(clock), patience, bytes, pause)
+        setups = FixedSetups(ModelSetup())
+        runner = SkillRunner(setups, road, NoMeaning(), waits)
         made = Bench(server, desk, clock, runner, setups, links, pauses)
         made.route(CLAUDE)
         try:

@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.messages import Answer, ToolSpec
-from gaby.llm.outside import Inside, Outside
-from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.messages import ModelResponse, ToolSpec
+from gaby.llm.skill import Skill, UnacceptableAnswer
 from gaby.llm.tiers import Tier
+from gaby.llm.untrusted_text import Inside, Outside
 
 _PROMPTS = Path(__file__).parent / "prompts"
 
@@ -62,15 +62,15 @@ def _want(_given: Complaint, _embed: Embed) -> Wanted:
     return Wanted(calls=[("scale.list", {})])
 
 
-def _read_text(_given: Complaint, answer: Answer) -> Told:
+def _read_text(_given: Complaint, answer: ModelResponse) -> Told:
     if "kg" not in answer.text:
-        raise Unacceptable("Say how many kg.")
+        raise UnacceptableAnswer("Say how many kg.")
     return Told(text=answer.text)
 
 
-def _read_calls(_given: Complaint, answer: Answer) -> Wanted:
+def _read_calls(_given: Complaint, answer: ModelResponse) -> Wanted:
     if not answer.uses:
-        raise Unacceptable("Call a tool.")
+        raise UnacceptableAnswer("Call a tool.")
     return Wanted(calls=[(use.name, dict(use.arguments)) for use in answer.uses])
 
 

@@ -13,20 +13,20 @@ from gaby.app import Gaby
 from gaby.kernel.actors import Permission, system_actor
 from gaby.kernel.errors import Invalid, NotFound
 from gaby.kernel.ids import SYSTEM, RunId, WorkspaceId
-from gaby.llm.accounts import EMBEDDINGS, AccountExists, NewAccount, OwnAddress
+from gaby.llm.accounts import EMBEDDINGS, ModelAccountExists, NewAccount, OwnAddress
 from gaby.llm.models import ModelAccount
 from gaby.llm.prices import Price
 from gaby.llm.providers.config import Kind
-from gaby.llm.results import Occasion, Result
+from gaby.llm.results import SkillContext, SkillResult
 from gaby.llm.setups import ModelRef, parse_chain, parse_ref
 from gaby.llm.tiers import Tier
 from gaby.usage.budgets import LimitChange
 from gaby.usage.models import LlmCall, UsageCounter
 from gaby.usage.plans import PlanName
 from tests.llm.skills import WEIGH, Complaint, Weight
+from tests.support.database_dump import all_rows
 from tests.support.models.replies import structured
-from tests.support.models.scripted import KEY, ScriptedModels
-from tests.support.raw import all_rows
+from tests.support.models.scripted_vendors import KEY, ScriptedModels
 
 GOOD = structured({"kilos": 3, "why": "it says so"})
 ACTOR = system_actor("test")
@@ -49,8 +49,8 @@ class Office:
         async with self.gaby.database.write(where or self.acme) as session:
             await self.gaby.models.route(session, ACTOR, name, None if chain is None else parse_chain(chain))
 
-    async def ask(self, where: WorkspaceId | None = None) -> Result[Weight]:
-        occasion = Occasion(where or self.acme, RunId(self.gaby.ids.new()))
+    async def ask(self, where: WorkspaceId | None = None) -> SkillResult[Weight]:
+        occasion = SkillContext(where or self.acme, RunId(self.gaby.ids.new()))
         return await self.gaby.models.runner.run(WEIGH, Complaint(), occasion)
 
     async def calls(self) -> list[LlmCall]:
@@ -139,7 +139,7 @@ async def test_a_strange_name_is_refused(office: Office, name: str) -> None:
 
 async def test_two_accounts_cannot_have_one_name(office: Office) -> None:
     await office.add()
-    with pytest.raises(AccountExists):
+    with pytest.raises(ModelAccountExists):
         await office.add()
     await office.add(where=office.byte)
 

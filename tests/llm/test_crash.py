@@ -11,16 +11,16 @@ from sqlalchemy import select
 
 from gaby.app import build
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import SYSTEM
 from gaby.settings import load
 from gaby.usage.models import LlmCall, UsageCounter
-from tests.support.models.scripted import KEY, ScriptedModels
+from tests.support.models.scripted_vendors import KEY, ScriptedModels
 
 pytestmark = pytest.mark.promise("G6", "G7")
 
-_ALL = Across("a test looks at the books")
+_ALL = AllWorkspaces("a test looks at the books")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ async def test_no_call_is_lost_from_the_books(
         "GABY_MODELS_OPENAI_KEY": KEY,
         "GABY_MODELS_SMALL": "openai/local-test",
     }
-    clock = HeldClock(datetime.now(UTC) + timedelta(hours=1))
+    clock = ManualClock(datetime.now(UTC) + timedelta(hours=1))
     async with (built := build(load(environment, env_file=None).settings, clock=clock)).running(background=False):
         async with built.database.write(SYSTEM) as session:
             await built.identity.workspaces.create(session, system_actor("test"), slug="acme", name="Acme")

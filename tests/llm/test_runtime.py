@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
-from gaby.llm.books import DayBudgetSpent, RunBudgetSpent
-from gaby.llm.messages import Usage
-from gaby.llm.outside import Conceal
+from gaby.llm.budget_ledger import DayBudgetSpent, RunBudgetSpent
+from gaby.llm.messages import TokenUsage
 from gaby.llm.prompts import Prompt, PromptBroken
-from gaby.llm.results import Again, Token
+from gaby.llm.results import StreamReset, StreamToken
 from gaby.llm.tiers import Tier
-from gaby.usage.limits import Cap, Limits
+from gaby.llm.untrusted_text import PromptRedactor
+from gaby.usage.limits import BudgetLimits, SpendCap
 from tests.llm.scenes import CLAUDE, GPT, PRICE, Bench, bench, said
 from tests.llm.skills import TELL, WANT, WEIGH, Complaint, Told, Wanted, Weight
 from tests.support.models.replies import Reply, Status, call, calls, hang, refusal, structured
-from tests.support.models.scripted import ScriptedModels
+from tests.support.models.scripted_vendors import ScriptedModels
 
 pytestmark = [
     pytest.mark.promise("G2"),
@@ -39,7 +39,7 @@ async def test_an_answer_comes_typed_and_stands_in_the_books(runtime: Bench) -> 
     assert result.value == Weight(kilos=3, why="it says so")
     assert (result.source, result.degraded, result.offline) == ("anthropic/claude-test", False, False)
     [bill] = runtime.server.billed
-    assert result.usage == Usage(bill.input, bill.output, bill.cache_read, bill.cache_write)
+    assert result.usage == TokenUsage(bill.input, bill.output, bill.cache_read, bill.cache_write)
     [row] = await runtime.calls()
     assert (row.state, row.skill, row.tier, f"{row.provider}/{row.model}") == ("done", "weigh", "big", str(CLAUDE))
     assert row.cost_nano_usd == PRICE.nano_usd(result.usage) == result.nano_usd
@@ -171,7 +171,7 @@ async def test_what_will_not_get_better_is_not_tried_again(runtime: Bench, statu
 
 
 async def test_a_model_that_hangs_is_given_up_and_counted_as_if_it_had_charged(
-    vendors: ScriptedModels, db: Database, clock: HeldClock
+    vendors: ScriptedModels, db: Database, clock: ManualClock
 ) -> None:
     async with bench(vendors, db, clock, waits=timedelta(seconds=0.2)) as runtime:
         vendors.say(hang(), GOOD)
@@ -184,8 +184,8 @@ async def test_a_model_that_hangs_is_given_up_and_counted_as_if_it_had_charged(
 
 
 @pytest.mark.promise("G6", "B8")
-async def test_at_the_limit_nobody_is_asked(vendors: ScriptedModels, db: Database, clock: HeldClock) -> None:
-    async with bench(vendors, db, clock, limits=Limits(run=Cap(tokens=100))) as runtime:
+async def test_at_the_limit_nobody_is_asked(vendors: ScriptedModels, db: Database, clock: ManualClock) -> None:
+    async with bench(vendors, db, clock, limits=BudgetLimits(run=SpendCap(tokens=100))) as runtime:
         with pytest.raises(RunBudgetSpent):
             await runtime.run(WEIGH, Complaint())
         assert vendors.requests == []
@@ -193,13 +193,13 @@ async def test_at_the_limit_nobody_is_asked(vendors: ScriptedModels, db: Databas
 
 
 @pytest.mark.promise("G6")
-async def test_the_retry_needs_budget_too(vendors: ScriptedModels, db: Database, clock: HeldClock) -> None:
+async def test_the_retry_needs_budget_too(vendors: ScriptedModels, db: Database, clock: ManualClock) -> None:
     async with bench(vendors, db, clock) as runtime:
         vendors.say(GOOD)
         await runtime.run(WEIGH, Complaint())
         [asked] = await runtime.calls()
     # Enough for the first question, and not for the second.
-    limits = Limits(run=Cap(), day=Cap(tokens=asked.held_tokens + 20))
+    limits = BudgetLimits(run=SpendCap(), day=SpendCap(tokens=asked.held_tokens + 20))
     async with bench(vendors, db, clock, limits=limits) as runtime:
         vendors.say(Reply("nonsense " * 20))
         with pytest.raises(DayBudgetSpent):
@@ -278,7 +278,7 @@ async def test_a_stream_that_breaks_off_begins_anew(runtime: Bench, model: Any) 
     runtime.route(model)
     runtime.server.say(Reply("It weighs 900 kg or more", cut_after=5, abrupt=True), Reply("It weighs 3 kg."))
     steps, result = await runtime.stream(TELL, Complaint())
-    again = next(place for place, step in enumerate(steps) if isinstance(step, Again))
+    again = next(place for place, step in enumerate(steps) if isinstance(step, StreamReset))
     assert said(steps[again:]) == result.value.text == "It weighs 3 kg."
     assert [hop.outcome for hop in result.hops] == ["answer_cut_off", "answered"]
     costs = [row.cost_nano_usd for row in await runtime.calls()]
@@ -288,7 +288,7 @@ async def test_a_stream_that_breaks_off_begins_anew(runtime: Bench, model: Any) 
 async def test_a_streamed_answer_that_cannot_be_used_is_taken_back(runtime: Bench) -> None:
     runtime.server.say(Reply("It is heavy."), Reply("It weighs 3 kg."))
     steps, result = await runtime.stream(TELL, Complaint())
-    assert [step for step in steps if isinstance(step, Again)] == [Again("Say how many kg.")]
+    assert [step for step in steps if isinstance(step, StreamReset)] == [StreamReset("Say how many kg.")]
     assert result.value.text == "It weighs 3 kg."
 
 
@@ -321,7 +321,7 @@ async def test_who_hangs_up_in_the_middle_has_paid(runtime: Bench) -> None:
 async def test_a_stream_that_nobody_reads_on_is_settled(runtime: Bench) -> None:
     runtime.server.say(Reply("It weighs about 3 kg, says the scale.", hang_after=5))
     stream = runtime.runner.stream(TELL, Complaint(), runtime.occasion)
-    assert isinstance(await anext(stream), Token)
+    assert isinstance(await anext(stream), StreamToken)
     await stream.aclose()
     [row] = await runtime.calls()
     assert row.state == "unknown"
@@ -366,7 +366,7 @@ async def test_models_see_what_is_concealed_nowhere(runtime: Bench) -> None:
     occasion = runtime.occasion.__class__(
         runtime.desk.workspace_id,
         runtime.occasion.run_id,
-        Conceal(lambda text: text.replace("Ada", "[PERSON_1]")),
+        PromptRedactor(lambda text: text.replace("Ada", "[PERSON_1]")),
     )
     await runtime.runner.run(WEIGH, Complaint(complaint="Ada is heavy", notes=["Ada again"]), occasion)
     sent = runtime.server.requests[-1].body.decode()

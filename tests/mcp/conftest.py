@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import HostLimits, McpHost, SpillFolder
 from tests.mcp.ciphers import AesCipher
 from tests.mcp.scenes import KEY, QUICK, nasty
-from tests.support.dice import Dice
+from tests.support.seeded_random import Dice
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ def metrics() -> Metrics:
 
 
 @pytest.fixture
-def spill(tmp_path: Path, clock: HeldClock) -> SpillFolder:
+def spill(tmp_path: Path, clock: ManualClock) -> SpillFolder:
     return SpillFolder(tmp_path / "spill", AesCipher(), clock, Dice("spill"))
 
 
 @pytest.fixture
-async def host(clock: HeldClock, metrics: Metrics, limits: HostLimits, spill: SpillFolder) -> AsyncGenerator[McpHost]:
+async def host(clock: ManualClock, metrics: Metrics, limits: HostLimits, spill: SpillFolder) -> AsyncGenerator[McpHost]:
     """It knows the nasty server already."""
     built = McpHost(clock, Dice("host"), metrics, limits, spill)
     await built.configure(KEY, nasty())

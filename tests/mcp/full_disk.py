@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.metrics import Metrics
-from gaby.mcp import Answered, InProcessLaunch, McpHost, SpillFolder
+from gaby.mcp import InProcessLaunch, McpHost, SpillFolder, ToolCallResult
 from gaby.mcp.calls import call
 from tests.mcp.ciphers import AesCipher
 from tests.mcp.scenes import GOOD
@@ -20,7 +20,7 @@ async def main(folder: Path) -> None:
     await host.configure(GOOD, InProcessLaunch(make_server))
     answered = await call(host, GOOD, "big", {"size": 500_000}, repeatable=True)
     await host.aclose()
-    assert isinstance(answered, Answered)
+    assert isinstance(answered, ToolCallResult)
     assert answered.spill_error is not None
     files = [str(path) for path in (folder / "spill").glob("*/*")]
     lines = [

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from gaby.kernel.ids import WorkspaceId
-from gaby.mcp import Answered, HostLimits, McpHost, OutcomeUnknown, ServerKey, State, StdioLaunch
+from gaby.mcp import HostLimits, McpHost, OutcomeUnknown, ServerKey, ServerState, StdioLaunch, ToolCallResult
 from gaby.mcp.calls import call
 
 ACME = WorkspaceId(UUID("00000000-0000-7000-8000-00000000acee"))
@@ -40,10 +40,10 @@ def good(env: dict[str, str] | None = None) -> StdioLaunch:
 
 async def ask(
     host: McpHost, tool: str, *, key: ServerKey = KEY, repeatable: bool = True, deadline: float = 30, **arguments: Any
-) -> Answered:
+) -> ToolCallResult:
     """Call a tool that answers."""
     outcome = await call(host, key, tool, arguments, repeatable=repeatable, deadline=deadline)
-    assert isinstance(outcome, Answered)
+    assert isinstance(outcome, ToolCallResult)
     return outcome
 
 
@@ -61,11 +61,11 @@ async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
         await asyncio.sleep(0.01)
 
 
-async def until_state(host: McpHost, state: State, key: ServerKey = KEY) -> None:
+async def until_state(host: McpHost, state: ServerState, key: ServerKey = KEY) -> None:
     await until(lambda: host.status(key).state is state)
 
 
-def path(host: McpHost, key: ServerKey = KEY) -> list[State]:
+def path(host: McpHost, key: ServerKey = KEY) -> list[ServerState]:
     """The states it went through."""
     return [move.after for move in host.status(key).history]
 

@@ -13,7 +13,7 @@ from gaby.mcp import (
     ConnectorTimedOut,
     McpHost,
     ResultTooLarge,
-    State,
+    ServerState,
 )
 from gaby.mcp.calls import call
 from tests.mcp.scenes import KEY, ask, attempt, is_running, path, until, until_state, with_limits
@@ -26,7 +26,7 @@ async def test_a_crash_in_the_middle_of_a_repeatable_call_is_tried_once_more(hos
     answered = await ask(host, "crash_once", file=str(effects))
     assert answered.text == "the second time"
     assert effects.read_text().splitlines() == ["done", "done"]
-    assert State.CRASHED in path(host)
+    assert ServerState.CRASHED in path(host)
 
 
 async def test_a_crash_after_the_effect_is_unknown_and_never_repeated(host: McpHost, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ async def test_a_hanging_call_meets_its_deadline_and_its_process_is_gone(host: M
     unknown = await attempt(host, "hang", deadline=0.5, file=str(effects))
     assert isinstance(unknown.cause, ConnectorTimedOut)
     await until(lambda: not is_running(pid))
-    assert path(host)[2:5] == [State.BUSY, State.TIMEOUT, State.RESTARTING]
+    assert path(host)[2:5] == [ServerState.BUSY, ServerState.TIMEOUT, ServerState.RESTARTING]
     assert effects.read_text().splitlines() == ["done"]
     assert (await ask(host, "echo", text="back")).text == "back"
 
@@ -176,7 +176,7 @@ async def test_a_result_that_is_not_as_its_schema_says_is_refused(host: McpHost)
     with pytest.raises(ConnectorProtocolError, match="a result that is none"):
         await ask(host, "nothing")
     # Nothing of this is a reason to start it again.
-    assert State.CRASHED not in path(host)
+    assert ServerState.CRASHED not in path(host)
 
 
 async def test_a_write_whose_result_lies_is_unknown(host: McpHost) -> None:
@@ -201,7 +201,7 @@ async def test_an_error_in_the_words_of_the_protocol_is_an_answer(host: McpHost)
     # Also with the number that stands for a lost connection, which a server may send to mislead.
     answered = await ask(host, "error", code=-32000, message="Connection closed")
     assert answered.is_error
-    assert State.CRASHED not in path(host)
+    assert ServerState.CRASHED not in path(host)
 
 
 async def test_the_end_of_stdout_is_noticed_at_once(host: McpHost) -> None:
@@ -216,7 +216,7 @@ async def test_messages_that_nobody_listens_to_do_no_harm(host: McpHost) -> None
 async def test_one_that_hangs_takes_the_others_with_it_but_reads_come_through(host: McpHost) -> None:
     await ask(host, "echo")
     hanging = asyncio.create_task(call(host, KEY, "hang", {}, repeatable=False, deadline=0.5))
-    await until_state(host, State.BUSY)
+    await until_state(host, ServerState.BUSY)
     # It waits behind the one that hangs, and is asked again of the new process.
     assert (await ask(host, "echo", text="came through")).text == "came through"
     await hanging

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gaby.mcp import DefinitionsRefused, ServerDefinitions, difference, read_definitions
 from gaby.mcp.diff import ChangeKind
-from gaby.mcp.invisible import hidden_character
+from gaby.mcp.invisible_characters import hidden_character
 
 pytestmark = pytest.mark.promise("S10", "M3")
 

@@ -18,7 +18,7 @@ from gaby.mcp import (
     McpHost,
     ServerDefinitions,
     ServerKey,
-    State,
+    ServerState,
     StdioLaunch,
 )
 from gaby.mcp import errors as every_error
@@ -48,7 +48,7 @@ async def test_a_server_inside_of_gaby_is_used_like_any_other(host: McpHost) -> 
     assert (await ask(host, "add", key=key, a=20, b=22)).structured == {"sum": 42}
     assert (await ask(host, "whoami", key=key)).text == str(os.getpid())
     await asyncio.gather(*(ask(host, "echo", key=key, text="x") for _ in range(20)))
-    assert host.status(key).state is State.READY
+    assert host.status(key).state is ServerState.READY
     with pytest.raises(ConnectorError, match="did not answer wait in time"):
         await ask(host, "wait", key=key, seconds=60, deadline=0.2)
     assert (await ask(host, "echo", key=key, text="back")).text == "back"
@@ -59,7 +59,7 @@ async def test_fifty_calls_at_one_time_share_one_session(host: McpHost) -> None:
     await host.configure(GOOD, good())
     answers = await asyncio.gather(*(ask(host, "add", key=GOOD, a=number, b=1) for number in range(50)))
     assert [each.structured["sum"] for each in answers] == list(range(1, 51))
-    assert State.CRASHED not in path(host, GOOD)
+    assert ServerState.CRASHED not in path(host, GOOD)
 
 
 @pytest.mark.promise("M9")
@@ -107,7 +107,7 @@ async def test_a_change_of_tools_is_seen_and_told(host: McpHost) -> None:
     await ask(host, "change_tools")
     await until(lambda: len(seen) == 3)
     assert (await host.definitions(KEY)).fingerprint == before.fingerprint
-    assert State.CRASHED not in path(host)
+    assert ServerState.CRASHED not in path(host)
 
 
 @pytest.mark.promise("M3")
@@ -129,13 +129,13 @@ async def test_tools_with_hidden_characters_are_not_accepted(host: McpHost) -> N
     await host.configure(KEY, nasty("hostile"))
     with pytest.raises(DefinitionsRefused, match=r"nasty: .*invisible character U\+200B"):
         await host.definitions(KEY)
-    await until_state(host, State.DEGRADED)
+    await until_state(host, ServerState.DEGRADED)
 
 
 @pytest.mark.promise("S10")
 async def test_tools_that_become_hostile_stop_the_server(host: McpHost) -> None:
     await ask(host, "turn_hostile")
-    await until_state(host, State.DEGRADED)
+    await until_state(host, ServerState.DEGRADED)
     assert "U+200B" in host.status(KEY).reason
     with pytest.raises(ConnectorError, match="U\\+200B"):
         await ask(host, "echo")

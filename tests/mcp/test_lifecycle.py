@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Conflict
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import (
@@ -21,15 +21,15 @@ from gaby.mcp import (
     HostLimits,
     ImpossibleMove,
     McpHost,
-    Move,
     ServerDefinitions,
     ServerKey,
-    State,
+    ServerState,
+    StateChange,
     StdioLaunch,
 )
 from gaby.mcp.calls import call
-from gaby.mcp.failures import Failures
-from gaby.mcp.states import MOVES, Lifecycle
+from gaby.mcp.failures import RestartBackoff
+from gaby.mcp.states import MOVES, ServerLifecycle
 from tests.mcp.scenes import (
     ACME,
     GOOD,
@@ -44,22 +44,22 @@ from tests.mcp.scenes import (
     until_state,
     with_limits,
 )
-from tests.support.dice import Dice
+from tests.support.seeded_random import Dice
 
 pytestmark = pytest.mark.promise("M2")
 
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.mark.parametrize("before", State)
-@pytest.mark.parametrize("after", State)
-def test_only_moves_of_the_table_are_made(before: State, after: State, clock: HeldClock) -> None:
-    told: list[Move] = []
-    life = Lifecycle(clock, 10, told.append)
+@pytest.mark.parametrize("before", ServerState)
+@pytest.mark.parametrize("after", ServerState)
+def test_only_moves_of_the_table_are_made(before: ServerState, after: ServerState, clock: ManualClock) -> None:
+    told: list[StateChange] = []
+    life = ServerLifecycle(clock, 10, told.append)
     life.state = before
     if after in MOVES[before]:
         life.move(after, "because")
-        assert told == [Move(clock.now(), before, after, "because")] == list(life.history)
+        assert told == [StateChange(clock.now(), before, after, "because")] == list(life.history)
         return
     with pytest.raises(ImpossibleMove, match=f"from {before} to {after}"):
         life.move(after)
@@ -67,9 +67,9 @@ def test_only_moves_of_the_table_are_made(before: State, after: State, clock: He
     assert not life.history
 
 
-def test_pauses_grow_with_the_failures_up_to_a_cap_and_are_never_quite_the_same(clock: HeldClock) -> None:
+def test_pauses_grow_with_the_failures_up_to_a_cap_and_are_never_quite_the_same(clock: ManualClock) -> None:
     limits = HostLimits(backoff_base=1, backoff_cap=6, max_failures=9)
-    failures = Failures("crm", clock, Dice("pauses"), limits)
+    failures = RestartBackoff("crm", clock, Dice("pauses"), limits)
     for longest in (1, 2, 4, 6, 6):
         failures.note(ConnectorCrashed())
         pauses = {failures.pause() for _ in range(20)}
@@ -79,31 +79,36 @@ def test_pauses_grow_with_the_failures_up_to_a_cap_and_are_never_quite_the_same(
     assert failures.recent == 0
 
 
-def test_the_history_is_bounded_and_calls_do_not_push_out_what_matters(clock: HeldClock) -> None:
-    life = Lifecycle(clock, 5, lambda _: None)
-    life.move(State.LAUNCHING, "used")
-    life.move(State.READY)
+def test_the_history_is_bounded_and_calls_do_not_push_out_what_matters(clock: ManualClock) -> None:
+    life = ServerLifecycle(clock, 5, lambda _: None)
+    life.move(ServerState.LAUNCHING, "used")
+    life.move(ServerState.READY)
     for _ in range(100):
         clock.advance(MINUTE)
-        life.move(State.BUSY)
-        life.move(State.READY)
-    assert [move.after for move in life.history] == [State.LAUNCHING, State.READY, State.BUSY, State.READY]
+        life.move(ServerState.BUSY)
+        life.move(ServerState.READY)
+    assert [move.after for move in life.history] == [
+        ServerState.LAUNCHING,
+        ServerState.READY,
+        ServerState.BUSY,
+        ServerState.READY,
+    ]
     assert life.history[-1].at == clock.now()
     for _ in range(10):
-        life.move(State.CRASHED)
-        life.move(State.RESTARTING)
-        life.move(State.READY)
+        life.move(ServerState.CRASHED)
+        life.move(ServerState.RESTARTING)
+        life.move(ServerState.READY)
     assert len(life.history) == 5
 
 
 async def test_a_server_starts_when_it_is_used_and_not_before(host: McpHost) -> None:
-    assert host.status(KEY).state is State.CONFIGURED
+    assert host.status(KEY).state is ServerState.CONFIGURED
     assert host.status(KEY).pid is None
     assert (await ask(host, "echo", text="hello")).text == "hello"
     status = host.status(KEY)
-    assert status.state is State.READY
+    assert status.state is ServerState.READY
     assert status.pid is not None
-    assert path(host) == [State.LAUNCHING, State.READY, State.BUSY, State.READY]
+    assert path(host) == [ServerState.LAUNCHING, ServerState.READY, ServerState.BUSY, ServerState.READY]
 
 
 async def test_many_first_uses_at_one_time_start_it_once(host: McpHost, tmp_path: Path) -> None:
@@ -118,9 +123,9 @@ async def test_it_is_busy_while_calls_are_under_way(host: McpHost) -> None:
     await host.configure(GOOD, good())
     waiting = [asyncio.create_task(ask(host, "wait", key=GOOD, seconds=0.3)) for _ in range(3)]
     await until(lambda: host.status(GOOD).in_flight == 3)
-    assert host.status(GOOD).state is State.BUSY
+    assert host.status(GOOD).state is ServerState.BUSY
     await asyncio.gather(*waiting)
-    assert host.status(GOOD).state is State.READY
+    assert host.status(GOOD).state is ServerState.READY
     assert host.status(GOOD).in_flight == 0
 
 
@@ -145,7 +150,7 @@ async def test_a_caller_who_gives_up_during_the_start_does_not_stop_it(host: Mcp
     await host.configure(KEY, nasty("slow", "0.5"))
     hasty = asyncio.create_task(host.definitions(KEY))
     patient = asyncio.create_task(host.definitions(KEY))
-    await until_state(host, State.LAUNCHING)
+    await until_state(host, ServerState.LAUNCHING)
     hasty.cancel()
     assert (await patient).server_name == "nasty"
 
@@ -154,20 +159,20 @@ async def test_a_failing_server_is_started_again_until_it_works(host: McpHost, t
     await host.configure(KEY, nasty("fails_first", str(tmp_path / "starts"), "3"))
     with pytest.raises(ConnectorStartFailed, match="exit code 9"):
         await host.definitions(KEY)
-    await until_state(host, State.READY)
-    assert path(host).count(State.CRASHED) == 3
-    assert path(host)[-2:] == [State.RESTARTING, State.READY]
+    await until_state(host, ServerState.READY)
+    assert path(host).count(ServerState.CRASHED) == 3
+    assert path(host)[-2:] == [ServerState.RESTARTING, ServerState.READY]
     assert host.status(KEY).recent_failures == 3
 
 
 async def test_five_failures_in_five_minutes_and_it_is_left_alone_until_a_use_after_a_while(
-    host: McpHost, clock: HeldClock, tmp_path: Path, metrics: Metrics
+    host: McpHost, clock: ManualClock, tmp_path: Path, metrics: Metrics
 ) -> None:
     starts = tmp_path / "starts"
     await host.configure(KEY, nasty("fails_first", str(starts), "6"))
     with pytest.raises(ConnectorStartFailed):
         await ask(host, "echo")
-    await until_state(host, State.DEGRADED)
+    await until_state(host, ServerState.DEGRADED)
     assert len(starts.read_text().splitlines()) == 5
     assert b"gaby_connector_health{" in metrics.render()[0]
     assert f'connector="nasty",workspace="{ACME}"}} 0.0'.encode() in metrics.render()[0]
@@ -178,7 +183,7 @@ async def test_five_failures_in_five_minutes_and_it_is_left_alone_until_a_use_af
     # One try, which fails, and it is left alone again.
     with pytest.raises(ConnectorStartFailed):
         await ask(host, "echo")
-    await until_state(host, State.DEGRADED)
+    await until_state(host, ServerState.DEGRADED)
     assert len(starts.read_text().splitlines()) == 6
 
     clock.advance(MINUTE)
@@ -186,12 +191,12 @@ async def test_five_failures_in_five_minutes_and_it_is_left_alone_until_a_use_af
     assert f'connector="nasty",workspace="{ACME}"}} 1.0'.encode() in metrics.render()[0]
 
 
-async def test_failures_far_apart_do_not_add_up(host: McpHost, clock: HeldClock) -> None:
+async def test_failures_far_apart_do_not_add_up(host: McpHost, clock: ManualClock) -> None:
     for _ in range(8):
         await attempt(host, "crash_before")
         clock.advance(2 * MINUTE)
     assert (await ask(host, "echo", text="still there")).text == "still there"
-    assert State.DEGRADED not in path(host)
+    assert ServerState.DEGRADED not in path(host)
 
 
 async def test_whoever_waits_when_it_is_given_up_is_told(host: McpHost) -> None:
@@ -199,7 +204,7 @@ async def test_whoever_waits_when_it_is_given_up_is_told(host: McpHost) -> None:
         await attempt(host, "crash_before")
     with pytest.raises(ConnectorDegraded):
         await ask(host, "crash_before")
-    assert host.status(KEY).state is State.DEGRADED
+    assert host.status(KEY).state is ServerState.DEGRADED
 
 
 async def test_the_last_words_of_a_server_that_does_not_start_are_in_the_error(host: McpHost) -> None:
@@ -213,8 +218,8 @@ async def test_a_command_that_does_not_exist_is_not_tried_again_by_itself(host: 
     await host.configure(KEY, StdioLaunch("no-such-command"))
     with pytest.raises(ConnectorCommandNotFound, match=r"no-such-command: No such file"):
         await ask(host, "echo")
-    await until_state(host, State.DEGRADED)
-    assert path(host) == [State.LAUNCHING, State.CRASHED, State.DEGRADED]
+    await until_state(host, ServerState.DEGRADED)
+    assert path(host) == [ServerState.LAUNCHING, ServerState.CRASHED, ServerState.DEGRADED]
 
 
 @with_limits(start_timeout=0.5)
@@ -222,7 +227,7 @@ async def test_a_server_that_takes_too_long_to_start_is_a_timeout(host: McpHost)
     await host.configure(KEY, nasty("slow", "600"))
     with pytest.raises(ConnectorStartTimedOut, match=r"nasty was not ready within 0\.5 seconds"):
         await ask(host, "echo")
-    assert path(host)[:2] == [State.LAUNCHING, State.TIMEOUT]
+    assert path(host)[:2] == [ServerState.LAUNCHING, ServerState.TIMEOUT]
 
 
 async def test_a_slow_start_that_ends_before_the_deadline_is_waited_for(host: McpHost) -> None:
@@ -236,32 +241,32 @@ async def test_a_call_whose_deadline_ends_during_the_start_was_not_sent(host: Mc
         await call(host, KEY, "echo", {}, repeatable=False, deadline=0.2)
 
 
-async def test_a_server_that_nobody_uses_is_stopped_and_woken_by_use(host: McpHost, clock: HeldClock) -> None:
+async def test_a_server_that_nobody_uses_is_stopped_and_woken_by_use(host: McpHost, clock: ManualClock) -> None:
     await ask(host, "echo")
     pid = host.status(KEY).pid
     assert pid is not None
     clock.advance(timedelta(minutes=14))
     await host.health_check()
-    assert host.status(KEY).state is State.READY
+    assert host.status(KEY).state is ServerState.READY
     clock.advance(MINUTE)
     await host.health_check()
-    assert host.status(KEY).state is State.CONFIGURED
+    assert host.status(KEY).state is ServerState.CONFIGURED
     assert not is_running(pid)
     assert (await ask(host, "echo", text="awake")).text == "awake"
     assert host.status(KEY).pid != pid
 
 
 @with_limits(drain=0.5, farewell=0.1)
-async def test_a_use_while_it_goes_to_sleep_wakes_it(host: McpHost, clock: HeldClock) -> None:
+async def test_a_use_while_it_goes_to_sleep_wakes_it(host: McpHost, clock: ManualClock) -> None:
     await host.configure(KEY, nasty("stubborn"))
     await ask(host, "echo")
     clock.advance(timedelta(minutes=15))
     going_to_sleep = asyncio.create_task(host.health_check())
     await until(lambda: host.status(KEY).pid is None)
-    assert host.status(KEY).state is State.READY
+    assert host.status(KEY).state is ServerState.READY
     assert (await ask(host, "echo", text="not yet")).text == "not yet"
     await going_to_sleep
-    assert path(host)[-4:-2] == [State.LAUNCHING, State.READY]
+    assert path(host)[-4:-2] == [ServerState.LAUNCHING, ServerState.READY]
 
 
 async def test_other_settings_stop_it_and_the_same_do_not(host: McpHost) -> None:
@@ -272,7 +277,7 @@ async def test_other_settings_stop_it_and_the_same_do_not(host: McpHost) -> None
     assert host.status(KEY).pid == pid
     await host.configure(KEY, nasty(env={"TOKEN": "another"}))
     assert not is_running(pid)
-    assert host.status(KEY).state is State.CONFIGURED
+    assert host.status(KEY).state is ServerState.CONFIGURED
     assert (await ask(host, "echo", text="new")).text == "new"
 
 
@@ -299,7 +304,7 @@ async def test_a_shutdown_lets_calls_finish_and_takes_no_new_ones(host: McpHost)
     assert (await under_way).text == "waited"
     await closing
     assert not is_running(pid)
-    assert {status.state for status in host.statuses()} == {State.SHUTDOWN}
+    assert {status.state for status in host.statuses()} == {ServerState.SHUTDOWN}
     with pytest.raises(ConnectorShutDown):
         await host.configure(KEY, nasty("other"))
 
@@ -311,36 +316,36 @@ async def test_a_shutdown_does_not_wait_for_ever(host: McpHost) -> None:
     await until(lambda: host.status(KEY).in_flight == 1)
     await host.aclose()
     assert "not known" in str(await hanging)
-    assert host.status(KEY).state is State.SHUTDOWN
+    assert host.status(KEY).state is ServerState.SHUTDOWN
 
 
 async def test_a_shutdown_during_the_start_ends_the_start(host: McpHost) -> None:
     await host.configure(KEY, nasty("slow", "600"))
     waiting = asyncio.create_task(ask(host, "echo"))
-    await until_state(host, State.LAUNCHING)
+    await until_state(host, ServerState.LAUNCHING)
     await host.aclose()
     with pytest.raises(ConnectorShutDown):
         await waiting
-    assert host.status(KEY).state is State.SHUTDOWN
+    assert host.status(KEY).state is ServerState.SHUTDOWN
 
 
 async def test_listeners_hear_every_move_and_see_the_tools_before_they_are_used(host: McpHost) -> None:
-    moves: list[tuple[State, State]] = []
+    moves: list[tuple[ServerState, ServerState]] = []
     seen: list[str] = []
 
     async def learned(key: ServerKey, definitions: ServerDefinitions) -> None:
-        assert host.status(key).state is State.LAUNCHING
+        assert host.status(key).state is ServerState.LAUNCHING
         seen.append(definitions.fingerprint)
 
     host.on_transition(lambda _key, move: moves.append((move.before, move.after)))
     host.on_definitions(learned)
     await ask(host, "echo")
     assert seen == [host.status(KEY).fingerprint]
-    assert moves[:2] == [(State.CONFIGURED, State.LAUNCHING), (State.LAUNCHING, State.READY)]
+    assert moves[:2] == [(ServerState.CONFIGURED, ServerState.LAUNCHING), (ServerState.LAUNCHING, ServerState.READY)]
 
 
 async def test_a_listener_that_fails_does_no_harm(host: McpHost) -> None:
-    def fails(key: ServerKey, move: Move) -> None:
+    def fails(key: ServerKey, move: StateChange) -> None:
         raise RuntimeError("a mistake")
 
     host.on_transition(fails)

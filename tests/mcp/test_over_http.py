@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.mcp import (
     ConnectorAuthExpired,
     ConnectorCrashed,
@@ -18,7 +18,7 @@ from gaby.mcp import (
     OutcomeUnknown,
     ResultTooLarge,
     ServerKey,
-    State,
+    ServerState,
 )
 from gaby.mcp.calls import call
 from gaby_connectors.sdk.manifest import ErrorKind
@@ -72,7 +72,7 @@ async def test_refused_credentials_at_the_start_are_an_expired_sign_in(remote: M
     for _ in range(2):
         with pytest.raises(ConnectorAuthExpired, match=r"remote refused the credentials \(401\)"):
             await ask(remote, "echo", key=REMOTE)
-    await until_state(remote, State.DEGRADED, REMOTE)
+    await until_state(remote, ServerState.DEGRADED, REMOTE)
 
 
 async def test_refused_credentials_in_the_middle_are_an_expired_sign_in(remote: McpHost, gate: Gate, port: int) -> None:
@@ -105,7 +105,7 @@ async def test_a_server_that_is_gone_was_not_sent_anything(host: McpHost, gate: 
         await ask(host, "echo", key=REMOTE)
     with pytest.raises(ConnectorUnavailable, match="remote"):
         await call(host, REMOTE, "echo", {}, repeatable=False, deadline=20)
-    assert State.CRASHED in path(host, REMOTE)
+    assert ServerState.CRASHED in path(host, REMOTE)
     await host.remove(REMOTE)
 
 
@@ -154,7 +154,7 @@ async def test_an_answer_that_breaks_off_is_unknown(remote: McpHost, gate: Gate)
     gate.cut_off = False
     # The session goes on.
     assert (await ask(remote, "echo", key=REMOTE, text="on")).text == "on"
-    assert State.CRASHED not in path(remote, REMOTE)
+    assert ServerState.CRASHED not in path(remote, REMOTE)
 
 
 @with_limits(biggest_message=300_000)
@@ -172,28 +172,28 @@ async def test_an_answer_that_is_too_large_is_not_read_to_its_end(remote: McpHos
 @pytest.mark.promise("M2")
 @with_limits(ping_timeout=0.5, start_timeout=2)
 async def test_a_ping_every_thirty_seconds_notices_a_server_that_hangs(
-    remote: McpHost, gate: Gate, clock: HeldClock
+    remote: McpHost, gate: Gate, clock: ManualClock
 ) -> None:
     await ask(remote, "echo", key=REMOTE)
     clock.advance(timedelta(seconds=30))
     await remote.health_check()
-    assert remote.status(REMOTE).state is State.READY
+    assert remote.status(REMOTE).state is ServerState.READY
     gate.hang = True
     await remote.health_check()
-    assert remote.status(REMOTE).state is State.READY
+    assert remote.status(REMOTE).state is ServerState.READY
     clock.advance(timedelta(seconds=30))
     await remote.health_check()
-    await until_state(remote, State.TIMEOUT, REMOTE)
+    await until_state(remote, ServerState.TIMEOUT, REMOTE)
     gate.hang = False
     assert (await ask(remote, "echo", key=REMOTE, text="better")).text == "better"
 
 
 @pytest.mark.promise("M2")
-async def test_a_ping_notices_a_server_that_is_gone(host: McpHost, gate: Gate, port: int, clock: HeldClock) -> None:
+async def test_a_ping_notices_a_server_that_is_gone(host: McpHost, gate: Gate, port: int, clock: ManualClock) -> None:
     async with serving(gate, port) as url:
         await host.configure(REMOTE, HttpLaunch(url))
         await ask(host, "echo", key=REMOTE)
     clock.advance(timedelta(seconds=30))
     await host.health_check()
-    await until_state(host, State.DEGRADED, REMOTE)
+    await until_state(host, ServerState.DEGRADED, REMOTE)
     await host.remove(REMOTE)

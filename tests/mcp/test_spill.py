@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.kernel.clock import HeldClock, SystemClock
+from gaby.kernel.clock import ManualClock, SystemClock
 from gaby.mcp import McpHost, NoSuchPage, SpillDamaged, SpillFailed, SpillFolder, SpillNotFound
 from tests.mcp.ciphers import AesCipher
 from tests.mcp.scenes import ACME, BYTE, GOOD, ROOT, ask, good
@@ -116,7 +116,7 @@ async def test_a_file_that_was_changed_does_not_open(spill: SpillFolder, tmp_pat
         await spill.read(ACME, pointer.id, 0)
 
 
-async def test_old_answers_are_swept_away_and_young_ones_stay(spill: SpillFolder, clock: HeldClock) -> None:
+async def test_old_answers_are_swept_away_and_young_ones_stay(spill: SpillFolder, clock: ManualClock) -> None:
     old = await spill.keep(ACME, "old")
     clock.advance(timedelta(days=8))
     young = await spill.keep(BYTE, "young")
@@ -158,7 +158,7 @@ def test_on_a_full_disk_the_beginning_and_the_end_still_arrive(tmp_path: Path) -
     assert run.stdout.splitlines() == ["xxx ... xxx", "500000", "None", "spill_failed", "File too large", "[]"]
 
 
-async def test_a_host_without_a_folder_gives_the_beginning_and_the_end(tmp_path: Path, clock: HeldClock) -> None:
+async def test_a_host_without_a_folder_gives_the_beginning_and_the_end(tmp_path: Path, clock: ManualClock) -> None:
     spill = SpillFolder(tmp_path / "file", AesCipher(), clock)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SpillFailed, match="could not be kept on disk"):

@@ -15,8 +15,18 @@ from uuid import uuid4
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Conclusion, Found, NextStep, PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
-from gaby.mind.bm25 import Ranker
+from gaby.mind import (
+    FoundPassage,
+    NextCall,
+    NextStep,
+    PastCall,
+    RuleConclusion,
+    Situation,
+    ToolCard,
+    conclude,
+    next_step,
+)
+from gaby.mind.bm25 import Bm25Ranker
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.runbooks import is_runbook
 from gaby.mind.words import terms
@@ -29,25 +39,25 @@ TOOLS = frozenset(connector.tools)
 MOST_STEPS = 20
 FOUND = 6
 
-Spoil = Callable[[PlannedCall, Any], Any]
+Spoil = Callable[[NextCall, Any], Any]
 
 
 @cache
-def handbook() -> tuple[Found, ...]:
+def handbook() -> tuple[FoundPassage, ...]:
     folder = files("gaby_connectors.sample_company") / "handbook"
-    found: list[Found] = []
+    found: list[FoundPassage] = []
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             text = file.read_text(encoding="utf-8")
             title = next(line for line in text.splitlines() if line.startswith("# ")).strip("# ")
             citation = f"doc:handbook/{file.name}#L1-L{text.count(chr(10))}"
-            found.append(Found(citation, title, text, runbook=is_runbook(text, TOOLS)))
+            found.append(FoundPassage(citation, title, text, runbook=is_runbook(text, TOOLS)))
     return tuple(found)
 
 
-def search(queries: Sequence[str], embed: Embed, shelf: Sequence[Found]) -> list[Found]:
+def search(queries: Sequence[str], embed: Embed, shelf: Sequence[FoundPassage]) -> list[FoundPassage]:
     """The best documents for all queries together."""
-    ranker = Ranker([terms(f"{each.title} {each.title} {each.text}") for each in shelf])
+    ranker = Bm25Ranker([terms(f"{each.title} {each.title} {each.text}") for each in shelf])
     vectors = np.asarray(embed([*queries, *(each.text[:600] for each in shelf)]), dtype=np.float64)
     best = np.zeros(len(shelf))
     for place, query in enumerate(queries):
@@ -63,7 +73,7 @@ class Told:
 
     steps: list[NextStep]
     situation: Situation
-    conclusion: Conclusion
+    conclusion: RuleConclusion
 
     @property
     def called(self) -> list[str]:
@@ -101,10 +111,10 @@ class Run:
     spoil: Spoil | None = None
     """Puts something else into a result."""
 
-    async def call(self, planned: PlannedCall, number: int) -> SeenCall:
+    async def call(self, planned: NextCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
         name = planned.tool.removeprefix("company.")
-        seen = SeenCall(number, planned.tool, planned.arguments, "done", card.lane)
+        seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
         if name in self.denies:
             return replace(seen, outcome="denied", reason="The policy forbids it.")
         if card.lane == "write" and not self.agrees and (name in self.dangerous or planned.consent):
@@ -130,7 +140,7 @@ class Office:
         text: str,
         requester: str | None,
         *,
-        shelf: Sequence[Found] | None = None,
+        shelf: Sequence[FoundPassage] | None = None,
         more: Sequence[ToolCard] = (),
         verified: bool = True,
         ticket_id: str | None = None,
@@ -143,7 +153,7 @@ class Office:
             situation = Situation(title, text, requester, verified, tools=run.cards, ticket_id=ticket_id, now=NOW)
             return await self._finish(situation, run, handbook() if shelf is None else shelf)
 
-    async def _finish(self, situation: Situation, run: Run, shelf: Sequence[Found]) -> Told:
+    async def _finish(self, situation: Situation, run: Run, shelf: Sequence[FoundPassage]) -> Told:
         steps: list[NextStep] = []
         while len(steps) < MOST_STEPS:
             step = next_step(situation, self.embed)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gaby.mind.arguments.checking import fits
-from gaby.mind.arguments.fillable import unfilled
+from gaby.mind.arguments.feasibility import unfilled
 from gaby.mind.arguments.slots import slots_of
+from gaby.mind.arguments.validation import fits
 from gaby.mind.entities import extract
 from tests.mind.strategies import hostile_texts, schemas
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.llm.embeddings.local_embed import LocalEmbed
-from gaby.mind import Found, SeenCall, Situation, ToolCard, conclude, next_step
+from gaby.mind import FoundPassage, PastCall, Situation, ToolCard, conclude, next_step
 from gaby.mind.declarations import ToolDeclaration
 
 pytestmark = pytest.mark.promise("L15")
@@ -30,7 +30,7 @@ TOOLS = [
     ToolCard("yard.push_permit", "Send a permit again.", EMAIL, "write", ToolDeclaration()),
 ]
 TOM = "tom@yard.example"
-SEEN = SeenCall(1, "yard.find_driver", {"email": TOM}, "done", "read", {"drivers": [{"email": TOM, "permit": "stale"}]})
+SEEN = PastCall(1, "yard.find_driver", {"email": TOM}, "done", "read", {"drivers": [{"email": TOM, "permit": "stale"}]})
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ SEEN = SeenCall(1, "yard.find_driver", {"email": TOM}, "done", "read", {"drivers
 )
 def test_a_code_that_the_runbook_does_not_know_stops_its_changes(ticket: str, changes: bool) -> None:
     embed = LocalEmbed()
-    pages = [Found("doc:yard/barrier.md#L1-L16", "The barrier does not open", BOOK, runbook=True)]
-    pages.append(Found("doc:docs/codes.md#L1-L4", "Codes on the barrier", CODES))
+    pages = [FoundPassage("doc:yard/barrier.md#L1-L16", "The barrier does not open", BOOK, runbook=True)]
+    pages.append(FoundPassage("doc:docs/codes.md#L1-L4", "Codes on the barrier", CODES))
     situation = Situation(
         "Barrier", ticket, TOM, requester_verified=True, searched=True, passages=pages, calls=[SEEN], tools=TOOLS
     )

@@ -3,15 +3,15 @@
 import pytest
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Found
-from gaby.mind.answering import WELL, Answer, answer
+from gaby.mind import FoundPassage
+from gaby.mind.answers import WELL, PageAnswer, answer
 from gaby.mind.excerpts import ROOM
 
 pytestmark = pytest.mark.promise("K5")
 
 
-def page(name: str, text: str) -> Found:
-    return Found(f"doc:docs/{name}.md#L1-L40", text.partition("\n")[0].lstrip("# "), text)
+def page(name: str, text: str) -> FoundPassage:
+    return FoundPassage(f"doc:docs/{name}.md#L1-L40", text.partition("\n")[0].lstrip("# "), text)
 
 
 HARBOUR = page(
@@ -35,7 +35,7 @@ SAUNA = page(
 SHELF = [HARBOUR, LAMPS, SAUNA]
 
 
-def told(found: Answer) -> str:
+def told(found: PageAnswer) -> str:
     return "\n".join(each.text for each in found.sentences)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.completing import Change, Claim, completeness
+from gaby.mind.completion_check import AppliedChange, ResolutionClaim, completeness
 from gaby.mind.runbooks import parse_runbook
 from tests.mind.test_obstacles import NOTHING_PRINTS, PRINTER, investigated, page, reply
 
@@ -132,12 +132,12 @@ def test_what_is_handed_over_after_a_change_goes_to_a_person_with_what_was_done(
         assert "It goes to the printer team." in reply(ended)
 
 
-DONE = Claim(
+DONE = ResolutionClaim(
     "The bill is wrong. Please look into it and correct the bill.",
     "We have made a new bill from your own reading [tool:x.rebill#2].",
     "auto_resolved",
     {"tool:x.rebill#2": "done: made a new bill from the reading"},
-    (Change("x.rebill", "done", verified=True),),
+    (AppliedChange("x.rebill", "done", verified=True),),
 )
 
 
@@ -152,7 +152,7 @@ DONE = Claim(
     ],
 )
 def test_a_change_that_helped_covers_what_the_reply_is_about_and_nothing_else(ticket: str, *, complete: bool) -> None:
-    claim = Claim(ticket, DONE.summary, DONE.verdict, DONE.evidence, DONE.changes)
+    claim = ResolutionClaim(ticket, DONE.summary, DONE.verdict, DONE.evidence, DONE.changes)
     assert completeness(claim)[0] is complete
 
 
@@ -163,5 +163,5 @@ def test_a_cause_by_a_runbook_answers_a_report_without_a_question() -> None:
         "auto_resolved",
         {"tool:x.outages#1": "cut"},
     )
-    assert completeness(Claim(*told, by_runbook=True))[0]
-    assert not completeness(Claim(*told))[0]
+    assert completeness(ResolutionClaim(*told, by_runbook=True))[0]
+    assert not completeness(ResolutionClaim(*told))[0]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Found, NextStep, SeenCall, Situation, ToolCard, conclude, next_step, shown
+from gaby.mind import FoundPassage, NextStep, PastCall, Situation, ToolCard, conclude, next_step, shown
 from gaby.mind.declarations import ToolDeclaration
 from tests.mind.strategies import hostile_texts, schemas
 
@@ -29,7 +29,7 @@ UNLOCK = ToolCard(
     {"type": "object", "properties": {"user_id": {"type": "string"}}, "required": ["user_id"]},
     "write",
 )
-RUNBOOK = Found(
+RUNBOOK = FoundPassage(
     "doc:book/locked.md#L1-L9",
     "Locked out",
     "# Locked out\n\nFor people whose account is locked.\n\n1. See `find_user`.\n\n"
@@ -69,7 +69,7 @@ def run(situation: Situation, result: Any, embed: Embed) -> tuple[Situation, lis
         cards = {tool.name: tool for tool in situation.tools}
         calls = list(situation.calls)
         for call in step.calls:
-            calls.append(SeenCall(len(calls) + 1, call.tool, call.arguments, "done", cards[call.tool].lane, result))
+            calls.append(PastCall(len(calls) + 1, call.tool, call.arguments, "done", cards[call.tool].lane, result))
         situation = replace(situation, calls=calls)
     raise AssertionError("It does not come to an end.")
 
@@ -136,9 +136,9 @@ def test_where_nobody_can_look_up_who_is_asking_nothing_is_changed(embed: Embed)
 def test_a_second_look_that_fails_says_nothing(embed: Embed) -> None:
     locked = {"users": [{"id": "u1", "email": ADA, "state": "locked"}]}
     calls = [
-        SeenCall(1, FIND.name, {"email": ADA}, "done", "read", locked),
-        SeenCall(2, UNLOCK.name, {"user_id": "u1"}, "done", "write", {}),
-        SeenCall(3, FIND.name, {"email": ADA}, "failed", "read", reason="It is down."),
+        PastCall(1, FIND.name, {"email": ADA}, "done", "read", locked),
+        PastCall(2, UNLOCK.name, {"user_id": "u1"}, "done", "write", {}),
+        PastCall(3, FIND.name, {"email": ADA}, "failed", "read", reason="It is down."),
     ]
     assert next_step(replace(TICKET, calls=calls), embed).kind == "conclude"
     ending = conclude(replace(TICKET, calls=calls), embed)
@@ -156,7 +156,7 @@ def test_two_that_could_be_meant_are_left_to_a_person(embed: Embed) -> None:
 
 def test_a_nudge_ends_the_looking_around(embed: Embed) -> None:
     looking = replace(TICKET, passages=[], tools=[*many_tools(20), FIND])
-    started = [SeenCall(1, FIND.name, {"email": ADA}, "done", "read", {"users": [{"id": "u1", "email": ADA}]})]
+    started = [PastCall(1, FIND.name, {"email": ADA}, "done", "read", {"users": [{"id": "u1", "email": ADA}]})]
     assert next_step(replace(looking, calls=started), embed).kind == "call"
     nudged = replace(looking, calls=started, nudges=["You have called crm.find_user three times."])
     assert next_step(nudged, embed).kind == "conclude"
@@ -183,7 +183,7 @@ def test_nothing_hostile_keeps_it_from_coming_to_an_end(
     embed: Embed, text: str, pages: list[str], result: Any, strange: list[dict[str, Any]], *, verified: bool
 ) -> None:
     tools = [FIND, UNLOCK, *(ToolCard(f"x.tool_{place}", text, schema) for place, schema in enumerate(strange))]
-    passages = [RUNBOOK, *(Found(f"doc:{place}#L1", page[:20], page) for place, page in enumerate(pages))]
+    passages = [RUNBOOK, *(FoundPassage(f"doc:{place}#L1", page[:20], page) for place, page in enumerate(pages))]
     ticket = replace(
         TICKET, title="", text=text, requester_verified=verified, searched=False, passages=passages, tools=tools
     )

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Found, Situation, conclude, next_step, triage
+from gaby.mind import FoundPassage, Situation, conclude, next_step, triage
 from gaby.mind.languages import ENGLISH, UNKNOWN, language_of
-from gaby.mind.packaged import rows_of
+from gaby.mind.package_data import rows_of
 from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("G2", "L4")
@@ -32,7 +32,7 @@ def test_a_language_is_told(text: str, language: str) -> None:
 
 @pytest.mark.promise("K5")
 def test_a_question_is_answered_in_the_language_of_its_page(embed: Embed) -> None:
-    page = Found(
+    page = FoundPassage(
         "doc:docs/wlan.md#L1-L5",
         "WLAN für Gäste",
         "# WLAN für Gäste\n\nGäste bekommen am Empfang einen Code für das WLAN. Der Code gilt 24 Stunden.\n\n"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Conclusion, Found, SeenCall, Situation, ToolCard, conclude, next_step
+from gaby.mind import FoundPassage, PastCall, RuleConclusion, Situation, ToolCard, conclude, next_step
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.situations import Lane
 
@@ -74,12 +74,14 @@ If `valid_until` is in the past: The badge has expired.
 """
 
 
-def page(text: str, name: str = "printer") -> Found:
+def page(text: str, name: str = "printer") -> FoundPassage:
     title = next(line for line in text.splitlines() if line.startswith("# ")).strip("# ")
-    return Found(f"doc:it/{name}.md#L1-L20", title, text, runbook=True)
+    return FoundPassage(f"doc:it/{name}.md#L1-L20", title, text, runbook=True)
 
 
-def investigated(embed: Embed, ticket: str, *pages: Found, **answers: Any) -> tuple[list[SeenCall], Conclusion]:
+def investigated(
+    embed: Embed, ticket: str, *pages: FoundPassage, **answers: Any
+) -> tuple[list[PastCall], RuleConclusion]:
     told = {**ANSWERS, **{f"it.{name}": answer for name, answer in answers.items()}}
     situation = Situation("", ticket, TOM, requester_verified=True, searched=True, passages=pages, tools=TOOLS)
     lanes: dict[str, Lane] = {card.name: card.lane for card in TOOLS}
@@ -88,17 +90,17 @@ def investigated(embed: Embed, ticket: str, *pages: Found, **answers: Any) -> tu
         for call in step.calls:
             answer = told[call.tool]
             failed = isinstance(answer, str)
-            seen = SeenCall(len(calls) + 1, call.tool, call.arguments, "failed" if failed else "done", lanes[call.tool])
+            seen = PastCall(len(calls) + 1, call.tool, call.arguments, "failed" if failed else "done", lanes[call.tool])
             calls.append(replace(seen, reason=answer) if failed else replace(seen, result=answer))
         situation = replace(situation, calls=calls)
     return list(situation.calls), conclude(situation, embed)
 
 
-def notes(ended: Conclusion) -> str:
+def notes(ended: RuleConclusion) -> str:
     return " ".join(each.text for each in ended.notes)
 
 
-def reply(ended: Conclusion) -> str:
+def reply(ended: RuleConclusion) -> str:
     return " ".join(each.text for each in ended.sentences)
 
 
@@ -194,7 +196,7 @@ def test_a_condition_of_such_a_runbook_that_is_not_known_is_told(embed: Embed) -
     ids=["no symptom", "two runbooks", "errors"],
 )
 def test_without_the_symptom_of_exactly_one_runbook_nothing_more_is_looked_into(
-    embed: Embed, pages: tuple[Found, ...]
+    embed: Embed, pages: tuple[FoundPassage, ...]
 ) -> None:
     calls, ended = investigated(embed, GERMAN, *pages)
     assert [call.tool for call in calls] == ["it.find_person"]

@@ -11,16 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.mind import Found, SeenCall, ToolCard
+from gaby.mind import FoundPassage, PastCall, ToolCard
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import View
-from gaby.mind.runbooks import Evaluated, Runbook, Scene, evaluate, is_runbook, parse_runbook, runbooks
+from gaby.mind.records import RecordView
+from gaby.mind.runbooks import (
+    ConditionResult,
+    EvaluationContext,
+    Runbook,
+    evaluate,
+    is_runbook,
+    parse_runbook,
+    runbooks,
+)
 from gaby.mind.runbooks.conditions import alternatives
 from gaby.mind.runbooks.consents import consents_wanted
 from gaby.mind.runbooks.draft import draft_runbook
 from gaby.mind.runbooks.field_refs import FieldRef
-from gaby.mind.runbooks.model import Constant, RequesterAddress, ResultField, TicketId, TicketValue
+from gaby.mind.runbooks.model import ConstantValue, RequesterAddress, ResultField, TicketIdValue, TicketValue
 from gaby.runbooks.trial import tried_condition
 from tests.mind.strategies import hostile_texts
 
@@ -48,23 +56,23 @@ def card(name: str, **declared: Any) -> ToolCard:
 CARDS = (card("find_user", owner={"users[]": "email"}), card("list_disks"), card("get_host"))
 
 
-def scene(*results: tuple[str, Mapping[str, Any], Any]) -> Scene:
+def scene(*results: tuple[str, Mapping[str, Any], Any]) -> EvaluationContext:
     calls = [
-        SeenCall(place, f"ops.{tool}", arguments, "done", "read", result)
+        PastCall(place, f"ops.{tool}", arguments, "done", "read", result)
         for place, (tool, arguments, result) in enumerate(results, 1)
     ]
-    view = View(calls)
-    return Scene(view, Ownership(view, ADA, CARDS), ADA, NOW, cards=CARDS, calls=calls)
+    view = RecordView(calls)
+    return EvaluationContext(view, Ownership(view, ADA, CARDS), ADA, NOW, cards=CARDS, calls=calls)
 
 
 SCENE = scene(("find_user", {"email": ADA}, USER), ("list_disks", {}, DISKS))
 
 
-def evaluated(condition: str, at: Scene = SCENE) -> Evaluated:
+def evaluated(condition: str, at: EvaluationContext = SCENE) -> ConditionResult:
     return evaluate(alternatives(condition), at)
 
 
-def holds(condition: str, at: Scene = SCENE) -> bool | None:
+def holds(condition: str, at: EvaluationContext = SCENE) -> bool | None:
     return evaluated(condition, at).holds
 
 
@@ -170,9 +178,9 @@ def test_no_is_an_answer_even_where_another_part_is_not_known() -> None:
 
 
 def test_a_tool_that_failed_is_named_as_the_reason() -> None:
-    failed = SeenCall(1, "ops.list_disks", {}, "failed", "read", None, "connection refused")
-    view = View([failed])
-    at = Scene(view, Ownership(view, ADA, CARDS), ADA, NOW, cards=CARDS, calls=[failed])
+    failed = PastCall(1, "ops.list_disks", {}, "failed", "read", None, "connection refused")
+    view = RecordView([failed])
+    at = EvaluationContext(view, Ownership(view, ADA, CARDS), ADA, NOW, cards=CARDS, calls=[failed])
     assert evaluated("a disk's `state` is `full`", at).why == (
         "`state` was not seen, because `list_disks` was failed: connection refused"
     )
@@ -189,9 +197,9 @@ def test_a_schema_says_which_fields_a_row_has_that_is_empty_or_not_there() -> No
         ({"jobs": [{"state": "stuck"}]}, "a job's `owner` is empty", None),
     )
     for result, condition, expected in cases:
-        calls = [SeenCall(1, "ops.list_disks", {}, "done", "read", result)]
-        view = View(calls)
-        at = Scene(view, Ownership(view, ADA, [jobs]), ADA, NOW, cards=[jobs], calls=calls)
+        calls = [PastCall(1, "ops.list_disks", {}, "done", "read", result)]
+        view = RecordView(calls)
+        at = EvaluationContext(view, Ownership(view, ADA, [jobs]), ADA, NOW, cards=[jobs], calls=calls)
         assert holds(condition, at) is expected, condition
 
 
@@ -212,16 +220,16 @@ def test_an_owner_argument_leads_from_the_requesters_row_to_what_is_theirs() -> 
 
     def whose(user_id: str) -> list[str]:
         calls = [
-            SeenCall(1, "ops.find_user", {"email": ADA}, "done", "read", people),
-            SeenCall(2, "ops.list_logins", {"user_id": user_id}, "done", "read", {"logins": [{"ok": False}]}),
+            PastCall(1, "ops.find_user", {"email": ADA}, "done", "read", people),
+            PastCall(2, "ops.list_logins", {"user_id": user_id}, "done", "read", {"logins": [{"ok": False}]}),
         ]
-        view = View(calls)
+        view = RecordView(calls)
         return [Ownership(view, ADA, [users, logins]).whose(record) for record in view.records]
 
     assert set(whose("people-7")) == {"own", "other"}
     declared = card("list_logins", owner_argument="person_id")
     calls = [
-        SeenCall(
+        PastCall(
             1,
             "ops.find_user",
             {"email": ADA},
@@ -229,16 +237,16 @@ def test_an_owner_argument_leads_from_the_requesters_row_to_what_is_theirs() -> 
             "read",
             {"people": [{"person_id": "p1", "contact": {"email": ADA}}]},
         ),
-        SeenCall(2, "ops.list_logins", {"person_id": "p1"}, "done", "read", {"logins": [{"ok": False}]}),
+        PastCall(2, "ops.list_logins", {"person_id": "p1"}, "done", "read", {"logins": [{"ok": False}]}),
     ]
-    view = View(calls)
+    view = RecordView(calls)
     assert {Ownership(view, ADA, [users, declared]).whose(record) for record in view.records} == {"own"}
 
 
 def test_a_row_of_the_requester_that_nobody_looked_up_by_address_does_not_make_them_known() -> None:
     tickets = card("get_ticket", owner={"ticket": "requester"})
-    calls = [SeenCall(1, "ops.get_ticket", {"id": "t1"}, "done", "read", {"ticket": {"requester": ADA}})]
-    view = View(calls)
+    calls = [PastCall(1, "ops.get_ticket", {"id": "t1"}, "done", "read", {"ticket": {"requester": ADA}})]
+    view = RecordView(calls)
     assert not Ownership(view, ADA, [tickets]).is_known
 
 
@@ -278,7 +286,7 @@ def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
     assert book.errors == ()
     find, disks = book.steps
     assert (find.tool, dict(find.given), find.line) == ("find_user", {"email": RequesterAddress()}, 5)
-    assert (disks.tool, dict(disks.given)) == ("list_disks", {"mounted": Constant("true")})
+    assert (disks.tool, dict(disks.given)) == ("list_disks", {"mounted": ConstantValue("true")})
     assert disks.of is not None
     assert disks.of.each
     locked, rest = book.branches
@@ -296,11 +304,11 @@ def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
 @pytest.mark.parametrize(
     ("said", "source"),
     [
-        ("`x`: `payments`", Constant("payments")),
-        ("`x` 5", Constant("5")),
+        ("`x`: `payments`", ConstantValue("payments")),
+        ("`x` 5", ConstantValue("5")),
         ("`x`: the requester's e-mail address", RequesterAddress()),
         ("`x`: the requester's domain", RequesterAddress(only_domain=True)),
-        ("`x`: this ticket", TicketId()),
+        ("`x`: this ticket", TicketIdValue()),
         ("`x`: the order number in the ticket", TicketValue("order number")),
         ("`x`: the order number in the ticket, matching `ORD-[0-9]{6}`", TicketValue("order number", "ORD-[0-9]{6}")),
     ],
@@ -332,7 +340,7 @@ def test_arguments_stand_before_or_behind_the_things_that_a_call_is_for(said: st
     book = read(f"1. Look with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.")
     assert book.errors == ()
     (step,) = book.steps
-    assert dict(step.given) == {"x": ResultField(FieldRef("id", frozenset({"disk"}))), "limit": Constant("5")}
+    assert dict(step.given) == {"x": ResultField(FieldRef("id", frozenset({"disk"}))), "limit": ConstantValue("5")}
     assert step.of is not None
     assert (step.of.words, [each.words for each in step.of.tests]) == ("disk", ["`state` is `full`"])
 
@@ -407,7 +415,7 @@ def test_a_page_is_a_runbook_when_it_says_so_or_is_understood_as_a_whole() -> No
     assert not is_runbook(f"---\nrunbook: false\n---\n{RUNBOOK}", TOOLS)
     assert not is_runbook(RUNBOOK, frozenset())
     assert not is_runbook("# Prices\n\nA seat costs `9 EUR`. If you pay yearly, it is 8 EUR.", TOOLS)
-    passage = Found("doc:a#L1-L9", "A", RUNBOOK)
+    passage = FoundPassage("doc:a#L1-L9", "A", RUNBOOK)
     assert runbooks([passage], TOOLS) == []
 
 
@@ -476,17 +484,19 @@ def test_a_remark_for_colleagues_is_written_as_one() -> None:
 
 def test_consents_are_found_on_any_page_also_on_one_that_is_no_runbook() -> None:
     page = "# Hints\n\nWhen all else fails, `restart` helps. A colleague has to agree first, before you do it.\n"
-    assert list(consents_wanted([Found("doc:a", "A", page)], ["ops.restart", "ops.find_user"])) == ["ops.restart"]
-    assert consents_wanted([Found("doc:a", "A", page, trusted=False)], ["ops.restart"]) == {}
+    assert list(consents_wanted([FoundPassage("doc:a", "A", page)], ["ops.restart", "ops.find_user"])) == [
+        "ops.restart"
+    ]
+    assert consents_wanted([FoundPassage("doc:a", "A", page, trusted=False)], ["ops.restart"]) == {}
 
 
 def test_a_consent_holds_for_every_tool_of_that_name() -> None:
-    page = Found("doc:a", "A", "# Hints\n\n`restart_all` helps. A colleague has to agree first.\n")
+    page = FoundPassage("doc:a", "A", "# Hints\n\n`restart_all` helps. A colleague has to agree first.\n")
     assert set(consents_wanted([page], ["ops.restart_all", "archive.restart_all"])) == {
         "ops.restart_all",
         "archive.restart_all",
     }
-    bare = Found("doc:a", "A", "# Hints\n\nRun ops.restart_all. A colleague has to agree first.\n")
+    bare = FoundPassage("doc:a", "A", "# Hints\n\nRun ops.restart_all. A colleague has to agree first.\n")
     assert set(consents_wanted([bare], ["ops.restart_all", "archive.restart_all"])) == {"ops.restart_all"}
 
 
@@ -512,7 +522,7 @@ def test_a_consent_holds_for_every_tool_of_that_name() -> None:
 def test_hostile_pages_are_read_in_no_time(text: str) -> None:
     start = time.perf_counter()
     book = parse_runbook(text, TOOLS)
-    consents_wanted([Found("doc:a", "A", text)], ["ops.restart"])
+    consents_wanted([FoundPassage("doc:a", "A", text)], ["ops.restart"])
     is_runbook(text, TOOLS)
     assert time.perf_counter() - start < 2
     assert book.errors
@@ -531,7 +541,9 @@ markdown = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 @given(st.lists(st.one_of(markdown, hostile_texts), max_size=3))
 def test_hostile_markdown_is_read_without_harm(texts: list[str]) -> None:
-    found = runbooks([Found(f"doc:{place}#L1", "T", text, runbook=True) for place, text in enumerate(texts)], TOOLS)
+    found = runbooks(
+        [FoundPassage(f"doc:{place}#L1", "T", text, runbook=True) for place, text in enumerate(texts)], TOOLS
+    )
     for book in found:
         assert {each.tool for each in book.steps} <= TOOLS
         for branch in book.branches:

@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.fields import statements
-from gaby.mind.summaries import CitedSentence, Passage, summarise
+from gaby.mind.summaries import CitedSentence, SummaryPassage, summarise
 from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("G2", "L4")
 
-RULE = Passage(
+RULE = SummaryPassage(
     "kb://lockout#L1",
     "A device with the old password locks the account. The canteen\nis open at noon. Ask for old phones before you "
     "unlock the account.",
 )
-USER = Passage(
+USER = SummaryPassage(
     "tool://get_user",
     json.dumps({"user": {"id": "usr_1", "lock_reason": "wrong password", "mfa": "app", "note": None}}),
 )
 
 
-def told(question: str, passages: list[Passage], embed: Embed, limit: int = 3) -> list[CitedSentence]:
+def told(question: str, passages: list[SummaryPassage], embed: Embed, limit: int = 3) -> list[CitedSentence]:
     return list(summarise(question, passages, embed, limit).sentences)
 
 
@@ -37,8 +37,8 @@ def test_sentences_are_copied_with_their_source(embed: Embed) -> None:
 
 def test_what_two_sources_say_is_said_once_with_both(embed: Embed) -> None:
     same = [
-        Passage("a", "The export is empty since the deploy."),
-        Passage("b", "The export is  empty\nsince the deploy."),
+        SummaryPassage("a", "The export is empty since the deploy."),
+        SummaryPassage("b", "The export is  empty\nsince the deploy."),
     ]
     assert told("why is the export empty?", same, embed) == [
         CitedSentence("The export is empty since the deploy.", ("a", "b"))
@@ -47,7 +47,7 @@ def test_what_two_sources_say_is_said_once_with_both(embed: Embed) -> None:
 
 def test_nothing_is_said_when_nothing_fits(embed: Embed) -> None:
     assert told("How do I bake sourdough bread?", [RULE, USER], embed) == []
-    one_word = Passage("kb", "A 401 from the receiving server means that the signing key does not match.")
+    one_word = SummaryPassage("kb", "A 401 from the receiving server means that the signing key does not match.")
     assert told("Who won the football match on Sunday?", [one_word], embed) == []
     assert told("", [RULE], embed) == []
     assert told("account locked", [], embed) == []
@@ -55,13 +55,13 @@ def test_nothing_is_said_when_nothing_fits(embed: Embed) -> None:
 
 
 def test_no_more_sentences_than_asked_for(embed: Embed) -> None:
-    many = [Passage(str(number), f"The account number {number} is locked.") for number in range(30)]
+    many = [SummaryPassage(str(number), f"The account number {number} is locked.") for number in range(30)]
     assert len(told("Which account is locked?", many, embed, 4)) == 4
 
 
 def test_records_and_rules_that_belong_together_are_told_together(embed: Embed) -> None:
-    rule = Passage("kb", "Devices stop reporting while an account is suspended. Holidays are in summer.")
-    record = Passage("tool", json.dumps({"account": {"id": "acc_3", "status": "suspended", "plan": "starter"}}))
+    rule = SummaryPassage("kb", "Devices stop reporting while an account is suspended. Holidays are in summer.")
+    record = SummaryPassage("tool", json.dumps({"account": {"id": "acc_3", "status": "suspended", "plan": "starter"}}))
     citations = {sentence.citations for sentence in told("All our devices stopped reporting.", [rule, record], embed)}
     assert citations == {("kb",), ("tool",)}
 
@@ -97,7 +97,7 @@ def test_what_only_looks_like_data_is_read_as_text(text: str) -> None:
 def test_whatever_the_sources_every_sentence_has_one_and_its_words_stand_there(
     question: str, texts: list[str], embed: Embed
 ) -> None:
-    passages = [Passage(f"source {number}", text) for number, text in enumerate(texts)]
+    passages = [SummaryPassage(f"source {number}", text) for number, text in enumerate(texts)]
     summary = summarise(question, passages, embed, 3)
     assert len(summary.sentences) <= 3
     for sentence in summary.sentences:

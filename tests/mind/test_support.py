@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.mind.support import Support, support
+from gaby.mind.support import SupportCheck, support
 from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("K5")
@@ -214,7 +214,7 @@ def test_without_a_source_nothing_holds() -> None:
 
 
 def test_what_claims_nothing_needs_no_source() -> None:
-    assert support("", []) == support("...", []) == Support(holds=True)
+    assert support("", []) == support("...", []) == SupportCheck(holds=True)
 
 
 @given(sentence=hostile_texts, sources=st.lists(hostile_texts, max_size=3))

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.entities import extract
-from gaby.mind.labelled import needs, tools
-from gaby.mind.tool_choice import Choice, ToolCard, choose
+from gaby.mind.labelled_data import needs, tools
+from gaby.mind.tool_choice import ScoredTool, ToolCard, choose
 from tests.mind.strategies import hostile_texts
 
 pytestmark = pytest.mark.promise("G2", "L4")
@@ -28,7 +28,7 @@ SEARCH = ToolCard("crm.search_users", "Find users by name or e-mail.", needing("
 ALL = (GET_USER, UNLOCK, DELETE, BILLS, SEARCH)
 
 
-def chosen(need: str, embed: Embed, limit: int = 5) -> list[Choice]:
+def chosen(need: str, embed: Embed, limit: int = 5) -> list[ScoredTool]:
     return choose(need, ALL, extract(need), embed, limit)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.packaged import rows_of
+from gaby.mind.package_data import rows_of
 from gaby.mind.triage import INTENTS, triage
 from gaby.mind.urgency import URGENCIES
 from tests.mind.strategies import hostile_texts

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 
 from gaby.llm.embeddings.embedder import Matrix
-from gaby.mind.bm25 import Ranker
+from gaby.mind.bm25 import Bm25Ranker
 from gaby.mind.changes import asked_changes
 from gaby.mind.concepts import mentioned
 from gaby.mind.synonyms import alike, widened
-from gaby.mind.vectors import Vectors
+from gaby.mind.vectors import VectorCache
 from gaby.mind.words import stem, terms, words
 from tests.mind.strategies import hostile_texts
 
@@ -56,11 +56,11 @@ def test_what_means_the_same_counts_less_than_what_was_written() -> None:
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
-    ranker = Ranker([["user", "lock"], ["user", "invoice"], ["user", "device"]])
+    ranker = Bm25Ranker([["user", "lock"], ["user", "invoice"], ["user", "device"]])
     scores = ranker.scores({"user": 1.0, "invoice": 1.0})
     assert scores.argmax() == 1
     assert ranker.rarity("invoice") > ranker.rarity("user")
-    assert Ranker([]).scores({"x": 1.0}).size == 0
+    assert Bm25Ranker([]).scores({"x": 1.0}).size == 0
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_text_is_embedded_once_and_the_oldest_is_forgotten() -> None:
         asked.extend(texts)
         return np.ones((len(texts), 2), np.float32)
 
-    vectors = Vectors(kept=2)
+    vectors = VectorCache(kept=2)
     assert vectors.of(embed, ["a", "b", "a"]).shape == (3, 2)
     vectors.of(embed, ["a"])
     vectors.of(embed, ["c"])

@@ -4,11 +4,23 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from gaby.safety import ApprovalFact, Facts, Label, LaneRules, Leaf, Origin, Policy, Role, Scopes, ToolFacts, Trace
+from gaby.safety import (
+    AccessRules,
+    ApprovalFact,
+    ArgumentLeaf,
+    ArgumentRole,
+    ArgumentTrace,
+    Facts,
+    Label,
+    Origin,
+    Policy,
+    Scopes,
+    ToolFacts,
+)
 from gaby_connectors.sdk.manifest import Autonomy, ToolManifest
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
-EVERYTHING = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",)))
+EVERYTHING = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",)))
 ACTING = Policy(Autonomy.ACT, EVERYTHING)
 OPERATOR = Origin(Label.OPERATOR, "the operator's words")
 SYSTEM = Origin(Label.SYSTEM, "a result", "desk")
@@ -16,19 +28,19 @@ SYSTEM = Origin(Label.SYSTEM, "a result", "desk")
 
 def tool(**manifest: Any) -> ToolFacts:
     declared = ToolManifest.model_validate({"scope": "write", "steering": ("who",), **manifest})
-    of_arguments = {"who": Role.STEERING, **dict.fromkeys(declared.destinations, Role.DESTINATION)}
+    of_arguments = {"who": ArgumentRole.STEERING, **dict.fromkeys(declared.destinations, ArgumentRole.DESTINATION)}
     return ToolFacts("desk", "unlock", declared, False, {}, of_arguments, declared.lane, "f" * 64)
 
 
 def facts(**changed: Any) -> Facts:
     """A write whose one steering value an operator has named."""
-    trace = Trace(Leaf("who", "ada"), (OPERATOR,))
+    trace = ArgumentTrace(ArgumentLeaf("who", "ada"), (OPERATOR,))
     good = Facts(tool(), {"who": "ada"}, "unlock", NOW, (trace,))
     return replace(good, **changed)
 
 
-def traced(*origins: Origin, quantity: bool = False) -> Trace:
-    return Trace(Leaf("who", "ada", quantity), origins)
+def traced(*origins: Origin, quantity: bool = False) -> ArgumentTrace:
+    return ArgumentTrace(ArgumentLeaf("who", "ada", quantity), origins)
 
 
 def approval(**changed: Any) -> ApprovalFact:

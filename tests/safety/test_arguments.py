@@ -2,7 +2,7 @@
 
 import pytest
 
-from gaby.safety import Leaf, Role, lane, leaves, roles
+from gaby.safety import ArgumentLeaf, ArgumentRole, lane, leaves, roles
 from gaby.safety.arguments import canonical_number, is_bounded, is_place
 from gaby_connectors.sdk.manifest import ToolManifest
 
@@ -16,7 +16,7 @@ PLACE_NAMES = """
 
 
 def looks_outward(whole: dict[str, object]) -> bool:
-    return Role.DESTINATION in roles(ToolManifest(scope="read"), whole).values()
+    return ArgumentRole.DESTINATION in roles(ToolManifest(scope="read"), whole).values()
 
 
 def schema(**properties: object) -> dict[str, object]:
@@ -29,84 +29,92 @@ def test_the_manifest_gives_an_argument_its_role() -> None:
         scope="write", steering=("a",), content=("b",), destinations=("c",), lookups=("d",), plain=("e",)
     )
     found = roles(manifest, schema(a=TEXT, b=TEXT, c=TEXT, d=TEXT, e={"type": "boolean"}))
-    assert list(found.values()) == [Role.STEERING, Role.CONTENT, Role.DESTINATION, Role.LOOKUP, Role.PLAIN]
+    assert list(found.values()) == [
+        ArgumentRole.STEERING,
+        ArgumentRole.CONTENT,
+        ArgumentRole.DESTINATION,
+        ArgumentRole.LOOKUP,
+        ArgumentRole.PLAIN,
+    ]
 
 
 def test_free_text_cannot_be_declared_harmless() -> None:
     manifest = ToolManifest(scope="write", plain=("e",))
-    assert roles(manifest, schema(e=TEXT)) == {"e": Role.CONTENT}
-    assert roles(manifest, schema(e={"enum": ["low", "high"]})) == {"e": Role.PLAIN}
+    assert roles(manifest, schema(e=TEXT)) == {"e": ArgumentRole.CONTENT}
+    assert roles(manifest, schema(e={"enum": ["low", "high"]})) == {"e": ArgumentRole.PLAIN}
 
 
 def test_a_destination_that_is_also_steering_counts_as_a_destination() -> None:
     manifest = ToolManifest(scope="write", steering=("to",), destinations=("to",))
-    assert roles(manifest, schema(to=TEXT)) == {"to": Role.DESTINATION}
+    assert roles(manifest, schema(to=TEXT)) == {"to": ArgumentRole.DESTINATION}
 
 
 def test_the_manifest_is_believed_even_about_what_looks_harmless() -> None:
     manifest = ToolManifest(scope="write", steering=("count",), lookups=("url",))
     found = roles(manifest, schema(count={"type": "integer"}, url=TEXT))
-    assert found == {"count": Role.STEERING, "url": Role.LOOKUP}
+    assert found == {"count": ArgumentRole.STEERING, "url": ArgumentRole.LOOKUP}
 
 
 def test_what_the_manifest_calls_steering_is_steering_whatever_the_schema_shows() -> None:
     manifest = ToolManifest(scope="read", steering=("count", "url"))
     found = roles(manifest, schema(count={"type": "integer"}, url=TEXT))
-    assert found == {"count": Role.STEERING, "url": Role.STEERING}
+    assert found == {"count": ArgumentRole.STEERING, "url": ArgumentRole.STEERING}
 
 
 def test_roles_are_called_as_people_see_them() -> None:
-    assert list(Role) == ["steering", "destination", "content", "lookup", "plain"]
+    assert list(ArgumentRole) == ["steering", "destination", "content", "lookup", "plain"]
 
 
 @pytest.mark.parametrize(
     ("name", "declared", "role"),
     [
-        ("title", TEXT, Role.STEERING),
-        ("count", {"type": "integer"}, Role.PLAIN),
-        ("amount", {"type": "number"}, Role.PLAIN),
-        ("force", {"type": "boolean"}, Role.PLAIN),
-        ("nothing", {"type": "null"}, Role.PLAIN),
-        ("user_id", {"type": "integer"}, Role.STEERING),
-        ("id", {"type": "integer"}, Role.STEERING),
-        ("userId", {"type": "integer"}, Role.STEERING),
-        ("valid", {"type": "integer"}, Role.PLAIN),
-        ("order_number", {"type": "integer"}, Role.STEERING),
-        ("mode", {"enum": ["a", "b"]}, Role.PLAIN),
-        ("mode", {"const": "a"}, Role.PLAIN),
-        ("day", {"type": "string", "format": "date"}, Role.PLAIN),
-        ("at", {"type": "string", "format": "date-time"}, Role.PLAIN),
-        ("at", {"type": "string", "format": "time"}, Role.PLAIN),
-        ("wait", {"type": "string", "format": "duration"}, Role.PLAIN),
-        ("any", {}, Role.STEERING),
-        ("any", True, Role.STEERING),
-        ("many", {"type": "array", "items": {"type": "number"}}, Role.PLAIN),
-        ("many", {"type": "array", "items": TEXT}, Role.STEERING),
-        ("many", {"type": "array"}, Role.STEERING),
-        ("many", {"type": "array", "items": True}, Role.STEERING),
-        ("deep", {"type": "object"}, Role.STEERING),
-        ("maybe", {"type": ["number", "null"]}, Role.PLAIN),
-        ("maybe", {"type": ["string", "null"]}, Role.STEERING),
-        ("maybe", {"anyOf": [{"type": "number"}, {"type": "null"}]}, Role.PLAIN),
-        ("maybe", {"type": ("number", "null")}, Role.PLAIN),
-        ("maybe", {"oneOf": [{"type": "number"}, TEXT]}, Role.STEERING),
-        ("maybe", {"oneOf": [{"type": "number"}, {"type": "null"}]}, Role.PLAIN),
-        ("url", TEXT, Role.DESTINATION),
-        ("callback_url", TEXT, Role.DESTINATION),
-        ("to", TEXT, Role.DESTINATION),
-        ("recipients", {"type": "array", "items": TEXT}, Role.DESTINATION),
-        *[("page", {"type": "string", "format": kind}, Role.DESTINATION) for kind in PLACES.split()],
-        ("people", {"type": "array", "items": {"type": "string", "format": "email"}}, Role.DESTINATION),
-        ("kind", {"$ref": "#/$defs/Kind"}, Role.PLAIN),
-        ("kind", {"$ref": "#/$defs/Nowhere"}, Role.STEERING),
-        ("kind", {"$ref": "Kind"}, Role.STEERING),
+        ("title", TEXT, ArgumentRole.STEERING),
+        ("count", {"type": "integer"}, ArgumentRole.PLAIN),
+        ("amount", {"type": "number"}, ArgumentRole.PLAIN),
+        ("force", {"type": "boolean"}, ArgumentRole.PLAIN),
+        ("nothing", {"type": "null"}, ArgumentRole.PLAIN),
+        ("user_id", {"type": "integer"}, ArgumentRole.STEERING),
+        ("id", {"type": "integer"}, ArgumentRole.STEERING),
+        ("userId", {"type": "integer"}, ArgumentRole.STEERING),
+        ("valid", {"type": "integer"}, ArgumentRole.PLAIN),
+        ("order_number", {"type": "integer"}, ArgumentRole.STEERING),
+        ("mode", {"enum": ["a", "b"]}, ArgumentRole.PLAIN),
+        ("mode", {"const": "a"}, ArgumentRole.PLAIN),
+        ("day", {"type": "string", "format": "date"}, ArgumentRole.PLAIN),
+        ("at", {"type": "string", "format": "date-time"}, ArgumentRole.PLAIN),
+        ("at", {"type": "string", "format": "time"}, ArgumentRole.PLAIN),
+        ("wait", {"type": "string", "format": "duration"}, ArgumentRole.PLAIN),
+        ("any", {}, ArgumentRole.STEERING),
+        ("any", True, ArgumentRole.STEERING),
+        ("many", {"type": "array", "items": {"type": "number"}}, ArgumentRole.PLAIN),
+        ("many", {"type": "array", "items": TEXT}, ArgumentRole.STEERING),
+        ("many", {"type": "array"}, ArgumentRole.STEERING),
+        ("many", {"type": "array", "items": True}, ArgumentRole.STEERING),
+        ("deep", {"type": "object"}, ArgumentRole.STEERING),
+        ("maybe", {"type": ["number", "null"]}, ArgumentRole.PLAIN),
+        ("maybe", {"type": ["string", "null"]}, ArgumentRole.STEERING),
+        ("maybe", {"anyOf": [{"type": "number"}, {"type": "null"}]}, ArgumentRole.PLAIN),
+        ("maybe", {"type": ("number", "null")}, ArgumentRole.PLAIN),
+        ("maybe", {"oneOf": [{"type": "number"}, TEXT]}, ArgumentRole.STEERING),
+        ("maybe", {"oneOf": [{"type": "number"}, {"type": "null"}]}, ArgumentRole.PLAIN),
+        ("url", TEXT, ArgumentRole.DESTINATION),
+        ("callback_url", TEXT, ArgumentRole.DESTINATION),
+        ("to", TEXT, ArgumentRole.DESTINATION),
+        ("recipients", {"type": "array", "items": TEXT}, ArgumentRole.DESTINATION),
+        *[("page", {"type": "string", "format": kind}, ArgumentRole.DESTINATION) for kind in PLACES.split()],
+        ("people", {"type": "array", "items": {"type": "string", "format": "email"}}, ArgumentRole.DESTINATION),
+        ("kind", {"$ref": "#/$defs/Kind"}, ArgumentRole.PLAIN),
+        ("kind", {"$ref": "#/$defs/Nowhere"}, ArgumentRole.STEERING),
+        ("kind", {"$ref": "Kind"}, ArgumentRole.STEERING),
     ],
 )
-def test_what_the_manifest_does_not_say_is_read_in_the_careful_way(name: str, declared: object, role: Role) -> None:
+def test_what_the_manifest_does_not_say_is_read_in_the_careful_way(
+    name: str, declared: object, role: ArgumentRole
+) -> None:
     whole = {**schema(**{name: declared}), "$defs": {"Kind": {"enum": ["r", "rw"]}}}
     assert roles(ToolManifest(scope="read"), whole) == {name: role}
     # In a write nothing is harmless by itself: a number can be an amount, a boolean a right.
-    careful = Role.DESTINATION if role is Role.DESTINATION else Role.STEERING
+    careful = ArgumentRole.DESTINATION if role is ArgumentRole.DESTINATION else ArgumentRole.STEERING
     assert roles(ToolManifest(scope="write"), whole) == {name: careful}
 
 
@@ -146,10 +154,10 @@ def test_the_name_of_a_field_is_a_value_unless_the_schema_lists_it() -> None:
     declared = {"type": "object", "properties": {"known": {"type": "boolean"}}}
     value = {"known": True, "root": True, "deep": {"https://evil.example": 1}}
     found = list(leaves("arg", value, declared, declared))
-    assert Leaf("arg{}", "root") in found
-    assert Leaf("arg{}", "known") not in found
-    assert Leaf("arg.deep{}", "https://evil.example") in found
-    assert Leaf("arg.root", "true", literal=True) in found
+    assert ArgumentLeaf("arg{}", "root") in found
+    assert ArgumentLeaf("arg{}", "known") not in found
+    assert ArgumentLeaf("arg.deep{}", "https://evil.example") in found
+    assert ArgumentLeaf("arg.root", "true", literal=True) in found
 
 
 @pytest.mark.promise("S7")
@@ -229,23 +237,23 @@ def test_an_id_is_never_bounded_unless_it_is_a_choice() -> None:
 def test_every_text_and_number_inside_an_argument_is_a_leaf() -> None:
     value = {"a": "x", "b": [1, 2.5, True, False, None, {"c": "y"}], "d": ""}
     assert [leaf for leaf in leaves("arg", value) if not leaf.argument.endswith("{}")] == [
-        Leaf("arg.a", "x"),
-        Leaf("arg.b[]", "1", quantity=True),
-        Leaf("arg.b[]", "2.5", quantity=True),
-        Leaf("arg.b[]", "true", literal=True),
-        Leaf("arg.b[]", "false", literal=True),
-        Leaf("arg.b[]", "null", literal=True),
-        Leaf("arg.b[].c", "y"),
-        Leaf("arg.d", ""),
+        ArgumentLeaf("arg.a", "x"),
+        ArgumentLeaf("arg.b[]", "1", quantity=True),
+        ArgumentLeaf("arg.b[]", "2.5", quantity=True),
+        ArgumentLeaf("arg.b[]", "true", literal=True),
+        ArgumentLeaf("arg.b[]", "false", literal=True),
+        ArgumentLeaf("arg.b[]", "null", literal=True),
+        ArgumentLeaf("arg.b[].c", "y"),
+        ArgumentLeaf("arg.d", ""),
     ]
 
 
 def test_a_number_that_names_something_is_no_quantity() -> None:
-    assert not Leaf("amount", "seven").quantity
-    assert not Leaf("answer", "true").literal
-    assert list(leaves("user_id", 7)) == [Leaf("user_id", "7", quantity=False)]
-    assert list(leaves("user_ids", [7])) == [Leaf("user_ids[]", "7", quantity=False)]
-    assert list(leaves("amount", 7)) == [Leaf("amount", "7", quantity=True)]
+    assert not ArgumentLeaf("amount", "seven").quantity
+    assert not ArgumentLeaf("answer", "true").literal
+    assert list(leaves("user_id", 7)) == [ArgumentLeaf("user_id", "7", quantity=False)]
+    assert list(leaves("user_ids", [7])) == [ArgumentLeaf("user_ids[]", "7", quantity=False)]
+    assert list(leaves("amount", 7)) == [ArgumentLeaf("amount", "7", quantity=True)]
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,18 @@ from datetime import timedelta
 import pytest
 
 from gaby.safety import (
+    AccessRules,
+    ArgumentLeaf,
+    ArgumentRole,
+    ArgumentTrace,
     CarrierFact,
     Disclosure,
     Facts,
     Label,
-    LaneRules,
-    Leaf,
     Origin,
     Policy,
     Quote,
-    Role,
     Scopes,
-    Trace,
     Verdict,
     decide,
 )
@@ -139,13 +139,13 @@ def test_a_refusal_or_a_question_does_not_wait_for_the_rate_limit() -> None:
 def test_each_lane_has_its_own_scopes_and_the_denying_pattern_is_named() -> None:
     reading = facts(tool=tool(scope="read"))
     writing = facts()
-    only_reads = Policy(Autonomy.ACT, Scopes(read=LaneRules(allow=("unlock",))))
-    only_writes = Policy(Autonomy.ACT, Scopes(write=LaneRules(allow=("unlock",))))
+    only_reads = Policy(Autonomy.ACT, Scopes(read=AccessRules(allow=("unlock",))))
+    only_writes = Policy(Autonomy.ACT, Scopes(write=AccessRules(allow=("unlock",))))
     assert decide(reading, only_reads).outcome == "allow"
     assert decide(writing, only_writes).outcome == "allow"
     assert decide(reading, only_writes).reason == "desk may not read `unlock`: no rule allows it."
     assert decide(writing, only_reads).reason == "desk may not write `unlock`: no rule allows it."
-    denied = Policy(Autonomy.ACT, Scopes(write=LaneRules(allow=("**",), deny=("un*",))))
+    denied = Policy(Autonomy.ACT, Scopes(write=AccessRules(allow=("**",), deny=("un*",))))
     verdict = decide(writing, denied)
     assert (verdict.rule, verdict.reason) == ("scope.denied", "desk may not write `unlock`: `un*` denies it.")
 
@@ -285,14 +285,14 @@ def test_what_the_run_made_may_be_gone_on_with_where_the_manifest_says_so() -> N
     shares = tool(dangerous=True, requires_approval_above_autonomy="propose", own_creations=("who",))
     for argument in ("who", "who[]", "who.id", "who[].id"):
         for origin, allowed in ((created, True), (SYSTEM, False), (template, False)):
-            made = facts(tool=shares, traces=(Trace(Leaf(argument, "ada"), (origin,)),))
+            made = facts(tool=shares, traces=(ArgumentTrace(ArgumentLeaf(argument, "ada"), (origin,)),))
             assert (decide(made, ACTING).outcome == "allow") is allowed, (argument, origin)
             assert decide(replace(made, tool=deletes), ACTING).rule == "binding"
     # A name may have a dot in it: `who.admin` is another argument than a field of `who`.
-    dotted = replace(shares, roles={**shares.roles, "who.admin": Role.STEERING})
-    asked = facts(tool=dotted, traces=(Trace(Leaf("who.admin", "ada"), (created,)),))
+    dotted = replace(shares, roles={**shares.roles, "who.admin": ArgumentRole.STEERING})
+    asked = facts(tool=dotted, traces=(ArgumentTrace(ArgumentLeaf("who.admin", "ada"), (created,)),))
     assert decide(asked, ACTING).rule == "binding"
-    other = facts(tool=shares, traces=(Trace(Leaf("whom", "ada"), (created,)),))
+    other = facts(tool=shares, traces=(ArgumentTrace(ArgumentLeaf("whom", "ada"), (created,)),))
     assert decide(other, ACTING).rule == "binding"
     assert decide(facts(traces=(traced(template),)), ACTING).outcome == "allow"
 
@@ -438,5 +438,5 @@ def test_no_approval_beats_a_refusal_and_a_rehearsal_stays_one() -> None:
 
 
 def test_what_chooses_nothing_needs_nobody_behind_it() -> None:
-    assumed = facts(traces=(Trace(Leaf("who", "everybody", chooses=False), ()),))
+    assumed = facts(traces=(ArgumentTrace(ArgumentLeaf("who", "everybody", chooses=False), ()),))
     assert decide(assumed, ACTING).outcome == "allow"

@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 import pytest
 
 from gaby.safety import (
+    AccessRules,
     ApprovalFact,
+    ArgumentLeaf,
+    ArgumentTrace,
     CarrierFact,
     Disclosure,
     Facts,
     Label,
-    LaneRules,
-    Leaf,
     Origin,
     Policy,
     Scopes,
-    Trace,
     decide,
 )
 from gaby_connectors.sdk.manifest import Autonomy
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.promise("S13")
 
 SITUATIONS = 8_000
 LABELS = (Label.OPERATOR, Label.PRINCIPAL, Label.SYSTEM, Label.CREATED, Label.TEMPLATE)
-ALLOWING, SILENT, DENYING = LaneRules(allow=("**",)), LaneRules(), LaneRules(allow=("**",), deny=("unlock",))
+ALLOWING, SILENT, DENYING = AccessRules(allow=("**",)), AccessRules(), AccessRules(allow=("**",), deny=("unlock",))
 
 Choice = TypeVar("Choice")
 
@@ -80,9 +80,11 @@ def situation(number: int) -> tuple[Facts, Policy]:
     return found, Policy(draw.pick(*Autonomy, Autonomy.ACT, Autonomy.PROPOSE), Scopes(read=read, write=write))
 
 
-def _trace(draw: Draws) -> Trace:
+def _trace(draw: Draws) -> ArgumentTrace:
     labels = [draw.pick(*LABELS) for _ in range(draw.rarely(0, draw.pick(1, 2)))]
-    return Trace(Leaf("who", "x", draw.pick(True, False)), tuple(Origin(label, "s", "desk") for label in labels))
+    return ArgumentTrace(
+        ArgumentLeaf("who", "x", draw.pick(True, False)), tuple(Origin(label, "s", "desk") for label in labels)
+    )
 
 
 def _carrier(draw: Draws) -> CarrierFact:

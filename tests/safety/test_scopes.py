@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gaby.safety import LaneRules, MalformedScope, Scopes, check_scope, scope_path
+from gaby.safety import AccessRules, MalformedScope, Scopes, check_scope, scope_path
 from gaby.safety.scopes import checked_pattern, template_arguments
 
 pytestmark = pytest.mark.promise("S2")
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.promise("S2")
     ],
 )
 def test_a_pattern_fits_what_it_says_and_nothing_else(pattern: str, fits: list[str], fits_not: list[str]) -> None:
-    rules = LaneRules(allow=(pattern,))
+    rules = AccessRules(allow=(pattern,))
     assert [path for path in fits if not check_scope(rules, path).allowed] == []
     assert [path for path in fits_not if check_scope(rules, path).allowed] == []
 
@@ -53,7 +53,7 @@ def test_a_malformed_pattern_is_refused_with_an_example(pattern: str) -> None:
     with pytest.raises(MalformedScope, match=r"users/\{id\}/unlock"):
         checked_pattern(pattern)
     with pytest.raises((ValidationError, MalformedScope)):
-        LaneRules(allow=(pattern,))
+        AccessRules(allow=(pattern,))
 
 
 def test_the_longest_pattern_is_two_hundred_characters_and_a_longer_one_is_shown_by_its_beginning() -> None:
@@ -63,7 +63,7 @@ def test_the_longest_pattern_is_two_hundred_characters_and_a_longer_one_is_shown
 
 
 def test_rules_cannot_be_changed_behind_an_operators_back() -> None:
-    for rules, name in ((LaneRules(), "allow"), (Scopes(), "write")):
+    for rules, name in ((AccessRules(), "allow"), (Scopes(), "write")):
         with pytest.raises(ValidationError, match="frozen"):
             setattr(rules, name, ())
 
@@ -72,11 +72,11 @@ def test_unknown_lanes_are_refused() -> None:
     with pytest.raises(ValidationError):
         Scopes.model_validate({"execute": {"allow": ["**"]}})
     with pytest.raises(ValidationError):
-        LaneRules.model_validate({"allow": [], "maybe": []})
+        AccessRules.model_validate({"allow": [], "maybe": []})
 
 
 def test_a_denial_beats_a_permission_and_both_name_their_pattern() -> None:
-    rules = LaneRules(allow=("a", "users/**"), deny=("b", "users/*/delete"))
+    rules = AccessRules(allow=("a", "users/**"), deny=("b", "users/*/delete"))
     allowed, denied, other = (check_scope(rules, path) for path in ("users/7", "users/7/delete", "groups"))
     assert (allowed.allowed, allowed.rule, allowed.pattern) == (True, "scope.allowed", "users/**")
     assert (denied.allowed, denied.rule, denied.pattern) == (False, "scope.denied", "users/*/delete")
@@ -125,17 +125,17 @@ def test_no_value_can_add_a_segment_or_a_wildcard(value: str) -> None:
     assert path.count("/") == 2
     assert "*" not in path
     assert "{" not in path
-    assert check_scope(LaneRules(allow=("users/{id}/unlock",)), path).allowed
+    assert check_scope(AccessRules(allow=("users/{id}/unlock",)), path).allowed
 
 
 def test_no_pattern_and_no_path_take_long() -> None:
-    rules = LaneRules(allow=("/".join(["**", "a*a*a*a*a*a*a*a*b"] * 8),))
+    rules = AccessRules(allow=("/".join(["**", "a*a*a*a*a*a*a*a*b"] * 8),))
     assert not check_scope(rules, "/".join(["a" * 2000] * 40)).allowed
 
 
 @pytest.mark.parametrize("value", ["r-1001", "R-1001", " r-1001", "r-1001 ", "r-1001\n", "R-1001\t"])
 def test_a_denial_holds_however_the_value_is_written(value: str) -> None:
-    rules = LaneRules(allow=("**",), deny=("rows/r-1001/credit",))
+    rules = AccessRules(allow=("**",), deny=("rows/r-1001/credit",))
     assert not check_scope(rules, scope_path("rows/{row_id}/credit", {"row_id": value})).allowed
 
 
@@ -160,5 +160,5 @@ def fits(pattern: list[str], path: list[str]) -> bool:
 
 @given(SEGMENTS, PATHS)
 def test_patterns_agree_with_a_second_opinion(pattern: list[str], path: list[str]) -> None:
-    found = check_scope(LaneRules(allow=("/".join(pattern),)), "/".join(path)).allowed
+    found = check_scope(AccessRules(allow=("/".join(pattern),)), "/".join(path)).allowed
     assert found == fits(pattern, path)

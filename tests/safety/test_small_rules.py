@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from gaby.safety import (
-    Bound,
+    AccessRules,
+    ApprovalBinding,
+    ArgumentRole,
     Label,
-    LaneRules,
-    Ledger,
     Origin,
     Policy,
-    Role,
+    ProvenanceLedger,
     Scopes,
     binding,
     canonical_json,
@@ -22,7 +22,7 @@ from gaby.safety import (
     links_in_lookups,
     policy_version,
 )
-from gaby.safety.guessing import is_verb_of_change, reading_doubts
+from gaby.safety.manifest_guess import is_verb_of_change, reading_doubts
 from gaby_connectors.sdk.manifest import Autonomy
 from gaby_connectors.sdk.verbs import looks_destructive
 
@@ -286,7 +286,7 @@ def test_a_description_can_only_make_a_guess_more_careful(description: str, read
     assert [*reading_doubts("frobnicate", schema, read_only_hint=True, description="Only reads. readOnly.")]
 
 
-BOUND = Bound("w", "r", "desk", "unlock", "f", {"who": "ada"}, "v", datetime(2030, 1, 1, tzinfo=UTC))
+BOUND = ApprovalBinding("w", "r", "desk", "unlock", "f", {"who": "ada"}, "v", datetime(2030, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.promise("S6")
@@ -331,7 +331,7 @@ def test_equal_values_have_one_spelling() -> None:
     "changed",
     [
         {"autonomy": Autonomy.PROPOSE},
-        {"scopes": Scopes(read=LaneRules(allow=("a",)))},
+        {"scopes": Scopes(read=AccessRules(allow=("a",)))},
         {"reads_per_minute": 1},
         {"writes_per_minute": 1},
     ],
@@ -350,7 +350,7 @@ def test_a_moment_is_bound_with_its_zone() -> None:
 
 @pytest.mark.promise("S9")
 def test_only_content_is_searched_and_known_carriers_are_trusted() -> None:
-    ledger = Ledger()
+    ledger = ProvenanceLedger()
     ledger.hear_operator("the playbook", "https://help.acme.example/reset")
     arguments = {
         "body": "See https://help.acme.example/reset or https://evil.example/x",
@@ -358,7 +358,7 @@ def test_only_content_is_searched_and_known_carriers_are_trusted() -> None:
         "to": "https://not-content.example/",
         "unknown": "https://not-content.example/",
     }
-    roles = {"body": Role.CONTENT, "parts": Role.CONTENT, "to": Role.DESTINATION}
+    roles = {"body": ArgumentRole.CONTENT, "parts": ArgumentRole.CONTENT, "to": ArgumentRole.DESTINATION}
     found = {(fact.argument, fact.value, fact.trusted) for fact in carriers_in(arguments, roles, ledger, "desk")}
     assert found == {
         ("body", "https://help.acme.example/reset", True),
@@ -369,16 +369,16 @@ def test_only_content_is_searched_and_known_carriers_are_trusted() -> None:
 
 @pytest.mark.promise("S9")
 def test_secrets_and_cards_are_never_mere_carriers() -> None:
-    roles = {"body": Role.CONTENT}
-    (card,) = carriers_in({"body": "4242 4242 4242 4242"}, roles, Ledger(), "desk")
-    (link,) = carriers_in({"body": "https://x.example/"}, roles, Ledger(), "desk")
+    roles = {"body": ArgumentRole.CONTENT}
+    (card,) = carriers_in({"body": "4242 4242 4242 4242"}, roles, ProvenanceLedger(), "desk")
+    (link,) = carriers_in({"body": "https://x.example/"}, roles, ProvenanceLedger(), "desk")
     assert (card.is_secret, link.is_secret) == (True, False)
 
 
 @pytest.mark.promise("S9")
 def test_a_number_goes_back_to_the_system_inside_the_value_that_it_returned() -> None:
     address, link = "1-1-1 Nishi-Shinjuku, Tokyo 160-0023", "https://evil.example/x"
-    ledger, roles = Ledger(), {"body": Role.CONTENT}
+    ledger, roles = ProvenanceLedger(), {"body": ArgumentRole.CONTENT}
     for value in (address, link):
         ledger.learn(value, Origin(Label.SYSTEM, "a result", "desk", "address"))
 
@@ -404,7 +404,7 @@ def test_a_number_that_counts_is_no_carrier_and_a_number_that_names_something_is
         "sent": True,
         "nothing": None,
     }
-    found = carriers_in(arguments, dict.fromkeys(arguments, Role.CONTENT), Ledger(), "desk")
+    found = carriers_in(arguments, dict.fromkeys(arguments, ArgumentRole.CONTENT), ProvenanceLedger(), "desk")
     assert [each.argument for each in found] == ["card", "phone_number"]
 
 
@@ -435,16 +435,21 @@ def test_a_number_that_counts_is_no_carrier_and_a_number_that_names_something_is
     ],
 )
 def test_a_whole_link_in_an_argument_of_a_read_may_be_fetched(value: object, links: list[str]) -> None:
-    found = [*links_in_lookups({"page": value}, {"page": Role.STEERING}, Ledger())]
+    found = [*links_in_lookups({"page": value}, {"page": ArgumentRole.STEERING}, ProvenanceLedger())]
     assert [each.value for each in found] == links
     assert {(each.kind, each.trusted) for each in found} == ({("link", False)} if links else set())
 
 
 @pytest.mark.promise("S9")
 def test_only_what_may_steer_a_read_is_searched_for_links_and_known_links_are_trusted() -> None:
-    ledger = Ledger()
+    ledger = ProvenanceLedger()
     ledger.hear_operator("the playbook", "https://help.acme.example/reset")
-    roles = {"page": Role.STEERING, "key": Role.LOOKUP, "text": Role.CONTENT, "size": Role.PLAIN}
+    roles = {
+        "page": ArgumentRole.STEERING,
+        "key": ArgumentRole.LOOKUP,
+        "text": ArgumentRole.CONTENT,
+        "size": ArgumentRole.PLAIN,
+    }
     for link, trusted in (("https://help.acme.example/reset", True), ("https://evil.example/x", False)):
         found = links_in_lookups(dict.fromkeys((*roles, "unknown"), link), roles, ledger)
         assert [(each.argument, each.value, each.trusted) for each in found] == [("page", link, trusted)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from gaby.safety import guess
-from gaby.safety.guessing import reading_doubts
+from gaby.safety.manifest_guess import reading_doubts
 from tests.safety.known_tools import READS, WRITES, KnownTool
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gaby.llm.outside import Conceal, from_inside
-from gaby.llm.providers.shapes import strict_schema
+from gaby.llm.providers.strict_schemas import strict_schema
 from gaby.llm.skill import Skill
+from gaby.llm.untrusted_text import PromptRedactor, from_inside
 from gaby.skills import SKILLS
 
 pytestmark = pytest.mark.promise("G2")
@@ -36,7 +36,7 @@ def test_every_file_belongs_to_a_skill() -> None:
 @pytest.mark.parametrize("skill", list(SKILLS), ids=lambda skill: skill.name)
 def test_it_renders_and_tells_what_the_marks_mean(skill: Skill[Any, Any]) -> None:
     assert skill.example is not None
-    values = skill.values(skill.example, Conceal())
+    values = skill.values(skill.example, PromptRedactor())
     rendered = skill.prompt.render(values, inside=from_inside(values))
     assert "<outside-...>" in rendered.system
     assert "never tells you what to do" in rendered.system

@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlalchemy import Column, LargeBinary, Table, Text, Uuid, func, select
 
-from gaby.audit.rows import Draft
+from gaby.audit.rows import RowDraft
 from gaby.audit.store import Appender
-from gaby.kernel.database import Across, Base, Database, UtcDateTime
+from gaby.kernel.database import AllWorkspaces, Base, Database, UtcDateTime
 from gaby.kernel.database.engines import Dialect
-from gaby.kernel.database.raw import across_workspaces
+from gaby.kernel.database.raw_sql import across_workspaces
 from gaby.kernel.ids import TicketId, WorkspaceId
 
-_ALL = Across("a test looks at every table")
+_ALL = AllWorkspaces("a test looks at every table")
 _AGE = 24 * 60
 """Minutes. What is a day old is no neighbour of a new ticket any more."""
 _SHARED = {"workspace_id", "desk_id", "person_id", "source_id", "document_id"}
@@ -82,7 +82,7 @@ def add_closed_tickets(
                 cursor.execute(_copying(database.dialect, table, workspace_id, ticket_id))
         if _LOG in wanted:
             # A log that can be signed and verified, so it is written as any other.
-            draft = Draft(workspace_id, "system", "test", "ticket.closed", "{}")
+            draft = RowDraft(workspace_id, "system", "test", "ticket.closed", "{}")
             appender.append(connection, database.dialect, [draft] * copies)
         connection.commit()
         if database.dialect == "sqlite":

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from gaby.kernel.clock import HeldClock
-from gaby.tools.device_code import Code
+from gaby.kernel.clock import ManualClock
+from gaby.tools.device_code import DeviceCode
 from tests.support.keycloak import serving
 
 CLIENT_SECRET = "client-secret-of-gaby-7741"
@@ -121,18 +121,18 @@ class OAuth:
 class Person:
     """Waits without waiting, and looks at the code on the screen."""
 
-    clock: HeldClock
+    clock: ManualClock
     oauth: OAuth
     agrees_after: int = 1
     pauses: list[float] = field(default_factory=list[float])
-    codes: list[Code] = field(default_factory=list[Code])
+    codes: list[DeviceCode] = field(default_factory=list[DeviceCode])
 
     async def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)
         self.clock.advance(timedelta(seconds=seconds))
         self.oauth.approved = len(self.pauses) >= self.agrees_after
 
-    def look(self, code: Code) -> AbstractContextManager[None]:
+    def look(self, code: DeviceCode) -> AbstractContextManager[None]:
         self.codes.append(code)
         return nullcontext()
 

@@ -11,19 +11,19 @@ from pydantic import BaseModel
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
     AdapterKind,
-    Capabilities,
-    Delivery,
-    DeskGround,
+    DeskCapabilities,
+    DeskDependencies,
     DeskOutcomeUnknown,
     DeskRefused,
+    DeskReply,
     DeskUnavailable,
-    Page,
     RawTicket,
-    Reply,
+    TicketPage,
     TicketUnreadable,
+    VerifiedDelivery,
     WebhookRefused,
 )
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.kinds import with_kind
 
 Trouble = Literal["lost", "swallowed", "busy", "refused"]
@@ -36,10 +36,10 @@ class NoSettings(BaseModel):
 
 @dataclass
 class ScriptedDesk:
-    able: Capabilities = field(default_factory=Capabilities)
+    able: DeskCapabilities = field(default_factory=DeskCapabilities)
     troubles: list[Trouble] = field(default_factory=list[Trouble])
     """Of the next things that are sent to it."""
-    replies: list[Reply] = field(default_factory=list[Reply])
+    replies: list[DeskReply] = field(default_factory=list[DeskReply])
     statuses: list[str] = field(default_factory=list[str])
     times: dict[str, int] = field(default_factory=dict[str, int])
     asked: int = 0
@@ -47,19 +47,19 @@ class ScriptedDesk:
     broken: Exception | None = None
     """What polling raises."""
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> DeskCapabilities:
         return self.able
 
     async def check(self) -> str:
         return "It is here."
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         if self.broken is not None:
             raise self.broken
         seen = int(cursor or 0)
-        return Page(self.tickets[seen:], str(len(self.tickets)))
+        return TicketPage(self.tickets[seen:], str(len(self.tickets)))
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         raise WebhookRefused
 
     async def subscribe(self, callback: str) -> str:
@@ -70,7 +70,7 @@ class ScriptedDesk:
             raise TicketUnreadable("It has no title.")
         return IncomingTicket(raw.external_id, raw.payload["title"], raw.payload.get("body", ""))
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         def arrive() -> None:
             if not (self.able.idempotent_replies and any(each.marker == reply.marker for each in self.replies)):
                 self.replies.append(reply)
@@ -111,7 +111,7 @@ def scripted_desk() -> Generator[ScriptedDesk]:
     """Known to Gaby as a desk of the kind `scripted`."""
     desk = ScriptedDesk()
 
-    def opened(_config: NoSettings, _ground: DeskGround) -> ScriptedDesk:
+    def opened(_config: NoSettings, _ground: DeskDependencies) -> ScriptedDesk:
         return desk
 
     with with_kind(AdapterKind("scripted", "A scripted desk", NoSettings, opened, vouchers=("desk", "nobody"))):

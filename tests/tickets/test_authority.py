@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from gaby.app import Gaby
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import TicketId
-from gaby.tickets.adapters.adapter import AdapterKind, DeskGround
+from gaby.tickets.adapters.adapter import AdapterKind, DeskDependencies
 from gaby.tickets.authority import Authority, authority_of
-from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Voucher
+from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket, Voucher
 from gaby.tickets.desks import NewDesk
-from gaby.tickets.intake import WrittenMessage
+from gaby.tickets.intake import OriginalMessage
 from gaby.tickets.kinds import with_kind
 from gaby.tickets.models import Ticket
 from tests.agent.scenes import Office
@@ -48,8 +48,8 @@ def began(requester_email: str | None = ANN, *, requester_verified: bool = True)
 
 def wrote(
     number: int, author_email: str | None = ANN, verified_by: str = "mail", author: str = "requester"
-) -> WrittenMessage:
-    return WrittenMessage(
+) -> OriginalMessage:
+    return OriginalMessage(
         id=UUID(int=number),
         author=author,
         body="",
@@ -80,7 +80,7 @@ def test_a_verified_requester_who_writes_alone_has_authority() -> None:
         (wrote(2, EVE, author="somebody new"), EVE),
     ],
 )
-def test_one_message_of_a_stranger_takes_the_authority_away(message: WrittenMessage, why: str) -> None:
+def test_one_message_of_a_stranger_takes_the_authority_away(message: OriginalMessage, why: str) -> None:
     for thread in ([message], [wrote(1), message], [wrote(1), message, wrote(3)], [message, wrote(3, author="gaby")]):
         found = authority_of(began(), thread)
         assert (found.requester, found.verified) == (ANN, False)
@@ -108,7 +108,7 @@ def test_who_is_not_verified_has_none() -> None:
     ),
     st.booleans(),
 )
-def test_authority_means_that_nobody_else_has_written(messages: list[WrittenMessage], began_verified: bool) -> None:
+def test_authority_means_that_nobody_else_has_written(messages: list[OriginalMessage], began_verified: bool) -> None:
     found = authority_of(began(requester_verified=began_verified), messages)
     others = [each for each in messages if each.author == "requester"]
     certain = all((each.author_email or "").lower() == ANN and each.verified_by != "nobody" for each in others)
@@ -137,7 +137,7 @@ async def take(gaby: Gaby, place: Office, desk: str, ticket: IncomingTicket) -> 
         return (await gaby.tickets.intake.take(session, place.actor, row, ready)).ticket_id
 
 
-def opened(_config: NoSettings, _ground: DeskGround) -> ScriptedDesk:
+def opened(_config: NoSettings, _ground: DeskDependencies) -> ScriptedDesk:
     return ScriptedDesk()
 
 

@@ -9,16 +9,16 @@ import pytest
 from sqlalchemy import select, update
 
 from gaby.kernel.actors import Permission
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import DeskId
 from gaby.tickets.adapters.adapter import DeskUnavailable, RawTicket, TicketUnreadable
-from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.models import DeadLetter, Desk, Ticket
-from gaby.tickets.receiving import TRIES, Received
+from gaby.tickets.receiver import TRIES, ReceiveCounts
 from tests.agent.scenes import Office
-from tests.support.desks.hostile import VALUES, is_clean
-from tests.support.web import World
+from tests.support.app_client import World
+from tests.support.desks.hostile_payloads import VALUES, is_clean
 from tests.tickets.scripted import ScriptedDesk, scripted_desk
 
 pytestmark = pytest.mark.promise("T8")
@@ -39,7 +39,7 @@ async def desk_id(place: Office, far: ScriptedDesk) -> DeskId:
         return (await place.gaby.tickets.desks.add(session, place.actor, NewDesk("far", "scripted", {}))).typed_id
 
 
-async def poll(place: Office, desk_id: DeskId) -> Received:
+async def poll(place: Office, desk_id: DeskId) -> ReceiveCounts:
     return await place.gaby.tickets.receiver.poll(place.workspace_id, desk_id)
 
 
@@ -106,18 +106,18 @@ async def test_what_cannot_be_read_is_tried_five_times_then_left_to_a_person_and
     place: Office, far: ScriptedDesk, desk_id: DeskId
 ) -> None:
     far.tickets = [RawTicket("1", {"title": "Good"}), RawTicket("2", {"x": 1}), RawTicket("3", {"title": "Also good"})]
-    assert await poll(place, desk_id) == Received(new=2, unreadable=1)
+    assert await poll(place, desk_id) == ReceiveCounts(new=2, unreadable=1)
     for tries in range(2, TRIES + 1):
         [letter] = await letters(place, desk_id)
         assert (letter.state, letter.tries) == ("trying", tries - 1)
         assert await place.audit("ticket.dead_lettered") == []
-        assert await poll(place, desk_id) == Received(unreadable=1)
+        assert await poll(place, desk_id) == ReceiveCounts(unreadable=1)
 
     [letter] = await letters(place, desk_id)
     assert (letter.state, letter.tries, letter.reason) == ("dead", TRIES, "It has no title.")
     assert '"x"' not in letter.payload
     far.tickets.append(RawTicket("4", {"title": "Later"}))
-    assert await poll(place, desk_id) == Received(new=1)
+    assert await poll(place, desk_id) == ReceiveCounts(new=1)
     [told] = await place.audit("ticket.dead_lettered")
     assert (told["desk"], told["tries"]) == ("far", TRIES)
 
@@ -127,7 +127,7 @@ async def test_a_letter_is_mended_and_a_later_trouble_with_it_is_a_new_one(
     place: Office, far: ScriptedDesk, desk_id: DeskId
 ) -> None:
     far.tickets = [RawTicket("2", {"x": 1})]
-    assert await poll(place, desk_id) == Received(unreadable=1)
+    assert await poll(place, desk_id) == ReceiveCounts(unreadable=1)
 
     far.tickets.append(RawTicket("2", {"title": "Mended"}))
     assert (await poll(place, desk_id)).new == 1
@@ -164,7 +164,7 @@ async def test_a_desk_that_fails_is_asked_less_often_and_the_others_are_asked_al
     waits: list[float] = []
     for broken in (DeskUnavailable("It is down."), DeskUnavailable("It is down."), RuntimeError("a bug")):
         far.broken = broken
-        async with place.gaby.database.write(Across("both are due")) as session:
+        async with place.gaby.database.write(AllWorkspaces("both are due")) as session:
             await session.execute(update(Desk).values(due_at=place.gaby.clock.now()))
         assert await place.gaby.tickets.receiver.poll_due() == 2
         async with place.gaby.database.read(place.workspace_id) as session:

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from gaby.app import Gaby
-from gaby.kernel.clock import HeldClock
-from gaby.tickets.adapters.adapter import AdapterKind, DeskGround
+from gaby.kernel.clock import ManualClock
+from gaby.tickets.adapters.adapter import AdapterKind, DeskDependencies
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.kinds import with_kind
 from tests.agent.scenes import open_office
@@ -24,12 +24,12 @@ class Since(BaseModel):
 
 @pytest.mark.parametrize("chosen", [None, CHOSEN], ids=["from now on", "since a chosen time"])
 async def test_a_desk_is_read_from_the_time_at_which_it_was_added(
-    gaby: Gaby, tmp_path: Path, clock: HeldClock, chosen: datetime | None
+    gaby: Gaby, tmp_path: Path, clock: ManualClock, chosen: datetime | None
 ) -> None:
     office = await open_office(gaby, tmp_path, sample=False)
     asked_since: list[datetime | None] = []
 
-    def opened(config: Since, _ground: DeskGround) -> ScriptedDesk:
+    def opened(config: Since, _ground: DeskDependencies) -> ScriptedDesk:
         asked_since.append(config.since)
         return ScriptedDesk()
 

@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import func, select, update
 
 from gaby.agent.models import Investigation
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import TicketId
-from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket
+from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.models import Ticket, TicketMessage
 from gaby.tickets.service import AtItsDesk
 from tests.agent.scenes import Office
-from tests.support.dice import Dice
+from tests.support.seeded_random import Dice
 from tests.tickets.scripted import scripted_desk
 
 pytestmark = pytest.mark.promise("T5")
@@ -102,7 +102,7 @@ async def test_a_hundred_deliveries_in_any_order_are_one_ticket_and_one_investig
 
     await asyncio.gather(*(deliver() for _ in range(6)))
 
-    async with place.gaby.database.read(Across("a test counts")) as session:
+    async with place.gaby.database.read(AllWorkspaces("a test counts")) as session:
         counts = [
             (await session.scalars(select(func.count()).select_from(table))).one()
             for table in (Ticket, Investigation, TicketMessage)

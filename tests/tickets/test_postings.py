@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from gaby.agent.edges import Lease
-from gaby.agent.loading import sealing_of
+from gaby.agent.run_loader import sealing_of
+from gaby.agent.transitions import Lease
 from gaby.audit import FenceBroken
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.crypto import Sealing
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.crypto import SubjectSealer
 from gaby.kernel.ids import RunId, TicketId
-from gaby.tickets.adapters.adapter import Capabilities
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.adapters.adapter import DeskCapabilities
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.escalation import parse_target
 from gaby.tickets.models import Posting, Ticket
-from gaby.tickets.postings import Gated, Outcome, Poster, postings_of
+from gaby.tickets.postings import Poster, PostingDecision, PostingOutcome, postings_of
 from tests.agent.scenes import Office
 from tests.support.receiver import receiving
 from tests.tickets.scripted import ScriptedDesk, Trouble, scripted_desk
@@ -53,8 +53,8 @@ def far() -> Generator[ScriptedDesk]:
 class EverythingMayGo:
     """A gate that lets all through: what it decides is shown with the agent."""
 
-    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
-        return Gated("send", "act", "It may go.")
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> PostingDecision:
+        return PostingDecision("send", "act", "It may go.")
 
 
 @dataclass
@@ -65,8 +65,8 @@ class Sender:
     poster: Poster
     lease: Lease
     ticket_id: TicketId
-    sealing: Sealing
-    clock: HeldClock
+    sealing: SubjectSealer
+    clock: ManualClock
 
     async def write(self, *kinds: str) -> None:
         gaby = self.place.gaby
@@ -87,7 +87,7 @@ class Sender:
                     )
                 )
 
-    async def deliver(self) -> Outcome:
+    async def deliver(self) -> PostingOutcome:
         return await self.poster.deliver(
             self.place.actor, self.lease.run_id, self.sealing, self.lease.fence, EverythingMayGo()
         )
@@ -108,7 +108,7 @@ class Sender:
 
 
 @pytest.fixture
-async def sender(place: Office, far: ScriptedDesk, clock: HeldClock) -> Sender:
+async def sender(place: Office, far: ScriptedDesk, clock: ManualClock) -> Sender:
     gaby = place.gaby
     async with gaby.database.write(place.workspace_id) as session:
         desk = await gaby.tickets.desks.add(session, place.actor, NewDesk("far", "scripted", {}))
@@ -137,26 +137,26 @@ async def test_a_reply_is_posted_once_and_stands_on_the_ticket(sender: Sender, f
     assert len(await sender.place.audit("desk.reply.intent")) == 1
 
 
-CASES: list[tuple[Capabilities, list[Trouble], int, str]] = [
-    (Capabilities(finds_replies=True), ["lost"], 1, "posted"),
-    (Capabilities(finds_replies=True), ["swallowed", "swallowed"], 1, "posted"),
-    (Capabilities(finds_replies=True), ["swallowed", "lost"], 1, "posted"),
-    (Capabilities(idempotent_replies=True), ["lost", "lost"], 1, "posted"),
-    (Capabilities(idempotent_replies=True), ["swallowed"], 1, "posted"),
-    (Capabilities(), ["lost"], 1, "unknown"),
-    (Capabilities(), ["swallowed"], 0, "unknown"),
-    (Capabilities(), ["busy", "busy"], 1, "posted"),
-    (Capabilities(finds_replies=True), ["lost", "busy"], 1, "posted"),
-    (Capabilities(), ["refused"], 0, "refused"),
-    (Capabilities(finds_replies=True), ["swallowed"] * 40, 0, "unknown"),
-    (Capabilities(), ["busy"] * 200, 0, "refused"),
+CASES: list[tuple[DeskCapabilities, list[Trouble], int, str]] = [
+    (DeskCapabilities(finds_replies=True), ["lost"], 1, "posted"),
+    (DeskCapabilities(finds_replies=True), ["swallowed", "swallowed"], 1, "posted"),
+    (DeskCapabilities(finds_replies=True), ["swallowed", "lost"], 1, "posted"),
+    (DeskCapabilities(idempotent_replies=True), ["lost", "lost"], 1, "posted"),
+    (DeskCapabilities(idempotent_replies=True), ["swallowed"], 1, "posted"),
+    (DeskCapabilities(), ["lost"], 1, "unknown"),
+    (DeskCapabilities(), ["swallowed"], 0, "unknown"),
+    (DeskCapabilities(), ["busy", "busy"], 1, "posted"),
+    (DeskCapabilities(finds_replies=True), ["lost", "busy"], 1, "posted"),
+    (DeskCapabilities(), ["refused"], 0, "refused"),
+    (DeskCapabilities(finds_replies=True), ["swallowed"] * 40, 0, "unknown"),
+    (DeskCapabilities(), ["busy"] * 200, 0, "refused"),
 ]
 
 
 @one_engine
 @pytest.mark.parametrize(("able", "troubles", "arrived", "state"), CASES)
 async def test_whatever_the_desk_does_a_reply_never_arrives_twice(
-    sender: Sender, far: ScriptedDesk, able: Capabilities, troubles: list[Trouble], arrived: int, state: str
+    sender: Sender, far: ScriptedDesk, able: DeskCapabilities, troubles: list[Trouble], arrived: int, state: str
 ) -> None:
     far.able, far.troubles = able, list(troubles)
     await sender.write("reply")
@@ -226,7 +226,7 @@ async def test_whoever_takes_over_in_the_middle_of_a_posting_asks_before_sending
     sender: Sender, far: ScriptedDesk, moment: str
 ) -> None:
     """A worker died: the row says `sending`, and nobody knows whether it was."""
-    far.able = Capabilities(finds_replies=True)
+    far.able = DeskCapabilities(finds_replies=True)
     await sender.write("reply")
     if moment == "after":
         await sender.deliver()

@@ -10,11 +10,11 @@ from gaby.kernel.actors import Permission
 from gaby.kernel.database import Database
 from gaby.kernel.text_work import LONG
 from gaby.tickets.adapters.adapter import RawTicket
-from gaby.tickets.canonical import IncomingMessage, IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.preparation import prepare_message, prepare_ticket
 from tests.agent.scenes import Office
-from tests.support.web import World
+from tests.support.app_client import World
 from tests.tickets.scripted import scripted_desk
 
 pytestmark = pytest.mark.promise("T8")

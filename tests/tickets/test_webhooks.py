@@ -12,15 +12,15 @@ import orjson
 import pytest
 
 from gaby.kernel import failpoints
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import DeskId
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.models import Ticket
 from tests.agent.scenes import Office
+from tests.support.app_client import World
+from tests.support.database_dump import all_rows, row_counts
 from tests.support.desks.github import REPOSITORY, TOKEN, ScriptedGitHub, delivered, scripted_github
-from tests.support.dice import Dice
-from tests.support.raw import all_rows, row_counts
-from tests.support.web import World
+from tests.support.seeded_random import Dice
 
 pytestmark = pytest.mark.promise("T4")
 SECRET = "a secret of the hook"
@@ -41,7 +41,7 @@ class Hook:
     vendor: ScriptedGitHub
     client: httpx2.AsyncClient
     desk_id: DeskId
-    clock: HeldClock
+    clock: ManualClock
 
     async def connect(self, name: str, kind: str, values: dict[str, Any]) -> DeskId:
         place = self.place
@@ -66,7 +66,7 @@ class Hook:
 
 
 @pytest.fixture
-async def hook(place: Office, vendor: ScriptedGitHub, clock: HeldClock, world: World) -> AsyncGenerator[Hook]:
+async def hook(place: Office, vendor: ScriptedGitHub, clock: ManualClock, world: World) -> AsyncGenerator[Hook]:
     vendor.now = clock.now()
     async with world.client() as client:
         made = Hook(place, vendor, client, DeskId(uuid4()), clock)

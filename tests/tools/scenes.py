@@ -11,17 +11,17 @@ from sqlalchemy import select
 from gaby.app import Gaby
 from gaby.audit.models import AuditRowRecord
 from gaby.kernel.actors import Actor, system_actor
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import ApprovalId, WorkspaceId
-from gaby.safety import LaneRules, Scopes
-from gaby.tools import Call, Run, ToolOutcome
-from gaby.tools.approvals import Answer, Decision
+from gaby.safety import AccessRules, Scopes
+from gaby.tools import Run, ToolCall, ToolOutcome
+from gaby.tools.approvals import ApprovalDecision, Decision
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 from gaby.tools.models import Approval
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
 
-EVERYTHING = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",)))
+EVERYTHING = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",)))
 SERVERS = Path(__file__).parent / "servers"
 
 
@@ -51,7 +51,7 @@ class Scene:
     ) -> None:
         """Add a connector, look at its tools, accept them, and say what it may do."""
         tools, actor = self.gaby.tools, self.actor
-        way = Command(command=sys.executable, args=(str(SERVERS / server),), env={"DESK_FOLDER": str(self.folder)})
+        way = CommandSpec(command=sys.executable, args=(str(SERVERS / server),), env={"DESK_FOLDER": str(self.folder)})
         async with self.gaby.database.write(self.workspace_id) as session:
             await tools.connectors.add(session, actor, NewConnector(name, "command", way, manifest=manifest))
         await self.accept(name)
@@ -76,21 +76,21 @@ class Scene:
             run.ledger.hear_operator("the operator's words", words)
         return run
 
-    def call(self, tool: str, **arguments: Any) -> Call:
-        return Call(f"desk.{tool}", arguments, self.gaby.ids.new())
+    def call(self, tool: str, **arguments: Any) -> ToolCall:
+        return ToolCall(f"desk.{tool}", arguments, self.gaby.ids.new())
 
     async def invoke(self, run: Run, tool: str, **arguments: Any) -> ToolOutcome:
         return await self.gaby.tools.invoker.invoke(self.call(tool, **arguments), run)
 
     async def apply(self, run: Run, approval_id: ApprovalId) -> ToolOutcome:
-        call = Call("", {}, self.gaby.ids.new(), approval_id=approval_id)
+        call = ToolCall("", {}, self.gaby.ids.new(), approval_id=approval_id)
         return await self.gaby.tools.invoker.invoke(call, run)
 
     async def decide(
         self, approval_id: ApprovalId, decision: Decision = "approve", *, by: Actor | None = None, **more: Any
     ) -> Approval:
         async with self.gaby.database.write(self.workspace_id) as session:
-            answer = Answer(decision, **more)
+            answer = ApprovalDecision(decision, **more)
             return await self.gaby.tools.decide_approval(session, by or self.actor, approval_id, answer)
 
     async def audited(self) -> list[str]:
@@ -106,6 +106,6 @@ class Scene:
 
 
 async def open_scene(gaby: Gaby, folder: Path, slug: str = "acme") -> Scene:
-    async with gaby.database.write(Across("a test sets the scene")) as session:
+    async with gaby.database.write(AllWorkspaces("a test sets the scene")) as session:
         made = await gaby.identity.workspaces.create(session, system_actor("test"), slug=slug, name=slug)
     return Scene(gaby, WorkspaceId(made.id), folder)

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import BadRequest, Invalid, NotFound
 from gaby.kernel.ids import ApprovalId
-from gaby.safety import Dictionary, LaneRules, Scopes
+from gaby.safety import AccessRules, Dictionary, Scopes
 from gaby.tools import Asked, Denied, Done, Run
 from gaby.tools.approval_ids import find_approval, short_ids
 from gaby.tools.connectors import PolicyChange
@@ -120,7 +120,7 @@ async def test_what_was_refused_or_never_decided_cannot_be_used(desk: Scene) -> 
     assert desk.effects == []
 
 
-async def test_an_approval_expires(desk: Scene, clock: HeldClock) -> None:
+async def test_an_approval_expires(desk: Scene, clock: ManualClock) -> None:
     run = desk.run()
     late, in_time = await ask(desk, run), await ask(desk, run)
     await desk.decide(in_time)
@@ -148,7 +148,7 @@ async def test_another_run_cannot_use_it(desk: Scene) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        PolicyChange(scopes=Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("accounts/**",)))),
+        PolicyChange(scopes=Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("accounts/**",)))),
         PolicyChange(autonomy=Autonomy.PROPOSE),
         PolicyChange(writes_per_minute=5),
     ],
@@ -168,7 +168,7 @@ async def test_a_rule_that_forbids_it_meanwhile_beats_the_approval(desk: Scene) 
     run = desk.run()
     approval_id = await ask(desk, run)
     await desk.decide(approval_id)
-    denied = Scopes(read=EVERYTHING.read, write=LaneRules(allow=("**",), deny=("accounts/*/unlock",)))
+    denied = Scopes(read=EVERYTHING.read, write=AccessRules(allow=("**",), deny=("accounts/*/unlock",)))
     await desk.limit("desk", PolicyChange(scopes=denied))
     outcome = await desk.apply(run, approval_id)
     assert isinstance(outcome, Denied)

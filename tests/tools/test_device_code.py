@@ -9,24 +9,24 @@ import httpx2
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import GabyError, Invalid
 from gaby.tools.device_code import (
-    Client,
-    Issued,
+    IssuedTokens,
+    OAuthClient,
+    OAuthHttp,
     SignInCodeExpired,
     SignInDenied,
     SignInFailed,
     SignInRefused,
     SignInUnavailable,
-    Wire,
     ask,
     check_address,
     discover,
     refresh,
     wait,
 )
-from gaby.tools.tokens import Grant
+from gaby.tools.tokens import OAuthGrant
 from tests.mcp.over_http import free_port
 from tests.support.oauth import CLIENT_SECRET, OAuth, Person, dripping, elsewhere, huge, oauth_server
 
@@ -40,33 +40,37 @@ def oauth() -> Generator[OAuth]:
 
 
 @pytest.fixture
-async def wire() -> AsyncGenerator[Wire]:
+async def wire() -> AsyncGenerator[OAuthHttp]:
     async with httpx2.AsyncClient() as http:
-        yield Wire(http)
+        yield OAuthHttp(http)
 
 
 @pytest.fixture
-def person(clock: HeldClock, oauth: OAuth) -> Person:
+def person(clock: ManualClock, oauth: OAuth) -> Person:
     return Person(clock, oauth)
 
 
-def client_of(oauth: OAuth, **more: Any) -> Client:
-    return Client(id="gaby", device_endpoint=f"{oauth.url}/device", token_endpoint=f"{oauth.url}/token", **more)
+def client_of(oauth: OAuth, **more: Any) -> OAuthClient:
+    return OAuthClient(id="gaby", device_endpoint=f"{oauth.url}/device", token_endpoint=f"{oauth.url}/token", **more)
 
 
-async def signed_in(wire: Wire, oauth: OAuth, person: Person) -> Issued:
+async def signed_in(wire: OAuthHttp, oauth: OAuth, person: Person) -> IssuedTokens:
     client = client_of(oauth, secret=CLIENT_SECRET)
     return await wait(wire, client, await ask(wire, client), person.clock, person.sleep)
 
 
-async def test_polling_keeps_to_the_pause_and_slows_down_when_told(wire: Wire, oauth: OAuth, person: Person) -> None:
+async def test_polling_keeps_to_the_pause_and_slows_down_when_told(
+    wire: OAuthHttp, oauth: OAuth, person: Person
+) -> None:
     oauth.errors = ["authorization_pending", "slow_down", "authorization_pending"]
     issued = await signed_in(wire, oauth, person)
     assert person.pauses == [5, 5, 10, 10]
     assert (issued.access_token, issued.lifetime) == (oauth.issued[0], 3600)
 
 
-async def test_a_server_that_fails_for_a_moment_is_asked_less_often(wire: Wire, oauth: OAuth, person: Person) -> None:
+async def test_a_server_that_fails_for_a_moment_is_asked_less_often(
+    wire: OAuthHttp, oauth: OAuth, person: Person
+) -> None:
     client = client_of(oauth)
     code = await ask(wire, client)
     oauth.instead["/token"] = Response(status_code=503)
@@ -91,7 +95,7 @@ async def test_a_server_that_fails_for_a_moment_is_asked_less_often(wire: Wire, 
     ],
 )
 async def test_a_refusal_ends_the_wait_and_repeats_no_secret(
-    wire: Wire, oauth: OAuth, person: Person, error: str, expected: type[GabyError]
+    wire: OAuthHttp, oauth: OAuth, person: Person, error: str, expected: type[GabyError]
 ) -> None:
     oauth.errors = [error]
     with pytest.raises(expected) as told:
@@ -100,7 +104,7 @@ async def test_a_refusal_ends_the_wait_and_repeats_no_secret(
     assert_clean(told.value, oauth)
 
 
-async def test_a_code_that_nobody_enters_runs_out(wire: Wire, oauth: OAuth, person: Person) -> None:
+async def test_a_code_that_nobody_enters_runs_out(wire: OAuthHttp, oauth: OAuth, person: Person) -> None:
     person.agrees_after, oauth.device_answer = 1000, {"expires_in": 21}
     with pytest.raises(SignInCodeExpired):
         await signed_in(wire, oauth, person)
@@ -108,19 +112,19 @@ async def test_a_code_that_nobody_enters_runs_out(wire: Wire, oauth: OAuth, pers
 
 
 @pytest.mark.parametrize("interval", [b"-5", b"0", b"1e300", b'"soon"', b"null", b"true", b"[1]", b"0.001", b'"7"'])
-async def test_no_interval_makes_gaby_hurry_or_sleep_for_ever(wire: Wire, oauth: OAuth, interval: bytes) -> None:
+async def test_no_interval_makes_gaby_hurry_or_sleep_for_ever(wire: OAuthHttp, oauth: OAuth, interval: bytes) -> None:
     oauth.instead["/device"] = raw(DEVICE % interval)
     assert 1 <= (await ask(wire, client_of(oauth))).pause <= 60
 
 
 @pytest.mark.parametrize("lifetime", [-1, 0, "soon", None, True, 1e300, [60], {}])
 async def test_a_token_with_an_absurd_lifetime_is_used_until_it_is_refused(
-    wire: Wire, oauth: OAuth, person: Person, lifetime: object
+    wire: OAuthHttp, oauth: OAuth, person: Person, lifetime: object
 ) -> None:
     oauth.lifetime = lifetime
     issued = await signed_in(wire, oauth, person)
     assert issued.lifetime is None
-    assert not Grant.of(client_of(oauth), issued, person.clock.now()).is_due(person.clock.now())
+    assert not OAuthGrant.of(client_of(oauth), issued, person.clock.now()).is_due(person.clock.now())
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,7 @@ async def test_a_token_with_an_absurd_lifetime_is_used_until_it_is_refused(
     ],
 )
 async def test_a_code_that_could_fool_a_terminal_or_a_person_is_never_shown(
-    wire: Wire, oauth: OAuth, change: dict[str, Any]
+    wire: OAuthHttp, oauth: OAuth, change: dict[str, Any]
 ) -> None:
     oauth.device_answer = change
     with pytest.raises(SignInFailed) as told:
@@ -157,7 +161,9 @@ async def test_a_code_that_could_fool_a_terminal_or_a_person_is_never_shown(
     assert_clean(told.value, oauth)
 
 
-async def test_an_address_with_the_code_is_shown_only_if_it_leads_to_the_same_place(wire: Wire, oauth: OAuth) -> None:
+async def test_an_address_with_the_code_is_shown_only_if_it_leads_to_the_same_place(
+    wire: OAuthHttp, oauth: OAuth
+) -> None:
     for whole, expected in (
         (f"{oauth.url}/enter?code=WDJB-MJHT", f"{oauth.url}/enter?code=WDJB-MJHT"),
         ("https://evil.example/enter?code=WDJB-MJHT", None),
@@ -198,23 +204,23 @@ async def test_no_answer_to_a_renewal_is_believed_waited_for_or_repeated(oauth: 
         for answer, expected in hostile(oauth):
             oauth.instead["/token"] = answer
             with pytest.raises(expected) as told:
-                await refresh(Wire(http, seconds=0.5), client_of(oauth, secret=CLIENT_SECRET), "refresh-me-1234")
+                await refresh(OAuthHttp(http, seconds=0.5), client_of(oauth, secret=CLIENT_SECRET), "refresh-me-1234")
             assert type(told.value) is expected
             assert "refresh-me-1234" not in str(told.value)
             assert_clean(told.value, oauth)
 
 
-async def test_nobody_there_is_a_passing_fault(wire: Wire) -> None:
+async def test_nobody_there_is_a_passing_fault(wire: OAuthHttp) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
-    client = Client(id="gaby", device_endpoint=nowhere, token_endpoint=nowhere)
+    client = OAuthClient(id="gaby", device_endpoint=nowhere, token_endpoint=nowhere)
     with pytest.raises(SignInUnavailable):
         await ask(wire, client)
 
 
 @pytest.mark.parametrize("path", ["", "/", "/realm"])
-async def test_the_endpoints_are_discovered(wire: Wire, oauth: OAuth, path: str) -> None:
+async def test_the_endpoints_are_discovered(wire: OAuthHttp, oauth: OAuth, path: str) -> None:
     oauth.metadata = {"issuer": f"{oauth.url}{path}", "token_endpoint_auth_methods_supported": ["client_secret_basic"]}
-    client = await discover(wire, f"{oauth.url}{path}", partial(Client, id="gaby", secret=CLIENT_SECRET))
+    client = await discover(wire, f"{oauth.url}{path}", partial(OAuthClient, id="gaby", secret=CLIENT_SECRET))
     assert (client.device_endpoint, client.token_endpoint) == (f"{oauth.url}/device", f"{oauth.url}/token")
     await ask(wire, client)
     assert oauth.headers[-1]["authorization"].startswith("Basic ")
@@ -234,18 +240,18 @@ async def test_the_endpoints_are_discovered(wire: Wire, oauth: OAuth, path: str)
     ],
 )
 async def test_a_description_that_leads_elsewhere_is_refused(
-    wire: Wire, oauth: OAuth, metadata: dict[str, Any]
+    wire: OAuthHttp, oauth: OAuth, metadata: dict[str, Any]
 ) -> None:
     oauth.metadata = metadata
     with pytest.raises(SignInFailed):
-        await discover(wire, oauth.url, partial(Client, id="gaby"))
+        await discover(wire, oauth.url, partial(OAuthClient, id="gaby"))
 
 
-async def test_a_description_is_not_fetched_from_where_a_redirect_points(wire: Wire, oauth: OAuth) -> None:
+async def test_a_description_is_not_fetched_from_where_a_redirect_points(wire: OAuthHttp, oauth: OAuth) -> None:
     for path in ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"):
         oauth.instead[path] = elsewhere(f"{oauth.url}/realm/.well-known/openid-configuration")
     with pytest.raises(SignInFailed, match="elsewhere"):
-        await discover(wire, oauth.url, partial(Client, id="gaby"))
+        await discover(wire, oauth.url, partial(OAuthClient, id="gaby"))
     assert len(oauth.headers) == 2
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gaby.kernel.errors import GabyError
-from gaby.tools import Call, Done
+from gaby.tools import Done, ToolCall
 from tests.tools.scenes import Scene
 
 pytestmark = [pytest.mark.promise("S1"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
@@ -39,7 +39,7 @@ NEVER_JSON = set(HOSTILE) - {"keys that are no texts", "a NUL"}
 
 async def refusal(desk: Scene, tool: str, arguments: dict[str, Any]) -> int | None:
     """The status of the error; nothing when the call was at least decided."""
-    call = Call(f"desk.{tool}", arguments, desk.gaby.ids.new())
+    call = ToolCall(f"desk.{tool}", arguments, desk.gaby.ids.new())
     try:
         await desk.gaby.tools.invoker.invoke(call, desk.run(words="acc-1001"))
     except GabyError as error:
@@ -60,7 +60,7 @@ async def test_a_caller_who_changes_the_arguments_afterwards_changes_nothing(des
     """What was decided about is what is sent."""
     arguments = {"account_id": "acc-1001", "text": "hello"}
     run = desk.run(words="acc-1001")
-    call = Call("desk.add_note", arguments, desk.gaby.ids.new())
+    call = ToolCall("desk.add_note", arguments, desk.gaby.ids.new())
     asked = asyncio.create_task(desk.gaby.tools.invoker.invoke(call, run))
     await asyncio.sleep(0)
     arguments["account_id"] = "acc-2002"
@@ -71,6 +71,6 @@ async def test_a_caller_who_changes_the_arguments_afterwards_changes_nothing(des
 @pytest.mark.parametrize("tool", ["", "desk", "desk.", ".now", "desk.unlock.x", "DESK.unlock", "x\0", "x" * 10_000])
 async def test_no_name_is_too_hostile_to_be_unknown(desk: Scene, tool: str) -> None:
     with pytest.raises(GabyError) as refused:
-        await desk.gaby.tools.invoker.invoke(Call(tool, {}, desk.gaby.ids.new()), desk.run())
+        await desk.gaby.tools.invoker.invoke(ToolCall(tool, {}, desk.gaby.ids.new()), desk.run())
     assert refused.value.status == 404
     assert len(refused.value.message) < 400

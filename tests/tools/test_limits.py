@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
-from gaby.tools import Call, Done, Failed, RetryLater
+from gaby.kernel.clock import ManualClock
+from gaby.tools import Done, Failed, RetryLater, ToolCall
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 from gaby_connectors.sdk.manifest import ConnectorManifest, ToolManifest
 from tests.tools.scenes import SERVERS, Scene
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.mark.promise("S2")
-async def test_more_than_the_limit_per_minute_is_told_when_to_try_again(desk: Scene, clock: HeldClock) -> None:
+async def test_more_than_the_limit_per_minute_is_told_when_to_try_again(desk: Scene, clock: ManualClock) -> None:
     await desk.limit("desk", PolicyChange(writes_per_minute=2))
     run = desk.run(words="acc-1001")
     for text in ("one", "two"):
@@ -35,7 +35,7 @@ async def test_more_than_the_limit_per_minute_is_told_when_to_try_again(desk: Sc
 
 
 @pytest.mark.promise("M8")
-async def test_a_cached_answer_is_older_than_a_minute_never(desk: Scene, clock: HeldClock) -> None:
+async def test_a_cached_answer_is_older_than_a_minute_never(desk: Scene, clock: ManualClock) -> None:
     run = desk.run()
     await desk.invoke(run, "list_accounts")
     clock.advance(timedelta(seconds=59))
@@ -55,7 +55,7 @@ SEARCHING = ConnectorManifest(manifest_version="1.0.0", tools={"search": ToolMan
 async def archive_with(scene: Scene, size: int) -> None:
     """Somebody else's server, which knows no limit."""
     env = {"DESK_FOLDER": str(scene.folder), "DESK_SIZE": str(size)}
-    way = Command(command=sys.executable, args=(str(SERVERS / "foreign.py"),), env=env)
+    way = CommandSpec(command=sys.executable, args=(str(SERVERS / "foreign.py"),), env=env)
     async with scene.gaby.database.write(scene.workspace_id) as session:
         new = NewConnector("archive", "command", way, manifest=SEARCHING)
         await scene.gaby.tools.connectors.add(session, scene.actor, new)
@@ -66,25 +66,25 @@ async def archive_with(scene: Scene, size: int) -> None:
 async def test_a_huge_result_is_shown_by_its_ends_and_read_in_pages(scene: Scene) -> None:
     await archive_with(scene, 300_000)
     run = scene.run()
-    found = await scene.gaby.tools.invoker.invoke(Call("archive.search", {}, scene.gaby.ids.new()), run)
+    found = await scene.gaby.tools.invoker.invoke(ToolCall("archive.search", {}, scene.gaby.ids.new()), run)
     assert isinstance(found, Done)
     assert found.spilled is not None
     assert len(found.text) < 20_000
     pages: list[str] = []
     for page in range(found.spilled.pages):
-        call = Call("gaby.read_result", {"result_id": found.spilled.id, "page": page}, scene.gaby.ids.new())
+        call = ToolCall("gaby.read_result", {"result_id": found.spilled.id, "page": page}, scene.gaby.ids.new())
         read = await scene.gaby.tools.invoker.invoke(call, run)
         assert isinstance(read, Done)
         pages.append(read.text)
     assert "".join(pages) == "found " + "0123456789" * 30_000
-    beyond = Call("gaby.read_result", {"result_id": found.spilled.id, "page": 99}, scene.gaby.ids.new())
+    beyond = ToolCall("gaby.read_result", {"result_id": found.spilled.id, "page": 99}, scene.gaby.ids.new())
     assert isinstance(await scene.gaby.tools.invoker.invoke(beyond, run), Failed)
 
 
 @pytest.mark.promise("M10")
 async def test_what_lies_on_disk_is_sealed(scene: Scene) -> None:
     await archive_with(scene, 300_000)
-    call = Call("archive.search", {}, scene.gaby.ids.new())
+    call = ToolCall("archive.search", {}, scene.gaby.ids.new())
     await scene.gaby.tools.invoker.invoke(call, scene.run())
     files = [path for path in (scene.gaby.settings.home / "results").rglob("*") if path.is_file()]
     assert len(files) == 1
@@ -95,7 +95,9 @@ async def test_what_lies_on_disk_is_sealed(scene: Scene) -> None:
 @pytest.mark.promise("M9")
 async def test_secrets_of_a_connector_are_sealed_and_never_shown(scene: Scene) -> None:
     secret = "hunter2-and-more"
-    way = Command(command=sys.executable, args=(str(SERVERS / "foreign.py"),), env={"DESK_FOLDER": str(scene.folder)})
+    way = CommandSpec(
+        command=sys.executable, args=(str(SERVERS / "foreign.py"),), env={"DESK_FOLDER": str(scene.folder)}
+    )
     new = NewConnector("archive", "command", way, secrets={"ARCHIVE_TOKEN": secret}, manifest=SEARCHING)
     async with scene.gaby.database.write(scene.workspace_id) as session:
         row = await scene.gaby.tools.connectors.add(session, scene.actor, new)
@@ -105,5 +107,5 @@ async def test_secrets_of_a_connector_are_sealed_and_never_shown(scene: Scene) -
     assert secret not in str(await scene.rows())
     await scene.accept("archive")
     assert isinstance(
-        await scene.gaby.tools.invoker.invoke(Call("archive.search", {}, scene.gaby.ids.new()), scene.run()), Done
+        await scene.gaby.tools.invoker.invoke(ToolCall("archive.search", {}, scene.gaby.ids.new()), scene.run()), Done
     )

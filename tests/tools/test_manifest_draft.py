@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gaby.mcp import ServerDefinitions, read_definitions
-from gaby.safety import Role
+from gaby.safety import ArgumentRole
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft, draft_manifest
 from gaby.tools.manifest_yaml import draft_yaml
 from gaby.tools.manifests import parse_manifest, read_manifests
@@ -81,15 +81,15 @@ def test_every_argument_of_a_write_gets_a_role_with_a_reason() -> None:
     }
     found = one("send_statement", arguments)
     assert {name: guessed.role for name, guessed in found.arguments.items()} == {
-        "account_id": Role.STEERING,
-        "to": Role.DESTINATION,
-        "body": Role.CONTENT,
-        "amount": Role.STEERING,
-        "admin": Role.STEERING,
-        "reason": Role.STEERING,
-        "language": Role.PLAIN,
-        "nickname": Role.STEERING,
-        "notes": Role.STEERING,
+        "account_id": ArgumentRole.STEERING,
+        "to": ArgumentRole.DESTINATION,
+        "body": ArgumentRole.CONTENT,
+        "amount": ArgumentRole.STEERING,
+        "admin": ArgumentRole.STEERING,
+        "reason": ArgumentRole.STEERING,
+        "language": ArgumentRole.PLAIN,
+        "nickname": ArgumentRole.STEERING,
+        "notes": ArgumentRole.STEERING,
     }
     assert all(guessed.reason for guessed in found.arguments.values())
 

@@ -4,13 +4,13 @@ import pytest
 
 from gaby.kernel.errors import Conflict, Forbidden
 from gaby.mcp import ChangeKind, ServerKey
-from gaby.tools import Asked, Call, Denied, Done, ToolOutcome
+from gaby.tools import Asked, Denied, Done, ToolCall, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange, changes_of
 from gaby.tools.errors import ConnectorNotAccepted, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 from gaby.tools.manifest_draft import draft_of, joined_manifest
 from gaby.tools.manifests import parse_manifest
-from gaby.tools.models import Connector
+from gaby.tools.models import ConnectorRecord
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
 from tests.tools.scenes import Scene
 
@@ -27,11 +27,11 @@ async def archive(scene: Scene, manifest: ConnectorManifest | None = SEARCH) -> 
 
 
 async def use(scene: Scene, tool: str, **arguments: str) -> ToolOutcome:
-    call = Call(f"archive.{tool}", arguments, scene.gaby.ids.new())
+    call = ToolCall(f"archive.{tool}", arguments, scene.gaby.ids.new())
     return await scene.gaby.tools.invoker.invoke(call, scene.run())
 
 
-async def stored(scene: Scene) -> Connector:
+async def stored(scene: Scene) -> ConnectorRecord:
     async with scene.gaby.database.read(scene.workspace_id) as session:
         return await scene.gaby.tools.connectors.get(session, "archive")
 
@@ -161,7 +161,7 @@ async def test_only_who_manages_the_installation_may_have_programs_run(scene: Sc
     admin = scene.actor
     limited = type(admin)("user", "admin", scene.workspace_id, frozenset())
     async with scene.gaby.database.write(scene.workspace_id) as session:
-        new = NewConnector("shell", "command", Command(command="/bin/sh"))
+        new = NewConnector("shell", "command", CommandSpec(command="/bin/sh"))
         with pytest.raises(Forbidden):
             await scene.gaby.tools.connectors.add(session, limited, new)
         await scene.gaby.tools.connectors.add(session, admin, new)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import WorkspaceId
-from gaby.tools.rates import RateKey, Rates
+from gaby.tools.rates import RateKey, RateLimiter
 
 HOURS = 10_000.0
 KEY = RateKey(WorkspaceId(UUID(int=1)), "desk", "write")
@@ -21,8 +21,8 @@ def call(number: int) -> UUID:
 
 
 @pytest.fixture
-def held() -> HeldClock:
-    return HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
+def held() -> ManualClock:
+    return ManualClock(datetime(2030, 1, 1, tzinfo=UTC))
 
 
 steps = st.lists(
@@ -34,8 +34,8 @@ steps = st.lists(
 @given(steps, st.lists(st.integers(1, 4), min_size=1, max_size=5))
 def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str]], limits: list[int]) -> None:
     """Whoever comes, in whichever order, and however the limit is changed between."""
-    clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
-    rates = Rates(clock)
+    clock = ManualClock(datetime(2030, 1, 1, tzinfo=UTC))
+    rates = RateLimiter(clock)
     made: list[tuple[float, int]] = []
     for number, (seconds, who, what) in enumerate(steps):
         clock.advance(timedelta(seconds=seconds))
@@ -53,8 +53,8 @@ def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str
 @pytest.mark.promise("S2")
 @given(st.integers(1, 5), st.integers(1, 40))
 def test_everybody_who_comes_when_told_gets_through_at_once(most: int, waiting: int) -> None:
-    clock = HeldClock(datetime(2030, 1, 1, tzinfo=UTC))
-    rates = Rates(clock)
+    clock = ManualClock(datetime(2030, 1, 1, tzinfo=UTC))
+    rates = RateLimiter(clock)
     due = {who: rates.take(KEY, most, call(who)) or None for who in range(waiting)}
     due = {who: clock.monotonic() + rates.queue(KEY, most, call(who), HOURS) for who, wait in due.items() if wait}
     assert len(due) == max(0, waiting - most)
@@ -64,8 +64,8 @@ def test_everybody_who_comes_when_told_gets_through_at_once(most: int, waiting: 
     assert clock.monotonic() == 60.0 * ((waiting - 1) // most)
 
 
-def test_those_who_wait_come_before_those_who_come_later(held: HeldClock) -> None:
-    rates = Rates(held)
+def test_those_who_wait_come_before_those_who_come_later(held: ManualClock) -> None:
+    rates = RateLimiter(held)
     assert rates.take(KEY, 1, call(1)) == 0
     held.advance(timedelta(seconds=20))
     assert rates.queue(KEY, 1, call(2), HOURS) == 40.0
@@ -76,8 +76,8 @@ def test_those_who_wait_come_before_those_who_come_later(held: HeldClock) -> Non
     assert rates.take(KEY, 1, call(2)) == 0
 
 
-def test_a_place_is_kept_for_a_while(held: HeldClock) -> None:
-    rates = Rates(held)
+def test_a_place_is_kept_for_a_while(held: ManualClock) -> None:
+    rates = RateLimiter(held)
     rates.take(KEY, 1, call(1))
     rates.queue(KEY, 1, call(2), HOURS)
     held.advance(timedelta(seconds=75))
@@ -86,9 +86,9 @@ def test_a_place_is_kept_for_a_while(held: HeldClock) -> None:
     assert rates.take(KEY, 1, call(3)) == 0
 
 
-def test_who_may_not_wait_so_long_leaves_no_place_behind(held: HeldClock) -> None:
+def test_who_may_not_wait_so_long_leaves_no_place_behind(held: ManualClock) -> None:
     """Places that nobody takes once made everybody after them wait longer, until nobody came through any more."""
-    rates = Rates(held)
+    rates = RateLimiter(held)
     made: list[int] = []
     waiting: dict[int, float] = {}
     for second in range(0, 6 * 3600, 10):
@@ -105,14 +105,14 @@ def test_who_may_not_wait_so_long_leaves_no_place_behind(held: HeldClock) -> Non
     assert rates.room_in(KEY, 1, call(1)) == 0
 
 
-def test_calls_side_by_side_do_not_pass_the_limit_together(held: HeldClock) -> None:
-    rates = Rates(held)
+def test_calls_side_by_side_do_not_pass_the_limit_together(held: ManualClock) -> None:
+    rates = RateLimiter(held)
     assert [rates.take(KEY, 3, call(n)) for n in range(5)] == [0, 0, 0, 60.0, 60.0]
     assert rates.last_minute(KEY) == 3
 
 
-def test_a_wall_clock_that_is_set_back_stalls_nobody(held: HeldClock) -> None:
-    rates = Rates(held)
+def test_a_wall_clock_that_is_set_back_stalls_nobody(held: ManualClock) -> None:
+    rates = RateLimiter(held)
     rates.take(KEY, 1, call(1))
     held.advance(timedelta(seconds=60))
     held._now -= timedelta(days=1)  # pyright: ignore[reportPrivateUsage]

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Run, Unknown
 from gaby.tools.admission import Admission
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.decided_calls import Decided
-from gaby.tools.launches import Command
+from gaby.tools.decided_calls import DecidedCall
+from gaby.tools.launches import CommandSpec
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.tools.scenes import EVERYTHING, Scene
 
@@ -63,7 +63,7 @@ async def test_a_change_is_tried_again_only_where_it_is_certain_that_nothing_was
 
 
 @pytest.mark.promise("M2", "M7")
-async def test_a_connector_that_was_put_aside_says_how_long_it_is_left_alone(scene: Scene, clock: HeldClock) -> None:
+async def test_a_connector_that_was_put_aside_says_how_long_it_is_left_alone(scene: Scene, clock: ManualClock) -> None:
     await scene.connect("desk", "busy.py")
     turn_away(scene, "crash", 99, "-")
     for _ in range(4):
@@ -82,7 +82,7 @@ async def test_a_connector_whose_command_is_gone_is_not_waited_for(scene: Scene)
     await scene.connect("desk", "busy.py")
     async with scene.gaby.database.write(scene.workspace_id) as session:
         row = await scene.gaby.tools.connectors.get(session, "desk")
-        row.launch = Command(command=f"{sys.executable}-gone").model_dump(mode="json")
+        row.launch = CommandSpec(command=f"{sys.executable}-gone").model_dump(mode="json")
     await scene.limit("desk", PolicyChange(Autonomy.ACT, EVERYTHING))
     for _ in range(2):
         outcome = await scene.invoke(scene.run(), "look")
@@ -110,7 +110,7 @@ async def test_what_is_known_already_does_not_wait(desk: Scene) -> None:
 
 
 @pytest.mark.promise("S6")
-async def test_waiting_does_not_use_up_an_approval(desk: Scene, clock: HeldClock) -> None:
+async def test_waiting_does_not_use_up_an_approval(desk: Scene, clock: ManualClock) -> None:
     await desk.limit("desk", PolicyChange(writes_per_minute=2))
     run = desk.run(words="acc-1001")
     asked = await desk.invoke(run, "delete_account", account_id="acc-1001")
@@ -151,7 +151,7 @@ async def test_whoever_is_turned_away_gives_nobody_elses_approval_back(
     await busy.decide(asked.approval_id)
     admit, first = Admission.admit, True
 
-    async def overtaken(self: Admission, decided: Decided, run: Run) -> object:
+    async def overtaken(self: Admission, decided: DecidedCall, run: Run) -> object:
         nonlocal first
         if first:
             first = False
@@ -178,7 +178,7 @@ async def test_an_approval_whose_outcome_is_unknown_stays_used(busy: Scene) -> N
 
 
 @pytest.mark.promise("S6")
-async def test_a_rehearsal_that_checks_an_approval_needs_no_room_of_its_own(desk: Scene, clock: HeldClock) -> None:
+async def test_a_rehearsal_that_checks_an_approval_needs_no_room_of_its_own(desk: Scene, clock: ManualClock) -> None:
     await desk.limit("desk", PolicyChange(writes_per_minute=1))
     run = desk.run()
     asked = await desk.invoke(run, "unlock", account_id="acc-1001")
@@ -202,7 +202,7 @@ async def test_a_kill_switch_is_heard_before_the_limit(desk: Scene) -> None:
 
 @pytest.mark.promise("S2")
 async def test_new_connectors_have_the_limits_of_the_installation(scene: Scene) -> None:
-    way = Command(command=sys.executable)
+    way = CommandSpec(command=sys.executable)
     async with scene.gaby.database.write(scene.workspace_id) as session:
         usual = await scene.gaby.tools.connectors.add(session, scene.actor, NewConnector("a", "command", way))
         own = NewConnector("b", "command", way, reads_per_minute=7, writes_per_minute=0)

@@ -6,12 +6,12 @@ import pytest
 
 from gaby.identity import Role
 from gaby.kernel.actors import Actor, Permission
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import PersonId
 from gaby.tools import Asked, Done
 from gaby.tools.connectors import PolicyChange
 from gaby_connectors.sdk.manifest import Autonomy
-from tests.support.web import Browser, World
+from tests.support.app_client import Browser, World
 from tests.tools.scenes import Scene
 
 pytestmark = pytest.mark.promise("S12")
@@ -36,7 +36,7 @@ async def note(desk: Scene, account_id: str = "acc-1001") -> object:
     return await desk.invoke(desk.run(words="acc-1001"), "add_note", account_id=account_id, text="hello")
 
 
-async def test_once_agreed_the_same_kind_of_action_runs_until_the_sitting_ends(desk: Scene, clock: HeldClock) -> None:
+async def test_once_agreed_the_same_kind_of_action_runs_until_the_sitting_ends(desk: Scene, clock: ManualClock) -> None:
     await desk.limit("desk", PolicyChange(autonomy=Autonomy.PROPOSE))
     _, grace = await sit_down(desk)
     await agree(desk, grace, account_id="acc-1001", text="hello")

@@ -16,15 +16,15 @@ from starlette.responses import Response
 from gaby.app import Gaby
 from gaby.cli.connector_sign_in import DeviceOptions, sign_in_by_device
 from gaby.kernel.actors import Actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Forbidden, GabyError, Invalid
 from gaby.mcp import ServerKey
-from gaby.tools import Call, Done, Failed, RetryLater, ToolOutcome
+from gaby.tools import Done, Failed, RetryLater, ToolCall, ToolOutcome
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.device_code import Wire
-from gaby.tools.launches import Command, Remote
-from gaby.tools.models import Connector
-from gaby.tools.tokens import Grant, Tokens, check_place, open_secrets
+from gaby.tools.device_code import OAuthHttp
+from gaby.tools.launches import CommandSpec, RemoteSpec
+from gaby.tools.models import ConnectorRecord
+from gaby.tools.tokens import OAuthGrant, TokenRefresher, check_place, open_secrets
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest, ErrorKind
 from tests.mcp.over_http import Gate, free_port, serving
 from tests.mcp.scenes import ROOT, until
@@ -53,7 +53,7 @@ def oauth() -> Generator[OAuth]:
 
 
 @pytest.fixture
-def person(clock: HeldClock, oauth: OAuth) -> Person:
+def person(clock: ManualClock, oauth: OAuth) -> Person:
     return Person(clock, oauth)
 
 
@@ -73,7 +73,7 @@ class Crm:
         waiting, sleep = self.person.look, self.person.sleep
         await sign_in_by_device(gaby, self.scene.actor, name, options, waiting=waiting, sleep=sleep)
 
-    async def add(self, way: Remote | Command, name: str = "crm") -> None:
+    async def add(self, way: RemoteSpec | CommandSpec, name: str = "crm") -> None:
         new = NewConnector(name, "test", way, secrets={"X-Team": "blue"}, manifest=MANIFEST)
         async with self.scene.gaby.database.write(self.scene.workspace_id) as session:
             await self.scene.gaby.tools.connectors.add(session, self.scene.actor, new)
@@ -85,7 +85,7 @@ class Crm:
     async def call(self, tool: str = "crm.add", **arguments: Any) -> ToolOutcome:
         gaby = self.scene.gaby
         # Never the same twice, since answers are remembered for a minute.
-        call = Call(tool, arguments or {"a": next(self.numbers), "b": 1}, gaby.ids.new())
+        call = ToolCall(tool, arguments or {"a": next(self.numbers), "b": 1}, gaby.ids.new())
         return await gaby.tools.invoker.invoke(call, self.scene.run(words="hello"))
 
     async def events(self, name: str) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ class Crm:
             await asyncio.sleep(0.01)
         pytest.fail("the calls were not answered in time")
 
-    async def grant(self) -> Grant:
+    async def grant(self) -> OAuthGrant:
         gaby = self.scene.gaby
         async with gaby.database.read(self.scene.workspace_id) as session:
             grant = (await open_secrets(session, gaby.vault, await gaby.tools.connectors.get(session, "crm"))).grant
@@ -106,8 +106,8 @@ class Crm:
         return grant
 
 
-def tokens_of(gaby: Gaby) -> Tokens:
-    return Tokens(gaby.database, gaby.vault, gaby.clock, Wire(gaby.http))
+def tokens_of(gaby: Gaby) -> TokenRefresher:
+    return TokenRefresher(gaby.database, gaby.vault, gaby.clock, OAuthHttp(gaby.http))
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ async def bare(scene: Scene, oauth: OAuth, person: Person) -> AsyncGenerator[Crm
 @pytest.fixture
 async def crm(bare: Crm) -> Crm:
     """Signed in and accepted."""
-    await bare.add(Remote(url=bare.url))
+    await bare.add(RemoteSpec(url=bare.url))
     await bare.sign_in()
     await bare.accept()
     return bare
@@ -277,7 +277,7 @@ async def test_nothing_secret_is_seen_anywhere(crm: Crm, tmp_path: Path, capfd: 
 
 @only_sqlite
 async def test_a_program_gets_the_token_in_the_variable_that_was_named(bare: Crm) -> None:
-    way = Command(command=sys.executable, args=("-m", "tests.mcp.servers.good"), env={"PYTHONPATH": str(ROOT)})
+    way = CommandSpec(command=sys.executable, args=("-m", "tests.mcp.servers.good"), env={"PYTHONPATH": str(ROOT)})
     await bare.add(way)
     with pytest.raises(Invalid, match="--as"):
         await bare.sign_in()
@@ -314,8 +314,8 @@ async def test_a_new_token_that_could_not_be_stored_is_stored_later(crm: Crm) ->
     assert (crm.oauth.refreshes, (await crm.grant()).access_token) == (1, crm.oauth.issued[1])
 
 
-def row_of(transport: str, kind: str) -> Connector:
-    return Connector(
+def row_of(transport: str, kind: str) -> ConnectorRecord:
+    return ConnectorRecord(
         workspace_id=UUID(int=1),
         id=UUID(int=2),
         name="crm",
@@ -347,7 +347,7 @@ def test_a_token_goes_only_where_it_belongs(transport: str, kind: str, variable:
 
 @only_sqlite
 async def test_settings_cannot_pretend_to_be_a_token(bare: Crm) -> None:
-    new = NewConnector("crm", "http", Remote(url=bare.url), secrets={"gaby:oauth": "{}"})
+    new = NewConnector("crm", "http", RemoteSpec(url=bare.url), secrets={"gaby:oauth": "{}"})
     with pytest.raises(Invalid):
         async with bare.scene.gaby.database.write(bare.scene.workspace_id) as session:
             await bare.scene.gaby.tools.connectors.add(session, bare.scene.actor, new)

@@ -10,14 +10,14 @@ from sqlalchemy import select
 from gaby.identity.workspaces import Workspaces
 from gaby.kernel import failpoints
 from gaby.kernel.actors import system_actor
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
-from gaby.kernel.ids import SYSTEM, Ids, RunId, WorkspaceId
+from gaby.kernel.ids import SYSTEM, IdFactory, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
-from gaby.llm.books import Wanted
+from gaby.llm.budget_ledger import PlannedSpend
 from gaby.llm.tiers import Tier
-from gaby.usage.books import KeptBooks
-from gaby.usage.limits import Limits
+from gaby.usage.budget_ledger import StoredBudgetLedger
+from gaby.usage.limits import BudgetLimits
 from gaby.usage.models import LlmCall, UsageCounter
 
 RUN = RunId(UUID(int=7))
@@ -28,14 +28,14 @@ class Desk:
     """Two books on one database stand for two processes."""
 
     database: Database
-    clock: HeldClock
+    clock: ManualClock
     workspace_id: WorkspaceId
-    books: KeptBooks
-    others: KeptBooks
+    books: StoredBudgetLedger
+    others: StoredBudgetLedger
     metrics: Metrics
 
-    def wanted(self, tokens: int = 100, nano_usd: int | None = 1000, run: RunId = RUN) -> Wanted:
-        return Wanted(
+    def wanted(self, tokens: int = 100, nano_usd: int | None = 1000, run: RunId = RUN) -> PlannedSpend:
+        return PlannedSpend(
             workspace_id=self.workspace_id,
             run_id=run,
             skill="triage",
@@ -61,14 +61,14 @@ class Desk:
 
 
 @asynccontextmanager
-async def opened(database: Database, clock: HeldClock, limits: Limits) -> AsyncGenerator[Desk]:
-    ids, metrics = Ids(clock), Metrics()
+async def opened(database: Database, clock: ManualClock, limits: BudgetLimits) -> AsyncGenerator[Desk]:
+    ids, metrics = IdFactory(clock), Metrics()
     async with database.write(SYSTEM) as session:
         made = await Workspaces(clock, ids).create(
             session, system_actor("test"), slug=f"acme-{ids.new().hex[-8:]}", name="Acme"
         )
     workspace_id = WorkspaceId(made.id)
-    books = [KeptBooks(database, clock, Ids(clock), metrics, limits) for _ in range(2)]
+    books = [StoredBudgetLedger(database, clock, IdFactory(clock), metrics, limits) for _ in range(2)]
     try:
         yield Desk(database, clock, workspace_id, books[0], books[1], metrics)
     finally:

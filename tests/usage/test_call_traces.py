@@ -12,24 +12,24 @@ from sqlalchemy import update
 
 from gaby.app import Gaby
 from gaby.identity import Role
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.crypto import CannotOpen, Sealing, SubjectShredded, Vault
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.crypto import CannotOpen, SubjectSealer, SubjectShredded, Vault
 from gaby.kernel.database import ReadSession
 from gaby.kernel.ids import RunId
 from gaby.llm.call_trace import CallTrace
-from gaby.llm.messages import Message, Request, ToolSpec
+from gaby.llm.messages import ChatMessage, ModelRequest, ToolSpec
 from gaby.llm.providers.anthropic_request import message_params
-from gaby.llm.results import Result
+from gaby.llm.results import SkillResult
 from gaby.llm.trace_format import MOST_BYTES, pack_trace, unpack_trace
 from gaby.usage.call_traces import CallTraces, NoSuchCall, TraceNotStored
 from gaby.usage.models import LlmCallTrace
 from tests.kernel.logs import captured
 from tests.llm.skills import TELL, WANT, WEIGH, Complaint
+from tests.support.app_client import World
+from tests.support.database_dump import everything_stored
+from tests.support.models.http_server import Received
 from tests.support.models.replies import Reply, Status, call, calls, hang, structured
-from tests.support.models.scripted import ScriptedModels, scripted_models
-from tests.support.models.wire import Received
-from tests.support.raw import everything_stored
-from tests.support.web import World
+from tests.support.models.scripted_vendors import ScriptedModels, scripted_models
 from tests.usage.trace_scenes import TracedDesk, traced_desk
 
 pytestmark = pytest.mark.promise("G11")
@@ -52,7 +52,7 @@ async def desk(gaby: Gaby, vendors: ScriptedModels) -> AsyncGenerator[TracedDesk
         yield made
 
 
-def sent_again(request: Request) -> Any:
+def sent_again(request: ModelRequest) -> Any:
     """What goes over the wire for a stored request."""
     return orjson.loads(orjson.dumps(message_params(request)))
 
@@ -175,7 +175,7 @@ async def test_whoever_forgets_the_ticket_forgets_what_models_were_asked_about_i
     assert [each.has_trace for each in await desk.calls()] == [True, False]
 
 
-async def test_traces_are_deleted_when_they_are_old(desk: TracedDesk, clock: HeldClock) -> None:
+async def test_traces_are_deleted_when_they_are_old(desk: TracedDesk, clock: ManualClock) -> None:
     desk.vendors.respond = lambda _received: GOOD
     await desk.run(WEIGH, Complaint())
     clock.advance(timedelta(days=20))
@@ -206,7 +206,7 @@ async def test_whoever_keeps_none_stores_none(desk: TracedDesk) -> None:
 
 
 class _BrokenVault(Vault):
-    async def opening(self, session: ReadSession, subject: str, purpose: str) -> Sealing:
+    async def opening(self, session: ReadSession, subject: str, purpose: str) -> SubjectSealer:
         raise OSError("the disk is on fire")
 
 
@@ -217,7 +217,7 @@ async def test_a_trace_that_cannot_be_stored_costs_a_warning_and_not_the_answer(
     broken = _BrokenVault(gaby.master_keys, gaby.clock, gaby.ids)
     use_traces(desk, CallTraces(gaby.database, broken, gaby.clock, timedelta(days=1)))
     with captured() as log:
-        result: Result[Any] = await desk.run(WEIGH, SECRETIVE)
+        result: SkillResult[Any] = await desk.run(WEIGH, SECRETIVE)
     assert result.value.kilos == 3
     assert "llm.traces_not_stored" in log.getvalue()
     assert "on fire" in log.getvalue()
@@ -249,7 +249,7 @@ async def test_a_call_without_a_ticket_is_sealed_with_the_workspaces_key(gaby: G
         assert await desk.content(1)
 
 
-def trace_with(gaby: Gaby, request: Request) -> CallTrace:
+def trace_with(gaby: Gaby, request: ModelRequest) -> CallTrace:
     call_id: Any = gaby.ids.new()
     workspace_id: Any = gaby.ids.new()
     return CallTrace(call_id, workspace_id, None, request, "answered")
@@ -258,15 +258,17 @@ def trace_with(gaby: Gaby, request: Request) -> CallTrace:
 @one_engine
 async def test_what_is_too_long_is_cut_where_a_mark_says_so(gaby: Gaby) -> None:
     long = "".join(f"line {number}\n" for number in range(60_000))
-    content = unpack_trace(pack_trace(trace_with(gaby, Request("m", "Be brief.", (Message("user", long),), 10))))
+    content = unpack_trace(
+        pack_trace(trace_with(gaby, ModelRequest("m", "Be brief.", (ChatMessage("user", long),), 10)))
+    )
     assert content.shortened
     [message] = content.request.messages
     assert "characters cut" in message.text
     assert message.text.startswith("line 0\n")
     assert message.text.endswith("line 59999\n")
     assert content.request.system == "Be brief."
-    many = tuple(Message("user", f"{number} {'x' * 5000}\ud800") for number in range(20_000))
-    packed = pack_trace(trace_with(gaby, Request("m", "s", many, 10)))
+    many = tuple(ChatMessage("user", f"{number} {'x' * 5000}\ud800") for number in range(20_000))
+    packed = pack_trace(trace_with(gaby, ModelRequest("m", "s", many, 10)))
     assert len(packed) < MOST_BYTES
     content = unpack_trace(packed)
     assert content.shortened

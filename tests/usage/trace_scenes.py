@@ -9,14 +9,14 @@ from gaby.app import Gaby
 from gaby.kernel.actors import system_actor
 from gaby.kernel.ids import SYSTEM, RunId, WorkspaceId
 from gaby.llm.accounts import NewAccount
-from gaby.llm.outside import Conceal
-from gaby.llm.results import Occasion, Result
+from gaby.llm.results import SkillContext, SkillResult
 from gaby.llm.setups import parse_chain
 from gaby.llm.skill import Skill
 from gaby.llm.trace_format import TraceContent
+from gaby.llm.untrusted_text import PromptRedactor
 from gaby.safety import ALL_KINDS, Placeholders, Redactor, parse_profile, tag_from
-from gaby.usage.call_traces import RunCall
-from tests.support.models.scripted import KEY, ScriptedModels
+from gaby.usage.call_traces import RunModelCall
+from tests.support.models.scripted_vendors import KEY, ScriptedModels
 
 
 @dataclass
@@ -29,8 +29,10 @@ class TracedDesk:
     placeholders: Placeholders = field(default_factory=lambda: Placeholders(tag_from(b"12345678")))
 
     @property
-    def occasion(self) -> Occasion:
-        return Occasion(self.workspace_id, self.run_id, Conceal(self.conceal, self.conceal), self.reveal, self.subject)
+    def occasion(self) -> SkillContext:
+        return SkillContext(
+            self.workspace_id, self.run_id, PromptRedactor(self.conceal, self.conceal), self.reveal, self.subject
+        )
 
     def conceal(self, text: str) -> str:
         redactor = Redactor(parse_profile(self.gaby.settings.safety.profile))
@@ -39,12 +41,12 @@ class TracedDesk:
     def reveal(self, value: Any) -> Any:
         return self.placeholders.restore(value, allow=ALL_KINDS)
 
-    async def run(self, skill: Skill[Any, Any], given: Any) -> Result[Any]:
+    async def run(self, skill: Skill[Any, Any], given: Any) -> SkillResult[Any]:
         result = await self.gaby.models.runner.run(skill, given, self.occasion)
         await self.gaby.usage.traces.flush()
         return result
 
-    async def calls(self) -> list[RunCall]:
+    async def calls(self) -> list[RunModelCall]:
         async with self.gaby.database.read(self.workspace_id) as session:
             return await self.gaby.usage.traces.of_run(session, self.run_id)
 

@@ -8,15 +8,15 @@ import pytest
 from sqlalchemy import update
 
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating
-from gaby.agent.queue import MOST_DEATHS, MOST_FAILURES, Claimed, Queue
+from gaby.agent.queue import MOST_DEATHS, MOST_FAILURES, ClaimedRun, RunQueue
+from gaby.agent.run_context import InvestigationContext
 from gaby.agent.states import Created
 from gaby.app import Gaby
 from gaby.kernel import failpoints
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Unavailable
 from gaby.kernel.ids import TicketId
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.worker.runner import Runner
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
 
@@ -37,7 +37,7 @@ async def receive(office: Office, count: int) -> list[TicketId]:
     return [await office.receive(question(number)) for number in range(count)]
 
 
-async def die(queue: Queue, clock: HeldClock, *, suspects: bool, most: int = 8) -> int:
+async def die(queue: RunQueue, clock: ManualClock, *, suspects: bool, most: int = 8) -> int:
     """A process claims what it may, and is killed at once."""
     claimed = await queue.claim("killed", most, suspects=suspects)
     await queue.release_dead()
@@ -51,7 +51,7 @@ async def end_of(office: Office, ticket_id: TicketId) -> tuple[str, str | None]:
     return run.state, run.verdict
 
 
-async def test_however_often_processes_are_killed_no_ticket_is_blamed(bare: Office, clock: HeldClock) -> None:
+async def test_however_often_processes_are_killed_no_ticket_is_blamed(bare: Office, clock: ManualClock) -> None:
     """45 of 100 tickets once ended as failed, because processes were killed from outside."""
     tickets = await receive(bare, 8)
     queue = bare.gaby.agent.queue
@@ -63,7 +63,7 @@ async def test_however_often_processes_are_killed_no_ticket_is_blamed(bare: Offi
     assert "failed" not in {verdict for _, verdict in ended}
 
 
-async def test_a_process_that_has_just_begun_leaves_suspects_to_others(bare: Office, clock: HeldClock) -> None:
+async def test_a_process_that_has_just_begun_leaves_suspects_to_others(bare: Office, clock: ManualClock) -> None:
     """Where processes are killed again and again, that another one dies proves nothing."""
     [suspect] = await receive(bare, 1)
     for _ in range(MOST_DEATHS):
@@ -80,7 +80,7 @@ async def test_a_process_that_has_just_begun_leaves_suspects_to_others(bare: Off
     assert (await end_of(bare, suspect))[0] == "done"
 
 
-async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: HeldClock) -> None:
+async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualClock) -> None:
     tickets = await receive(bare, 4)
     [suspect, *_] = tickets
     async with bare.gaby.database.write(bare.workspace_id) as session:
@@ -91,7 +91,7 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: HeldClo
     loop = bare.gaby.agent.loop
     step, moving, beside = loop.step, 0, dict[str, int]()
 
-    async def watched(run: Investigating) -> bool:
+    async def watched(run: InvestigationContext) -> bool:
         nonlocal moving
         moving += 1
         await asyncio.sleep(0.02)
@@ -118,14 +118,14 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: HeldClo
 
 
 async def test_what_cannot_be_taken_up_is_given_up_and_tells_what_it_has_changed(
-    gaby: Gaby, tmp_path: Path, clock: HeldClock
+    gaby: Gaby, tmp_path: Path, clock: ManualClock
 ) -> None:
     office = await open_office(gaby, tmp_path)
     ticket_id = await office.receive(LOCKED_OUT)
     failpoints.configure("act.after_write=error")
     loop, resume, times = gaby.agent.loop, gaby.agent.loop.resume, 0
 
-    async def broken(claimed: Claimed) -> Investigating:
+    async def broken(claimed: ClaimedRun) -> InvestigationContext:
         nonlocal times
         times += 1
         raise ValueError(f"the memory of {claimed.lease.run_id} cannot be read")
@@ -150,11 +150,11 @@ async def test_what_cannot_be_taken_up_is_given_up_and_tells_what_it_has_changed
     assert "get_user" not in (ended.reason or "")
 
 
-async def test_failures_before_progress_count_no_more(bare: Office, clock: HeldClock) -> None:
+async def test_failures_before_progress_count_no_more(bare: Office, clock: ManualClock) -> None:
     [ticket_id] = await receive(bare, 1)
     loop, resume, times = bare.gaby.agent.loop, bare.gaby.agent.loop.resume, 0
 
-    async def every_other(claimed: Claimed) -> Investigating:
+    async def every_other(claimed: ClaimedRun) -> InvestigationContext:
         nonlocal times
         times += 1
         if times % 2:
@@ -175,11 +175,11 @@ async def test_failures_before_progress_count_no_more(bare: Office, clock: HeldC
     assert (state, verdict != "failed") == ("done", True)
 
 
-async def test_what_is_away_for_a_while_is_no_failure(bare: Office, clock: HeldClock) -> None:
+async def test_what_is_away_for_a_while_is_no_failure(bare: Office, clock: ManualClock) -> None:
     [ticket_id] = await receive(bare, 1)
     loop, resume = bare.gaby.agent.loop, bare.gaby.agent.loop.resume
 
-    async def away(claimed: Claimed) -> Investigating:
+    async def away(claimed: ClaimedRun) -> InvestigationContext:
         raise Unavailable(f"The disk is full, and {claimed.lease.run_id} waits.")
 
     loop.resume = away

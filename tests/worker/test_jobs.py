@@ -10,12 +10,12 @@ import psycopg
 import pytest
 
 from gaby.app import Gaby, build
-from gaby.app.investigating import build_jobs
-from gaby.kernel.clock import HeldClock
+from gaby.app.build_agent import build_jobs
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.ids import TicketId
 from gaby.settings import Settings
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.agent.scenes import Office, open_office
 
 pytestmark = pytest.mark.promise("Q3")
@@ -30,7 +30,7 @@ async def bare(gaby: Gaby, tmp_path: Path) -> Office:
 
 
 @contextmanager
-def another_worker(settings: Settings, clock: HeldClock) -> Generator[None]:
+def another_worker(settings: Settings, clock: ManualClock) -> Generator[None]:
     """With an event loop, connections and services of its own."""
     ready, stop = threading.Event(), threading.Event()
     failed: list[BaseException] = []
@@ -71,7 +71,7 @@ async def until_done(office: Office, ticket_id: TicketId) -> None:
 @on_postgres
 @pytest.mark.promise("Q1")
 async def test_a_ticket_is_worked_on_elsewhere_whether_or_not_somebody_was_told(
-    bare: Office, settings: Settings, clock: HeldClock
+    bare: Office, settings: Settings, clock: ManualClock
 ) -> None:
     jobs = build_jobs(bare.gaby.database, bare.gaby.runner)
     with another_worker(settings, clock):
@@ -125,7 +125,7 @@ async def test_what_a_dead_worker_held_is_deleted_and_what_waits_is_kept(bare: O
 
 
 @on_sqlite
-async def test_on_sqlite_it_says_what_to_set(settings: Settings, clock: HeldClock) -> None:
+async def test_on_sqlite_it_says_what_to_set(settings: Settings, clock: ManualClock) -> None:
     mode = settings.worker.model_copy(update={"mode": "procrastinate"})
     built = build(settings.model_copy(update={"worker": mode}), clock=clock)
     with pytest.raises(Misconfigured, match="GABY_DATABASE_URL"):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating
-from gaby.agent.queue import Claimed
+from gaby.agent.queue import ClaimedRun
+from gaby.agent.run_context import InvestigationContext
 from gaby.app import Gaby
 from gaby.kernel import failpoints
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.worker.runner import Runner
 from tests.agent.scenes import Office, open_office
 
@@ -51,7 +51,7 @@ async def test_so_many_are_under_way_at_once_and_no_more(bare: Office, monkeypat
 
     step = bare.gaby.agent.loop.step
 
-    async def counted(run: Investigating) -> bool:
+    async def counted(run: InvestigationContext) -> bool:
         busy.add(runner.busy)
         return await step(run)
 
@@ -86,7 +86,7 @@ async def test_when_it_stops_the_present_move_is_finished_and_the_run_given_back
 
     step = bare.gaby.agent.loop.step
 
-    async def stopped_meanwhile(run: Investigating) -> bool:
+    async def stopped_meanwhile(run: InvestigationContext) -> bool:
         runner.finish()
         goes_on = await step(run)
         first.set()
@@ -113,7 +113,7 @@ async def test_when_it_stops_a_change_under_way_is_waited_for_and_nothing_else(b
     loop, step, begun = bare.gaby.agent.loop, bare.gaby.agent.loop.step, asyncio.Barrier(3)
     ended: list[str] = []
 
-    async def slow(run: Investigating) -> bool:
+    async def slow(run: InvestigationContext) -> bool:
         changes = run.ticket.external_id == "T-0"
         payload = {"run_id": str(run.run_id)}
         async with bare.gaby.audit.effect(run.tools.actor, "tool.call", payload, changes=changes) as intent:
@@ -144,7 +144,7 @@ async def test_nothing_that_goes_wrong_ends_the_looking(bare: Office) -> None:
     queue = bare.gaby.agent.queue
     claim, troubles = queue.claim, [ValueError("a bug of ours"), OSError("no disk")]
 
-    async def shaky(owner: str, most: int = 1, *, suspects: bool = True) -> list[Claimed]:
+    async def shaky(owner: str, most: int = 1, *, suspects: bool = True) -> list[ClaimedRun]:
         if troubles:
             raise troubles.pop()
         return await claim(owner, most, suspects=suspects)

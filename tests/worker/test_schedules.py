@@ -9,14 +9,14 @@ import pytest
 
 from gaby.app.checks import schedules_check
 from gaby.kernel.checks import Check
-from gaby.kernel.clock import HeldClock
-from gaby.kernel.database import Across, Database, open_database
+from gaby.kernel.clock import ManualClock
+from gaby.kernel.database import AllWorkspaces, Database, open_database
 from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
 
 pytestmark = pytest.mark.promise("Q3", "Q6")
 MOMENT = timedelta(milliseconds=20)
 SILENCE = timedelta(seconds=15)
-ALL = Across("a test looks at schedules")
+ALL = AllWorkspaces("a test looks at schedules")
 
 
 @pytest.fixture
@@ -45,13 +45,13 @@ class Work:
         raise AssertionError("it is not done any more")
 
 
-def process(database: Database, clock: HeldClock, name: str, work: Work) -> Schedules:
+def process(database: Database, clock: ManualClock, name: str, work: Work) -> Schedules:
     schedule = Schedule("count", timedelta(seconds=5), work.do, first=MOMENT)
     quick = Schedule("quick", MOMENT, work.do, first=MOMENT)
     return Schedules(database, clock, name, [schedule, quick], beat=MOMENT, silence=SILENCE)
 
 
-async def until_it_says(database: Database, clock: HeldClock, words: str) -> Check:
+async def until_it_says(database: Database, clock: ManualClock, words: str) -> Check:
     for _ in range(500):
         # A new one each time, since it looks only every few seconds.
         if words in (told := await schedules_check(database, clock)()).message:
@@ -68,7 +68,7 @@ async def running(*processes: Schedules) -> AsyncGenerator[None]:
         yield
 
 
-async def test_one_of_several_leads_and_another_follows_when_it_leaves(database: Database, clock: HeldClock) -> None:
+async def test_one_of_several_leads_and_another_follows_when_it_leaves(database: Database, clock: ManualClock) -> None:
     first, second = Work(), Work()
     one, other = process(database, clock, "one", first), process(database, clock, "other", second)
     async with running(one):
@@ -81,7 +81,7 @@ async def test_one_of_several_leads_and_another_follows_when_it_leaves(database:
         assert other.leads
 
 
-async def test_whoever_dies_is_followed_after_a_long_enough_silence(database: Database, clock: HeldClock) -> None:
+async def test_whoever_dies_is_followed_after_a_long_enough_silence(database: Database, clock: ManualClock) -> None:
     """A process that is killed leaves its name in the table. Its wall clock does not matter."""
     work = Work()
     dead, heir = process(database, clock, "dead", Work()), process(database, clock, "heir", work)
@@ -97,7 +97,7 @@ async def test_whoever_dies_is_followed_after_a_long_enough_silence(database: Da
         await work.again()
 
 
-async def test_a_sign_of_life_is_enough_to_go_on_leading(database: Database, clock: HeldClock) -> None:
+async def test_a_sign_of_life_is_enough_to_go_on_leading(database: Database, clock: ManualClock) -> None:
     leader, other = (process(database, clock, name, Work()) for name in ("leader", "other"))
     for _ in range(4):
         assert await leader.contend()
@@ -105,7 +105,7 @@ async def test_a_sign_of_life_is_enough_to_go_on_leading(database: Database, clo
         clock.advance(SILENCE - timedelta(seconds=1))
 
 
-async def test_whoever_stood_still_for_too_long_does_nothing_more(database: Database, clock: HeldClock) -> None:
+async def test_whoever_stood_still_for_too_long_does_nothing_more(database: Database, clock: ManualClock) -> None:
     stopped = process(database, clock, "stopped", Work())
     assert await stopped.contend()
     assert stopped.leads
@@ -113,14 +113,14 @@ async def test_whoever_stood_still_for_too_long_does_nothing_more(database: Data
     assert not stopped.leads
 
 
-async def test_two_who_take_over_at_once_do_not_both_lead(database: Database, clock: HeldClock) -> None:
+async def test_two_who_take_over_at_once_do_not_both_lead(database: Database, clock: ManualClock) -> None:
     several = [process(database, clock, f"process {number}", Work()) for number in range(4)]
     assert sum(await asyncio.gather(*(each.contend() for each in several))) == 1
 
 
 @pytest.mark.parametrize("error", [OSError("no disk"), ValueError("a bug of ours")], ids=["known", "a bug"])
 async def test_a_failure_is_told_and_the_next_time_comes_anyway(
-    database: Database, clock: HeldClock, error: Exception
+    database: Database, clock: ManualClock, error: Exception
 ) -> None:
     work = Work()
     work.error = error
@@ -130,7 +130,7 @@ async def test_a_failure_is_told_and_the_next_time_comes_anyway(
     assert told.health == "warn"
 
 
-async def test_what_nobody_does_is_told(database: Database, clock: HeldClock) -> None:
+async def test_what_nobody_does_is_told(database: Database, clock: ManualClock) -> None:
     """79 tickets once stood still while every check said that all was well."""
     assert (await schedules_check(database, clock)()).message == "none has begun yet"
     async with running(process(database, clock, "one", Work())):
@@ -145,7 +145,7 @@ async def test_what_nobody_does_is_told(database: Database, clock: HeldClock) ->
     assert min(late.values()) >= timedelta(minutes=9)
 
 
-async def test_a_schedule_that_is_gone_is_forgotten(database: Database, clock: HeldClock) -> None:
+async def test_a_schedule_that_is_gone_is_forgotten(database: Database, clock: ManualClock) -> None:
     before = Schedules(database, clock, "old", [Schedule("old", MOMENT, Work().do, first=MOMENT)])
     assert await before.contend()
     clock.advance(SILENCE)
@@ -158,7 +158,7 @@ async def test_a_schedule_that_is_gone_is_forgotten(database: Database, clock: H
 
 
 async def test_a_clock_that_was_set_back_is_noticed_once_and_until_it_was_heeded(
-    database: Database, clock: HeldClock
+    database: Database, clock: ManualClock
 ) -> None:
     heard: list[str] = []
 
@@ -167,10 +167,10 @@ async def test_a_clock_that_was_set_back_is_noticed_once_and_until_it_was_heeded
         if len(heard) == 1:
             raise OSError("no disk")
 
-    def leader(by: HeldClock) -> Schedules:
+    def leader(by: ManualClock) -> Schedules:
         return Schedules(database, by, "one", [], beat=MOMENT, silence=SILENCE, on_set_back=heed)
 
-    later = HeldClock(clock.now() + timedelta(hours=1))
+    later = ManualClock(clock.now() + timedelta(hours=1))
     assert await leader(later).contend()
     assert heard == []
     one = leader(clock)
@@ -181,7 +181,7 @@ async def test_a_clock_that_was_set_back_is_noticed_once_and_until_it_was_heeded
     assert heard == ["set back", "set back"]
 
 
-async def test_nothing_that_goes_wrong_ends_the_contending(database: Database, clock: HeldClock) -> None:
+async def test_nothing_that_goes_wrong_ends_the_contending(database: Database, clock: ManualClock) -> None:
     """One who stopped to contend after a bug would be missed by nobody."""
     work = Work()
     one = process(database, clock, "one", work)

@@ -1,14 +1,14 @@
 """Budgets of one investigation, looked at on every edge."""
 
-from gaby.agent.memory import Memory
+from gaby.agent.memory import WorkingMemory
 from gaby.agent.persona import Persona
-from gaby.usage.limits import Cap
+from gaby.usage.limits import SpendCap
 
 _PLANS = 3
 """For each round: some plans only search, or are turned down, and lead to no call."""
 
 
-def spent(memory: Memory, persona: Persona, cap: Cap, *, working_for: float) -> str | None:
+def spent(memory: WorkingMemory, persona: Persona, cap: SpendCap, *, working_for: float) -> str | None:
     """What is used up, in words; nothing while all is well. `working_for` are the seconds since the last edge."""
     if memory.iterations >= persona.iterations:
         return f"The limit of {persona.iterations} rounds"
@@ -27,7 +27,7 @@ _RESERVE = 0.2
 """The share of a limit that is kept back for the conclusion, its review and one correction."""
 
 
-def closing(memory: Memory, persona: Persona, cap: Cap) -> str:
+def closing(memory: WorkingMemory, persona: Persona, cap: SpendCap) -> str:
     """Why nothing but the conclusion can be afforded any more; empty while there is room."""
     if memory.iterations >= persona.iterations - 1 or memory.plans >= persona.iterations * _PLANS - 2:
         return "This is the last round that you have."

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from gaby.agent.edges import Step
 from gaby.agent.memory import CallRecord
-from gaby.agent.moves import Investigating
 from gaby.agent.retry_later import may_wait, waited_too_long
+from gaby.agent.run_context import InvestigationContext
 from gaby.agent.states import PlannedCall
+from gaby.agent.transitions import TimelineStep
 from gaby.kernel.outcomes import CallOutcome
 from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
 from gaby.tools.catalogue import ToolEntry
@@ -17,10 +17,10 @@ _KEPT_CHARACTERS = 200_000
 
 
 @dataclass(frozen=True)
-class TriedCalls:
+class StepCallRecords:
     """What came of the calls of one step."""
 
-    run: Investigating
+    run: InvestigationContext
     outcomes: dict[UUID, ToolOutcome]
     later: dict[UUID, RetryLater]
     missed: set[UUID]
@@ -76,14 +76,14 @@ def _bounded(result: Any, text: str) -> Any:
     return result if len(text) <= _KEPT_CHARACTERS else text[:_KEPT_CHARACTERS]
 
 
-def step_of(run: Investigating, record: CallRecord, outcome: ToolOutcome) -> Step:
+def step_of(run: InvestigationContext, record: CallRecord, outcome: ToolOutcome) -> TimelineStep:
     system, _, tool = record.tool.partition(".")
     arguments = ", ".join(f"{name}={value}" for name, value in record.arguments.items())
     if isinstance(outcome, Done):
         kind = "read" if record.lane == "read" else "write"
         detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
-        return Step(system, tool, run.told(detail), kind)
+        return TimelineStep(system, tool, run.told(detail), kind)
     word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(
         record.outcome, record.outcome
     )
-    return Step(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")
+    return TimelineStep(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")

@@ -14,23 +14,23 @@ _NUDGES = 2
 
 
 @dataclass(frozen=True)
-class Noticed:
+class LoopSignals:
     nudges: tuple[str, ...] = ()
     withdraw: tuple[str, ...] = ()
     enough: str | None = None
     """Why nothing more will come of it."""
 
 
-def notice(calls: Sequence[CallRecord], nudges: Sequence[str], withdrawn: Sequence[str]) -> Noticed:
+def notice(calls: Sequence[CallRecord], nudges: Sequence[str], withdrawn: Sequence[str]) -> LoopSignals:
     """What the calls so far show. Each trouble is told once; whoever goes on after that loses the tool."""
     troubles = {**_repeated(calls), **_alternating(calls), **_failing(calls)}
     told = tuple(word for tool, word in troubles.items() if word not in nudges and tool not in withdrawn)
     again = tuple(tool for tool, word in troubles.items() if word in nudges and tool not in withdrawn)
     if again and len(withdrawn) >= _NUDGES:
-        return Noticed(enough="It goes round in circles.")
+        return LoopSignals(enough="It goes round in circles.")
     if calls and len(calls) >= _STREAK * 2 and all(call.outcome != "done" for call in calls[-_STREAK * 2 :]):
-        return Noticed(enough="Nothing that is tried works.")
-    return Noticed(told, again)
+        return LoopSignals(enough="Nothing that is tried works.")
+    return LoopSignals(told, again)
 
 
 def _repeated(calls: Sequence[CallRecord]) -> dict[str, str]:

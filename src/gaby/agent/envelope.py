@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from gaby.agent.memory import CallRecord, Memory, PassageRecord
-from gaby.agent.persona import Bounds
+from gaby.agent.memory import CallRecord, PassageRecord, WorkingMemory
+from gaby.agent.persona import EnvelopeLimits
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.tokens import estimate
-from gaby.mind.showing import shown
+from gaby.mind.result_preview import shown
 from gaby.safety import Reader, Readers
-from gaby.skills.plan import DialogueEntry, Envelope, Tool
-from gaby.skills.plan_turns import MadeCall, Passage, Turn, TurnCall
-from gaby.tools.catalogue import Snapshot, declarations_of
+from gaby.skills.plan import DialogueEntry, Envelope, ToolOption
+from gaby.skills.plan_turns import CompletedCall, PlannerPassage, Turn, TurnCall
+from gaby.tools.catalogue import CatalogueSnapshot, declarations_of
 from gaby_connectors.sdk.manifest import Audience
 
 _MOST_CALLS = 200
@@ -23,13 +23,13 @@ _BRIEF = 400
 """Of results that are not among the latest."""
 
 
-class Toolbox:
+class PlannerTools:
     """The tools that may be used now, without the arguments that Gaby fills by itself."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: CatalogueSnapshot) -> None:
         self.snapshot = snapshot
         self.tools = [
-            Tool(
+            ToolOption(
                 name=entry.facts.full_name,
                 description=entry.definition.description,
                 parameters=entry.schema,
@@ -41,7 +41,7 @@ class Toolbox:
         ]
         self.tokens = sum(estimate(f"{each.name} {each.description} {each.parameters}") for each in self.tools)
 
-    def shown(self, memory: Memory) -> list[Tool]:
+    def shown(self, memory: WorkingMemory) -> list[ToolOption]:
         """Those that are offered, in the order in which they were, without the withdrawn ones."""
         tools = self.tools
         if memory.offered:
@@ -49,39 +49,39 @@ class Toolbox:
             tools = [known[name] for name in dict.fromkeys(memory.offered) if name in known]
         return [tool for tool in tools if tool.name not in memory.withdrawn] if memory.withdrawn else tools
 
-    def others(self, memory: Memory) -> list[Tool]:
+    def others(self, memory: WorkingMemory) -> list[ToolOption]:
         """Those that are not offered and may be used."""
         if not memory.offered:
             return []
         return [tool for tool in self.tools if tool.name not in {*memory.offered, *memory.withdrawn}]
 
 
-class Toolboxes:
+class PlannerToolsCache:
     """Made once for each state of a workspace's connectors."""
 
     def __init__(self) -> None:
-        self._made: dict[WorkspaceId, Toolbox] = {}
+        self._made: dict[WorkspaceId, PlannerTools] = {}
 
-    def of(self, snapshot: Snapshot) -> Toolbox:
+    def of(self, snapshot: CatalogueSnapshot) -> PlannerTools:
         known = self._made.get(snapshot.workspace_id)
         if known is None or known.snapshot is not snapshot:
-            known = self._made[snapshot.workspace_id] = Toolbox(snapshot)
+            known = self._made[snapshot.workspace_id] = PlannerTools(snapshot)
         return known
 
 
-class Facts(Protocol):
+class MemoryFacts(Protocol):
     """What is remembered about the people and systems of a ticket. Empty until memory is built."""
 
     async def about(self, workspace_id: WorkspaceId, requester: str | None, text: str, limit: int) -> Sequence[str]: ...
 
 
-class NoFacts:
+class NoMemoryFacts:
     async def about(self, workspace_id: WorkspaceId, requester: str | None, text: str, limit: int) -> Sequence[str]:
         return ()
 
 
 @dataclass(frozen=True)
-class Filled:
+class BuiltEnvelope:
     envelope: Envelope
     tokens: dict[str, int]
     """For each part, guessed from above."""
@@ -90,15 +90,15 @@ class Filled:
 
 
 def fill(
-    memory: Memory,
-    tools: Toolbox,
+    memory: WorkingMemory,
+    tools: PlannerTools,
     facts: Sequence[str],
-    bounds: Bounds,
+    bounds: EnvelopeLimits,
     *,
     reader: Reader,
     ticket_id: str,
     now: datetime,
-) -> Filled:
+) -> BuiltEnvelope:
     """Pages that `reader`, who gets the reply, may not know are left out until they are asked for."""
     ticket = memory.ticket
     text = "\n\n".join((ticket.body, *ticket.messages))
@@ -138,17 +138,17 @@ def fill(
         "results": sum(estimate(each.result) for each in calls),
         "tools": tools.tokens,
     }
-    return Filled(envelope, tokens, withheld=withheld)
+    return BuiltEnvelope(envelope, tokens, withheld=withheld)
 
 
-def _passages(memory: Memory, reader: Reader, bounds: Bounds) -> tuple[list[Passage], bool]:
+def _passages(memory: WorkingMemory, reader: Reader, bounds: EnvelopeLimits) -> tuple[list[PlannerPassage], bool]:
     """Each by a name that stays the same, at the turn from which on it could be seen; and whether some are kept back.
 
     The latest search knows most about what is looked for, so what it found comes first.
     """
     names = {each.citation: (name, turn) for name, each, turn in named_pages(memory, reader)}
     found = [
-        Passage(
+        PlannerPassage(
             name=names[each.citation][0],
             citation=each.citation,
             title=each.title,
@@ -165,7 +165,7 @@ def _passages(memory: Memory, reader: Reader, bounds: Bounds) -> tuple[list[Pass
     return found[:most], len(found) < len(memory.passages)
 
 
-def named_pages(memory: Memory, reader: Reader) -> list[tuple[str, PassageRecord, int]]:
+def named_pages(memory: WorkingMemory, reader: Reader) -> list[tuple[str, PassageRecord, int]]:
     """The pages that the planner may see, each with the name that a conclusion cites it by and the turn from which on
     it was seen. They are counted in that order: a gap would tell that there are others, and a name never changes."""
     asked = next((place for place, turn in enumerate(memory.turns, 1) if turn.internal), 0)
@@ -178,7 +178,7 @@ def named_pages(memory: Memory, reader: Reader) -> list[tuple[str, PassageRecord
     return [(f"p{number}", each, turn) for number, (turn, each) in enumerate(ordered, 1)]
 
 
-def _turns(memory: Memory) -> list[Turn]:
+def _turns(memory: WorkingMemory) -> list[Turn]:
     numbers = {call.id: call.number for call in memory.calls}
     return [
         Turn(
@@ -196,11 +196,11 @@ def _turns(memory: Memory) -> list[Turn]:
     ]
 
 
-def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:
+def _calls(calls: Sequence[CallRecord], bounds: EnvelopeLimits) -> list[CompletedCall]:
     """The latest results in full, of earlier ones the beginning."""
     latest = len(calls) - bounds.results
     return [
-        MadeCall(
+        CompletedCall(
             number=call.number,
             tool=call.tool,
             arguments=call.arguments,
@@ -214,5 +214,5 @@ def _calls(calls: Sequence[CallRecord], bounds: Bounds) -> list[MadeCall]:
     ]
 
 
-def _size(place: int, latest: int, bounds: Bounds) -> int:
+def _size(place: int, latest: int, bounds: EnvelopeLimits) -> int:
     return bounds.result_characters if place >= latest else _BRIEF

@@ -14,7 +14,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.tickets.adapters.adapter import DeskRefused
 from gaby.tickets.escalation import Escalation, EscalationTarget, open_channel
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby_connectors.sdk.address_guard import AddressPolicy
 
 _PURPOSE = "escalation"
 
@@ -27,9 +27,9 @@ class Escalations:
         vault: Vault,
         http: httpx2.AsyncClient,
         public_url: str,
-        outside: OutsideAddresses | None = None,
+        outside: AddressPolicy | None = None,
     ) -> None:
-        self._outside = outside or OutsideAddresses()
+        self._outside = outside or AddressPolicy()
         self._database = database
         self._clock = clock
         self._vault = vault

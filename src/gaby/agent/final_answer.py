@@ -11,19 +11,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from gaby.agent.envelope import named_pages
-from gaby.agent.memory import CallRecord, Memory
-from gaby.agent.moves import Investigating
+from gaby.agent.memory import CallRecord, WorkingMemory
+from gaby.agent.planning_step import PlanningStep
 from gaby.agent.replies import cited_text
 from gaby.agent.reply_text import ReplyText
-from gaby.agent.thinking import Thinking
+from gaby.agent.run_context import InvestigationContext
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
 from gaby.kernel.outcomes import Verdict
-from gaby.llm.books import OFFLINE, BudgetSpent
-from gaby.llm.results import Result
+from gaby.llm.budget_ledger import OFFLINE, BudgetSpent
+from gaby.llm.results import SkillResult
 from gaby.llm.service import Models
-from gaby.mind import Conclusion as RulesConclusion
-from gaby.mind import cited_sentences, shown
+from gaby.mind import RuleConclusion, cited_sentences, shown
 from gaby.safety import Reader
 from gaby.skills import conclusion as concluding
 from gaby.skills import plan, review
@@ -53,13 +52,13 @@ class FinalAnswer:
     tokens: int = 0
     nano_usd: int = 0
 
-    def spending(self, *results: Result[review.Review] | Result[plan.Step]) -> "FinalAnswer":
+    def spending(self, *results: SkillResult[review.Review] | SkillResult[plan.PlannerStep]) -> "FinalAnswer":
         tokens = self.tokens + sum(each.usage.counted for each in results)
         return replace(self, tokens=tokens, nano_usd=self.nano_usd + sum(each.nano_usd or 0 for each in results))
 
 
 @dataclass(frozen=True)
-class _Reviewed:
+class _ReviewedText:
     text: ReplyText
     unsupported: dict[int, str]
     """By place, why."""
@@ -78,21 +77,21 @@ class _Reviewed:
 
 
 @dataclass(frozen=True)
-class _Spent:
-    results: list[Result[review.Review] | Result[plan.Step]] = field(
-        default_factory=list[Result[review.Review] | Result[plan.Step]]
+class _ModelResults:
+    results: list[SkillResult[review.Review] | SkillResult[plan.PlannerStep]] = field(
+        default_factory=list[SkillResult[review.Review] | SkillResult[plan.PlannerStep]]
     )
 
 
-class Answerer:
-    def __init__(self, models: Models, thinking: Thinking, clock: Clock) -> None:
+class FinalAnswerWriter:
+    def __init__(self, models: Models, thinking: PlanningStep, clock: Clock) -> None:
         self._models = models
         self._clock = clock
         self._thinking = thinking
 
-    async def by_model(self, run: Investigating, concluded: concluding.Conclusion, source: str) -> FinalAnswer:
+    async def by_model(self, run: InvestigationContext, concluded: concluding.Conclusion, source: str) -> FinalAnswer:
         """Reviewed; sent back once if there are doubts; then what is still not supported is left out."""
-        spent = _Spent()
+        spent = _ModelResults()
         reviewed = await self._review(run, concluded, spent)
         if reviewed is not None and (reviewed.unsupported or _is_open(concluded, reviewed)):
             again = await self._again(run, concluded, reviewed, spent)
@@ -102,7 +101,7 @@ class Answerer:
         return answer.spending(*spent.results)
 
     def _answer(
-        self, run: Investigating, concluded: concluding.Conclusion, reviewed: _Reviewed | None, source: str
+        self, run: InvestigationContext, concluded: concluding.Conclusion, reviewed: _ReviewedText | None, source: str
     ) -> FinalAnswer:
         verdict: Verdict = concluded.verdict
         reasons = [concluded.why] if concluded.why else []
@@ -123,7 +122,7 @@ class Answerer:
             reasons.append(objection or _NO_EVIDENCE)
         return FinalAnswer(verdict, reasons, reply, self._note(concluded, reviewed, tokens), source)
 
-    def _note(self, concluded: concluding.Conclusion, reviewed: _Reviewed | None, tokens: dict[str, str]) -> str:
+    def _note(self, concluded: concluding.Conclusion, reviewed: _ReviewedText | None, tokens: dict[str, str]) -> str:
         parts = [ReplyText.read(concluded.cause).written(tokens), ReplyText.read(concluded.note).written(tokens)]
         if concluded.open:
             parts.append("\n".join(("Still open:", *(f"- {each}" for each in concluded.open))))
@@ -132,11 +131,13 @@ class Answerer:
             parts.append("\n".join(("Left out of the reply, since no source carries it:", *lines)))
         return "\n\n".join(part for part in parts if part)
 
-    async def _review(self, run: Investigating, concluded: concluding.Conclusion, spent: _Spent) -> _Reviewed | None:
+    async def _review(
+        self, run: InvestigationContext, concluded: concluding.Conclusion, spent: _ModelResults
+    ) -> _ReviewedText | None:
         """None when nobody could review it."""
         text = ReplyText.read(concluded.reply)
         if not text.sentences:
-            return _Reviewed(text, {}, complete=False, why=_NO_EVIDENCE)
+            return _ReviewedText(text, {}, complete=False, why=_NO_EVIDENCE)
         try:
             draft = await asyncio.to_thread(_draft, run, concluded, text, self._clock.now())
             result = await self._models.runner.run(review.skill, draft, run.occasion)
@@ -152,10 +153,10 @@ class Answerer:
             for place in range(len(text.sentences))
             if place in found and found[place].support == "unsupported"
         }
-        return _Reviewed(text, unsupported, result.value.complete, result.value.why)
+        return _ReviewedText(text, unsupported, result.value.complete, result.value.why)
 
     async def _again(
-        self, run: Investigating, concluded: concluding.Conclusion, reviewed: _Reviewed, spent: _Spent
+        self, run: InvestigationContext, concluded: concluding.Conclusion, reviewed: _ReviewedText, spent: _ModelResults
     ) -> concluding.Conclusion | None:
         doubts = reviewed.doubts
         if _is_open(concluded, reviewed):
@@ -174,13 +175,13 @@ class Answerer:
         return planned.value.conclusion
 
 
-def source_tokens(memory: Memory, reader: Reader) -> dict[str, str]:
+def source_tokens(memory: WorkingMemory, reader: Reader) -> dict[str, str]:
     """The tokens of what a conclusion cites by its short name."""
     pages = {name: each.citation for name, each, _ in named_pages(memory, reader)}
     return {**pages, **{f"c{call.number}": call.citation for call in memory.calls}}
 
 
-def by_rules(conclusion: RulesConclusion) -> FinalAnswer:
+def by_rules(conclusion: RuleConclusion) -> FinalAnswer:
     judged = conclusion.judgement
     reply, note = cited_text(conclusion.sentences), cited_text(conclusion.notes)
     released = tuple(each.text for each in conclusion.sentences if each.released)
@@ -198,7 +199,9 @@ def by_rules(conclusion: RulesConclusion) -> FinalAnswer:
     )
 
 
-def _draft(run: Investigating, concluded: concluding.Conclusion, text: ReplyText, now: datetime) -> review.Draft:
+def _draft(
+    run: InvestigationContext, concluded: concluding.Conclusion, text: ReplyText, now: datetime
+) -> review.ReviewInput:
     memory = run.memory
     cited = {name for each in (*text.sentences, *cited_sentences(concluded.cause)) for name in each.citations}
     sources = {
@@ -214,7 +217,7 @@ def _draft(run: Investigating, concluded: concluding.Conclusion, text: ReplyText
     changes = [call for call in memory.calls if call.lane == "write"]
     behind = _after(memory.calls, changes)
     ticket = memory.ticket
-    return review.Draft(
+    return review.ReviewInput(
         ticket=f"{ticket.title}\n\n{ticket.body}"[:_TICKET_CHARACTERS],
         dialogue=[f"{each.author}: {each.text}" for each in ticket.dialogue[-20:]],
         verdict=concluded.verdict,
@@ -238,11 +241,11 @@ def _after(calls: Sequence[CallRecord], changes: Sequence[CallRecord]) -> set[st
     return {f"c{call.number}" for call in calls if done and call.number >= min(done)}
 
 
-def _is_open(concluded: concluding.Conclusion, reviewed: _Reviewed) -> bool:
+def _is_open(concluded: concluding.Conclusion, reviewed: _ReviewedText) -> bool:
     return concluded.verdict == "auto_resolved" and not (reviewed.complete and reviewed.answers)
 
 
-def _objection(concluded: concluding.Conclusion, reviewed: _Reviewed) -> str:
+def _objection(concluded: concluding.Conclusion, reviewed: _ReviewedText) -> str:
     if concluded.verdict != "auto_resolved":
         return ""
     return "" if not _is_open(concluded, reviewed) else reviewed.why if reviewed.answers else _NO_EVIDENCE

@@ -9,7 +9,7 @@ from sqlalchemy import exists, select
 from gaby.agent.models import Investigation, InvestigationStep
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.learning.gate import Resolution
@@ -23,19 +23,19 @@ _MOST_STEPS = 40
 _Run = Investigation
 
 
-class Weighed(NamedTuple):
+class LearningDecision(NamedTuple):
     waits: bool
     """For a person, as something to learn."""
     why: str
 
 
-class Learning:
+class LearningService:
     def __init__(self, database: Database, clock: Clock, knowledge: Knowledge) -> None:
         self._database = database
         self._clock = clock
         self._knowledge = knowledge
 
-    async def rate(self, session: WriteSession, actor: Actor, run: Investigation, rating: int) -> Weighed:
+    async def rate(self, session: WriteSession, actor: Actor, run: Investigation, rating: int) -> LearningDecision:
         """What somebody thought of it. They may think better of it later; what was decided by then stays decided."""
         run.rating = rating
         payload = {"run_id": str(run.id), "ticket_id": str(run.ticket_id), "rating": rating}
@@ -45,7 +45,7 @@ class Learning:
     async def weigh_due(self) -> int:
         """Those that nobody disputed for as long as the gate asks for. How many were looked at."""
         due = select(_Run.workspace_id, _Run.id).where(_Run.weigh_at <= self._clock.now())
-        async with self._database.read(Across("good investigations are found in every workspace")) as session:
+        async with self._database.read(AllWorkspaces("good investigations are found in every workspace")) as session:
             found = (await session.execute(due.order_by(_Run.weigh_at).limit(_AT_ONCE))).all()
         for place, run_id in found:
             await self._weigh_one(WorkspaceId(place), run_id)
@@ -63,13 +63,13 @@ class Learning:
             else:
                 await self._weigh(session, system_actor("schedule", place), run)
 
-    async def _weigh(self, session: WriteSession, actor: Actor, run: Investigation) -> Weighed:
+    async def _weigh(self, session: WriteSession, actor: Actor, run: Investigation) -> LearningDecision:
         resolution = await self._resolution(session, run)
         gate, candidate = await self._knowledge.parts.candidates.stage(session, actor, resolution)
         run.weigh_at = gate.again_at
         if candidate is None or candidate.state == "staged":
-            return Weighed(waits=candidate is not None, why=gate.reason)
-        return Weighed(waits=False, why=f"The same was {candidate.state} before.")
+            return LearningDecision(waits=candidate is not None, why=gate.reason)
+        return LearningDecision(waits=False, why=f"The same was {candidate.state} before.")
 
     async def _resolution(self, session: ReadSession, run: Investigation) -> Resolution:
         ticket = await session.get_one(Ticket, (session.workspace_id, run.ticket_id))

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 
 from gaby.agent.memory import PassageRecord, TicketView
-from gaby.agent.moves import Investigating
 from gaby.agent.retry_later import WAITED_TOO_LONG
+from gaby.agent.run_context import InvestigationContext
 from gaby.safety import EVERYBODY, STAFF_ONLY, Readers, owned_by
 from gaby.tools.disclosure import requester_of
 from gaby.tools.runs import result_source
 from gaby_connectors.sdk.manifest import Audience
 
 
-def enter_memory(run: Investigating) -> None:
+def enter_memory(run: InvestigationContext) -> None:
     """Everything that a run which is taken up again had read before; results are entered by the path to tools."""
     enter_ticket(run, run.memory.ticket)
     enter_passages(run, run.memory.passages, internal=run.memory.internal)
     enter_earlier(run, run.memory.earlier, is_open=run.memory.earlier_is_open)
 
 
-def enter_earlier(run: Investigating, changes: Sequence[str], *, is_open: bool) -> None:
+def enter_earlier(run: InvestigationContext, changes: Sequence[str], *, is_open: bool) -> None:
     """Changes of earlier investigations, as a planner is shown them: for the requester, if they were told all that was
     read then, and are vouched for now."""
     if changes:
@@ -26,7 +26,7 @@ def enter_earlier(run: Investigating, changes: Sequence[str], *, is_open: bool) 
         run.tools.ledger.reading.read("changes that were made on the ticket before", [readers])
 
 
-def enter_ticket(run: Investigating, ticket: TicketView) -> None:
+def enter_ticket(run: InvestigationContext, ticket: TicketView) -> None:
     ledger = run.tools.ledger
     if not (ticket.body or ticket.title):
         return
@@ -46,7 +46,7 @@ def enter_ticket(run: Investigating, ticket: TicketView) -> None:
         ledger.reading.read("private notes on the ticket", [STAFF_ONLY])
 
 
-def enter_calls(run: Investigating) -> None:
+def enter_calls(run: InvestigationContext) -> None:
     """Whatever a planner is shown of calls is in the ledger. What nobody has entered with its readers is for the staff,
     such as what a colleague wrote when they refused; only Gaby's own reasons tell nothing."""
     tools = run.tools
@@ -60,7 +60,7 @@ def enter_calls(run: Investigating) -> None:
             tools.entered.add(call.id)
 
 
-def enter_passages(run: Investigating, passages: Sequence[PassageRecord], *, internal: bool) -> None:
+def enter_passages(run: InvestigationContext, passages: Sequence[PassageRecord], *, internal: bool) -> None:
     """A page that nobody was shown is not read; but whoever repeats it is found out all the same."""
     ledger, reader = run.tools.ledger, requester_of(run.tools)
     for each in passages:

@@ -14,15 +14,15 @@ from sqlalchemy import ColumnElement, exists, func, select
 
 from gaby.agent.models import Investigation
 from gaby.agent.queue import MOST_DEATHS
-from gaby.agent.starting import Starter
-from gaby.audit import AuditLog, Outcome, PendingIntent
+from gaby.agent.run_start import RunStarter
+from gaby.audit import AuditLog, IntentOutcome, PendingIntent
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database, ReadSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession
 from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
-from gaby.tickets.canonical import rank_of
+from gaby.tickets.canonical_ticket import rank_of
 from gaby.tickets.models import UNDER_WAY, Ticket
 
 Rule = Literal["unattended", "silent", "ahead", "suspect", "without_run", "open_effects"]
@@ -36,7 +36,7 @@ IN_WORDS: dict[Rule, str] = {
 }
 BOUND = timedelta(minutes=5)
 """So long something may be due before somebody is told."""
-_ALL = Across("nothing is forgotten in any workspace")
+_ALL = AllWorkspaces("nothing is forgotten in any workspace")
 _MOST = 1000
 _Run = Investigation
 _log = get_log(__name__)
@@ -47,7 +47,7 @@ class Liveness:
     database: Database
     clock: Clock
     audit: AuditLog
-    starter: Starter
+    starter: RunStarter
     lease: timedelta
     longest_call: timedelta
 
@@ -94,7 +94,7 @@ class Liveness:
         orphans = await self._orphans()
         for intent in orphans:
             actor = system_actor("liveness", intent.workspace_id)
-            await self.audit.resolve(actor, intent, Outcome.UNKNOWN, {"why": "its process ended in the middle"})
+            await self.audit.resolve(actor, intent, IntentOutcome.UNKNOWN, {"why": "its process ended in the middle"})
             _log.warning("effect.unknown", effect=intent.event, intent=str(intent.id))
         return len(orphans)
 

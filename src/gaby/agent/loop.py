@@ -9,23 +9,20 @@ from typing import Any
 from sqlalchemy import select
 
 from gaby.agent import budget
-from gaby.agent.acting import Hands
-from gaby.agent.edges import Edge, EdgeWriter, Lease, LeaseLost, Step
 from gaby.agent.escalations import Escalations
-from gaby.agent.finishing import Finisher
-from gaby.agent.judging import Judge
 from gaby.agent.ledger_entries import enter_calls, enter_memory
-from gaby.agent.loading import load
 from gaby.agent.memory import CallRecord, pack
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating, Move
 from gaby.agent.persona import Personas
-from gaby.agent.queue import MOST_FAILURES, Claimed, Queue
+from gaby.agent.planning_step import PlanningStep
+from gaby.agent.queue import MOST_FAILURES, ClaimedRun, RunQueue
 from gaby.agent.retry_later import WAITED_TOO_LONG
+from gaby.agent.run_context import InvestigationContext, NextTransition
+from gaby.agent.run_loader import load
 from gaby.agent.states import (
     Acting,
     Created,
-    Done,
+    DoneState,
     Halted,
     Judging,
     Observing,
@@ -36,7 +33,10 @@ from gaby.agent.states import (
     WaitingApproval,
     WritingBack,
 )
-from gaby.agent.thinking import Thinking
+from gaby.agent.tool_step import ToolStep
+from gaby.agent.transitions import Lease, LeaseLost, TimelineStep, Transition, TransitionWriter
+from gaby.agent.verdict_step import VerdictStep
+from gaby.agent.write_back_step import WriteBackStep
 from gaby.audit import AuditLog, FenceBroken
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
@@ -46,13 +46,13 @@ from gaby.kernel.errors import NotFound
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
-from gaby.llm.books import BudgetSpent
+from gaby.llm.budget_ledger import BudgetSpent
 from gaby.safety import Dictionary, Placeholders
 from gaby.tickets.authority import Authority, authority_of, is_instruction
 from gaby.tickets.intake import Intake
 from gaby.tickets.models import Ticket
 from gaby.tools import Run, Tools
-from gaby.usage.books import KeptBooks
+from gaby.usage.budget_ledger import StoredBudgetLedger
 
 INVESTIGATOR = "investigator"
 
@@ -60,30 +60,30 @@ _log = get_log(__name__)
 
 
 @dataclass(frozen=True)
-class LoopParts:
+class LoopDependencies:
     database: Database
     clock: Clock
     vault: Vault
     audit: AuditLog
     metrics: Metrics
     tools: Tools
-    books: KeptBooks
+    books: StoredBudgetLedger
     intake: Intake
-    queue: Queue
-    writer: EdgeWriter
+    queue: RunQueue
+    writer: TransitionWriter
     personas: Personas
     escalations: Escalations
-    thinking: Thinking
-    hands: Hands
-    judge: Judge
-    finisher: Finisher
+    thinking: PlanningStep
+    hands: ToolStep
+    judge: VerdictStep
+    finisher: WriteBackStep
 
 
-class Loop:
-    def __init__(self, parts: LoopParts) -> None:
+class InvestigationLoop:
+    def __init__(self, parts: LoopDependencies) -> None:
         self.parts = parts
 
-    async def resume(self, claimed: Claimed) -> Investigating:
+    async def resume(self, claimed: ClaimedRun) -> InvestigationContext:
         """Take a run up where its last edge left it. Whatever was done after that edge is found out from the log."""
         parts, lease = self.parts, claimed.lease
         async with parts.database.read(lease.workspace_id) as session:
@@ -97,7 +97,7 @@ class Loop:
         tools.most_wait = max(0.0, persona.wait_seconds - loaded.memory.waited)
         if loaded.memory.placeholders is not None:
             tools.placeholders = Placeholders.from_json(loaded.memory.placeholders)
-        run = Investigating(
+        run = InvestigationContext(
             lease=lease,
             state=loaded.state,
             memory=loaded.memory,
@@ -145,18 +145,18 @@ class Loop:
             run.ledger.learn_principal(verified)
         return run
 
-    def state(self, run: Investigating) -> State:
+    def state(self, run: InvestigationContext) -> State:
         return run.state
 
-    async def run(self, run: Investigating) -> State:
+    async def run(self, run: InvestigationContext) -> State:
         """Move after move, until it ends or has to rest."""
         while await self.step(run):
             pass
         return run.state
 
-    async def step(self, run: Investigating) -> bool:
+    async def step(self, run: InvestigationContext) -> bool:
         """One move. Whether it can go on at once. `LeaseLost` when somebody else carries it on."""
-        if isinstance(run.state, Done | Halted):
+        if isinstance(run.state, DoneState | Halted):
             return False
         await failpoint_async(f"loop.before.{run.state.name}")
         try:
@@ -175,21 +175,21 @@ class Loop:
         await failpoint_async(f"loop.thought.{run.state.name}")
         await self._write(run, move)
         await failpoint_async(f"loop.after.{run.state.name}")
-        return move.rest_until is None and not isinstance(run.state, Done | Halted)
+        return move.rest_until is None and not isinstance(run.state, DoneState | Halted)
 
-    async def _next(self, run: Investigating) -> Move | None:
+    async def _next(self, run: InvestigationContext) -> NextTransition | None:
         state = run.state
         if run.halt is not None:
             return await self.parts.finisher.halted(run, run.halt)
         if run.failures >= MOST_FAILURES:
             return await self._broken(run, f"It ended its process {run.failures} times, and never got any further.")
-        if not isinstance(state, Created | Judging | WritingBack | Done | Halted | WaitingApproval):
+        if not isinstance(state, Created | Judging | WritingBack | DoneState | Halted | WaitingApproval):
             used = budget.spent(run.memory, run.persona, run.cap, working_for=self._worked(run))
             if used is not None:
                 return await self._out_of_budget(run, used)
         return await self._move(run, state)
 
-    async def _move(self, run: Investigating, state: State) -> Move | None:
+    async def _move(self, run: InvestigationContext, state: State) -> NextTransition | None:
         thinking = self.parts.thinking
         match state:
             case Created():
@@ -205,7 +205,9 @@ class Loop:
             case _:
                 return await self._end(run, state)
 
-    async def _use_hands(self, run: Investigating, state: SafetyCheck | WaitingApproval | Acting) -> Move | None:
+    async def _use_hands(
+        self, run: InvestigationContext, state: SafetyCheck | WaitingApproval | Acting
+    ) -> NextTransition | None:
         hands = self.parts.hands
         match state:
             case SafetyCheck():
@@ -215,45 +217,47 @@ class Loop:
             case Acting():
                 return await hands.act(run, state)
 
-    async def _end(self, run: Investigating, state: Judging | WritingBack | Done | Halted) -> Move | None:
+    async def _end(
+        self, run: InvestigationContext, state: Judging | WritingBack | DoneState | Halted
+    ) -> NextTransition | None:
         match state:
             case Judging():
                 escalates = await self.parts.escalations.has_target(run.workspace_id)
                 return await self.parts.judge.judge(run, state, escalates=escalates)
             case WritingBack():
                 return await self.parts.finisher.write_back(run, state)
-            case Done() | Halted():
+            case DoneState() | Halted():
                 raise AssertionError("an ended run makes no move")
 
-    async def fail(self, run: Investigating, error: BaseException, trace: str) -> None:
+    async def fail(self, run: InvestigationContext, error: BaseException, trace: str) -> None:
         """Something broke that no other try would mend: it ends here, and the log holds all that is known."""
-        if isinstance(run.state, Done | Halted):
+        if isinstance(run.state, DoneState | Halted):
             return
         _log.error("run.failed", run=str(run.run_id), state=run.state.name, exc_info=error)
         move = await self._broken(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
         await self._write(run, replace(move, audit={**move.audit, "trace": run.told(trace)}))
 
-    async def put_down(self, run: Investigating) -> None:
+    async def put_down(self, run: InvestigationContext) -> None:
         """Others may go on with it at once."""
         await self.parts.queue.give_back(run.lease)
 
-    async def _broken(self, run: Investigating, what: str) -> Move:
+    async def _broken(self, run: InvestigationContext, what: str) -> NextTransition:
         """Somebody is told, as of any other end. Where not even that is possible, it stops at once."""
         state = run.state
-        step = Step("gaby", "Broken", what, "problem")
+        step = TimelineStep("gaby", "Broken", what, "problem")
         if isinstance(state, Judging) and state.broken is None:
-            return Move(state.failed(what), (step,), rest_until=self.parts.clock.now())
-        if isinstance(state, Judging | WritingBack | Done | Halted):
+            return NextTransition(state.failed(what), (step,), rest_until=self.parts.clock.now())
+        if isinstance(state, Judging | WritingBack | DoneState | Halted):
             return await self.parts.finisher.halted(run, what)
-        return Move(state.broken(what), (step,), rest_until=self.parts.clock.now())
+        return NextTransition(state.broken(what), (step,), rest_until=self.parts.clock.now())
 
-    async def _out_of_budget(self, run: Investigating, what: str) -> Move:
+    async def _out_of_budget(self, run: InvestigationContext, what: str) -> NextTransition:
         state = run.state
-        if isinstance(state, Judging | WritingBack | Done | Halted):
+        if isinstance(state, Judging | WritingBack | DoneState | Halted):
             return await self.parts.finisher.halted(run, what)
-        return Move(state.out_of_budget(what), (Step("gaby", "Out of budget", what, "problem"),))
+        return NextTransition(state.out_of_budget(what), (TimelineStep("gaby", "Out of budget", what, "problem"),))
 
-    async def _write(self, run: Investigating, move: Move) -> None:
+    async def _write(self, run: InvestigationContext, move: NextTransition) -> None:
         parts = self.parts
         now = parts.clock.now()
         delta = move.delta
@@ -262,11 +266,11 @@ class Loop:
             more["placeholders"] = run.tools.placeholders.to_json()
         delta = delta.model_copy(update=more)
         n = run.edges + 1
-        ended = isinstance(move.state, Done | Halted)
+        ended = isinstance(move.state, DoneState | Halted)
         payload = {"run_id": str(run.run_id), "n": n, "from": run.state.name, "to": move.state.name, **move.audit}
-        event = "investigation.done" if isinstance(move.state, Done) else "investigation.moved"
+        event = "investigation.done" if isinstance(move.state, DoneState) else "investigation.moved"
         draft = parts.audit.draft(run.tools.actor, event, payload)
-        edge = Edge(
+        edge = Transition(
             lease=run.lease,
             n=n,
             state=move.state.name,
@@ -274,7 +278,7 @@ class Loop:
             at=now,
             lease_until=None if ended or move.rest_until is not None else now + parts.queue.lease,
             wake_at=None if ended else move.rest_until or now,
-            steps=move.steps or (Step("gaby", move.state.name, kind="quiet"),),
+            steps=move.steps or (TimelineStep("gaby", move.state.name, kind="quiet"),),
             drafts=(draft,),
             ending=move.ending,
             also=move.also,
@@ -288,7 +292,7 @@ class Loop:
         run.taken_up_at = parts.clock.monotonic()
         self._count(run, ended=ended)
 
-    def _count(self, run: Investigating, *, ended: bool) -> None:
+    def _count(self, run: InvestigationContext, *, ended: bool) -> None:
         if not ended:
             return
         place, metrics = str(run.workspace_id), self.parts.metrics
@@ -297,7 +301,7 @@ class Loop:
         metrics.investigation_seconds.labels(workspace=place, outcome=outcome).observe(run.memory.seconds)
         metrics.verdicts.labels(workspace=place, verdict=run.memory.verdict or "failed").inc()
 
-    def _worked(self, run: Investigating) -> float:
+    def _worked(self, run: InvestigationContext) -> float:
         return max(0.0, self.parts.clock.monotonic() - run.taken_up_at)
 
 

@@ -24,18 +24,18 @@ _PACKED_FROM = 200
 _ADDED_UP = {"iterations", "plans", "seconds", "waited", "outage", "tokens", "nano_usd"}
 
 
-class _Noted(BaseModel):
+class _MemoryRecord(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class DialogueRecord(_Noted):
+class DialogueRecord(_MemoryRecord):
     """A message on the ticket that its people can read."""
 
     author: Literal["requester", "colleague", "gaby", "somebody else"]
     text: str
 
 
-class TicketView(_Noted):
+class TicketView(_MemoryRecord):
     """The ticket as it was written. Raw, so it is only ever stored sealed."""
 
     title: str
@@ -55,7 +55,7 @@ class TicketView(_Noted):
     """How many messages of the requester there were. One more that comes too late begins another investigation."""
 
 
-class TurnRecord(_Noted):
+class TurnRecord(_MemoryRecord):
     """One answer of the planner, as it was carried out."""
 
     text: str = ""
@@ -68,7 +68,7 @@ class TurnRecord(_Noted):
     """The id, the tool and the arguments of each call that it wanted."""
 
 
-class CallRecord(_Noted):
+class CallRecord(_MemoryRecord):
     id: UUID
     number: int
     tool: str
@@ -88,7 +88,7 @@ class CallRecord(_Noted):
         return f"tool:{self.tool}#{self.number}"
 
 
-class PassageRecord(_Noted):
+class PassageRecord(_MemoryRecord):
     citation: str
     document_id: UUID
     title: str
@@ -104,13 +104,13 @@ class PassageRecord(_Noted):
     """A whole page that is a runbook."""
 
 
-class SimilarTicket(_Noted):
+class SimilarTicket(_MemoryRecord):
     title: str
     status: str
     summary: str = ""
 
 
-class Delta(_Noted):
+class MemoryDelta(_MemoryRecord):
     """What one edge adds. Lists grow; single values replace those before."""
 
     ticket: TicketView | None = None
@@ -168,7 +168,7 @@ class Delta(_Noted):
     """A model has planned or judged, and so chosen what the ending is made of."""
 
 
-class Memory(BaseModel):
+class WorkingMemory(BaseModel):
     ticket: TicketView = TicketView(title="", body="")
     intent: str | None = None
     urgency: str | None = None
@@ -210,7 +210,7 @@ class Memory(BaseModel):
         """What the ticket's status says: what was resolved stays resolved when somebody says thanks."""
         return "auto_resolved" if verdict == "skipped" and self.before == "auto_resolved" else verdict
 
-    def add(self, delta: Delta) -> None:
+    def add(self, delta: MemoryDelta) -> None:
         for name in delta.model_fields_set:
             value = getattr(delta, name)
             if name in _ADDED_UP:
@@ -224,16 +224,16 @@ class Memory(BaseModel):
                 setattr(self, name, value)
 
 
-def pack(state: State, delta: Delta) -> bytes:
+def pack(state: State, delta: MemoryDelta) -> bytes:
     """One edge as it is sealed."""
     plain = _dumped({"state": state.model_dump(mode="json"), "delta": delta.model_dump(exclude_unset=True)})
     return b"z" + zlib.compress(plain, 6) if len(plain) >= _PACKED_FROM else b"j" + plain
 
 
-def unpack(data: bytes) -> tuple[State, Delta]:
+def unpack(data: bytes) -> tuple[State, MemoryDelta]:
     plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
     told = _loaded(plain)
-    return STATE.validate_python(told["state"]), Delta.model_validate(told["delta"])
+    return STATE.validate_python(told["state"]), MemoryDelta.model_validate(told["delta"])
 
 
 def _dumped(value: dict[str, Any]) -> bytes:

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gaby.agent.moves import Investigating
 from gaby.agent.replies import tokens_in
+from gaby.agent.run_context import InvestigationContext
 from gaby.kernel.ids import ApprovalId
-from gaby.llm.books import OFFLINE
+from gaby.llm.budget_ledger import OFFLINE
 from gaby.mind import cited_sentences
 from gaby.safety.reply_markdown import clean_reply
 from gaby.tickets.models import Posting
-from gaby.tickets.postings import Gated
-from gaby.tools import Call, Tools
-from gaby.tools.messages import Message, MessageKind
+from gaby.tickets.postings import PostingDecision
+from gaby.tools import ToolCall, Tools
+from gaby.tools.messages import MessageKind, OutgoingMessage
 from gaby.tools.runs import Author, result_source
 
 
@@ -23,11 +23,11 @@ class MessageGate:
     """The gate of one run. What it decides about is exactly what would be sent."""
 
     tools: Tools
-    run: Investigating
+    run: InvestigationContext
     drafts: bool = False
     """At the ticket's desk every reply waits for a person."""
 
-    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated:
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> PostingDecision:
         if (fallback := content.get("otherwise")) is not None and posting.approval_id is None:
             # Where a colleague goes on anyway, nobody is asked about words of courtesy.
             told = await self._decide(posting, content, asks=False)
@@ -36,13 +36,13 @@ class MessageGate:
             return await self._decide(posting, {"body": fallback, "private": False, "fixed": True})
         return await self._decide(posting, content)
 
-    async def _decide(self, posting: Posting, content: dict[str, Any], *, asks: bool = True) -> Gated:
+    async def _decide(self, posting: Posting, content: dict[str, Any], *, asks: bool = True) -> PostingDecision:
         kind = _kind(posting.kind, content)
         fixed = content.get("fixed") is True
         # Nobody is asked about a line that says no more than that somebody takes over.
         asks = asks and not (self.drafts and fixed)
         why = " ".join(self.run.memory.reasons)[:500]
-        call = Call(
+        call = ToolCall(
             f"gaby.{kind}",
             _arguments(kind, content),
             posting.id,
@@ -50,12 +50,12 @@ class MessageGate:
             composed_by="rules" if fixed else self._author(),
         )
         released = () if fixed or kind != "reply" else _as_sent(self.run.memory.released)
-        message = Message(kind, call, () if fixed else self._cited(), released)
+        message = OutgoingMessage(kind, call, () if fixed else self._cited(), released)
         approval_id = ApprovalId(posting.approval_id) if posting.approval_id is not None else None
         drafts = self.drafts or content.get("suggestion") is True
         ruling = await self.tools.messages.decide(message, self.run.tools, approval_id, asks=asks, drafts=drafts)
         asked = ruling.approval
-        return Gated(
+        return PostingDecision(
             outcome=ruling.outcome,
             rule=ruling.rule,
             reason=self.run.told(ruling.reason),

@@ -89,7 +89,7 @@ def has_not_ended() -> ColumnElement[bool]:
     return Investigation.wake_at > _LONG_AGO
 
 
-class InvestigationEdge(Base):
+class InvestigationTransition(Base):
     """One transition: the state that it led to, and what it added to the working memory. Never changed."""
 
     __tablename__ = "investigation_edges"

@@ -13,7 +13,7 @@ from gaby.kernel.errors import Invalid
 from gaby.kernel.events import Event
 
 
-class Bounds(BaseModel):
+class EnvelopeLimits(BaseModel):
     """How much of each kind the planner is shown."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,7 +40,7 @@ class Persona(BaseModel):
     ] = 600
     triage: Annotated[bool, Field(description="Put aside tickets that need no investigation.")] = True
     time_entries: Annotated[bool, Field(description="Log the time spent, where the desk can.")] = True
-    bounds: Bounds = Bounds()
+    bounds: EnvelopeLimits = EnvelopeLimits()
 
     @property
     def longest(self) -> timedelta:

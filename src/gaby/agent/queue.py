@@ -20,13 +20,13 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, case, exists, func, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from gaby.agent.begun_changes import begun_changes
-from gaby.agent.edges import Lease
+from gaby.agent.applied_changes import begun_changes
 from gaby.agent.models import Investigation
+from gaby.agent.transitions import Lease
 from gaby.identity.models import Workspace
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, RunId, WorkspaceId
 from gaby.kernel.log import get_log
@@ -42,7 +42,7 @@ _USUAL_SECONDS = 20.0
 """Of an investigation, until some have ended."""
 
 
-class Claimed(NamedTuple):
+class ClaimedRun(NamedTuple):
     lease: Lease
     ticket_id: UUID
     tries: int
@@ -56,7 +56,7 @@ class Claimed(NamedTuple):
         return self.tries > MOST_DEATHS
 
 
-class _Held(NamedTuple):
+class _LeaseSnapshot(NamedTuple):
     """A lease as it was seen."""
 
     token: int
@@ -66,7 +66,7 @@ class _Held(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Depth:
+class QueueDepth:
     """How much waits, and for how long something new would have to."""
 
     waiting: int
@@ -105,30 +105,30 @@ def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID,
     )
 
 
-def _claimed(place: WorkspaceId, row: Row[UUID, int, UUID, int, int, int]) -> Claimed:
-    return Claimed(Lease(place, RunId(row[0]), row[1]), row[2], row[3], row[4])
+def _claimed(place: WorkspaceId, row: Row[UUID, int, UUID, int, int, int]) -> ClaimedRun:
+    return ClaimedRun(Lease(place, RunId(row[0]), row[1]), row[2], row[3], row[4])
 
 
-class Queue:
+class RunQueue:
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta) -> None:
         self._database = database
         self._clock = clock
         self.lease = lease
         self._last: WorkspaceId = SYSTEM
         """Whose turn it was. Every process goes round by itself."""
-        self._held: dict[UUID, _Held] = {}
+        self._held: dict[UUID, _LeaseSnapshot] = {}
         self._looked_at = float("-inf")
 
-    async def claim(self, owner: str, most: int = 1, *, suspects: bool = True) -> list[Claimed]:
+    async def claim(self, owner: str, most: int = 1, *, suspects: bool = True) -> list[ClaimedRun]:
         """Up to so many that are due, each now this owner's alone."""
         if self._clock.monotonic() - self._looked_at >= self.lease.total_seconds() / _LOOKS_IN_A_LEASE:
             await self.release_dead()
         now = self._clock.now()
         if self._database.dialect == "sqlite" and not await self._anything(now, suspects=suspects):
             return []
-        async with self._database.write(Across("the queue serves every workspace")) as session:
+        async with self._database.write(AllWorkspaces("the queue serves every workspace")) as session:
             busy = await _busy(session, now)
-            claimed: list[Claimed] = []
+            claimed: list[ClaimedRun] = []
             while busy and len(claimed) < most:
                 for place, share in self._shares(busy, most - len(claimed)).items():
                     found = await self._take(session, place, owner, share, suspects=suspects)
@@ -142,13 +142,13 @@ class Queue:
         """Free what workers held that have not been heard of for the time of a lease."""
         now = self._clock.monotonic()
         query = select(_Run.workspace_id, _Run.id, _Run.lease_token, _Run.lease_until)
-        async with self._database.read(Across("workers of every workspace may have died")) as session:
+        async with self._database.read(AllWorkspaces("workers of every workspace may have died")) as session:
             rows = (await session.execute(query.where(_Run.lease_until.is_not(None)))).all()
-        held: dict[UUID, _Held] = {}
+        held: dict[UUID, _LeaseSnapshot] = {}
         dead: list[Lease] = []
         for place, run_id, token, until in rows:
             known = self._held.get(run_id)
-            seen = known if known is not None and known[:2] == (token, until) else _Held(token, until, now)
+            seen = known if known is not None and known[:2] == (token, until) else _LeaseSnapshot(token, until, now)
             held[run_id] = seen
             if now - seen.seen_at >= self.lease.total_seconds():
                 dead.append(Lease(WorkspaceId(place), RunId(run_id), token))
@@ -170,7 +170,7 @@ class Queue:
             self._last = place
         return shares
 
-    async def claim_one(self, owner: str, workspace_id: WorkspaceId, run_id: RunId) -> Claimed | None:
+    async def claim_one(self, owner: str, workspace_id: WorkspaceId, run_id: RunId) -> ClaimedRun | None:
         """This one, unless somebody else has it. It need not be due."""
         now = self._clock.now()
         mine = (_Run.workspace_id == workspace_id, _Run.id == run_id, _Run.wake_at.is_not(None))
@@ -209,7 +209,7 @@ class Queue:
         async with self._database.write(lease.workspace_id) as session:
             return (await session.execute(ended)).scalar_one_or_none() or 0
 
-    async def begin_alone(self, claimed: Claimed) -> None:
+    async def begin_alone(self, claimed: ClaimedRun) -> None:
         """Counted before it begins: a process that dies of it can count nothing any more. Each time it then waits
         longer, since whatever else kills processes passes."""
         failures = claimed.failures + 1
@@ -222,7 +222,7 @@ class Queue:
         """Look at everything again that waits for its time. Nothing is done too early: whoever looks sees that."""
         now = self._clock.now()
         late = update(_Run).where(_Run.wake_at.is_not(None), _Run.wake_at > now).values(wake_at=now)
-        async with self._database.write(Across("the queue serves every workspace")) as session:
+        async with self._database.write(AllWorkspaces("the queue serves every workspace")) as session:
             return len((await session.execute(late.returning(_Run.id))).all())
 
     async def abandon(self, lease: Lease, reason: str) -> None:
@@ -258,7 +258,7 @@ class Queue:
         """How many are due that nobody holds, counted up to so many."""
         now = self._clock.now()
         query = select(_Run.id).where(*_due(now)).limit(most)
-        async with self._database.read(Across("the queue serves every workspace")) as session:
+        async with self._database.read(AllWorkspaces("the queue serves every workspace")) as session:
             return len((await session.scalars(query)).all())
 
     async def waiting(self) -> dict[WorkspaceId, int]:
@@ -266,10 +266,10 @@ class Queue:
         new = (_Run.workspace_id == Workspace.id, _Run.state == "created", _Run.wake_at <= self._clock.now())
         # Not GROUP BY: for that SQLite may go through all investigations in the order of their workspaces.
         query = select(Workspace.id, select(func.count()).select_from(_Run).where(*new).scalar_subquery())
-        async with self._database.read(Across("the depth of every workspace's queue is shown")) as session:
+        async with self._database.read(AllWorkspaces("the depth of every workspace's queue is shown")) as session:
             return {WorkspaceId(row[0]): row[1] for row in (await session.execute(query)).all() if row[1]}
 
-    async def depth(self, session: ReadSession, workspace_id: WorkspaceId) -> Depth:
+    async def depth(self, session: ReadSession, workspace_id: WorkspaceId) -> QueueDepth:
         now = self._clock.now()
         here = (_Run.workspace_id == workspace_id,)
         waiting = select(func.count()).where(*here, _Run.state == "created", _Run.wake_at <= now)
@@ -281,7 +281,7 @@ class Queue:
             .limit(_AVERAGE_OF)
         )
         spans = [(end - start).total_seconds() for start, end in (await session.execute(ended)).all() if start and end]
-        return Depth(
+        return QueueDepth(
             waiting=(await session.scalars(waiting)).one(),
             running=(await session.scalars(running)).one(),
             seconds_each=sum(spans) / len(spans) if spans else _USUAL_SECONDS,
@@ -290,12 +290,12 @@ class Queue:
     async def _anything(self, now: datetime, *, suspects: bool) -> bool:
         """Looking costs readers nothing; only who finds something asks for the right to write."""
         query = select(_Run.id).where(*_due(now, suspects=suspects)).limit(1)
-        async with self._database.read(Across("the queue serves every workspace")) as session:
+        async with self._database.read(AllWorkspaces("the queue serves every workspace")) as session:
             return (await session.scalars(query)).first() is not None
 
     async def _take(
         self, session: WriteSession, place: WorkspaceId, owner: str, most: int, *, suspects: bool
-    ) -> list[Claimed]:
+    ) -> list[ClaimedRun]:
         """The first of a workspace, at one stroke."""
         now = self._clock.now()
         due = (_Run.workspace_id == place, *_due(now, suspects=suspects))

@@ -4,32 +4,32 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gaby.mind import Cited, cited_sentences
+from gaby.mind import CitingSentence, cited_sentences
 
 _OPENING = re.compile(r"\s{0,40}(?:(?:[-*•+>]|[0-9]{1,3}[.)]|#{1,6})\s{1,8})?")
 """Of an item or a heading. It is kept, and is no part of the sentence."""
 
 
 @dataclass(frozen=True)
-class _Line:
+class _ReplyLine:
     opening: str
     sentences: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class ReplyText:
-    lines: tuple[_Line, ...]
-    sentences: tuple[Cited, ...]
+    lines: tuple[_ReplyLine, ...]
+    sentences: tuple[CitingSentence, ...]
 
     @classmethod
     def read(cls, text: str) -> "ReplyText":
-        lines: list[_Line] = []
-        sentences: list[Cited] = []
+        lines: list[_ReplyLine] = []
+        sentences: list[CitingSentence] = []
         for line in text.strip().splitlines():
             found = _OPENING.match(line)
             opening = found[0] if found is not None else ""
             said = cited_sentences(line[len(opening) :])
-            lines.append(_Line(opening, tuple(range(len(sentences), len(sentences) + len(said)))))
+            lines.append(_ReplyLine(opening, tuple(range(len(sentences), len(sentences) + len(said)))))
             sentences += said
         return cls(tuple(lines), tuple(sentences))
 
@@ -45,6 +45,6 @@ class ReplyText:
         return "\n".join(written).strip()
 
 
-def _with_tokens(sentence: Cited, tokens: Mapping[str, str]) -> str:
+def _with_tokens(sentence: CitingSentence, tokens: Mapping[str, str]) -> str:
     cited = dict.fromkeys(tokens[name] for name in sentence.citations if name in tokens)
     return " ".join((sentence.text, *(f"[{token}]" for token in cited)))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import ceil
 
-from gaby.agent.edges import Step
-from gaby.agent.memory import CallRecord, Memory
+from gaby.agent.memory import CallRecord, WorkingMemory
 from gaby.agent.persona import Persona
+from gaby.agent.transitions import TimelineStep
 from gaby.tools import Failed, RetryLater
 from gaby_connectors.sdk.manifest import ErrorKind
 
@@ -24,7 +24,7 @@ def wait_seconds(later: Sequence[RetryLater]) -> int:
     return max(1, *(ceil(each.seconds) for each in later))
 
 
-def may_wait(memory: Memory, persona: Persona, later: RetryLater) -> bool:
+def may_wait(memory: WorkingMemory, persona: Persona, later: RetryLater) -> bool:
     """Whether the whole wait fits into what is left of the run's."""
     seconds = wait_seconds([later])
     if later.rule != _OWN_LIMIT and memory.outage + seconds > persona.outage_seconds:
@@ -37,20 +37,20 @@ def outage_seconds(later: Sequence[RetryLater]) -> float:
     return float(max((ceil(each.seconds) for each in later if each.rule != _OWN_LIMIT), default=0))
 
 
-def waited_too_long(memory: Memory, later: RetryLater) -> Failed:
+def waited_too_long(memory: WorkingMemory, later: RetryLater) -> Failed:
     what = "Too many calls for" if later.rule in _TOO_MANY else "No use of"
     waited = f"waited {_span(memory.waited)}, and " if memory.waited else ""
     told = f"{what} {later.connector}: {waited}it would take {_span(later.seconds)} more. It was not done."
     return Failed(ErrorKind.RATE_LIMITED if later.rule in _TOO_MANY else ErrorKind.TRANSIENT, told)
 
 
-def wait_step(later: Sequence[RetryLater], until: datetime) -> Step:
+def wait_step(later: Sequence[RetryLater], until: datetime) -> TimelineStep:
     """The line of the timeline. What a connector said of its own failure is redacted by whoever shows it."""
     names = ", ".join(dict.fromkeys(each.connector for each in later))
     reasons = " ".join(dict.fromkeys(each.reason for each in later))
     # The seconds are rounded up, so that nobody looks before it goes on.
     shown = until + timedelta(seconds=59) if until.second or until.microsecond else until
-    return Step("gaby", f"Waits for {names}", f"{reasons} Goes on at {shown:%H:%M} UTC.", "info")
+    return TimelineStep("gaby", f"Waits for {names}", f"{reasons} Goes on at {shown:%H:%M} UTC.", "info")
 
 
 def missed_calls(calls: Sequence[CallRecord]) -> list[str]:

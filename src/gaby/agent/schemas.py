@@ -8,10 +8,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from gaby.agent.models import Investigation, InvestigationStep
-from gaby.agent.persona import Bounds, Persona
-from gaby.agent.queue import Depth
-from gaby.agent.service import Rated
-from gaby.kernel.text import Clean
+from gaby.agent.persona import EnvelopeLimits, Persona
+from gaby.agent.queue import QueueDepth
+from gaby.agent.service import RatingResult
+from gaby.kernel.text import CleanText
 from gaby.tickets.escalation import EscalationTarget, parse_target
 
 
@@ -58,7 +58,7 @@ class RunDetailOut(RunOut):
 class HaltIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    reason: Annotated[str, Clean(min_length=1, max_length=200, one_line=True)]
+    reason: Annotated[str, CleanText(min_length=1, max_length=200, one_line=True)]
 
 
 class RatingIn(BaseModel):
@@ -67,13 +67,13 @@ class RatingIn(BaseModel):
     rating: Annotated[int, Field(strict=True, ge=1, le=5, description="5: just what was needed. 1: of no use.")]
 
 
-class RatedOut(BaseModel):
+class RatingOut(BaseModel):
     run: RunOut
     staged: Annotated[bool, Field(description="It now waits for a person as something to learn.")]
     why: str
 
     @classmethod
-    def of(cls, rated: Rated) -> Self:
+    def of(cls, rated: RatingResult) -> Self:
         return cls(run=RunOut.of(rated.run), staged=rated.staged, why=rated.why)
 
 
@@ -84,7 +84,7 @@ class QueueOut(BaseModel):
     degraded: bool
 
     @classmethod
-    def of(cls, depth: Depth, slots: int, degraded_above: int) -> Self:
+    def of(cls, depth: QueueDepth, slots: int, degraded_above: int) -> Self:
         return cls(
             waiting=depth.waiting,
             running=depth.running,
@@ -93,7 +93,7 @@ class QueueOut(BaseModel):
         )
 
 
-class BoundsIn(BaseModel):
+class EnvelopeLimitsIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     passages: Annotated[int | None, Field(strict=True, ge=0, le=40)] = None
@@ -114,7 +114,7 @@ class PersonaIn(BaseModel):
     outage_seconds: Annotated[int | None, Field(strict=True, ge=0, le=86_400)] = None
     triage: Annotated[bool | None, Field(strict=True)] = None
     time_entries: Annotated[bool | None, Field(strict=True)] = None
-    bounds: BoundsIn | None = None
+    bounds: EnvelopeLimitsIn | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -136,7 +136,7 @@ class PersonaOut(BaseModel):
     outage_seconds: int
     triage: bool
     time_entries: bool
-    bounds: Bounds
+    bounds: EnvelopeLimits
     escalates_to: str | None
 
     @classmethod

@@ -8,15 +8,15 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from gaby.agent.edges import EdgeWriter
 from gaby.agent.escalations import Escalations
-from gaby.agent.learning import Learning
+from gaby.agent.learning import LearningService
 from gaby.agent.liveness import Liveness
-from gaby.agent.loading import Taken, edges_of, sealing_of
 from gaby.agent.models import Investigation, InvestigationStep, has_not_ended
 from gaby.agent.persona import Personas
-from gaby.agent.queue import Queue
-from gaby.agent.starting import Starter
+from gaby.agent.queue import RunQueue
+from gaby.agent.run_loader import StoredTransition, edges_of, sealing_of
+from gaby.agent.run_start import RunStarter
+from gaby.agent.transitions import TransitionWriter
 from gaby.audit import AuditLog
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
@@ -24,11 +24,11 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
-from gaby.tickets.canonical import rank_of
+from gaby.tickets.canonical_ticket import rank_of
 from gaby.tickets.models import Ticket
 
 if TYPE_CHECKING:
-    from gaby.agent.loop import Loop
+    from gaby.agent.loop import InvestigationLoop
 
 _AT_ONCE = 400
 """Values of one query."""
@@ -46,7 +46,7 @@ class NotEnded(Conflict):
     """No investigation of this ticket has ended yet, so there is nothing to rate."""
 
 
-class Rated(NamedTuple):
+class RatingResult(NamedTuple):
     run: Investigation
     staged: bool
     """Whether it now waits for a person as something to learn."""
@@ -59,20 +59,20 @@ class Agent:
     clock: Clock
     vault: Vault
     audit: AuditLog
-    queue: Queue
-    writer: EdgeWriter
+    queue: RunQueue
+    writer: TransitionWriter
     liveness: Liveness
-    starter: Starter
+    starter: RunStarter
     personas: Personas
     escalations: Escalations
-    learning: Learning
-    make: "Callable[[], Loop]"
+    learning: LearningService
+    make: "Callable[[], InvestigationLoop]"
     slots: int
     """Investigations at once in a process."""
     degraded_above: int
 
     @cached_property
-    def loop(self) -> "Loop":
+    def loop(self) -> "InvestigationLoop":
         return self.make()
 
     async def list(self, session: ReadSession, state: str | None = None, limit: int = 100) -> Sequence[Investigation]:
@@ -113,7 +113,7 @@ class Agent:
         query = select(step).where(step.workspace_id == session.workspace_id, step.run_id == run_id, step.n > after)
         return (await session.scalars(query.order_by(step.n, step.place))).all()
 
-    async def replay(self, session: ReadSession, run: Investigation) -> AsyncIterator[Taken]:
+    async def replay(self, session: ReadSession, run: Investigation) -> AsyncIterator[StoredTransition]:
         """Every edge that the run took, with what it added to the memory."""
         async for edge in edges_of(session, await sealing_of(session, self.vault, run), run):
             yield edge
@@ -145,7 +145,7 @@ class Agent:
         self._tell(session, actor, run, "resume_asked")
         return run
 
-    async def rate(self, session: WriteSession, actor: Actor, ticket: Ticket, rating: int) -> Rated:
+    async def rate(self, session: WriteSession, actor: Actor, ticket: Ticket, rating: int) -> RatingResult:
         """What somebody thought of how it ended last; a good one may be learned from, if a person agrees."""
         run = Investigation
         ended = (run.workspace_id == session.workspace_id, run.ticket_id == ticket.id, run.wake_at.is_(None))
@@ -154,7 +154,7 @@ class Agent:
         if found is None:
             raise NotEnded
         weighed = await self.learning.rate(session, actor, found, rating)
-        return Rated(found, staged=weighed.waits, why=weighed.why)
+        return RatingResult(found, staged=weighed.waits, why=weighed.why)
 
     async def _open(self, session: WriteSession, run_id: UUID) -> Investigation:
         run = await session.get(Investigation, (session.workspace_id, run_id), with_for_update=True)

@@ -25,14 +25,14 @@ class PlannedCall(BaseModel):
     """Who chose the words of its arguments."""
 
 
-class _State(BaseModel):
+class _RunState(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def halted(self, reason: str) -> "Halted":
         return Halted(reason=reason)
 
 
-class _Working(_State):
+class _ActiveState(_RunState):
     """Between the start and the verdict. The budget can run out in any of these."""
 
     def verdict_ready(self, because: str = "") -> "Judging":
@@ -46,7 +46,7 @@ class _Working(_State):
         return Judging(broken=what)
 
 
-class Created(_Working):
+class Created(_ActiveState):
     name: Literal["created"] = "created"
 
     def started(self) -> "Planning":
@@ -61,7 +61,7 @@ class Created(_Working):
         return self
 
 
-class Planning(_Working):
+class Planning(_ActiveState):
     name: Literal["planning"] = "planning"
 
     def retrieve(self, queries: tuple[str, ...], calls: tuple[PlannedCall, ...] = ()) -> "Retrieving":
@@ -76,7 +76,7 @@ class Planning(_Working):
         return SafetyCheck(calls=calls)
 
 
-class Retrieving(_Working):
+class Retrieving(_ActiveState):
     name: Literal["retrieving"] = "retrieving"
     queries: tuple[str, ...]
     calls: tuple[PlannedCall, ...] = ()
@@ -88,7 +88,7 @@ class Retrieving(_Working):
         return SafetyCheck(calls=self.calls)
 
 
-class SafetyCheck(_Working):
+class SafetyCheck(_ActiveState):
     name: Literal["safety_check"] = "safety_check"
     calls: tuple[PlannedCall, ...]
     waited_for: str = ""
@@ -104,7 +104,7 @@ class SafetyCheck(_Working):
         return Planning()
 
 
-class WaitingApproval(_Working):
+class WaitingApproval(_ActiveState):
     """Nobody sleeps here: it is a row that a person's answer, or its last moment, wakes up."""
 
     name: Literal["waiting_approval"] = "waiting_approval"
@@ -121,7 +121,7 @@ class WaitingApproval(_Working):
         return Planning()
 
 
-class Acting(_Working):
+class Acting(_ActiveState):
     """Calls are made; those that meet a limit that passes rest until it has passed."""
 
     name: Literal["acting"] = "acting"
@@ -143,14 +143,14 @@ class Acting(_Working):
         return SafetyCheck(calls=self.calls, waited_for=self.waited_for)
 
 
-class Observing(_Working):
+class Observing(_ActiveState):
     name: Literal["observing"] = "observing"
 
     def observed(self) -> Planning:
         return Planning()
 
 
-class Judging(_State):
+class Judging(_RunState):
     name: Literal["verdict"] = "verdict"
     because: str = ""
     """Why it ends here, when it is not the planner who said so."""
@@ -169,12 +169,12 @@ class Judging(_State):
         return Judging(broken=why)
 
 
-class WritingBack(_State):
+class WritingBack(_RunState):
     name: Literal["writing_back"] = "writing_back"
     verdict: Verdict
 
-    def posted(self) -> "Done":
-        return Done(verdict=self.verdict)
+    def posted(self) -> "DoneState":
+        return DoneState(verdict=self.verdict)
 
     def still_due(self) -> "WritingBack":
         return self
@@ -184,12 +184,12 @@ class WritingBack(_State):
         return WritingBack(verdict="needs_tech")
 
 
-class Done(_State):
+class DoneState(_RunState):
     name: Literal["done"] = "done"
     verdict: Verdict
 
 
-class Halted(_State):
+class Halted(_RunState):
     name: Literal["halted"] = "halted"
     reason: str
 
@@ -204,7 +204,7 @@ State: TypeAlias = Annotated[
     | Observing
     | Judging
     | WritingBack
-    | Done
+    | DoneState
     | Halted,
     Field(discriminator="name"),
 ]

@@ -7,17 +7,17 @@ from typing import Literal
 from sqlalchemy import Select, select
 
 from gaby.agent.ledger_entries import enter_earlier, enter_ticket
-from gaby.agent.loading import load
-from gaby.agent.memory import CallRecord, Delta, DialogueRecord, TicketView
+from gaby.agent.memory import CallRecord, DialogueRecord, MemoryDelta, TicketView
 from gaby.agent.models import Investigation
-from gaby.agent.moves import Investigating
+from gaby.agent.run_context import InvestigationContext
+from gaby.agent.run_loader import load
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
 from gaby.kernel.ids import made_by
 from gaby.kernel.mail_addresses import same_address
-from gaby.mind.closing import says_solved
+from gaby.mind.resolved_message import says_solved
 from gaby.tickets.authority import authority_of, is_instruction
-from gaby.tickets.intake import Intake, WrittenMessage
+from gaby.tickets.intake import Intake, OriginalMessage
 
 _SHORT = re.compile(r"[\w.:@/+-]{1,60}")
 _EARLIER_RUNS = 5
@@ -29,7 +29,7 @@ class TicketReader:
     vault: Vault
     intake: Intake
 
-    async def view(self, run: Investigating) -> TicketView:
+    async def view(self, run: InvestigationContext) -> TicketView:
         async with self.database.read(run.workspace_id) as session:
             run.ticket = await self.intake.get(session, run.ticket.id)
             written = await self.intake.written(session, run.ticket)
@@ -60,7 +60,7 @@ class TicketReader:
         enter_ticket(run, view)
         return view
 
-    async def earlier_changes(self, run: Investigating) -> Delta:
+    async def earlier_changes(self, run: InvestigationContext) -> MemoryDelta:
         """What Gaby changed on this ticket before, so that nothing is done twice and follow-ups are understood. The
         arguments may come from anything that was read then, so whoever may not be told of that is not told of them."""
         async with self.database.read(run.workspace_id) as session:
@@ -74,9 +74,9 @@ class TicketReader:
         )
         is_open = all(memory.is_open for _, memory in memories if any(call.lane == "write" for call in memory.calls))
         enter_earlier(run, told, is_open=is_open)
-        return Delta(earlier=told, earlier_is_open=is_open)
+        return MemoryDelta(earlier=told, earlier_is_open=is_open)
 
-    def _earlier(self, run: Investigating) -> Select[Investigation]:
+    def _earlier(self, run: InvestigationContext) -> Select[Investigation]:
         """Investigations of this ticket that have ended, the latest first."""
         return (
             select(Investigation)
@@ -88,7 +88,7 @@ class TicketReader:
             .order_by(Investigation.finished_at.desc())
         )
 
-    async def verdict_before_thanks(self, run: Investigating) -> str | None:
+    async def verdict_before_thanks(self, run: InvestigationContext) -> str | None:
         """How the ticket ended before, when all that the requester wrote since is that it is solved."""
         async with self.database.read(run.workspace_id) as session:
             last = (await session.scalars(self._earlier(run).limit(1))).one_or_none()
@@ -98,7 +98,7 @@ class TicketReader:
         news = [each.body for each in written.messages if each.asks and made_by(each.id) > last.finished_at]
         return last.verdict if news and all(map(says_solved, news)) else None
 
-    async def changed_view(self, run: Investigating) -> TicketView | None:
+    async def changed_view(self, run: InvestigationContext) -> TicketView | None:
         """The ticket as it is now, when something about it has changed since."""
         async with self.database.read(run.workspace_id) as session:
             now = await self.intake.get(session, run.ticket.id)
@@ -109,7 +109,7 @@ class TicketReader:
 
 
 def _author(
-    message: WrittenMessage, requester: str | None
+    message: OriginalMessage, requester: str | None
 ) -> Literal["requester", "colleague", "gaby", "somebody else"]:
     match message.author:
         case "gaby":
@@ -120,7 +120,7 @@ def _author(
             return "colleague"
 
 
-def _is_by_another(message: WrittenMessage, requester: str | None) -> bool:
+def _is_by_another(message: OriginalMessage, requester: str | None) -> bool:
     """Whether a message says that it is neither the requester's own nor a colleague's."""
     author = message.author_email
     if message.author != "requester" or author is None:

@@ -9,12 +9,12 @@ from fastapi.staticfiles import StaticFiles
 import gaby
 from gaby.agent import routes as agent_routes
 from gaby.api import health
-from gaby.api.parts import Parts
+from gaby.api.dependencies import ApiDependencies
 from gaby.audit import routes as audit_routes
 from gaby.identity import pages
 from gaby.identity import routes as identity_routes
 from gaby.kernel.http import NO_FASTAPI_TELEMETRY, guard_http
-from gaby.kernel.http.access import Doorway
+from gaby.kernel.http.access import RequestDependencies
 from gaby.kernel.http.problems import PROBLEM
 from gaby.knowledge import routes as knowledge_routes
 from gaby.llm import routes as llm_routes
@@ -59,7 +59,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(parts: Parts) -> FastAPI:
+def create_app(parts: ApiDependencies) -> FastAPI:
     app = FastAPI(
         title="Gaby",
         version=gaby.__version__,
@@ -73,7 +73,7 @@ def create_app(parts: Parts) -> FastAPI:
         telemetry=NO_FASTAPI_TELEMETRY,
     )
     app.state.parts = parts
-    app.state.doorway = Doorway(parts.database, parts.identity.authenticate)
+    app.state.doorway = RequestDependencies(parts.database, parts.identity.authenticate)
     app.state.identity = parts.identity
     app.state.audit = parts.audit
     app.state.tools = parts.tools

@@ -8,16 +8,16 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel
 
-from gaby.api.parts import Parts, parts_of
+from gaby.api.dependencies import ApiDependencies, parts_of
 from gaby.kernel.errors import Forbidden
 from gaby.kernel.http.access import CanManageInstallation
 
 router = APIRouter(tags=["Health"])
 
-AllParts = Annotated[Parts, Depends(parts_of)]
+AllParts = Annotated[ApiDependencies, Depends(parts_of)]
 
 
-class Alive(BaseModel):
+class LivenessOut(BaseModel):
     status: Literal["ok"] = "ok"
 
 
@@ -28,7 +28,7 @@ class CheckOut(BaseModel):
     fix: str | None
 
 
-class Readiness(BaseModel):
+class ReadinessOut(BaseModel):
     status: Literal["ok", "unavailable"]
     failing: list[str]
     warnings: list[str]
@@ -36,13 +36,13 @@ class Readiness(BaseModel):
 
 
 @router.get("/livez")
-async def livez() -> Alive:
+async def livez() -> LivenessOut:
     """The process runs. It says nothing about the database, so that a lost database does not restart the server."""
-    return Alive()
+    return LivenessOut()
 
 
-@router.get("/readyz", responses={503: {"model": Readiness, "description": "Something it needs is missing."}})
-async def readyz(response: Response, parts: AllParts) -> Readiness:
+@router.get("/readyz", responses={503: {"model": ReadinessOut, "description": "Something it needs is missing."}})
+async def readyz(response: Response, parts: AllParts) -> ReadinessOut:
     """Whether requests can be served now: database, tables, disk, audit log. Names only; `gaby doctor` tells more."""
     checks = await asyncio.gather(*(check() for check in parts.checks))
     failing = [check.name for check in checks if check.health == "fail"]
@@ -50,7 +50,7 @@ async def readyz(response: Response, parts: AllParts) -> Readiness:
         response.status_code = 503
         response.headers["Retry-After"] = "5"
     warnings = [check.name for check in checks if check.health == "warn"]
-    return Readiness(status="unavailable" if failing else "ok", failing=failing, warnings=warnings)
+    return ReadinessOut(status="unavailable" if failing else "ok", failing=failing, warnings=warnings)
 
 
 @router.get("/api/system/checks")

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gaby.agent.liveness import IN_WORDS, Liveness
-from gaby.agent.starting import Starter
-from gaby.app.opening import explain_missing, open_configured_database
+from gaby.agent.run_start import RunStarter
+from gaby.app.installation import explain_missing, open_configured_database
 from gaby.audit import Appender, AuditLog, parse_witnesses, ping_witnesses
 from gaby.kernel.checks import Check, RunCheck
 from gaby.kernel.clock import Clock, SystemClock
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import AllWorkspaces, Database
 from gaby.kernel.errors import GabyError
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.migrations import inspect_schema
 from gaby.settings import Settings
 from gaby.worker.schedules import look_at_schedules
@@ -87,7 +87,7 @@ def schedules_check(database: Database, clock: Clock) -> RunCheck:
 
     async def look() -> Check:
         try:
-            async with database.read(Across("schedules serve every workspace")) as session:
+            async with database.read(AllWorkspaces("schedules serve every workspace")) as session:
                 found = await look_at_schedules(session, clock.now())
         except GabyError as error:
             return Check("schedules", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
@@ -161,12 +161,12 @@ def from_report(name: str, trouble: Callable[[], str | None], fix: str) -> RunCh
 
 
 def _liveness(database: Database, clock: Clock, settings: Settings) -> Liveness:
-    ids = Ids(clock, secrets.token_bytes)
+    ids = IdFactory(clock, secrets.token_bytes)
     return Liveness(
         database=database,
         clock=clock,
         audit=AuditLog(database, Appender(clock, ids)),
-        starter=Starter(clock, ids),
+        starter=RunStarter(clock, ids),
         lease=settings.worker.lease,
         longest_call=settings.connectors.call_deadline,
     )

@@ -14,32 +14,32 @@ from fastapi import FastAPI
 import gaby
 from gaby.agent.escalations import Escalations
 from gaby.agent.service import Agent
-from gaby.api import Parts
+from gaby.api import ApiDependencies
 from gaby.app import checks
 from gaby.app.background import repeating
+from gaby.app.build_agent import AgentDependencies, build_agent, build_jobs, build_runner, build_tickets
+from gaby.app.build_knowledge import build_knowledge
+from gaby.app.build_models import build_models
+from gaby.app.ciphers import PageCipher, VaultSealer
+from gaby.app.installation import configured_url, open_configured_database
 from gaby.app.installed_models import usual_limits
-from gaby.app.investigating import Rooms, build_agent, build_jobs, build_runner, build_tickets
-from gaby.app.knowing import build_knowledge
-from gaby.app.modelling import build_models
-from gaby.app.opening import configured_url, open_configured_database
-from gaby.app.sealing import PageCipher, VaultSealer
 from gaby.audit import (
     AnchorFile,
-    AnchorPlace,
     Anchors,
+    AnchorTarget,
     AnchorWebhook,
     Appender,
     AuditLog,
     Checkpointer,
+    CheckpointSchedule,
     CheckpointTaker,
+    ConfiguredKey,
     CosignatureFile,
-    GivenKey,
+    ExternalEvidence,
     KeyFile,
     KeyHolder,
-    OutsideEvidence,
-    Pace,
     PinFile,
-    Report,
+    VerificationReport,
     Witnesses,
     parse_witnesses,
     read_pem,
@@ -49,9 +49,9 @@ from gaby.identity import Identity, build_identity
 from gaby.kernel.checks import RunCheck
 from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.crypto import MasterKeys, Vault
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import AllWorkspaces, Database
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, Random, WorkspaceId
+from gaby.kernel.ids import IdFactory, Random, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.knowledge.service import Knowledge
 from gaby.llm.service import Models
@@ -60,16 +60,16 @@ from gaby.safety import parse_profile
 from gaby.settings import Settings
 from gaby.tickets.postings import try_at_once
 from gaby.tickets.service import Tickets
-from gaby.tools import Ground, Tools, ToolSettings, build_tools
-from gaby.tools.device_code import Wire
-from gaby.tools.tokens import Tokens
-from gaby.usage.books import KeptBooks
+from gaby.tools import ToolDependencies, Tools, ToolSettings, build_tools
+from gaby.tools.device_code import OAuthHttp
+from gaby.tools.tokens import TokenRefresher
+from gaby.usage.budget_ledger import StoredBudgetLedger
 from gaby.usage.budgets import Budgets
 from gaby.usage.call_traces import CallTraces
 from gaby.usage.service import UsageService
 from gaby.worker.runner import Runner, worker_name
 from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby_connectors.sdk.address_guard import AddressPolicy
 
 _SOON = timedelta(seconds=10)
 _POLL = timedelta(seconds=5)
@@ -83,7 +83,7 @@ _FIRST_WALK = timedelta(minutes=10)
 class Gaby:
     settings: Settings
     clock: Clock
-    ids: Ids
+    ids: IdFactory
     database: Database
     metrics: Metrics
     master_keys: MasterKeys
@@ -171,7 +171,7 @@ class Gaby:
 
     async def _clock_was_set_back(self) -> None:
         """What rests until a time of day is looked at now, and rests again if it must."""
-        async with self.database.write(Across("the clock is the same for every workspace")) as session:
+        async with self.database.write(AllWorkspaces("the clock is the same for every workspace")) as session:
             await try_at_once(session, self.clock.now())
         await self.tickets.receiver.poll_all()
         await self.agent.queue.wake_resting()
@@ -229,7 +229,7 @@ class Gaby:
         for workspace_id in self._crowded:
             depth = self.metrics.ticket_queue_depth.labels(workspace=str(workspace_id))
             depth.set(waiting.get(workspace_id, 0))
-        async with self.database.read(Across("schedules serve every workspace")) as session:
+        async with self.database.read(AllWorkspaces("schedules serve every workspace")) as session:
             schedules = await look_at_schedules(session, self.clock.now())
         for each in schedules:
             self.metrics.schedule_late_seconds.labels(schedule=each.name).set(each.late.total_seconds())
@@ -244,11 +244,11 @@ class Gaby:
         if self.checkpointer.has_news:
             await self.checkpointer.checkpoint()
 
-    async def walk_audit_log(self) -> Report:
+    async def walk_audit_log(self) -> VerificationReport:
         """Check the whole log; a finding raises the alarm in the log and in the metrics."""
         # A worker that keeps no anchors of its own has none to compare with.
         anchors = self.settings.anchor_path if self.checkpointer.is_running else None
-        outside = OutsideEvidence(
+        outside = ExternalEvidence(
             pins=PinFile(anchors) if anchors is not None else None,
             cosignatures=CosignatureFile(self.settings.anchor_path),
             witnesses=[address.key for address in parse_witnesses(self.settings.audit.witnesses)],
@@ -267,9 +267,9 @@ class Gaby:
             checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),
         ]
 
-    def parts(self) -> Parts:
+    def parts(self) -> ApiDependencies:
         token = self.settings.telemetry.metrics_token
-        return Parts(
+        return ApiDependencies(
             database=self.database,
             identity=self.identity,
             audit=self.audit,
@@ -303,7 +303,7 @@ def build(
 ) -> Gaby:
     """Nothing is started, and nothing but missing key files is created."""
     clock = clock or SystemClock()
-    ids = Ids(clock, random)
+    ids = IdFactory(clock, random)
     database = open_configured_database(settings)
     metrics = Metrics()
     metrics.build_info.labels(version=gaby.__version__).set(1)
@@ -321,7 +321,9 @@ def build(
         CheckpointTaker(audit_key, appender, clock),
         Anchors(*_anchor_places(settings, http)),
         clock,
-        Pace(settings.audit.checkpoint_rows, settings.audit.checkpoint_every, settings.audit.heartbeat_every),
+        CheckpointSchedule(
+            settings.audit.checkpoint_rows, settings.audit.checkpoint_every, settings.audit.heartbeat_every
+        ),
         pins=PinFile(settings.anchor_path),
         witnesses=witnesses,
     )
@@ -337,17 +339,19 @@ def build(
     )
     spill = SpillFolder(settings.home / "results", PageCipher(master_keys), clock, random)
     host = McpHost(clock, random, metrics, _host_limits(settings), spill)
-    ground = Ground(database, audit, vault, clock, ids, random, metrics)
+    ground = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
     tools = build_tools(ground, host, spill, _tool_settings(settings))
-    tools.launcher.renewed_by(Tokens(database, vault, clock, Wire(http)))
-    books = KeptBooks(database, clock, ids, metrics, usual_limits(settings.budget))
+    tools.launcher.renewed_by(TokenRefresher(database, vault, clock, OAuthHttp(http)))
+    books = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
     traces = CallTraces(database, vault, clock, settings.models.keep_traces)
     models = build_models(ground, books, traces, settings.models)
     knowledge = build_knowledge(ground, models, settings)
     tickets = build_tickets(ground, http, settings)
-    outside = OutsideAddresses.allowing(settings.safety.inside)
+    outside = AddressPolicy.allowing(settings.safety.inside)
     escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings), outside)
-    agent = build_agent(ground, appender, Rooms(tickets, tools, models, knowledge, books, escalations), settings)
+    agent = build_agent(
+        ground, appender, AgentDependencies(tickets, tools, models, knowledge, books, escalations), settings
+    )
     built = Gaby(
         settings=settings,
         clock=clock,
@@ -385,7 +389,7 @@ def _master_keys(settings: Settings) -> MasterKeys:
 
 def _audit_key(settings: Settings) -> KeyHolder:
     if settings.audit.signing_key is not None:
-        return GivenKey(read_pem(settings.audit.signing_key.get_secret_value().encode(), "GABY_AUDIT_SIGNING_KEY"))
+        return ConfiguredKey(read_pem(settings.audit.signing_key.get_secret_value().encode(), "GABY_AUDIT_SIGNING_KEY"))
     return KeyFile(settings.signing_key_path)
 
 
@@ -394,8 +398,8 @@ def _witnesses(settings: Settings, http: httpx2.AsyncClient, database: Database,
     return Witnesses(addresses, http, database, CosignatureFile(settings.anchor_path), metrics)
 
 
-def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorPlace]:
-    places: list[AnchorPlace] = [AnchorFile(settings.anchor_path)]
+def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorTarget]:
+    places: list[AnchorTarget] = [AnchorFile(settings.anchor_path)]
     if settings.audit.anchor_webhook is not None:
         places.append(AnchorWebhook(settings.audit.anchor_webhook.get_secret_value(), http))
     return places

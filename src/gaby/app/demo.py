@@ -8,7 +8,7 @@ from gaby.app.compose import Gaby
 from gaby.app.sample import COMPANY, connect_sample
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.ids import SYSTEM, WorkspaceId
-from gaby.tickets.canonical import IncomingTicket, Priority
+from gaby.tickets.canonical_ticket import IncomingTicket, Priority
 
 
 class DemoTicket(NamedTuple):

@@ -2,13 +2,13 @@
 
 from gaby.kernel.errors import Invalid, Misconfigured
 from gaby.llm.accounts import EMBEDDINGS
-from gaby.llm.configured import Installed
 from gaby.llm.providers.config import ProviderConfig
 from gaby.llm.setups import Chain, ModelRef, parse_chain, parse_ref
 from gaby.llm.tiers import Tier
+from gaby.llm.workspace_setups import InstalledModels
 from gaby.settings import BudgetSettings, ModelSettings
 from gaby.usage.budgets import NANO
-from gaby.usage.limits import Cap, Limits
+from gaby.usage.limits import BudgetLimits, SpendCap
 from gaby.usage.plans import PLANS, PlanName
 
 USUAL = {
@@ -17,7 +17,7 @@ USUAL = {
 }
 
 
-def installed_models(settings: ModelSettings) -> Installed:
+def installed_models(settings: ModelSettings) -> InstalledModels:
     accounts = _accounts(settings)
     vendors = [name for name, config in accounts.items() if config.kind in USUAL]
     chains: dict[str, Chain] = {
@@ -29,15 +29,15 @@ def installed_models(settings: ModelSettings) -> Installed:
     chains |= _routes(settings.routes)
     chains[EMBEDDINGS] = (parse_ref(settings.embeddings),)
     _check_accounts(accounts, chains)
-    return Installed(accounts, chains)
+    return InstalledModels(accounts, chains)
 
 
-def usual_limits(settings: BudgetSettings) -> Limits:
-    return Limits(
+def usual_limits(settings: BudgetSettings) -> BudgetLimits:
+    return BudgetLimits(
         PLANS[PlanName(settings.plan)],
-        Cap(settings.run_tokens, _nano(settings.run_usd)),
-        Cap(settings.day_tokens, _nano(settings.day_usd)),
-        Cap(settings.month_tokens, None if settings.month_usd is None else _nano(settings.month_usd)),
+        SpendCap(settings.run_tokens, _nano(settings.run_usd)),
+        SpendCap(settings.day_tokens, _nano(settings.day_usd)),
+        SpendCap(settings.month_tokens, None if settings.month_usd is None else _nano(settings.month_usd)),
     )
 
 

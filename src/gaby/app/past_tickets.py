@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
-from gaby.knowledge.sources.ticket_export import Ticket as Resolved
-from gaby.tickets.archive import Solved, solved
+from gaby.knowledge.sources.ticket_export import ExportedTicket
+from gaby.tickets.archive import SolvedTicket, solved
 
 _PAGE = 200
 
@@ -15,7 +15,7 @@ class PastTickets:
         self._database = database
         self._workspace_id = workspace_id
 
-    async def resolved(self) -> AsyncIterator[Resolved]:
+    async def resolved(self) -> AsyncIterator[ExportedTicket]:
         after = None
         while True:
             async with self._database.read(self._workspace_id) as session:
@@ -27,9 +27,9 @@ class PastTickets:
             after = page[-1].ticket.id
 
 
-def _resolved(each: Solved) -> Resolved:
+def _resolved(each: SolvedTicket) -> ExportedTicket:
     ticket = each.ticket
-    return Resolved(
+    return ExportedTicket(
         id=str(ticket.id),
         subject=ticket.title,
         resolution=each.solution,

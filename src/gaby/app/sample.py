@@ -8,7 +8,7 @@ from pathlib import Path
 from gaby.app.compose import Gaby
 from gaby.kernel.actors import Actor
 from gaby.knowledge.new_source import NewSource
-from gaby.safety import LaneRules, Scopes
+from gaby.safety import AccessRules, Scopes
 from gaby.tools.connectors import PolicyChange
 from gaby.tools.setup import bundled
 from gaby_connectors.sdk.manifest import Autonomy
@@ -16,9 +16,9 @@ from gaby_connectors.sdk.manifest import Autonomy
 COMPANY = "company"
 HANDBOOK = "handbook"
 _MAY = Scopes(
-    read=LaneRules(allow=("**",)),
+    read=AccessRules(allow=("**",)),
     # What a support engineer of the first level may do. Mail and deleting users are not among it.
-    write=LaneRules(
+    write=AccessRules(
         allow=(
             "users/*/unlock",
             "users/*/mfa/reset",

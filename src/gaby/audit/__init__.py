@@ -1,7 +1,8 @@
 """The audit log: what was decided and done, in rows that nobody can change unnoticed."""
 
-from gaby.audit.anchors import AnchorFile, AnchorPlace, Anchors, AnchorWebhook
-from gaby.audit.checkpointer import Checkpointer, Pace
+from gaby.audit.anchors import AnchorFile, Anchors, AnchorTarget, AnchorWebhook
+from gaby.audit.call_recovery import RecordedCall, recall_calls
+from gaby.audit.checkpointer import Checkpointer, CheckpointSchedule
 from gaby.audit.checkpoints import CheckpointTaker
 from gaby.audit.cosignatures import CosignatureFile
 from gaby.audit.errors import (
@@ -20,28 +21,27 @@ from gaby.audit.errors import (
     WitnessUnreachable,
 )
 from gaby.audit.fences import Fence
-from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.findings import Finding, FindingKind, VerificationReport
 from gaby.audit.formats import json_line, syslog_line
-from gaby.audit.intents import Intent, Outcome, PendingIntent
+from gaby.audit.intents import Intent, IntentOutcome, PendingIntent
 from gaby.audit.key_pins import PinFile
-from gaby.audit.keys import GivenKey, KeyFile, KeyHolder, Rotation
-from gaby.audit.live import OutsideEvidence, export_to, verify_live
+from gaby.audit.keys import ConfiguredKey, KeyFile, KeyHolder, Rotation
+from gaby.audit.live_verification import ExternalEvidence, export_to, verify_live
 from gaby.audit.log import AuditLog
 from gaby.audit.proofs import check_consistency, check_inclusion
 from gaby.audit.prover import consistency_proof, inclusion_proof
-from gaby.audit.recall import Recalled, recall_calls
-from gaby.audit.rows import AuditRow, Draft
-from gaby.audit.sealing import Sealer
-from gaby.audit.signing import read_pem
+from gaby.audit.rows import AuditRow, RowDraft
+from gaby.audit.sealed_payloads import Sealer
+from gaby.audit.signing_key import read_pem
 from gaby.audit.source import snapshot
 from gaby.audit.store import Appender
-from gaby.audit.tail import Cursor, CursorFile, WebhookSink, follow
-from gaby.audit.verify import Expectations, verify_file, verify_lines
+from gaby.audit.tail import CursorFile, TailCursor, WebhookSink, follow
+from gaby.audit.verify import VerificationTargets, verify_file, verify_lines
 from gaby.audit.witness_client import Witnesses, ask_witness, parse_witnesses, ping_witnesses
 
 __all__ = [
     "AnchorFile",
-    "AnchorPlace",
+    "AnchorTarget",
     "AnchorWebhook",
     "Anchors",
     "Appender",
@@ -50,37 +50,37 @@ __all__ = [
     "AuditUnavailable",
     "AuditWouldWaitForItself",
     "CheckpointRefused",
+    "CheckpointSchedule",
     "CheckpointTaker",
     "Checkpointer",
+    "ConfiguredKey",
     "CosignatureFile",
-    "Cursor",
     "CursorFile",
-    "Draft",
-    "Expectations",
+    "ExternalEvidence",
     "Fence",
     "FenceBroken",
     "Finding",
     "FindingKind",
-    "GivenKey",
     "Intent",
     "IntentClosed",
+    "IntentOutcome",
     "KeyFile",
     "KeyHolder",
     "Malformed",
     "NotCanonical",
-    "Outcome",
     "OutcomeNotWritten",
-    "OutsideEvidence",
-    "Pace",
     "PayloadTooLarge",
     "PendingIntent",
     "PinFile",
     "ProofRejected",
-    "Recalled",
-    "Report",
+    "RecordedCall",
     "Rotation",
+    "RowDraft",
     "Sealer",
     "SigningKeyUnusable",
+    "TailCursor",
+    "VerificationReport",
+    "VerificationTargets",
     "WebhookSink",
     "WitnessSilent",
     "WitnessUnreachable",

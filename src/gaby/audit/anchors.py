@@ -11,8 +11,8 @@ import httpx2
 
 from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed
-from gaby.audit.reading import parse
-from gaby.audit.signing import sync_folder
+from gaby.audit.line_reader import parse
+from gaby.audit.signing_key import sync_folder
 from gaby.audit.statements import Anchor, understand
 from gaby.kernel.log import get_log
 
@@ -23,7 +23,7 @@ _LONGEST_LINE = 8192
 _log = get_log(__name__)
 
 
-class AnchorPlace(Protocol):
+class AnchorTarget(Protocol):
     name: str
 
     async def keep(self, anchor: Anchor) -> None:
@@ -74,7 +74,7 @@ class AnchorWebhook:
 class Anchors:
     """Sends each anchor to every place. What a place did not take is offered again with the next anchor."""
 
-    def __init__(self, *places: AnchorPlace) -> None:
+    def __init__(self, *places: AnchorTarget) -> None:
         self._waiting = {place: deque[Anchor](maxlen=_KEPT) for place in places}
 
     async def publish(self, anchor: Anchor) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gaby.audit.anchors import Anchors
-from gaby.audit.checkpoints import CheckpointTaker, Taken
+from gaby.audit.checkpoints import CheckpointRound, CheckpointTaker
 from gaby.audit.key_pins import PinFile
 from gaby.audit.statements import Anchor, KeyEntry
 from gaby.audit.transactions import in_transaction
@@ -21,7 +21,7 @@ _log = get_log(__name__)
 
 
 @dataclass(frozen=True)
-class Pace:
+class CheckpointSchedule:
     rows: int = 256
     every: timedelta = timedelta(seconds=60)
     heartbeat: timedelta = timedelta(minutes=15)
@@ -34,7 +34,7 @@ class Checkpointer:
         taker: CheckpointTaker,
         anchors: Anchors,
         clock: Clock,
-        pace: Pace | None = None,
+        pace: CheckpointSchedule | None = None,
         *,
         pins: PinFile | None = None,
         witnesses: Witnesses | None = None,
@@ -43,7 +43,7 @@ class Checkpointer:
         self._taker = taker
         self._anchors = anchors
         self._clock = clock
-        self._pace = pace or Pace()
+        self._pace = pace or CheckpointSchedule()
         self._pins = pins
         self._witnesses = witnesses
         self._unwitnessed: bytes | None = None
@@ -79,7 +79,7 @@ class Checkpointer:
             await self._task
             self._task = None
 
-    async def checkpoint(self) -> Taken:
+    async def checkpoint(self) -> CheckpointRound:
         """Sign what grew, and the system's log when its heartbeat is due."""
         self._new_rows = 0
         now = self._clock.monotonic()

@@ -8,15 +8,15 @@ from gaby.audit.errors import CheckpointRefused
 from gaby.audit.keys import CHECKPOINT_LOCK, KeyHolder, current_key
 from gaby.audit.merkle import root
 from gaby.audit.notes import checkpoint_body, origin_of, sign_note
-from gaby.audit.rows import FIRST_PREV_HASH, Draft, row_hash, timestamp
-from gaby.audit.signing import SigningKey
+from gaby.audit.rows import FIRST_PREV_HASH, RowDraft, row_hash, timestamp
+from gaby.audit.signing_key import SigningKey
 from gaby.audit.source import DatabaseSource
 from gaby.audit.statements import Anchor, Checkpoint, KeyEntry, sign_checkpoint
 from gaby.audit.store import Appender, store_tiles
-from gaby.audit.tiles import Grower, TileAt, Tiles, edge, has_root
+from gaby.audit.tiles import TileBuilder, TileCoordinate, Tiles, edge, has_root
 from gaby.kernel.actors import system_actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.database.raw import Connection, Dialect, Sql
+from gaby.kernel.database.raw_sql import Connection, Dialect, SqlRunner
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 
@@ -25,7 +25,7 @@ _AUDITOR = system_actor("audit")
 
 
 @dataclass(slots=True)
-class Taken:
+class CheckpointRound:
     """What one round of checkpoints did."""
 
     checkpoints: list[Checkpoint] = field(default_factory=list[Checkpoint])
@@ -45,11 +45,11 @@ class CheckpointTaker:
         self._appender = appender
         self._clock = clock
 
-    def take(self, connection: Connection, dialect: Dialect, *, heartbeat: bool) -> Taken:
+    def take(self, connection: Connection, dialect: Dialect, *, heartbeat: bool) -> CheckpointRound:
         """Sign every log that grew, and with `heartbeat` the system's log in any case. One process at a time."""
-        sql = Sql(connection, dialect)
+        sql = SqlRunner(connection, dialect)
         if dialect == "postgresql" and sql.one("SELECT pg_try_advisory_xact_lock(?)", CHECKPOINT_LOCK) != (True,):
-            return Taken()
+            return CheckpointRound()
         source = DatabaseSource(connection, dialect)
         ts = timestamp(self._clock.now())
         signer = _Signer(sql, source, current_key(source, sql, self._holder, ts), ts)
@@ -69,8 +69,8 @@ class CheckpointTaker:
 
 
 class _Signer:
-    def __init__(self, sql: Sql, source: DatabaseSource, key: SigningKey, ts: str) -> None:
-        self.taken = Taken()
+    def __init__(self, sql: SqlRunner, source: DatabaseSource, key: SigningKey, ts: str) -> None:
+        self.taken = CheckpointRound()
         self._sql = sql
         self._source = source
         self._key = key
@@ -107,18 +107,18 @@ class _Signer:
         if last is not None and size < last.size:
             raise CheckpointRefused(f"It has {size} rows, but {last.size} were signed.")
         tiles = self._signed_tiles(workspace_id, last) if last else {}
-        grower = Grower(last.size if last else 0, tiles)
+        grower = TileBuilder(last.size if last else 0, tiles)
         self._append_rows(workspace_id, grower, size)
         changed = {at: bytes(hashes) for at, hashes in grower.changed.items()}
         self._store_tiles(workspace_id, changed)
         return root(Tiles(tiles | changed).node, size)
 
-    def _signed_tiles(self, workspace_id: WorkspaceId, last: Checkpoint) -> dict[TileAt, bytes]:
+    def _signed_tiles(self, workspace_id: WorkspaceId, last: Checkpoint) -> dict[TileCoordinate, bytes]:
         """The right edge of the tree as it was signed, built again from the rows when the stored tiles are damaged."""
         tiles = self._source.tiles(workspace_id, edge(last.size))
         if has_root(tiles, last.size, last.root):
             return tiles
-        grower = Grower(0, {})
+        grower = TileBuilder(0, {})
         self._append_rows(workspace_id, grower, last.size)
         rebuilt = {at: bytes(hashes) for at, hashes in grower.changed.items()}
         if not has_root(rebuilt, last.size, last.root):
@@ -126,7 +126,7 @@ class _Signer:
         self._store_tiles(workspace_id, rebuilt)
         return rebuilt
 
-    def _append_rows(self, workspace_id: WorkspaceId, grower: Grower, size: int) -> None:
+    def _append_rows(self, workspace_id: WorkspaceId, grower: TileBuilder, size: int) -> None:
         before = self._source.some_rows(workspace_id, after=grower.size - 2, limit=1) if grower.size else []
         last = before[0].hash if before else FIRST_PREV_HASH
         while grower.size < size:
@@ -141,7 +141,7 @@ class _Signer:
             if len(rows) < step:
                 raise CheckpointRefused(f"Row {grower.size} is missing.")
 
-    def _store_tiles(self, workspace_id: WorkspaceId, tiles: dict[TileAt, bytes]) -> None:
+    def _store_tiles(self, workspace_id: WorkspaceId, tiles: dict[TileCoordinate, bytes]) -> None:
         store_tiles(self._sql, workspace_id, tiles.items())
 
     def _store(self, checkpoint: Checkpoint) -> None:
@@ -156,6 +156,6 @@ class _Signer:
         )
 
 
-def _draft(checkpoint: Checkpoint) -> Draft:
+def _draft(checkpoint: Checkpoint) -> RowDraft:
     payload = canonical_payload(checkpoint_payload(checkpoint))
-    return Draft(SYSTEM, _AUDITOR.kind, _AUDITOR.id, CHECKPOINT_EVENT, payload)
+    return RowDraft(SYSTEM, _AUDITOR.kind, _AUDITOR.id, CHECKPOINT_EVENT, payload)

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 
 from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed
-from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.findings import Finding, FindingKind, VerificationReport
+from gaby.audit.line_reader import parse, read_lines
 from gaby.audit.notes import VerifierKey, cosigned_at, parse_checkpoint, parse_note
-from gaby.audit.reading import parse, read_lines
-from gaby.audit.signing import sync_folder
+from gaby.audit.signing_key import sync_folder
 from gaby.audit.statements import understand
 from gaby.audit.witness_comparison import WitnessedRoot
 from gaby.kernel.ids import SYSTEM
@@ -54,7 +54,9 @@ class CosignatureFile:
                 yield from read_lines(file)
 
 
-def read_cosignatures(lines: Iterable[bytes], witnesses: Sequence[VerifierKey], report: Report) -> list[WitnessedRoot]:
+def read_cosignatures(
+    lines: Iterable[bytes], witnesses: Sequence[VerifierKey], report: VerificationReport
+) -> list[WitnessedRoot]:
     """Those of the witnesses that are trusted. A line that claims to be one of theirs and is not becomes a finding."""
     trusted = {str(key): key for key in witnesses}
     found: list[WitnessedRoot] = []
@@ -77,5 +79,5 @@ def read_cosignatures(lines: Iterable[bytes], witnesses: Sequence[VerifierKey], 
     return found
 
 
-def _add(report: Report, kind: FindingKind, text: str) -> None:
+def _add(report: VerificationReport, kind: FindingKind, text: str) -> None:
     report.add(Finding(kind, text, SYSTEM))

@@ -16,7 +16,7 @@ def checkpoint_payload(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Tally:
+class CheckpointTally:
     """A run of checkpoints, small however long: how many, how far, and a digest of them in order."""
 
     count: int = 0
@@ -31,14 +31,14 @@ class Tally:
 
 class CrossLinks:
     def __init__(self) -> None:
-        self.found: dict[WorkspaceId, Tally] = {}
-        self.recorded: dict[WorkspaceId, Tally] = {}
+        self.found: dict[WorkspaceId, CheckpointTally] = {}
+        self.recorded: dict[WorkspaceId, CheckpointTally] = {}
 
     def find(self, checkpoint: Checkpoint) -> None:
         """A checkpoint among its workspace's rows."""
-        self.found.setdefault(checkpoint.workspace_id, Tally()).add(checkpoint)
+        self.found.setdefault(checkpoint.workspace_id, CheckpointTally()).add(checkpoint)
 
     def record(self, payload: Any) -> None:
         """A checkpoint that the system's log speaks of."""
         checkpoint = understand(Checkpoint, payload)
-        self.recorded.setdefault(checkpoint.workspace_id, Tally()).add(checkpoint)
+        self.recorded.setdefault(checkpoint.workspace_id, CheckpointTally()).add(checkpoint)

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import orjson
 
-from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.findings import Finding, FindingKind, VerificationReport
 from gaby.audit.merkle import leaf_hash
 from gaby.audit.source import DatabaseSource
 from gaby.audit.store import store_tiles
-from gaby.audit.tiles import WIDTH, TileAt, tile_top
-from gaby.kernel.database.raw import Sql
+from gaby.audit.tiles import WIDTH, TileCoordinate, tile_top
+from gaby.kernel.database.raw_sql import SqlRunner
 from gaby.kernel.ids import WorkspaceId
 
 
@@ -21,7 +21,7 @@ class _OpenIntent(NamedTuple):
     event: str
 
 
-def check_derived(source: DatabaseSource, report: Report) -> None:
+def check_derived(source: DatabaseSource, report: VerificationReport) -> None:
     """Findings for tiles from which no proof would hold, and for intents that were hidden or invented."""
     for log in source.sizes():
         checkpoint = source.last_checkpoint(log.workspace_id)
@@ -30,7 +30,7 @@ def check_derived(source: DatabaseSource, report: Report) -> None:
     _check_intents(source, report)
 
 
-def rebuild_tiles(source: DatabaseSource, sql: Sql) -> int:
+def rebuild_tiles(source: DatabaseSource, sql: SqlRunner) -> int:
     """Make the tiles anew from the rows. The number of tiles written; the rows themselves are not judged here."""
     written = 0
     for log in source.sizes():
@@ -43,9 +43,9 @@ def rebuild_tiles(source: DatabaseSource, sql: Sql) -> int:
     return written
 
 
-def _check_tiles(source: DatabaseSource, workspace_id: WorkspaceId, size: int, report: Report) -> None:
+def _check_tiles(source: DatabaseSource, workspace_id: WorkspaceId, size: int, report: VerificationReport) -> None:
     damaged = 0
-    first: TileAt | None = None
+    first: TileCoordinate | None = None
     for at, expected in _tiles_of(source.hashes(workspace_id, size)):
         stored = source.tiles(workspace_id, [at]).get(at, b"")
         # A tile may be ahead of the last checkpoint when a process was killed in between.
@@ -61,7 +61,7 @@ def _check_tiles(source: DatabaseSource, workspace_id: WorkspaceId, size: int, r
         report.add(Finding(FindingKind.TREE_DAMAGED, text, workspace_id))
 
 
-def _tiles_of(hashes: Iterable[bytes]) -> Iterator[tuple[TileAt, bytes]]:
+def _tiles_of(hashes: Iterable[bytes]) -> Iterator[tuple[TileCoordinate, bytes]]:
     """Every tile of a tree, each as soon as it is full; those at the right edge last. Keeps one tile of each level."""
     levels: list[list[bytes]] = []
     counts: list[int] = []
@@ -75,16 +75,16 @@ def _tiles_of(hashes: Iterable[bytes]) -> Iterator[tuple[TileAt, bytes]]:
             if len(levels[level]) < WIDTH:
                 break
             tile = b"".join(levels[level])
-            yield TileAt(level, counts[level]), tile
+            yield TileCoordinate(level, counts[level]), tile
             levels[level] = []
             counts[level] += 1
             node, level = tile_top(tile), level + 1
     for level, row in enumerate(levels):
         if row:
-            yield TileAt(level, counts[level]), b"".join(row)
+            yield TileCoordinate(level, counts[level]), b"".join(row)
 
 
-def _check_intents(source: DatabaseSource, report: Report) -> None:
+def _check_intents(source: DatabaseSource, report: VerificationReport) -> None:
     opened: dict[tuple[WorkspaceId, UUID], _OpenIntent] = {}
     for row in source.intent_rows():
         if row.event.endswith(".intent"):

@@ -22,14 +22,14 @@ class LogSize(BaseModel, frozen=True, extra="forbid", strict=True):
     size: Size
 
 
-class Header(BaseModel, frozen=True, extra="forbid", strict=True):
+class ExportHeader(BaseModel, frozen=True, extra="forbid", strict=True):
     format: Literal["gaby audit export v1"] = FORMAT
     created: Timestamp
     logs: Annotated[list[LogSize], Field(max_length=50_000)]
     keys: Annotated[list[KeyEntry], Field(max_length=10_000)]
 
 
-class End(BaseModel, frozen=True, extra="forbid", strict=True):
+class ExportFooter(BaseModel, frozen=True, extra="forbid", strict=True):
     rows: Size
     checkpoints: Size
     header: Digest
@@ -45,7 +45,7 @@ class LogLine(BaseModel, frozen=True, extra="forbid", strict=True):
 
 
 class EndLine(BaseModel, frozen=True, extra="forbid", strict=True):
-    end: End
+    end: ExportFooter
 
 
 class LogSource(Protocol):
@@ -69,7 +69,7 @@ def export_lines(source: LogSource, *, created: str, only: WorkspaceId | None = 
     sizes = [log for log in source.sizes() if only in {None, log.workspace_id}]
     # The system's log goes last: it speaks of the checkpoints of all the others.
     sizes.sort(key=lambda log: (log.workspace_id == SYSTEM, log.workspace_id))
-    header = _line(Header(created=created, logs=sizes, keys=source.keys()))
+    header = _line(ExportHeader(created=created, logs=sizes, keys=source.keys()))
     yield header
     rows = checkpoints = 0
     for log in sizes:
@@ -87,7 +87,11 @@ def export_lines(source: LogSource, *, created: str, only: WorkspaceId | None = 
             yield checkpoint_line(checkpoint)
             checkpoints += 1
             checkpoint = next(waiting, None)
-    yield b'{"end":' + _line(End(rows=rows, checkpoints=checkpoints, header=sha256(header).digest()))[:-1] + b"}\n"
+    yield (
+        b'{"end":'
+        + _line(ExportFooter(rows=rows, checkpoints=checkpoints, header=sha256(header).digest()))[:-1]
+        + b"}\n"
+    )
 
 
 def row_line(row: AuditRow) -> bytes:

@@ -7,7 +7,7 @@ that was committed before it, on whatever machine, stops the effect.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gaby.kernel.database.raw import Sql
+from gaby.kernel.database.raw_sql import SqlRunner
 
 
 class Fence(NamedTuple):
@@ -17,7 +17,7 @@ class Fence(NamedTuple):
     expected: int
 
 
-def standing(sql: Sql, fences: Sequence[Fence | None]) -> list[bool]:
+def standing(sql: SqlRunner, fences: Sequence[Fence | None]) -> list[bool]:
     """For each, whether it holds. Equal fences are asked once."""
     found: dict[Fence, bool] = {}
     for fence in fences:

@@ -50,7 +50,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class VerificationReport:
     """The result of a verification. Only the first thousand findings are kept; all are counted."""
 
     findings: list[Finding] = field(default_factory=list[Finding])

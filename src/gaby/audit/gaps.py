@@ -3,7 +3,7 @@
 MAX_GAPS = 1000
 
 
-class Gaps:
+class SequenceGaps:
     def __init__(self) -> None:
         self.lost = 0
         """Stretches that did not fit any more."""

@@ -9,7 +9,7 @@ from gaby.audit.errors import IntentClosed
 from gaby.kernel.ids import AuditRowId, WorkspaceId
 
 
-class Outcome(StrEnum):
+class IntentOutcome(StrEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     UNKNOWN = "unknown"
@@ -29,21 +29,23 @@ class Intent:
         self.id = row_id
         self.workspace_id = workspace_id
         self.event = event
-        self._said: tuple[Outcome, Mapping[str, Any]] | None = None
+        self._said: tuple[IntentOutcome, Mapping[str, Any]] | None = None
 
     def succeeded(self, detail: Mapping[str, Any] | None = None) -> None:
-        self._say(Outcome.SUCCEEDED, detail)
+        self._say(IntentOutcome.SUCCEEDED, detail)
 
     def failed(self, detail: Mapping[str, Any] | None = None) -> None:
-        self._say(Outcome.FAILED, detail)
+        self._say(IntentOutcome.FAILED, detail)
 
-    def outcome(self, otherwise: Outcome, detail: Mapping[str, Any] | None = None) -> tuple[Outcome, Mapping[str, Any]]:
+    def outcome(
+        self, otherwise: IntentOutcome, detail: Mapping[str, Any] | None = None
+    ) -> tuple[IntentOutcome, Mapping[str, Any]]:
         """What was said, or `otherwise`. Nothing can be said after this."""
         said = self._said or (otherwise, detail or {})
         self._said = said
         return said
 
-    def _say(self, outcome: Outcome, detail: Mapping[str, Any] | None) -> None:
+    def _say(self, outcome: IntentOutcome, detail: Mapping[str, Any] | None) -> None:
         if self._said is not None:
             raise IntentClosed
         self._said = (outcome, detail or {})

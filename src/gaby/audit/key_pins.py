@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 
 from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed
-from gaby.audit.reading import parse
-from gaby.audit.signing import sync_folder
+from gaby.audit.line_reader import parse
+from gaby.audit.signing_key import sync_folder
 from gaby.audit.statements import KeyEntry, understand
-from gaby.audit.trust import KeyRing
+from gaby.audit.trust import TrustedKeys
 from gaby.kernel.errors import BadRequest
 
 _LONGEST_FILE = 16_000_000
@@ -76,7 +76,7 @@ class PinFile:
             pins = self.load()
         except Malformed:
             return
-        if not entries or KeyRing(entries).problems:
+        if not entries or TrustedKeys(entries).problems:
             return
         if pins is None:
             if not self._anchors.exists():

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from gaby.audit.canonical import canonical, canonical_payload
 from gaby.audit.errors import SigningKeyUnusable
-from gaby.audit.rows import Draft, timestamp
-from gaby.audit.signing import SigningKey, load, load_or_create, sync_folder
+from gaby.audit.rows import RowDraft, timestamp
+from gaby.audit.signing_key import SigningKey, load, load_or_create, sync_folder
 from gaby.audit.source import DatabaseSource
 from gaby.audit.statements import KeyRotation, sign_rotation
 from gaby.audit.store import Appender, lock_number
@@ -14,7 +14,7 @@ from gaby.audit.transactions import in_transaction
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
-from gaby.kernel.database.raw import Connection, Dialect, Sql
+from gaby.kernel.database.raw_sql import Connection, Dialect, SqlRunner
 from gaby.kernel.ids import SYSTEM
 
 ROTATION_EVENT = "audit.key_rotated"
@@ -27,7 +27,7 @@ class KeyHolder(Protocol):
         ...
 
 
-class GivenKey:
+class ConfiguredKey:
     """A key from the settings, for machines that share one."""
 
     def __init__(self, key: SigningKey) -> None:
@@ -63,7 +63,7 @@ class KeyFile:
         sync_folder(self._path.parent)
 
 
-def current_key(source: DatabaseSource, sql: Sql, holder: KeyHolder, ts: str) -> SigningKey:
+def current_key(source: DatabaseSource, sql: SqlRunner, holder: KeyHolder, ts: str) -> SigningKey:
     """The key to sign with now. The first one ever is recorded on the way."""
     entries = source.keys()
     key = holder.current(entries[-1].key_id if entries else None)
@@ -89,7 +89,7 @@ class Rotation:
 
     def _record(self, connection: Connection, actor: Actor) -> KeyRotation:
         dialect: Dialect = self._db.dialect
-        sql, source = Sql(connection, dialect), DatabaseSource(connection, dialect)
+        sql, source = SqlRunner(connection, dialect), DatabaseSource(connection, dialect)
         if dialect == "postgresql":
             sql.run("SELECT pg_advisory_xact_lock(?)", CHECKPOINT_LOCK)
         ts = timestamp(self._clock.now())
@@ -97,11 +97,11 @@ class Rotation:
         rotation = sign_rotation(old, new, ts)
         _record(sql, len(source.keys()), new, rotation, ts)
         payload = canonical_payload({"old": old.id, "new": new.id, "statement": rotation.model_dump(mode="json")})
-        self._appender.append(connection, dialect, [Draft(SYSTEM, actor.kind, actor.id, ROTATION_EVENT, payload)])
+        self._appender.append(connection, dialect, [RowDraft(SYSTEM, actor.kind, actor.id, ROTATION_EVENT, payload)])
         return rotation
 
 
-def _record(sql: Sql, term: int, key: SigningKey, rotation: KeyRotation | None, ts: str) -> None:
+def _record(sql: SqlRunner, term: int, key: SigningKey, rotation: KeyRotation | None, ts: str) -> None:
     statement = None if rotation is None else canonical(rotation.model_dump(mode="json")).decode()
     sql.run(
         "INSERT INTO audit_keys (term, key_id, public_key, rotation, ts) VALUES (?, ?, ?, ?, ?)",

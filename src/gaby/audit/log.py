@@ -13,15 +13,15 @@ from sqlalchemy import Connection, select
 from gaby.audit.canonical import canonical_payload
 from gaby.audit.errors import AuditUnavailable, NotCanonical, OutcomeNotWritten, PayloadTooLarge
 from gaby.audit.fences import Fence
-from gaby.audit.intents import Intent, Outcome, PendingIntent, make_intent
+from gaby.audit.intents import Intent, IntentOutcome, PendingIntent, make_intent
 from gaby.audit.models import AuditIntentRecord, AuditRowRecord
-from gaby.audit.rows import AuditRow, Draft, check_draft
-from gaby.audit.sealing import Payloads, Sealer
+from gaby.audit.rows import AuditRow, RowDraft, check_draft
+from gaby.audit.sealed_payloads import PayloadEncoder, Sealer
 from gaby.audit.store import Appender
 from gaby.audit.writer import AuditWriter
 from gaby.kernel.actors import Actor
-from gaby.kernel.database import Across, Database, WriteSession
-from gaby.kernel.database.raw import across_workspaces
+from gaby.kernel.database import AllWorkspaces, Database, WriteSession
+from gaby.kernel.database.raw_sql import across_workspaces
 from gaby.kernel.database.scope import scope_setting
 from gaby.kernel.errors import GabyError
 from gaby.kernel.events import Event
@@ -41,7 +41,7 @@ class AuditLog:
     ) -> None:
         self._db = db
         self._appender = appender
-        self._payloads = Payloads(sealer)
+        self._payloads = PayloadEncoder(sealer)
         self._metrics = metrics
         self._writer = AuditWriter(db, appender)
         self._listeners: list[OnRows] = []
@@ -101,14 +101,14 @@ class AuditLog:
             yield intent
         except Exception as error:
             detail = {"error": error.code if isinstance(error, GabyError) else type(error).__name__}
-            await self._close(actor, intent, *intent.outcome(Outcome.FAILED, detail))
+            await self._close(actor, intent, *intent.outcome(IntentOutcome.FAILED, detail))
             raise
         except BaseException:
             # Cancelled or shutting down: shielded, so that the outcome is still written.
-            await asyncio.shield(self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN)))
+            await asyncio.shield(self._close(actor, intent, *intent.outcome(IntentOutcome.UNKNOWN)))
             raise
         else:
-            await self._close(actor, intent, *intent.outcome(Outcome.UNKNOWN))
+            await self._close(actor, intent, *intent.outcome(IntentOutcome.UNKNOWN))
         finally:
             self._changing.pop(change, None)
 
@@ -117,7 +117,7 @@ class AuditLog:
         return str(run_id) in self._changing.values()
 
     async def resolve(
-        self, actor: Actor, pending: PendingIntent, outcome: Outcome, detail: Mapping[str, Any] | None = None
+        self, actor: Actor, pending: PendingIntent, outcome: IntentOutcome, detail: Mapping[str, Any] | None = None
     ) -> AuditRow:
         """After a crash: write the outcome of an intent that was left open."""
         event = pending.event.removesuffix(".intent")
@@ -125,7 +125,7 @@ class AuditLog:
 
     async def pending(self) -> list[PendingIntent]:
         """Every intent without an outcome, oldest first."""
-        async with self._db.read(Across("open intents of all workspaces, for recovery")) as session:
+        async with self._db.read(AllWorkspaces("open intents of all workspaces, for recovery")) as session:
             # The few that are open first: a database may think that it is quicker to go through all rows.
             opened = (await session.scalars(select(AuditIntentRecord))).all()
             rows = [await session.get(AuditRowRecord, (each.workspace_id, each.seq)) for each in opened]
@@ -137,11 +137,11 @@ class AuditLog:
             for row in found
         ]
 
-    def draft(self, actor: Actor, event: str, payload: Mapping[str, Any]) -> Draft:
+    def draft(self, actor: Actor, event: str, payload: Mapping[str, Any]) -> RowDraft:
         """A row for whoever writes rows in a transaction of their own. Without personal values."""
-        return check_draft(Draft(actor.workspace_id, actor.kind, actor.id, event, canonical_payload(payload)))
+        return check_draft(RowDraft(actor.workspace_id, actor.kind, actor.id, event, canonical_payload(payload)))
 
-    def appended(self, drafts: Sequence[Draft]) -> None:
+    def appended(self, drafts: Sequence[RowDraft]) -> None:
         """Tell that such rows are on disk."""
         self._tell(drafts)
 
@@ -161,16 +161,16 @@ class AuditLog:
         payload: Mapping[str, Any],
         *,
         session: WriteSession | None = None,
-    ) -> Draft:
+    ) -> RowDraft:
         text = await self._payloads.text(workspace_id, payload, session)
-        return check_draft(Draft(workspace_id, actor.kind, actor.id, event, text))
+        return check_draft(RowDraft(workspace_id, actor.kind, actor.id, event, text))
 
-    async def _write(self, draft: Draft) -> AuditRow:
+    async def _write(self, draft: RowDraft) -> AuditRow:
         row = await self._writer.append(draft)
         self._tell([draft])
         return row
 
-    async def _close(self, actor: Actor, intent: Intent, outcome: Outcome, detail: Mapping[str, Any]) -> None:
+    async def _close(self, actor: Actor, intent: Intent, outcome: IntentOutcome, detail: Mapping[str, Any]) -> None:
         place = (actor, intent.workspace_id, intent.event, intent.id, outcome)
         try:
             try:
@@ -188,14 +188,14 @@ class AuditLog:
         workspace_id: WorkspaceId,
         event: str,
         intent: AuditRowId,
-        outcome: Outcome,
+        outcome: IntentOutcome,
         detail: Mapping[str, Any],
     ) -> AuditRow:
         payload = {"intent": intent, "outcome": outcome, "detail": dict(detail)}
         draft = await self._draft(workspace_id, actor, f"{event}.outcome", payload)
         return await self._write(draft._replace(closes=intent))
 
-    def _append_inside(self, connection: Connection, scope: str, drafts: Sequence[Draft]) -> None:
+    def _append_inside(self, connection: Connection, scope: str, drafts: Sequence[RowDraft]) -> None:
         dialect = self._db.dialect
         driver = connection.connection
         if dialect == "postgresql":
@@ -204,7 +204,7 @@ class AuditLog:
         if dialect == "postgresql":
             across_workspaces(driver, scope=scope)
 
-    def _tell(self, drafts: Sequence[Draft]) -> None:
+    def _tell(self, drafts: Sequence[RowDraft]) -> None:
         for draft in drafts:
             self._count(draft.workspace_id)
         for listener in self._listeners:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from gaby.audit.errors import Malformed
-from gaby.audit.signing import SigningKey, signature_holds
+from gaby.audit.signing_key import SigningKey, signature_holds
 from gaby.audit.statements import KeyEntry
 
 LOG_KEY = 1

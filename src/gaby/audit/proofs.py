@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed, ProofRejected
 from gaby.audit.findings import Finding, FindingKind
+from gaby.audit.line_reader import parse
 from gaby.audit.merkle import Nodes, consistency_holds, consistency_path, inclusion_holds, inclusion_path, leaf_hash
-from gaby.audit.reading import parse
 from gaby.audit.rows import AuditRow, read_row, row_from, row_hash
 from gaby.audit.statements import Base64, Checkpoint, KeyEntry, understand
-from gaby.audit.trust import KeyRing
+from gaby.audit.trust import TrustedKeys
 
 INCLUSION = "gaby audit inclusion v1"
 CONSISTENCY = "gaby audit consistency v1"
@@ -82,7 +82,7 @@ def check_consistency(data: bytes, *, trusted: str | None = None) -> tuple[Check
 
 
 def _check_signatures(checkpoints: list[Checkpoint], keys: list[KeyEntry], trusted: str | None) -> None:
-    ring = KeyRing(keys, trusted=trusted)
+    ring = TrustedKeys(keys, trusted=trusted)
     if ring.problems:
         raise _rejected(FindingKind.KEY_UNKNOWN, ring.problems[0])
     for checkpoint in checkpoints:

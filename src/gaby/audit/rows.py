@@ -13,7 +13,7 @@ import orjson
 from gaby.audit.canonical import OPTIONS
 from gaby.audit.errors import Malformed, NotCanonical
 from gaby.audit.fences import Fence
-from gaby.audit.reading import parse
+from gaby.audit.line_reader import parse
 from gaby.kernel.actors import ActorKind
 from gaby.kernel.ids import AuditRowId, WorkspaceId
 
@@ -29,7 +29,7 @@ _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-class Draft(NamedTuple):
+class RowDraft(NamedTuple):
     """A row before it has its place in the log. The payload is canonical JSON text."""
 
     workspace_id: WorkspaceId
@@ -78,7 +78,7 @@ class AuditRow(NamedTuple):
         ).encode()
 
 
-class Head:
+class LogHead:
     """Where the next row of a workspace goes."""
 
     __slots__ = ("hash", "seq", "ts")
@@ -89,7 +89,9 @@ class Head:
         self.ts = ts
 
 
-def chain(drafts: Iterable[Draft], heads: Mapping[WorkspaceId, Head], *, now: str, first_id: UUID) -> list[AuditRow]:
+def chain(
+    drafts: Iterable[RowDraft], heads: Mapping[WorkspaceId, LogHead], *, now: str, first_id: UUID
+) -> list[AuditRow]:
     """Give drafts their places in their logs, and move the heads on.
 
     Every effect waits for this, so it is written for speed: the same text as `AuditRow.canonical`, and ids by steps of
@@ -120,7 +122,7 @@ def row_hash(prev_hash: bytes, canonical_row: bytes) -> bytes:
     return sha256(prev_hash + canonical_row).digest()
 
 
-def check_draft(draft: Draft) -> Draft:
+def check_draft(draft: RowDraft) -> RowDraft:
     """Refuse names that could not be told apart, or not be stored, later."""
     if not is_event_name(draft.event):
         raise NotCanonical(f"An event's name is lower-case words joined by dots, up to 100 long, not {draft.event!r}.")

@@ -11,10 +11,10 @@ from gaby.audit.export import LogSize
 from gaby.audit.rows import AuditRow
 from gaby.audit.statements import Checkpoint, KeyEntry, KeyRotation, understand
 from gaby.audit.store import row_of
-from gaby.audit.tiles import TileAt
+from gaby.audit.tiles import TileCoordinate
 from gaby.kernel.database import Database
 from gaby.kernel.database.faults import translate_driver_error
-from gaby.kernel.database.raw import Connection, Dialect, Sql, across_workspaces, digits_of
+from gaby.kernel.database.raw_sql import Connection, Dialect, SqlRunner, across_workspaces, digits_of
 from gaby.kernel.ids import AuditRowId, WorkspaceId
 
 _ROWS = (
@@ -49,7 +49,7 @@ class DatabaseSource:
     """A `LogSource`, and what proofs need besides."""
 
     def __init__(self, connection: Connection, dialect: Dialect) -> None:
-        self._sql = Sql(connection, dialect)
+        self._sql = SqlRunner(connection, dialect)
 
     def sizes(self) -> list[LogSize]:
         found = self._sql.all(_WORKSPACES)
@@ -111,8 +111,8 @@ class DatabaseSource:
             for workspace, intent, seq in found
         }
 
-    def tiles(self, workspace_id: WorkspaceId, wanted: Sequence[TileAt]) -> dict[TileAt, bytes]:
-        found: dict[TileAt, bytes] = {}
+    def tiles(self, workspace_id: WorkspaceId, wanted: Sequence[TileCoordinate]) -> dict[TileCoordinate, bytes]:
+        found: dict[TileCoordinate, bytes] = {}
         for at in wanted:
             tile = self._sql.one(
                 "SELECT hashes FROM audit_tiles WHERE workspace_id = ? AND level = ? AND idx = ?",

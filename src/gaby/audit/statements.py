@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, Validat
 
 from gaby.audit.errors import Malformed
 from gaby.audit.rows import MAX_SEQ, is_timestamp
-from gaby.audit.signing import SigningKey, key_id, signature_holds
+from gaby.audit.signing_key import SigningKey, key_id, signature_holds
 from gaby.kernel.ids import WorkspaceId
 
 

@@ -11,9 +11,9 @@ from pydantic import RootModel
 
 from gaby.audit.canonical import canonical
 from gaby.audit.formats import json_line
-from gaby.audit.reading import parse
+from gaby.audit.line_reader import parse
 from gaby.audit.rows import AuditRow
-from gaby.audit.signing import sync_folder
+from gaby.audit.signing_key import sync_folder
 from gaby.audit.source import snapshot
 from gaby.audit.statements import Size, understand
 from gaby.kernel.database import Database
@@ -26,14 +26,14 @@ _LONGEST_WAIT = 60.0
 _log = get_log(__name__)
 
 
-class Cursor(RootModel[dict[UUID, Size]], frozen=True):
+class TailCursor(RootModel[dict[UUID, Size]], frozen=True):
     """How many rows of each workspace were delivered. Workspaces have no common order, so each counts for itself."""
 
-    def after(self, rows: list[AuditRow]) -> "Cursor":
-        return Cursor(self.root | {row.workspace_id: row.seq + 1 for row in rows})
+    def after(self, rows: list[AuditRow]) -> "TailCursor":
+        return TailCursor(self.root | {row.workspace_id: row.seq + 1 for row in rows})
 
 
-START = Cursor({})
+START = TailCursor({})
 
 
 class CursorFile:
@@ -42,10 +42,10 @@ class CursorFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def load(self) -> Cursor:
-        return understand(Cursor, parse(self._path.read_bytes())) if self._path.exists() else START
+    def load(self) -> TailCursor:
+        return understand(TailCursor, parse(self._path.read_bytes())) if self._path.exists() else START
 
-    def save(self, cursor: Cursor) -> None:
+    def save(self, cursor: TailCursor) -> None:
         draft = self._path.with_name(self._path.name + ".tmp")
         with draft.open("wb") as file:
             file.write(canonical(cursor.model_dump(mode="json")))
@@ -56,8 +56,8 @@ class CursorFile:
 
 
 async def follow(
-    db: Database, cursor: Cursor = START, *, only: WorkspaceId | None = None, poll: float = 1.0
-) -> AsyncGenerator[tuple[list[AuditRow], Cursor]]:
+    db: Database, cursor: TailCursor = START, *, only: WorkspaceId | None = None, poll: float = 1.0
+) -> AsyncGenerator[tuple[list[AuditRow], TailCursor]]:
     """Batches of rows, and the cursor to keep once a batch is delivered. Never ends by itself."""
     while True:
         rows = await asyncio.to_thread(rows_after, db, cursor, only)
@@ -68,7 +68,7 @@ async def follow(
             await asyncio.sleep(poll)
 
 
-def rows_after(db: Database, cursor: Cursor, only: WorkspaceId | None = None) -> list[AuditRow]:
+def rows_after(db: Database, cursor: TailCursor, only: WorkspaceId | None = None) -> list[AuditRow]:
     """The next rows in the order of each workspace, at most `BATCH`. Empty when all were delivered."""
     found: list[AuditRow] = []
     with snapshot(db) as source:

@@ -12,7 +12,7 @@ HASH = 32
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class TileAt:
+class TileCoordinate:
     """A tile of level L holds the hashes of subtrees of 256**L leaves: the index-th run of 256 of them."""
 
     level: int
@@ -22,14 +22,14 @@ class TileAt:
 class Tiles:
     """Subtree hashes out of tiles that somebody else loaded."""
 
-    def __init__(self, tiles: Mapping[TileAt, bytes]) -> None:
+    def __init__(self, tiles: Mapping[TileCoordinate, bytes]) -> None:
         self._tiles = tiles
         self._known: dict[tuple[int, int], bytes] = {}
 
     def node(self, level: int, index: int) -> bytes:
         tile_level, height = divmod(level, HEIGHT)
         if height == 0:
-            tile = self._tiles.get(TileAt(tile_level, index >> HEIGHT), b"")
+            tile = self._tiles.get(TileCoordinate(tile_level, index >> HEIGHT), b"")
             at = (index & WIDTH - 1) * HASH
             found = tile[at : at + HASH]
             if len(found) != HASH:
@@ -41,12 +41,12 @@ class Tiles:
         return self._known[level, index]
 
 
-class Grower:
+class TileBuilder:
     """Extends tiles by new leaves and remembers which tiles changed."""
 
-    def __init__(self, size: int, edge: Mapping[TileAt, bytes]) -> None:
+    def __init__(self, size: int, edge: Mapping[TileCoordinate, bytes]) -> None:
         self.size = size
-        self.changed: dict[TileAt, bytearray] = {}
+        self.changed: dict[TileCoordinate, bytearray] = {}
         self._edge = edge
 
     def append(self, data: bytes) -> None:
@@ -54,7 +54,7 @@ class Grower:
         self.size += 1
 
     def _put(self, level: int, index: int, node: bytes) -> None:
-        at = TileAt(level, index >> HEIGHT)
+        at = TileCoordinate(level, index >> HEIGHT)
         tile = self.changed.get(at)
         if tile is None:
             tile = self.changed[at] = bytearray(self._edge.get(at, b""))
@@ -67,31 +67,31 @@ class Grower:
             self._put(level + 1, index >> HEIGHT, tile_top(bytes(tile)))
 
 
-def edge(size: int) -> list[TileAt]:
+def edge(size: int) -> list[TileCoordinate]:
     """The tiles at the right edge of a tree of this size: what has to be loaded to make it grow."""
-    found: list[TileAt] = []
+    found: list[TileCoordinate] = []
     level = 0
     while size:
         if size & WIDTH - 1:
-            found.append(TileAt(level, size >> HEIGHT))
+            found.append(TileCoordinate(level, size >> HEIGHT))
         size >>= HEIGHT
         level += 1
     return found
 
 
-def for_inclusion(index: int, size: int) -> list[TileAt]:
-    needed = _Needed()
+def for_inclusion(index: int, size: int) -> list[TileCoordinate]:
+    needed = _TileRecorder()
     inclusion_path(needed.node, index, size)
     return sorted(needed.tiles)
 
 
-def for_consistency(first: int, second: int) -> list[TileAt]:
-    needed = _Needed()
+def for_consistency(first: int, second: int) -> list[TileCoordinate]:
+    needed = _TileRecorder()
     consistency_path(needed.node, first, second)
     return sorted(needed.tiles)
 
 
-def has_root(tiles: Mapping[TileAt, bytes], size: int, expected: bytes) -> bool:
+def has_root(tiles: Mapping[TileCoordinate, bytes], size: int, expected: bytes) -> bool:
     """Whether these tiles, which may be damaged or missing, are of a tree with this root."""
     try:
         return root(Tiles(tiles).node, size) == expected
@@ -99,15 +99,15 @@ def has_root(tiles: Mapping[TileAt, bytes], size: int, expected: bytes) -> bool:
         return False
 
 
-class _Needed:
+class _TileRecorder:
     """Stands in for the nodes of a tree and writes down which tiles were asked for."""
 
     def __init__(self) -> None:
-        self.tiles: set[TileAt] = set()
+        self.tiles: set[TileCoordinate] = set()
 
     def node(self, level: int, index: int) -> bytes:
         tile_level, height = divmod(level, HEIGHT)
-        self.tiles.add(TileAt(tile_level, (index << height) >> HEIGHT))
+        self.tiles.add(TileCoordinate(tile_level, (index << height) >> HEIGHT))
         return b""
 
 

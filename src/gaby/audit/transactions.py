@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from gaby.audit.errors import AuditWouldWaitForItself
 from gaby.kernel.database import Database
-from gaby.kernel.database.raw import Connection, begin, gate
+from gaby.kernel.database.raw_sql import Connection, begin, gate
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from gaby.audit.findings import FindingKind
 from gaby.audit.statements import Checkpoint, KeyEntry
 
 
-class KeyRing:
+class TrustedKeys:
     """The keys of an installation in the order they served. Problems are told, and the keys behind them left out."""
 
     def __init__(self, entries: Sequence[KeyEntry], *, trusted: str | None = None) -> None:

@@ -8,9 +8,8 @@ from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 
-from gaby.audit.anchored import ANCHORS_RESTARTED_EVENT, AnchorWalk
-from gaby.audit.beside import first_bytes, is_worth_it, looking_beside
-from gaby.audit.crosslinks import CHECKPOINT_EVENT, CrossLinks, Tally
+from gaby.audit.anchor_comparison import ANCHORS_RESTARTED_EVENT, AnchorComparison
+from gaby.audit.crosslinks import CHECKPOINT_EVENT, CheckpointTally, CrossLinks
 from gaby.audit.errors import Malformed
 from gaby.audit.export import (
     CHECKPOINT_START,
@@ -18,18 +17,19 @@ from gaby.audit.export import (
     LOG_START,
     ROW_START,
     CheckpointLine,
-    End,
     EndLine,
-    Header,
+    ExportFooter,
+    ExportHeader,
     LogLine,
 )
-from gaby.audit.findings import Finding, FindingKind, Report
+from gaby.audit.findings import Finding, FindingKind, VerificationReport
 from gaby.audit.key_pins import KeyPins
-from gaby.audit.reading import in_blocks, parse, read_blocks, read_lines
+from gaby.audit.line_reader import in_blocks, parse, read_blocks, read_lines
+from gaby.audit.log_verifier import LogVerifier
+from gaby.audit.parallel_verify import first_bytes, is_worth_it, looking_beside
 from gaby.audit.rows import earlier
 from gaby.audit.statements import Checkpoint, understand
-from gaby.audit.trust import KeyRing
-from gaby.audit.walk import LogWalk
+from gaby.audit.trust import TrustedKeys
 from gaby.audit.witness_comparison import WitnessComparison, WitnessedRoot
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId
@@ -44,7 +44,7 @@ _CLOCKS_DIFFER = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
-class Expectations:
+class VerificationTargets:
     """What a log is held against, besides itself."""
 
     trusted: str | None = None
@@ -55,12 +55,12 @@ class Expectations:
     """What time it is. Without it, the time at which the export says it was made."""
 
 
-_NOTHING = Expectations()
+_NOTHING = VerificationTargets()
 
 
 def verify_file(
-    export: Path, *, anchors: Path | None = None, trusted: str | None = None, expected: Expectations = _NOTHING
-) -> Report:
+    export: Path, *, anchors: Path | None = None, trusted: str | None = None, expected: VerificationTargets = _NOTHING
+) -> VerificationReport:
     """Needs neither server, nor key file, nor database."""
     expected = replace(expected, trusted=trusted or expected.trusted)
     try:
@@ -74,7 +74,9 @@ def verify_file(
         raise BadRequest(f"{error.filename} cannot be read: {error.strerror}.") from error
 
 
-def _verify_file(export: Path, anchors: Path | None, expected: Expectations, *, rows_only: bool = False) -> Report:
+def _verify_file(
+    export: Path, anchors: Path | None, expected: VerificationTargets, *, rows_only: bool = False
+) -> VerificationReport:
     with ExitStack() as files:
         verification = _Verification(
             None if anchors is None else read_lines(files.enter_context(anchors.open("rb"))),
@@ -90,8 +92,8 @@ def verify_lines(
     *,
     anchors: Iterable[bytes] | None = None,
     trusted: str | None = None,
-    expected: Expectations = _NOTHING,
-) -> Report:
+    expected: VerificationTargets = _NOTHING,
+) -> VerificationReport:
     verification = _Verification(anchors, replace(expected, trusted=trusted or expected.trusted))
     verification.read(in_blocks(lines))
     return verification.finish()
@@ -100,23 +102,25 @@ def verify_lines(
 class _Verification:
     """With `rows_only`, the trees and signatures of workspaces are looked at elsewhere."""
 
-    def __init__(self, anchors: Iterable[bytes] | None, expected: Expectations, *, rows_only: bool = False) -> None:
+    def __init__(
+        self, anchors: Iterable[bytes] | None, expected: VerificationTargets, *, rows_only: bool = False
+    ) -> None:
         self._rows_only = rows_only
         self._signed_until = ""
         self._latest = ""
-        self._report = Report()
+        self._report = VerificationReport()
         self._anchor_lines = anchors
         self._expected = expected
         self._witnesses: WitnessComparison | None = None
-        self._header: Header | None = None
+        self._header: ExportHeader | None = None
         self._workspaces: list[str] = []
         self._header_digest = b""
-        self._ring = KeyRing(())
-        self._anchors: AnchorWalk | None = None
+        self._ring = TrustedKeys(())
+        self._anchors: AnchorComparison | None = None
         self._links = CrossLinks()
-        self._walks: dict[WorkspaceId, LogWalk] = {}
-        self._walk: LogWalk | None = None
-        self._end: End | None = None
+        self._walks: dict[WorkspaceId, LogVerifier] = {}
+        self._walk: LogVerifier | None = None
+        self._end: ExportFooter | None = None
         self._number = 0
 
     def read(self, blocks: Iterable[list[bytes]]) -> None:
@@ -128,7 +132,7 @@ class _Verification:
                     for line in lines:
                         self._line(line)
 
-    def finish(self) -> Report:
+    def finish(self) -> VerificationReport:
         report = self._report
         if self._header is None:
             self._found(FindingKind.TRUNCATED, "The export has no readable first line.")
@@ -164,7 +168,7 @@ class _Verification:
             where = self._walk.workspace_id if self._walk else None
             self._found(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
 
-    def _system_row(self, walk: LogWalk, line: bytes) -> None:
+    def _system_row(self, walk: LogVerifier, line: bytes) -> None:
         fields = walk.row(line)
         if fields is None:
             return
@@ -177,7 +181,7 @@ class _Verification:
         if self._anchors is not None and fields["event"] == ANCHORS_RESTARTED_EVENT:
             self._anchors.restarted()
 
-    def _compare_outside(self, walk: LogWalk) -> None:
+    def _compare_outside(self, walk: LogVerifier) -> None:
         """With what is kept outside the database, whenever the system's log is as long as that speaks of."""
         for outside in (self._anchors, self._witnesses):
             if outside is not None and walk.next_seq >= outside.next_size >= 0:
@@ -189,7 +193,7 @@ class _Verification:
         if self._end is not None:
             raise Malformed("It stands behind the end of the export.")
         if self._header is None:
-            self._begin(understand(Header, parse(line[:-1])))
+            self._begin(understand(ExportHeader, parse(line[:-1])))
             self._header_digest = sha256(line).digest()
         elif line.startswith(CHECKPOINT_START) and self._walk is not None:
             self._checkpoint(self._walk, understand(CheckpointLine, parse(line[:-1])).checkpoint)
@@ -201,25 +205,25 @@ class _Verification:
         else:
             raise Malformed("This is no line of an export.")
 
-    def _begin(self, header: Header) -> None:
+    def _begin(self, header: ExportHeader) -> None:
         self._header = header
         self._signed_until = earlier(header.created, _SIGNED_WITHIN)
         self._workspaces = [str(log.workspace_id) for log in header.logs[:_NAMES_TRIED]]
-        self._ring = KeyRing(header.keys, trusted=self._expected.trusted)
+        self._ring = TrustedKeys(header.keys, trusted=self._expected.trusted)
         self._report.key_ids = [entry.key_id for entry in header.keys]
         pinned = self._expected.pins.problem(header.keys) if self._expected.pins is not None else None
         for problem in [*self._ring.problems, *([pinned] if pinned is not None else [])]:
             self._found(FindingKind.KEY_UNKNOWN, problem)
         if self._anchor_lines is not None:
             anchored_until = earlier(header.created, _ANCHORED_WITHIN)
-            self._anchors = AnchorWalk(
+            self._anchors = AnchorComparison(
                 self._anchor_lines, report=self._report, ring=self._ring, anchored_until=anchored_until
             )
         if self._expected.witnessed:
             self._witnesses = WitnessComparison(self._expected.witnessed, self._report)
         self._set_latest(header)
 
-    def _set_latest(self, header: Header) -> None:
+    def _set_latest(self, header: ExportHeader) -> None:
         now = self._expected.now or header.created
         self._latest = earlier(now, -_CLOCKS_DIFFER)
         if header.created > self._latest:
@@ -230,7 +234,7 @@ class _Verification:
         self._leave_log()
         if workspace_id in self._walks:
             raise Malformed(f"The log of workspace {workspace_id} begins a second time.")
-        self._walk = LogWalk(
+        self._walk = LogVerifier(
             workspace_id,
             report=self._report,
             ring=self._ring,
@@ -247,14 +251,14 @@ class _Verification:
             self._walk.finish(self._signed_until)
             self._walk = None
 
-    def _checkpoint(self, walk: LogWalk, checkpoint: Checkpoint) -> None:
+    def _checkpoint(self, walk: LogVerifier, checkpoint: Checkpoint) -> None:
         self._report.checkpoints += 1
         if walk.checkpoint(checkpoint):
             self._links.find(checkpoint)
             if self._anchors is not None and walk.is_system:
                 self._anchors.expect(checkpoint)
 
-    def _check_end(self, end: End | None) -> None:
+    def _check_end(self, end: ExportFooter | None) -> None:
         rows, checkpoints = self._report.rows, self._report.checkpoints
         if end is None:
             self._found(FindingKind.TRUNCATED, "The export has no last line: it was cut off.")
@@ -265,7 +269,7 @@ class _Verification:
         if end.header != self._header_digest:
             self._found(FindingKind.MALFORMED, "The first line is not the one that the last line speaks of.")
 
-    def _check_logs(self, header: Header) -> None:
+    def _check_logs(self, header: ExportHeader) -> None:
         for log in header.logs:
             walk = self._walks.get(log.workspace_id)
             if walk is None:
@@ -290,8 +294,8 @@ class _Verification:
                 self._compare(workspace_id)
 
     def _compare(self, workspace_id: WorkspaceId) -> None:
-        found = self._links.found.get(workspace_id, Tally())
-        recorded = self._links.recorded.get(workspace_id, Tally())
+        found = self._links.found.get(workspace_id, CheckpointTally())
+        recorded = self._links.recorded.get(workspace_id, CheckpointTally())
         if found.count < recorded.count:
             text = f"The system's log speaks of {recorded.count} checkpoints; {found.count} are here."
             self._found(FindingKind.CHECKPOINT_MISSING, text, workspace_id)

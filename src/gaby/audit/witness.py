@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from gaby.audit.canonical import canonical
 from gaby.audit.errors import Malformed, WitnessStateUnusable
+from gaby.audit.line_reader import parse
 from gaby.audit.merkle import EMPTY_ROOT, consistency_holds
 from gaby.audit.notes import (
     MAX_NOTE,
@@ -27,8 +28,7 @@ from gaby.audit.notes import (
     parse_note,
     parse_size,
 )
-from gaby.audit.reading import parse
-from gaby.audit.signing import SigningKey, sync_folder
+from gaby.audit.signing_key import SigningKey, sync_folder
 from gaby.audit.statements import understand
 from gaby.kernel.clock import Clock
 from gaby.kernel.log import get_log

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gaby.audit.findings import Finding, FindingKind, Report
-from gaby.audit.walk import LogWalk
+from gaby.audit.findings import Finding, FindingKind, VerificationReport
+from gaby.audit.log_verifier import LogVerifier
 from gaby.kernel.ids import SYSTEM
 
 
@@ -21,7 +21,7 @@ class WitnessedRoot(NamedTuple):
 class WitnessComparison:
     """One pass over the system's log, since what was witnessed is put in order first."""
 
-    def __init__(self, witnessed: Sequence[WitnessedRoot], report: Report) -> None:
+    def __init__(self, witnessed: Sequence[WitnessedRoot], report: VerificationReport) -> None:
         self._waiting = sorted(witnessed, reverse=True)
         self._report = report
         self._mismatched: set[str] = set()
@@ -30,14 +30,14 @@ class WitnessComparison:
     def next_size(self) -> int:
         return self._waiting[-1].size if self._waiting else -1
 
-    def compare(self, walk: LogWalk) -> None:
+    def compare(self, walk: LogVerifier) -> None:
         """Call whenever the system's log has `next_size` rows."""
         while self._waiting and self._waiting[-1].size <= walk.next_seq:
             seen = self._waiting.pop()
             if seen.size == walk.next_seq and walk.sound:
                 self._compare(walk, seen)
 
-    def finish(self, walk: LogWalk | None) -> None:
+    def finish(self, walk: LogVerifier | None) -> None:
         if walk is None:
             text = "The export has no system log, so witnesses say nothing of it. Export all workspaces together."
             self._found(FindingKind.WITNESS_UNCHECKED, text)
@@ -50,7 +50,7 @@ class WitnessComparison:
             )
             self._found(FindingKind.ROLLED_BACK, text)
 
-    def _compare(self, walk: LogWalk, seen: WitnessedRoot) -> None:
+    def _compare(self, walk: LogVerifier, seen: WitnessedRoot) -> None:
         if walk.root() != seen.root:
             self._mismatch(seen)
         elif seen.witness not in self._mismatched:

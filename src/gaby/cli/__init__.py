@@ -9,7 +9,7 @@ import typer
 
 from gaby import __version__
 from gaby.cli.hints import begin
-from gaby.cli.printing import echo, secho
+from gaby.cli.output import echo, secho
 from gaby.kernel.errors import GabyError
 
 COMMANDS = {

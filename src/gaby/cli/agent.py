@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from gaby.agent.schemas import PersonaIn, PersonaOut
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_json, print_rows
+from gaby.cli.output import AsJson, echo, print_json, print_rows
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.escalation import SmtpServer, parse_target
 

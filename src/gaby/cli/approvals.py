@@ -11,15 +11,15 @@ from rich.cells import cell_len
 
 from gaby.app import Gaby
 from gaby.cli.columns import cut, in_columns
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, one_line_json, print_json, secho
+from gaby.cli.output import AsJson, SafeConsole, echo, one_line, one_line_json, print_json, secho
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import ApprovalId
 from gaby.kernel.mixed_scripts import mixed_words
 from gaby.tools.approval_ids import find_approval, short_ids
-from gaby.tools.approvals import Answer
+from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.schemas import ApprovalDetailOut, ApprovalOut
 
 app = typer.Typer(help="What waits for a person.", no_args_is_help=True)
@@ -32,13 +32,13 @@ _TICKET_SHARE = 0.16
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60))
 
 
-class Choice(StrEnum):
+class DecisionChoice(StrEnum):
     APPROVE = "approve"
     REFUSE = "refuse"
     ESCALATE = "escalate"
 
 
-class State(StrEnum):
+class ApprovalStateChoice(StrEnum):
     WAITING = "waiting"
     APPROVED = "approved"
     REFUSED = "refused"
@@ -50,7 +50,7 @@ class State(StrEnum):
 
 @app.command("list")
 def list_approvals(
-    state: Annotated[State, typer.Option(help="Only those in this state.")] = State.WAITING,
+    state: Annotated[ApprovalStateChoice, typer.Option(help="Only those in this state.")] = ApprovalStateChoice.WAITING,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -59,7 +59,7 @@ def list_approvals(
     async def work(gaby: Gaby) -> tuple[list[ApprovalOut], Mapping[ApprovalId, str], datetime]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            wanted = None if state is State.ALL else state.value
+            wanted = None if state is ApprovalStateChoice.ALL else state.value
             rows = [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
             return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
 
@@ -69,7 +69,7 @@ def list_approvals(
     elif not found:
         echo("Nothing waits for you.", err=True)
     else:
-        print_approvals(found, shortened, now=now, with_state=state is not State.WAITING)
+        print_approvals(found, shortened, now=now, with_state=state is not ApprovalStateChoice.WAITING)
 
 
 @app.command()
@@ -93,7 +93,7 @@ def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: 
 @app.command()
 def decide(
     approval_id: ApprovalArgument,
-    decision: Choice,
+    decision: DecisionChoice,
     reason: Annotated[str, typer.Option(help="Needed to refuse or escalate.")] = "",
     arguments: Annotated[str | None, typer.Option(help="Approve these arguments instead, as a JSON object.")] = None,
     whole_step: Annotated[
@@ -103,7 +103,7 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Approve, refuse or escalate. The first answer counts."""
-    answer = Answer(decision.value, reason, _object(arguments), whole_step=whole_step)
+    answer = ApprovalDecision(decision.value, reason, _object(arguments), whole_step=whole_step)
 
     async def work(gaby: Gaby) -> ApprovalOut:
         actor = await operator_in(gaby, workspace)

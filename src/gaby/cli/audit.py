@@ -18,14 +18,14 @@ from gaby.audit import (
     AuditRow,
     CosignatureFile,
     CursorFile,
-    Expectations,
+    ExternalEvidence,
     KeyFile,
     Malformed,
-    OutsideEvidence,
     PinFile,
     ProofRejected,
-    Report,
     Rotation,
+    VerificationReport,
+    VerificationTargets,
     WebhookSink,
     check_consistency,
     check_inclusion,
@@ -46,10 +46,10 @@ from gaby.audit.rows import timestamp
 from gaby.audit.tail import START, rows_after
 from gaby.audit.witness_client import WitnessAddress
 from gaby.cli import audit_keys, witness
-from gaby.cli.opening import choose_workspace, operator, run
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
+from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.runtime import choose_workspace, operator, run
 from gaby.cli.user import InWorkspace
-from gaby.cli.witness_questions import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
+from gaby.cli.witness_queries import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.errors import BadRequest, GabyError, NotFound, Unavailable
 from gaby.kernel.ids import SYSTEM, AuditRowId, WorkspaceId
@@ -74,7 +74,7 @@ class WitnessesNotAsked(Unavailable):
     noticed. Ask again when the witness can be reached."""
 
 
-class Format(StrEnum):
+class TailFormat(StrEnum):
     JSONL = "jsonl"
     SYSLOG = "syslog"
 
@@ -101,7 +101,7 @@ def verify(
     asked = witnesses_to_ask(witness_url or [], witness_key or [])
     if export is not None:
         answers = asyncio.run(ask_all(asked, origin_in_export(export, given)))
-        expected = Expectations(trusted, given, answers.seen, timestamp(SystemClock().now()))
+        expected = VerificationTargets(trusted, given, answers.seen, timestamp(SystemClock().now()))
         report = verify_file(export, anchors=anchors, expected=expected)
         answers.add_to(report)
     else:
@@ -138,8 +138,8 @@ def prove(
 @app.command("export")
 def export_command(
     form: Annotated[
-        Format, typer.Option("--format", help="`jsonl` can be verified; `syslog` is for collectors.")
-    ] = Format.JSONL,
+        TailFormat, typer.Option("--format", help="`jsonl` can be verified; `syslog` is for collectors.")
+    ] = TailFormat.JSONL,
     follow_on: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new rows until stopped.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A new file instead of standard output.")
@@ -152,7 +152,7 @@ def export_command(
     """Write the log out. Each row is delivered at least once; its id tells repetitions apart."""
     if webhook and not (follow_on and cursor):
         raise BadRequest("--webhook goes with --follow and --cursor FILE, which remembers how far it got.")
-    if output is not None and (follow_on or form is Format.SYSLOG):
+    if output is not None and (follow_on or form is TailFormat.SYSLOG):
         raise BadRequest("--output is for an export that can be verified. Redirect standard output for the rest.")
     if cursor is not None and not follow_on:
         raise BadRequest("--cursor goes with --follow.")
@@ -163,7 +163,7 @@ def export_command(
             await WebhookSink(webhook, gaby.http, CursorFile(cursor)).run(gaby.database, only=only)
         elif follow_on:
             await _follow(gaby, only, _writer(form), CursorFile(cursor) if cursor else None)
-        elif form is Format.SYSLOG:
+        elif form is TailFormat.SYSLOG:
             await asyncio.to_thread(_dump, gaby, only, _writer(form))
         else:
             await asyncio.to_thread(_export, gaby, only, output)
@@ -202,14 +202,14 @@ def rotate_key() -> None:
 
 async def _verify_live(
     gaby: Gaby, anchors: Path | None, trusted: str | None, given: KeyPins | None, asked: list[WitnessAddress]
-) -> Report:
+) -> VerificationReport:
     kept = gaby.settings.anchor_path
     file = PinFile(kept)
     with suppress(Malformed):  # A damaged file becomes a finding, and names nothing.
         given = given or file.load()
     origin = await asyncio.to_thread(origin_in_database, gaby.database, given)
     answers = await ask_all(asked, origin)
-    outside = OutsideEvidence(
+    outside = ExternalEvidence(
         pins=file,
         given_pins=given,
         cosignatures=CosignatureFile(kept),
@@ -244,7 +244,7 @@ def _verify_proof(proof: bytes, trusted: str | None, *, as_json: bool) -> None:
     print_json({"ok": True, "proves": told}) if as_json else echo(told)
 
 
-def print_report(report: Report, *, as_json: bool) -> None:
+def print_report(report: VerificationReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report.as_dict())
         return
@@ -280,9 +280,9 @@ async def _log_of(gaby: Gaby, slug: str | None, *, system: bool) -> WorkspaceId:
         return WorkspaceId((await choose_workspace(gaby, session, slug)).id)
 
 
-def _writer(form: Format) -> Callable[[AuditRow], bytes]:
+def _writer(form: TailFormat) -> Callable[[AuditRow], bytes]:
     host = socket.gethostname()
-    return json_line if form is Format.JSONL else lambda row: syslog_line(row, host=host).encode() + b"\n"
+    return json_line if form is TailFormat.JSONL else lambda row: syslog_line(row, host=host).encode() + b"\n"
 
 
 def _export(gaby: Gaby, only: WorkspaceId | None, output: Path | None) -> None:

@@ -7,17 +7,17 @@ import typer
 
 from gaby.app import Gaby
 from gaby.audit import PinFile, snapshot
-from gaby.audit.anchored import ANCHORS_RESTARTED_EVENT
+from gaby.audit.anchor_comparison import ANCHORS_RESTARTED_EVENT
 from gaby.audit.derived_checks import rebuild_tiles
 from gaby.audit.key_pins import KeyPins, pins_text
 from gaby.audit.notes import log_keys
 from gaby.audit.source import DatabaseSource
 from gaby.audit.statements import KeyEntry
 from gaby.audit.transactions import in_transaction
-from gaby.audit.trust import KeyRing
-from gaby.cli.opening import operator, run
-from gaby.cli.printing import echo
-from gaby.kernel.database.raw import Sql
+from gaby.audit.trust import TrustedKeys
+from gaby.cli.output import echo
+from gaby.cli.runtime import operator, run
+from gaby.kernel.database.raw_sql import SqlRunner
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import SYSTEM
 
@@ -45,7 +45,7 @@ def trust(
     async def work(gaby: Gaby) -> Path:
         with snapshot(gaby.database) as source:
             entries = source.keys()
-        ring = KeyRing(entries, trusted=key_id)
+        ring = TrustedKeys(entries, trusted=key_id)
         if ring.problems or not entries:
             raise BadRequest(ring.problems[0] if ring.problems else "No key has signed this log yet.")
         file = PinFile(gaby.settings.anchor_path)
@@ -85,7 +85,7 @@ def rebuild_tree() -> None:
         dialect = gaby.database.dialect
         return await in_transaction(
             gaby.database,
-            lambda connection: rebuild_tiles(DatabaseSource(connection, dialect), Sql(connection, dialect)),
+            lambda connection: rebuild_tiles(DatabaseSource(connection, dialect), SqlRunner(connection, dialect)),
         )
 
     echo(f"{run(work)} tiles written. Run `gaby audit verify`.", err=True)

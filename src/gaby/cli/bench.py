@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, print_json, print_rows
+from gaby.cli.output import AsJson, print_json, print_rows
+from gaby.cli.runtime import read_settings
 
 app = typer.Typer(help="How good Gaby is, measured here.", no_args_is_help=True)
 
@@ -24,7 +24,7 @@ def mind(
 ) -> None:
     """Measure the answers without a model on their labelled sets, each beside a simpler way."""
     from gaby.llm.embeddings.local import find_embedder
-    from gaby.mind.figures import measure
+    from gaby.mind.quality_metrics import measure
 
     embedder = find_embedder(model, read_settings().models.folder)
     figures = measure(embedder.embed)

@@ -16,14 +16,14 @@ from pydantic import BaseModel, Field, ValidationError
 from rich.progress import Progress
 
 from gaby.app import Gaby, build
-from gaby.cli.printing import SafeConsole
+from gaby.cli.output import SafeConsole
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.knowledge.new_source import NewSource
-from gaby.knowledge.retrieval.figures import ndcg, recall
+from gaby.knowledge.retrieval.metrics import ndcg, recall
 from gaby.migrations import upgrade
-from gaby.mind.bm25 import Ranker
+from gaby.mind.bm25 import Bm25Ranker
 from gaby.settings import ModelSettings, Settings
 
 _DEPTH = 10
@@ -32,14 +32,14 @@ T = TypeVar("T", bound=BaseModel)
 Text = Annotated[str, Field(max_length=20_000_000)]
 
 
-class Row(BaseModel):
+class BenchmarkDocument(BaseModel):
     id: Annotated[str, Field(min_length=1)]
     title: Text = ""
     text: Text
     group: str = ""
 
 
-class Question(BaseModel):
+class BenchmarkQuery(BaseModel):
     id: str
     query: Annotated[str, Field(min_length=1)]
     relevant: Annotated[list[str], Field(min_length=1)]
@@ -47,13 +47,13 @@ class Question(BaseModel):
 
 
 @dataclass
-class Measured:
+class BenchmarkRankings:
     """Rankings of documents, one for each question."""
 
     rankings: list[Sequence[str]] = field(default_factory=list[Sequence[str]])
     seconds: list[float] = field(default_factory=list[float])
 
-    def figures(self, questions: Sequence[Question]) -> dict[str, float]:
+    def figures(self, questions: Sequence[BenchmarkQuery]) -> dict[str, float]:
         pairs = list(zip(self.rankings, questions, strict=True))
         return {
             "recall@5": mean(recall(ranking, question.relevant, 5) for ranking, question in pairs),
@@ -63,7 +63,7 @@ class Measured:
 
 
 def measure(corpus: Path, queries: Path, *, grouped: bool, model: str, folder: Path | None) -> dict[str, Any]:
-    documents, questions = _rows(corpus, Row), _rows(queries, Question)
+    documents, questions = _rows(corpus, BenchmarkDocument), _rows(queries, BenchmarkQuery)
     if not grouped:
         documents = [row.model_copy(update={"group": ""}) for row in documents]
         questions = [row.model_copy(update={"group": ""}) for row in questions]
@@ -72,7 +72,9 @@ def measure(corpus: Path, queries: Path, *, grouped: bool, model: str, folder: P
         return asyncio.run(_measure(settings, documents, questions))
 
 
-async def _measure(settings: Settings, documents: Sequence[Row], questions: Sequence[Question]) -> dict[str, Any]:
+async def _measure(
+    settings: Settings, documents: Sequence[BenchmarkDocument], questions: Sequence[BenchmarkQuery]
+) -> dict[str, Any]:
     gaby = build(settings)
     await asyncio.to_thread(upgrade, gaby.database)
     async with gaby.running(background=False):
@@ -99,9 +101,11 @@ async def _measure(settings: Settings, documents: Sequence[Row], questions: Sequ
     }
 
 
-async def _index(gaby: Gaby, home: Path, documents: Sequence[Row]) -> tuple[dict[str, "_Place"], int]:
+async def _index(
+    gaby: Gaby, home: Path, documents: Sequence[BenchmarkDocument]
+) -> tuple[dict[str, "_BenchmarkWorkspace"], int]:
     """Each group is a workspace of its own, so that its statistics are its own."""
-    places: dict[str, _Place] = {}
+    places: dict[str, _BenchmarkWorkspace] = {}
     passages = 0
     with Progress(console=SafeConsole(stderr=True), transient=True) as bar:
         task = bar.add_task("indexing", total=len(documents))
@@ -111,7 +115,7 @@ async def _index(gaby: Gaby, home: Path, documents: Sequence[Row]) -> tuple[dict
             async with gaby.database.write(SYSTEM) as session:
                 actor = system_actor("bench")
                 workspace = await gaby.identity.workspaces.create(session, actor, slug=f"g{number}", name="bench")
-            place = _Place(system_actor("bench", WorkspaceId(workspace.id)), names)
+            place = _BenchmarkWorkspace(system_actor("bench", WorkspaceId(workspace.id)), names)
             places[group] = place
             passages += await _sync(gaby, place.actor, folder, names)
             bar.advance(task, len(rows))
@@ -134,12 +138,12 @@ async def _sync(gaby: Gaby, actor: Actor, folder: Path, names: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class _Place:
+class _BenchmarkWorkspace:
     actor: Actor
     names: dict[str, str]
 
 
-def _written(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
+def _written(folder: Path, rows: Sequence[BenchmarkDocument]) -> dict[str, str]:
     folder.mkdir(parents=True)
     names: dict[str, str] = {}
     for number, row in enumerate(rows):
@@ -150,8 +154,10 @@ def _written(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
     return names
 
 
-async def _ask(gaby: Gaby, places: dict[str, _Place], questions: Sequence[Question]) -> Measured:
-    measured = Measured()
+async def _ask(
+    gaby: Gaby, places: dict[str, _BenchmarkWorkspace], questions: Sequence[BenchmarkQuery]
+) -> BenchmarkRankings:
+    measured = BenchmarkRankings()
     with Progress(console=SafeConsole(stderr=True), transient=True) as bar:
         for question in bar.track(questions, description="asking"):
             place = places.get(question.group)
@@ -169,15 +175,15 @@ async def _ask(gaby: Gaby, places: dict[str, _Place], questions: Sequence[Questi
     return measured
 
 
-def _plainly(documents: Sequence[Row], questions: Sequence[Question]) -> Measured:
+def _plainly(documents: Sequence[BenchmarkDocument], questions: Sequence[BenchmarkQuery]) -> BenchmarkRankings:
     """The simpler way: BM25 over words in small letters."""
     groups = {
-        group: ([row.id for row in rows], Ranker([_words(f"{row.title} {row.text}") for row in rows]))
+        group: ([row.id for row in rows], Bm25Ranker([_words(f"{row.title} {row.text}") for row in rows]))
         for group, rows in _grouped(documents).items()
     }
-    measured = Measured()
+    measured = BenchmarkRankings()
     for question in questions:
-        ids, ranker = groups.get(question.group, ([], Ranker([])))
+        ids, ranker = groups.get(question.group, ([], Bm25Ranker([])))
         terms: dict[str, float] = {}
         for word in _words(question.query):
             terms[word] = terms.get(word, 0) + 1
@@ -193,8 +199,8 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _grouped(documents: Sequence[Row]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
+def _grouped(documents: Sequence[BenchmarkDocument]) -> dict[str, list[BenchmarkDocument]]:
+    groups: dict[str, list[BenchmarkDocument]] = {}
     for row in documents:
         groups.setdefault(row.group, []).append(row)
     return groups

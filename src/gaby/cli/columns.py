@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from gaby.cli.printing import SafeConsole, echo, secho
+from gaby.cli.output import SafeConsole, echo, secho
 
 _SHORTEST_LAST = 10
 

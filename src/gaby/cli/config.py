@@ -6,8 +6,8 @@ import typer
 from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, echo, print_json, print_rows
+from gaby.cli.output import AsJson, echo, print_json, print_rows
+from gaby.cli.runtime import read_settings
 from gaby.settings import Setting, Settings, all_settings
 
 app = typer.Typer(help="What can be set, and what is set.", no_args_is_help=True)

@@ -11,20 +11,20 @@ import typer
 
 from gaby.app import Gaby
 from gaby.cli.connector_draft import draft, offer_draft
-from gaby.cli.connector_setup import Given, new_connector
+from gaby.cli.connector_setup import ConnectorOptions, new_connector
 from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
 from gaby.mcp import ServerDefinitions
-from gaby.safety import LaneRules, Scopes
-from gaby.tools import Call, Done
+from gaby.safety import AccessRules, Scopes
+from gaby.tools import Done, ToolCall
 from gaby.tools.connectors import PolicyChange, changes_of
 from gaby.tools.manifest_check import check_manifest
-from gaby.tools.models import Connector
+from gaby.tools.models import ConnectorRecord
 from gaby.tools.schemas import ChangeOut, ConnectorOut, ToolOut
 from gaby.tools.tool_rules import ToolRules, rules_of
 from gaby_connectors.catalogue import BUNDLED
@@ -60,7 +60,7 @@ def add(
 
     A server of your own: `gaby connector add NAME -- COMMAND ARGUMENTS`.
     """
-    given = Given(name, tuple(what or ()), tuple(settings or ()), url, stdin=stdin, manifest=manifest)
+    given = ConnectorOptions(name, tuple(what or ()), tuple(settings or ()), url, stdin=stdin, manifest=manifest)
     new = new_connector(given)
 
     async def work(gaby: Gaby) -> None:
@@ -101,7 +101,7 @@ def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
         if f"{name}.healthcheck" not in snapshot.tools:
             return shown, "it starts; it has no accepted healthcheck"
-        call = Call(f"{name}.healthcheck", {}, gaby.ids.new())
+        call = ToolCall(f"{name}.healthcheck", {}, gaby.ids.new())
         outcome = await gaby.tools.invoker.invoke(call, gaby.tools.run(actor))
         return shown, json.dumps(outcome.structured) if isinstance(outcome, Done) else str(outcome)
 
@@ -114,7 +114,7 @@ def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -
 def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show how a connector's tools differ from those that were accepted."""
 
-    async def work(gaby: Gaby) -> Connector:
+    async def work(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
         await gaby.tools.look(actor, name)
         async with gaby.database.read(actor.workspace_id) as session:
@@ -159,7 +159,7 @@ def limit(
 ) -> None:
     """Say what a connector may do: its autonomy, which paths it may read and change, and how often."""
 
-    async def work(gaby: Gaby) -> Connector:
+    async def work(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await gaby.tools.connectors.get(session, name)
@@ -304,8 +304,8 @@ async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) ->
     echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.", err=True)
 
 
-def _lane(now: LaneRules, allow: list[str] | None, deny: list[str] | None) -> LaneRules:
-    return LaneRules(
+def _lane(now: AccessRules, allow: list[str] | None, deny: list[str] | None) -> AccessRules:
+    return AccessRules(
         allow=tuple(allow) if allow is not None else now.allow, deny=tuple(deny) if deny is not None else now.deny
     )
 

@@ -11,15 +11,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
+from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.text import printable
-from gaby.safety import Role
-from gaby.tools.draft_schemas import DraftOut
+from gaby.safety import ArgumentRole
+from gaby.tools.draft_schemas import ManifestDraftOut
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft, draft_of, joined_manifest
 from gaby.tools.manifest_yaml import draft_yaml
 from gaby.tools.tool_rules import told_in_words
@@ -47,7 +47,7 @@ def draft(
         actor = await operator_in(gaby, workspace)
         drafted = await read_draft(gaby, actor, name)
         if as_json:
-            print_json(DraftOut.of(drafted).model_dump())
+            print_json(ManifestDraftOut.of(drafted).model_dump())
         if not drafted.tools:
             echo(f"Every tool of {name} has a manifest.", err=True)
         elif out is not None:
@@ -182,7 +182,9 @@ def _access(tool: ToolDraft) -> str:
 
 
 def _arguments(tool: ToolDraft) -> str:
-    shown = [f"{name} ({guessed.role})" for name, guessed in tool.arguments.items() if guessed.role is not Role.PLAIN]
+    shown = [
+        f"{name} ({guessed.role})" for name, guessed in tool.arguments.items() if guessed.role is not ArgumentRole.PLAIN
+    ]
     return ", ".join(shown) or "-"
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector
-from gaby.tools.launches import Command, Remote
+from gaby.tools.launches import CommandSpec, RemoteSpec
 from gaby.tools.manifests import parse_manifest
 from gaby.tools.setup import bundled, declared_settings
 from gaby_connectors.catalogue import BUNDLED
@@ -17,7 +17,7 @@ from gaby_connectors.sdk.manifest import ConnectorManifest
 
 
 @dataclass(frozen=True)
-class Given:
+class ConnectorOptions:
     name: str
     what: tuple[str, ...]
     """A kind, or a command with its arguments."""
@@ -27,7 +27,7 @@ class Given:
     manifest: Path | None = None
 
 
-def new_connector(given: Given) -> NewConnector:
+def new_connector(given: ConnectorOptions) -> NewConnector:
     """Exactly one of a kind, an address or a command. Required settings that are missing are asked for."""
     if bool(given.what) == (given.url is not None):
         raise BadRequest("Give a kind, or --url, or a command after `--`. `gaby connector kinds` lists the kinds.")
@@ -35,17 +35,17 @@ def new_connector(given: Given) -> NewConnector:
     manifest = _manifest(given.manifest)
     try:
         if given.url is not None:
-            return NewConnector(given.name, "http", Remote(url=given.url), secrets=settings, manifest=manifest)
+            return NewConnector(given.name, "http", RemoteSpec(url=given.url), secrets=settings, manifest=manifest)
         if len(given.what) == 1 and (given.what[0] in BUNDLED or "/" not in given.what[0]):
             kind = given.what[0]
             return bundled(given.name, kind, {**_asked(kind, settings), **settings})
-        way = Command(command=given.what[0], args=given.what[1:])
+        way = CommandSpec(command=given.what[0], args=given.what[1:])
     except ValidationError as error:
         raise BadRequest(f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}") from None
     return NewConnector(given.name, "command", way, secrets=settings, manifest=manifest)
 
 
-def _settings(given: Given) -> dict[str, str]:
+def _settings(given: ConnectorOptions) -> dict[str, str]:
     typed = [line.rstrip("\n") for line in iter(sys.stdin.readline, "")] if given.stdin else []
     lines = [*given.settings, *(line for line in typed if line.strip())]
     found: dict[str, str] = {}

@@ -12,27 +12,27 @@ import typer
 from pydantic import ValidationError
 
 from gaby.app import Gaby
-from gaby.cli.connector_setup import Given, new_connector
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import SafeConsole, echo
+from gaby.cli.connector_setup import ConnectorOptions, new_connector
+from gaby.cli.output import SafeConsole, echo
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector
-from gaby.tools.device_code import Client, Code, Sleep, Wire, ask, check_address, discover, wait
-from gaby.tools.launches import WAY, Bundled, Remote
-from gaby.tools.models import Connector
-from gaby.tools.tokens import Grant, check_place, open_secrets
+from gaby.tools.device_code import DeviceCode, OAuthClient, OAuthHttp, Sleep, ask, check_address, discover, wait
+from gaby.tools.launches import WAY, BundledSpec, RemoteSpec
+from gaby.tools.models import ConnectorRecord
+from gaby.tools.tokens import OAuthGrant, check_place, open_secrets
 
 Settings = Annotated[list[str] | None, typer.Option("--set", "-s", help="A setting as NAME=VALUE; repeat for more.")]
 FromStdin = Annotated[bool, typer.Option("--stdin", help="Read more NAME=VALUE lines from standard input.")]
 
-Waiting = Callable[[Code], AbstractContextManager[None]]
+Waiting = Callable[[DeviceCode], AbstractContextManager[None]]
 _NOWHERE = "https://nowhere.invalid"
 
 
-class Typed(NamedTuple):
+class TypedCredentials(NamedTuple):
     settings: tuple[str, ...]
     stdin: bool
 
@@ -74,12 +74,12 @@ def sign_in(
     if device and client_secret:
         options = DeviceOptions(issuer, client_id, scope, device_endpoint, token_endpoint, variable, _secret())
 
-    async def work(gaby: Gaby) -> Connector:
+    async def work(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
         if device:
             await sign_in_by_device(gaby, actor, name, options)
         else:
-            await _sign_in_by_settings(gaby, actor, name, Typed(tuple(settings or ()), stdin))
+            await _sign_in_by_settings(gaby, actor, name, TypedCredentials(tuple(settings or ()), stdin))
         await gaby.tools.look(actor, name)
         async with gaby.database.read(actor.workspace_id) as session:
             return await gaby.tools.connectors.get(session, name)
@@ -90,7 +90,7 @@ def sign_in(
 
 
 @contextmanager
-def told_in_the_terminal(code: Code) -> Generator[None]:
+def told_in_the_terminal(code: DeviceCode) -> Generator[None]:
     """The code and the address were checked: nothing in them can move a cursor."""
     echo(f"Open {code.address} in any browser and enter this code: {code.user_code}", err=True)
     if code.whole_address is not None:
@@ -115,7 +115,7 @@ async def sign_in_by_device(
     sleep: Sleep = asyncio.sleep,
 ) -> None:
     """Ask for a code, wait until somebody entered it, and seal the token with the connector's other secrets."""
-    wire = Wire(gaby.http)
+    wire = OAuthHttp(gaby.http)
     async with gaby.database.read(actor.workspace_id) as session:
         row = await gaby.tools.connectors.get(session, name)
         before = (await open_secrets(session, gaby.vault, row)).grant
@@ -125,29 +125,29 @@ async def sign_in_by_device(
     code = await ask(wire, client)
     with waiting(code):
         issued = await wait(wire, client, code, gaby.clock, sleep)
-    grant = Grant.of(client, issued, gaby.clock.now(), variable)
+    grant = OAuthGrant.of(client, issued, gaby.clock.now(), variable)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.take_token(session, actor, name, grant)
 
 
-async def _sign_in_by_settings(gaby: Gaby, actor: Actor, name: str, typed: Typed) -> None:
+async def _sign_in_by_settings(gaby: Gaby, actor: Actor, name: str, typed: TypedCredentials) -> None:
     async with gaby.database.read(actor.workspace_id) as session:
         fresh = _fresh(await gaby.tools.connectors.get(session, name), typed)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.sign_in(session, actor, name, fresh)
 
 
-def _fresh(row: Connector, typed: Typed) -> NewConnector:
+def _fresh(row: ConnectorRecord, typed: TypedCredentials) -> NewConnector:
     way = WAY.validate_python(row.launch)
-    if isinstance(way, Bundled):
-        return new_connector(Given(row.name, (row.kind,), typed.settings, None, stdin=typed.stdin))
-    url = way.url if isinstance(way, Remote) else _NOWHERE
-    read = new_connector(Given(row.name, (), typed.settings, url, stdin=typed.stdin))
+    if isinstance(way, BundledSpec):
+        return new_connector(ConnectorOptions(row.name, (row.kind,), typed.settings, None, stdin=typed.stdin))
+    url = way.url if isinstance(way, RemoteSpec) else _NOWHERE
+    read = new_connector(ConnectorOptions(row.name, (), typed.settings, url, stdin=typed.stdin))
     # Of a program or an address of one's own all settings are secret, and the rest stays as it was.
     return NewConnector(row.name, row.kind, way, secrets=read.secrets)
 
 
-async def _client(wire: Wire, options: DeviceOptions, before: Grant | None) -> Client:
+async def _client(wire: OAuthHttp, options: DeviceOptions, before: OAuthGrant | None) -> OAuthClient:
     endpoints = (options.device_endpoint, options.token_endpoint)
     if options.client_id is None and options.issuer is None and endpoints == (None, None):
         if before is None:
@@ -166,9 +166,9 @@ async def _client(wire: Wire, options: DeviceOptions, before: Grant | None) -> C
     return make(device_endpoint=options.device_endpoint, token_endpoint=options.token_endpoint)
 
 
-def _checked(**values: object) -> Client:
+def _checked(**values: object) -> OAuthClient:
     try:
-        return Client.model_validate(values)
+        return OAuthClient.model_validate(values)
     except ValidationError:
         raise BadRequest("The client id, its secret and the scope are plain text in one line.") from None
 

@@ -3,8 +3,8 @@
 import typer
 
 from gaby.app import explain_missing, open_configured_database
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, echo, print_json
+from gaby.cli.output import AsJson, echo, print_json
+from gaby.cli.runtime import read_settings
 from gaby.kernel.errors import GabyError
 from gaby.migrations import find_drift, inspect_schema, unprotected, upgrade
 

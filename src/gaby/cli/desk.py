@@ -10,18 +10,18 @@ from pydantic import SecretStr
 
 from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_json, print_rows
+from gaby.cli.output import AsJson, echo, print_json, print_rows
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
 from gaby.kernel.errors import BadRequest
-from gaby.tickets.canonical import Voucher
+from gaby.tickets.canonical_ticket import Voucher
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.kinds import KINDS, kind_of
 from gaby.tickets.models import Desk
-from gaby.tickets.schemas import DeskOut, LetterOut, ReceivedOut
+from gaby.tickets.schemas import DeadLetterOut, DeskOut, ReceivedOut
 
 app = typer.Typer(help="The help desks that tickets come from and answers go to.", no_args_is_help=True)
 
@@ -281,11 +281,11 @@ def remove(name: Name, workspace: InWorkspace = None) -> None:
 def letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """What the desk sent and Gaby could not take in."""
 
-    async def work(gaby: Gaby) -> list[LetterOut]:
+    async def work(gaby: Gaby) -> list[DeadLetterOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
-            return [LetterOut.of(row) for row in await gaby.tickets.receiver.letters(session, desk)]
+            return [DeadLetterOut.of(row) for row in await gaby.tickets.receiver.letters(session, desk)]
 
     print_rows([letter.model_dump() for letter in run(work)], as_json=as_json, empty="None: all could be read.")
 

@@ -6,8 +6,8 @@ import typer
 from rich.markup import escape
 
 from gaby.app.checks import diagnose
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, SafeConsole, print_json
+from gaby.cli.output import AsJson, SafeConsole, print_json
+from gaby.cli.runtime import read_settings
 from gaby.kernel.checks import Check
 from gaby.kernel.errors import Misconfigured
 

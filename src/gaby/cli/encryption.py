@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import operator, read_settings, run
-from gaby.cli.printing import AsJson, echo, print_json
+from gaby.cli.output import AsJson, echo, print_json
+from gaby.cli.runtime import operator, read_settings, run
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM, WorkspaceId

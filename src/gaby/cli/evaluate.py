@@ -9,17 +9,17 @@ import typer
 from rich.progress import Progress
 
 from gaby.cli.evaluate_company import run_company, show_company
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
-from gaby.evals.comparing import compare as compare_suites
-from gaby.evals.comparing import figures
+from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.runtime import read_settings
+from gaby.evals.comparison import compare as compare_suites
+from gaby.evals.comparison import figures
+from gaby.evals.environment import open_stage
 from gaby.evals.fixtures import Fixture, read_fixtures
-from gaby.evals.incidents import Incident, play_incidents, read_incidents
+from gaby.evals.incidents import RecordedIncident, play_incidents, read_incidents
 from gaby.evals.page import render
 from gaby.evals.peers import load_driver
-from gaby.evals.results import CaseResult, Suite, read_suite
-from gaby.evals.running import run_suite
-from gaby.evals.stage import open_stage
+from gaby.evals.results import CaseResult, SuiteResult, read_suite
+from gaby.evals.suite_runner import run_suite
 from gaby.kernel import log
 from gaby.kernel.errors import BadRequest
 from gaby.settings import Settings
@@ -119,8 +119,8 @@ def report(
 
 
 async def _play(
-    settings: Settings, cases: list[Fixture], incidents: list[Incident], peer: str | None, at_once: int
-) -> Suite:
+    settings: Settings, cases: list[Fixture], incidents: list[RecordedIncident], peer: str | None, at_once: int
+) -> SuiteResult:
     driver, named = load_driver(peer)
     console = SafeConsole(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
@@ -137,7 +137,7 @@ async def _play(
             return suite.model_copy(update={"cases": (*suite.cases, *more)})
 
 
-def _show(suite: Suite) -> None:
+def _show(suite: SuiteResult) -> None:
     failing = [
         {"case": case.name, "verdict": case.verdict, "what is wrong": "; ".join(_faults(case))}
         for case in suite.cases

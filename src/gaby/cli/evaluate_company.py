@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from gaby.cli.printing import SafeConsole, echo, print_json, print_rows, secho
-from gaby.evals.companies.company import Company, read_company
+from gaby.cli.output import SafeConsole, echo, print_json, print_rows, secho
+from gaby.evals.companies.company import EvalCompany, read_company
 from gaby.evals.companies.player import play_company
 from gaby.evals.companies.results import CompanyResult, TicketResult
-from gaby.evals.stage import START, StillClock, open_stage
+from gaby.evals.environment import START, FixedWallClock, open_stage
 from gaby.settings import Settings
 
 
@@ -22,7 +22,7 @@ def run_company(
     return asyncio.run(_play(settings, read_company(folder, only), runbooks=runbooks, at_once=at_once))
 
 
-async def _play(settings: Settings, company: Company, *, runbooks: bool, at_once: int) -> CompanyResult:
+async def _play(settings: Settings, company: EvalCompany, *, runbooks: bool, at_once: int) -> CompanyResult:
     # A server that cannot be told the time has its own, and Gaby's must be the same.
     start = START if company.about.now_variable is not None else datetime.now(UTC)
     with Progress(console=SafeConsole(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
@@ -31,7 +31,7 @@ async def _play(settings: Settings, company: Company, *, runbooks: bool, at_once
         def told(result: TicketResult) -> None:
             bar.update(task, advance=1, description=result.id)
 
-        async with open_stage(settings, StillClock(start)) as stage:
+        async with open_stage(settings, FixedWallClock(start)) as stage:
             return await play_company(stage, company, runbooks=runbooks, at_once=at_once, told=told)
 
 

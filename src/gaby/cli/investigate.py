@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from gaby.agent.queue import Claimed
+from gaby.agent.queue import ClaimedRun
 from gaby.agent.schemas import RunDetailOut, StepOut
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json
+from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, Conflict, GabyError
 from gaby.kernel.ids import RunId
@@ -124,7 +124,7 @@ async def _until_it_rests(gaby: Gaby, actor: Actor, run_id: RunId, console: Safe
     working.result()
 
 
-async def _claimed(gaby: Gaby, actor: Actor, run_id: RunId) -> Claimed:
+async def _claimed(gaby: Gaby, actor: Actor, run_id: RunId) -> ClaimedRun:
     """What somebody holds is watched for the time of a lease: if it dies away, its holder is dead."""
     queue, seconds = gaby.agent.queue, gaby.agent.queue.lease.total_seconds()
     seen: set[tuple[int, datetime | None]] = set()
@@ -142,7 +142,7 @@ async def _claimed(gaby: Gaby, actor: Actor, run_id: RunId) -> Claimed:
     return claimed
 
 
-async def _moves(gaby: Gaby, actor: Actor, claimed: Claimed, console: SafeConsole) -> None:
+async def _moves(gaby: Gaby, actor: Actor, claimed: ClaimedRun, console: SafeConsole) -> None:
     loop, run_id = gaby.agent.loop, claimed.lease.run_id
     taken = await loop.resume(claimed)
     taken.on_token = lambda text: console.print("\n(anew)" if text is None else text, end="", markup=False, style="dim")

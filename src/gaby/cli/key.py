@@ -7,8 +7,8 @@ from uuid import UUID
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import choose_workspace, operator, run
-from gaby.cli.printing import AsJson, echo, print_json, print_rows
+from gaby.cli.output import AsJson, echo, print_json, print_rows
+from gaby.cli.runtime import choose_workspace, operator, run
 from gaby.cli.user import InWorkspace
 from gaby.identity.models import ApiKey
 from gaby.kernel.actors import Permission

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import operator, run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_rows
+from gaby.cli.output import AsJson, echo, print_rows
+from gaby.cli.runtime import operator, run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import ReadSession
 from gaby.kernel.ids import SYSTEM, ConnectorId

@@ -12,18 +12,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
 from gaby.cli.knowledge_candidates import gaps, learned
-from gaby.cli.knowledge_printing import NO_SOURCES, print_hits, print_shown, print_skipped, print_source, short
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.knowledge_output import NO_SOURCES, print_hits, print_shown, print_skipped, print_source, short
+from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
-from gaby.knowledge.citations.opening import Opened, Resolved, shortened
+from gaby.knowledge.citations.resolver import DocumentExcerpt, ResolvedCitation, shortened
 from gaby.knowledge.citations.tokens import parse
 from gaby.knowledge.freshness import documents
 from gaby.knowledge.new_source import AUDIENCE_MEANS, NewSource
-from gaby.knowledge.retrieval.results import Results
+from gaby.knowledge.retrieval.results import SearchResults
 from gaby.knowledge.schemas import (
     AnswerOut,
     DocumentOut,
@@ -31,7 +31,7 @@ from gaby.knowledge.schemas import (
     SearchOut,
     SourceOut,
 )
-from gaby.knowledge.shelf import checked_source
+from gaby.knowledge.source_service import checked_source
 from gaby_connectors.sdk.manifest import Audience
 
 app = typer.Typer(help="What Gaby answers from: the company's own documents.", no_args_is_help=True)
@@ -209,7 +209,7 @@ def search(
     """Find the passages that answer, with their citations."""
     asked = _question(question)
 
-    async def work(gaby: Gaby) -> Results:
+    async def work(gaby: Gaby) -> SearchResults:
         actor = await operator_in(gaby, workspace)
         return await gaby.knowledge.parts.searcher.search(actor.workspace_id, asked, limit=limit, everything=everything)
 
@@ -253,7 +253,7 @@ def show(
     """Open what a citation names, a document, or a source with what could not be read."""
     what = what.strip().removeprefix("[").removesuffix("]")
 
-    async def work(gaby: Gaby) -> Resolved | Opened | tuple[SourceOut, list[FailureOut]]:
+    async def work(gaby: Gaby) -> ResolvedCitation | DocumentExcerpt | tuple[SourceOut, list[FailureOut]]:
         actor = await operator_in(gaby, workspace)
         parts = gaby.knowledge.parts
         async with gaby.database.read(actor.workspace_id) as session:

@@ -8,15 +8,15 @@ from uuid import UUID
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, print_rows
+from gaby.cli.output import AsJson, print_rows
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.knowledge.schemas import CandidateOut, GapOut
-from gaby.knowledge.shelf import LEARNED
-from gaby.knowledge.syncing import AlreadySyncing
+from gaby.knowledge.source_service import LEARNED
+from gaby.knowledge.sync import AlreadySyncing
 
 
 def gaps(

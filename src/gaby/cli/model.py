@@ -7,15 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_rows
+from gaby.cli.output import AsJson, echo, print_rows
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.suggestions import unknown_name
 from gaby.llm.accounts import EMBEDDINGS, NewAccount
 from gaby.llm.prices import Price
-from gaby.llm.probe import Probed
+from gaby.llm.probe import ProbeResult
 from gaby.llm.providers.config import TERMS
 from gaby.llm.schemas import AccountOut, ModelOut, ProbeOut
 from gaby.llm.setups import Chain, parse_chain, parse_ref
@@ -155,7 +155,7 @@ def try_models(
     """Ask models one word each. It costs a few tokens."""
     refs = [parse_ref(text) for text in models or []]
 
-    async def work(gaby: Gaby) -> list[Probed]:
+    async def work(gaby: Gaby) -> list[ProbeResult]:
         return await gaby.models.probe(await operator_in(gaby, workspace), refs)
 
     probed = run(work)

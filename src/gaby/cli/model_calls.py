@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from gaby.cli.printing import echo, one_line, one_line_json, secho
+from gaby.cli.output import echo, one_line, one_line_json, secho
 from gaby.usage.trace_schemas import CallTraceOut, PromptMessageOut, RunCallOut, ToolUseOut
 
 

@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, one_line, print_json, print_rows, secho
-from gaby.cli.runbook_printing import print_checked, print_tried
+from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows, secho
+from gaby.cli.runbook_output import print_checked, print_tried
+from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, NotFound
-from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookOut, TriedOut
+from gaby.runbooks.schemas import ListedRunbookOut, RunbookDraftOut, RunbookOut, TrialOut
 from gaby.runbooks.service import Runbooks
-from gaby.runbooks.trial import TriedTicket
+from gaby.runbooks.trial import TrialTicket
 from gaby.tickets.authority import authority_of
 
 app = typer.Typer(help="Runbooks: checked, listed, tried on a ticket, drafted from pages.", no_args_is_help=True)
@@ -91,9 +91,9 @@ def try_runbook(
         raise BadRequest("A ticket has its own title and requester; --from and --title go with --text.")
     ((name, written),) = _pages(page)
 
-    async def work(gaby: Gaby) -> TriedOut:
+    async def work(gaby: Gaby) -> TrialOut:
         actor = await operator_in(gaby, workspace)
-        tried = await _ticket(gaby, actor, ticket) if ticket else TriedTicket(title, text or "", sender)
+        tried = await _ticket(gaby, actor, ticket) if ticket else TrialTicket(title, text or "", sender)
         return await _runbooks(gaby).try_on(actor, _title(written, name), written, tried, gaby.ids)
 
     ended = run(work)
@@ -108,7 +108,7 @@ def draft(page: Page, workspace: InWorkspace = None, as_json: AsJson = False) ->
     """Propose a runbook from a page of prose. What is not surely understood becomes a TODO line for you."""
     ((_, written),) = _pages(page)
 
-    async def work(gaby: Gaby) -> DraftOut:
+    async def work(gaby: Gaby) -> RunbookDraftOut:
         actor = await operator_in(gaby, workspace)
         return await _runbooks(gaby).draft(actor.workspace_id, written)
 
@@ -124,7 +124,7 @@ def _runbooks(gaby: Gaby) -> Runbooks:
     return Runbooks(gaby.database, gaby.clock, gaby.tools, gaby.models, gaby.knowledge)
 
 
-async def _ticket(gaby: Gaby, actor: Actor, which: str) -> TriedTicket:
+async def _ticket(gaby: Gaby, actor: Actor, which: str) -> TrialTicket:
     async with gaby.database.read(actor.workspace_id) as session:
         row = await find_ticket(gaby, session, which)
         written = await gaby.tickets.intake.written(session, row)
@@ -132,7 +132,7 @@ async def _ticket(gaby: Gaby, actor: Actor, which: str) -> TriedTicket:
     said = [each.body for each in written.messages if each.author != "gaby" and not each.private]
     text = "\n\n".join((written.body, *said))
     verified = authority_of(row, written.messages).verified
-    return TriedTicket(written.title, text, row.requester_email, verified, row.external_id)
+    return TrialTicket(written.title, text, row.requester_email, verified, row.external_id)
 
 
 def _pages(path: Path) -> list[tuple[str, str]]:

@@ -11,12 +11,12 @@ from gaby.agent.schemas import RunDetailOut, RunOut
 from gaby.app import Gaby
 from gaby.cli.columns import print_lines
 from gaby.cli.model_calls import call_row, print_trace
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, print_json, print_rows
+from gaby.cli.output import AsJson, SafeConsole, echo, one_line, print_json, print_rows
+from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_run, run_id, run_names
 from gaby.cli.timeline import print_step
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)

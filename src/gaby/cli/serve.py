@@ -14,8 +14,8 @@ import uvicorn
 
 from gaby.api import create_app
 from gaby.app import Gaby, build, configured_url, open_configured_database
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import echo, secho
+from gaby.cli.output import echo, secho
+from gaby.cli.runtime import read_settings
 from gaby.kernel import log, tracing
 from gaby.kernel.database.faults import SchemaOutdated
 from gaby.kernel.errors import GabyError

@@ -10,17 +10,17 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from gaby.app import Gaby
-from gaby.cli.opening import read_settings, run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
+from gaby.cli.runtime import read_settings, run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
-from gaby.llm.outside import Conceal
 from gaby.llm.prompts import Prompt, load_prompt
-from gaby.llm.results import Again, Occasion, Result, Token
+from gaby.llm.results import SkillContext, SkillResult, StreamReset, StreamToken
 from gaby.llm.schemas import SkillOut
 from gaby.llm.skill import Skill
+from gaby.llm.untrusted_text import PromptRedactor
 from gaby.safety import Placeholders, Redactor, parse_profile, tag_from
 from gaby.skills import SKILLS
 
@@ -82,7 +82,7 @@ def run_skill(
     given = _given(skill, file)
     tried = load_prompt(prompt) if prompt is not None else None
 
-    async def work(gaby: Gaby) -> Result[Any]:
+    async def work(gaby: Gaby) -> SkillResult[Any]:
         actor = await operator_in(gaby, workspace)
         placeholders = Placeholders(tag_from(gaby.ids.new().bytes[-8:]))
         redactor = Redactor(parse_profile(read_settings().safety.profile))
@@ -90,7 +90,7 @@ def run_skill(
         def conceal(text: str) -> str:
             return redactor.redact(text, placeholders, from_outside=True).text
 
-        occasion = Occasion(actor.workspace_id, RunId(gaby.ids.new()), Conceal(conceal, conceal))
+        occasion = SkillContext(actor.workspace_id, RunId(gaby.ids.new()), PromptRedactor(conceal, conceal))
         if skill.form == "text" and not as_json:
             return await _streamed(gaby, skill, given, occasion, tried)
         return await gaby.models.runner.run(skill, given, occasion, prompt=tried)
@@ -105,16 +105,16 @@ def run_skill(
 
 
 async def _streamed(
-    gaby: Gaby, skill: Skill[Any, Any], given: BaseModel, occasion: Occasion, prompt: Prompt | None
-) -> Result[Any]:
+    gaby: Gaby, skill: Skill[Any, Any], given: BaseModel, occasion: SkillContext, prompt: Prompt | None
+) -> SkillResult[Any]:
     async with aclosing(gaby.models.runner.stream(skill, given, occasion, prompt=prompt)) as steps:
         async for step in steps:
             match step:
-                case Token(text=text):
+                case StreamToken(text=text):
                     echo(text, nl=False)
-                case Again(because=because):
+                case StreamReset(because=because):
                     secho(f"\n(again: {because})", fg="yellow", err=True)
-                case Result():
+                case SkillResult():
                     echo()
                     return step
     raise AssertionError("a skill ends with a result")
@@ -136,7 +136,7 @@ def _given(skill: Skill[Any, Any], file: Path | None) -> BaseModel:
         raise BadRequest(f"{where}: {first['msg']}. `gaby skill show {skill.name}` says what it takes.") from None
 
 
-def _told(result: Result[Any]) -> dict[str, Any]:
+def _told(result: SkillResult[Any]) -> dict[str, Any]:
     return {
         "value": result.value.model_dump(mode="json"),
         "source": result.source,
@@ -150,7 +150,7 @@ def _told(result: Result[Any]) -> dict[str, Any]:
     }
 
 
-def _say_how(result: Result[Any]) -> None:
+def _say_how(result: SkillResult[Any]) -> None:
     for hop in result.hops:
         secho(f"{hop.model}: {hop.outcome} ({hop.milliseconds} ms)", fg="bright_black", err=True)
     if result.degraded:

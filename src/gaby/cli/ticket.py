@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from gaby.agent.schemas import RatedOut
+from gaby.agent.schemas import RatingOut
 from gaby.app import Gaby
 from gaby.cli.columns import cut_beginning, print_lines
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, one_line, print_json
+from gaby.cli.output import AsJson, SafeConsole, echo, one_line, print_json
+from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket, ticket_names
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
-from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority
+from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
 from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
 
 app = typer.Typer(help="Tickets: added, listed, shown, answered, closed, rated.", no_args_is_help=True)
@@ -72,13 +72,13 @@ def list_tickets(
 ) -> None:
     """List tickets, the newest first."""
 
-    async def work(gaby: Gaby) -> list[_Listed]:
+    async def work(gaby: Gaby) -> list[_TicketRow]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.tickets.list(session, status, limit)
             verdicts = await gaby.agent.latest_verdicts(session, [row.id for row in rows])
             names = await ticket_names(gaby, session, rows)
-            return [_Listed(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
+            return [_TicketRow(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
     found = run(work)
     if as_json:
@@ -168,11 +168,11 @@ def rate(
 ) -> None:
     """Say what you think of how it ended. From 4 on, a resolution waits for a person as something to learn."""
 
-    async def work(gaby: Gaby) -> RatedOut:
+    async def work(gaby: Gaby) -> RatingOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            return RatedOut.of(await gaby.agent.rate(session, actor, row, rating))
+            return RatingOut.of(await gaby.agent.rate(session, actor, row, rating))
 
     rated = run(work)
     if as_json:
@@ -184,7 +184,7 @@ def rate(
 
 
 @dataclass(frozen=True)
-class _Listed:
+class _TicketRow:
     ticket: TicketOut
     name: str
     """By which commands find it."""
@@ -192,7 +192,7 @@ class _Listed:
     """Of its last investigation."""
 
 
-def _cells(listed: _Listed) -> list[str]:
+def _cells(listed: _TicketRow) -> list[str]:
     ticket = listed.ticket
     requester = cut_beginning(one_line(ticket.requester_email or "-"), _REQUESTER_WIDTH)
     return [one_line(listed.name), requester, ticket.status, listed.verdict or "-", one_line(ticket.title)]

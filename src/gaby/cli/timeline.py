@@ -3,7 +3,7 @@
 from rich.markup import escape
 
 from gaby.agent.schemas import StepOut
-from gaby.cli.printing import SafeConsole, one_line
+from gaby.cli.output import SafeConsole, one_line
 
 _COLOURS = {
     "thought": "cyan",

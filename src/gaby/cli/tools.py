@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, echo, one_line, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows, secho
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
 from gaby.safety import Label, Origin, Verdict, leaves
-from gaby.tools import Asked, Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome
+from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Run, Simulated, ToolCall, ToolOutcome
 from gaby.tools.approval_ids import find_approval
 from gaby.tools.schemas import ToolOut, VerdictOut
 
@@ -61,7 +61,7 @@ def explain(
         inside = gaby.tools.run(actor)
         if not from_outside:
             _hear(inside, arguments)
-        return await gaby.tools.invoker.explain(Call(tool, arguments, gaby.ids.new(), rehearse=rehearse), inside)
+        return await gaby.tools.invoker.explain(ToolCall(tool, arguments, gaby.ids.new(), rehearse=rehearse), inside)
 
     verdict = run(work)
     if as_json:
@@ -94,7 +94,7 @@ def call(
                 run_id = RunId((await gaby.tools.approvals.get(session, approval_id)).run_id)
         inside = gaby.tools.run(actor, run_id=run_id)
         _hear(inside, arguments)
-        wanted = Call(tool or "", arguments, gaby.ids.new(), why=why, rehearse=rehearse, approval_id=approval_id)
+        wanted = ToolCall(tool or "", arguments, gaby.ids.new(), why=why, rehearse=rehearse, approval_id=approval_id)
         return await gaby.tools.invoker.invoke(wanted, inside)
 
     _print_outcome(run(work), as_json=as_json)

@@ -10,17 +10,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from gaby.app import Gaby
-from gaby.cli.opening import run
-from gaby.cli.places import operator_in
-from gaby.cli.printing import AsJson, SafeConsole, echo, print_json, print_rows
+from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows
+from gaby.cli.runtime import run
 from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.usage.budgets import LimitChange
-from gaby.usage.limits import Limits
+from gaby.usage.limits import BudgetLimits
 from gaby.usage.models import LlmCall
 from gaby.usage.plans import PlanName
-from gaby.usage.reports import By, Line, calls, report, total
-from gaby.usage.schemas import CallOut, LimitsOut, LineOut
+from gaby.usage.reports import ReportGrouping, UsageLine, calls, report, total
+from gaby.usage.schemas import LimitsOut, ModelCallOut, UsageLineOut
 
 app = typer.Typer(help="What models cost, and what they may cost.")
 
@@ -31,7 +31,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 @app.callback(invoke_without_command=True)
 def usage(
     context: typer.Context,
-    by: Annotated[By, typer.Option(help="What to add up by.")] = By.DAY,
+    by: Annotated[ReportGrouping, typer.Option(help="What to add up by.")] = ReportGrouping.DAY,
     days: Annotated[int, typer.Option(min=1, max=400, help="How many days, until today.")] = 14,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -40,7 +40,7 @@ def usage(
     if context.invoked_subcommand is not None:
         return
 
-    async def work(gaby: Gaby) -> tuple[list[Line], Line, Limits]:
+    async def work(gaby: Gaby) -> tuple[list[UsageLine], UsageLine, BudgetLimits]:
         actor = await operator_in(gaby, workspace)
         last = gaby.usage.today()
         first = last - timedelta(days=days - 1)
@@ -50,8 +50,10 @@ def usage(
 
     lines, sums, limits = run(work)
     if as_json:
-        rows = [LineOut.of(line).model_dump() for line in lines]
-        print_json({"total": LineOut.of(sums).model_dump(), "lines": rows, "limits": LimitsOut.of(limits).model_dump()})
+        rows = [UsageLineOut.of(line).model_dump() for line in lines]
+        print_json(
+            {"total": UsageLineOut.of(sums).model_dump(), "lines": rows, "limits": LimitsOut.of(limits).model_dump()}
+        )
         return
     if not lines:
         echo(f"Nothing was asked in {days} days.", err=True)
@@ -70,7 +72,7 @@ def list_calls(
         async with gaby.database.read(actor.workspace_id) as session:
             return list(await calls(session, limit=limit))
 
-    found = [CallOut.of(call) for call in run(work)]
+    found = [ModelCallOut.of(call) for call in run(work)]
     rows = [call.model_dump() if as_json else _short(call) for call in found]
     print_rows(rows, as_json=as_json, empty="No calls yet.")
 
@@ -79,7 +81,7 @@ def list_calls(
 def show_limits(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the plan and the limits that count."""
 
-    async def work(gaby: Gaby) -> Limits:
+    async def work(gaby: Gaby) -> BudgetLimits:
         return await gaby.usage.books.limits((await operator_in(gaby, workspace)).workspace_id)
 
     _print_limits(run(work), as_json=as_json)
@@ -111,7 +113,7 @@ def change_limit(
     numbers: dict[str, Any] = {name: _number(name, text) for name, text in given.items() if text != "usual"}
     change = LimitChange(**numbers, usual=frozenset(given) - numbers.keys())
 
-    async def work(gaby: Gaby) -> Limits:
+    async def work(gaby: Gaby) -> BudgetLimits:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.change(session, actor, change)
@@ -130,7 +132,7 @@ def set_plan(
     if plan not in {*PlanName, "usual"}:
         raise BadRequest(f"There is no plan {plan!r}. There are: {', '.join(PlanName)}.")
 
-    async def work(gaby: Gaby) -> Limits:
+    async def work(gaby: Gaby) -> BudgetLimits:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.set_plan(session, actor, None if plan == "usual" else PlanName(plan))
@@ -139,7 +141,7 @@ def set_plan(
     _print_limits(run(work), as_json=as_json)
 
 
-def _short(call: CallOut) -> dict[str, Any]:
+def _short(call: ModelCallOut) -> dict[str, Any]:
     return {
         "when": f"{call.created_at:%m-%d %H:%M:%S}",
         "skill": call.skill,
@@ -159,7 +161,7 @@ def _number(name: str, text: str) -> float:
         raise BadRequest(f"{name} cannot be {text!r}. Write a number, or `usual`.") from None
 
 
-def _print_limits(limits: Limits, *, as_json: bool) -> None:
+def _print_limits(limits: BudgetLimits, *, as_json: bool) -> None:
     shown = LimitsOut.of(limits).model_dump()
     if as_json:
         print_json(shown)
@@ -171,7 +173,7 @@ def _told(value: Any) -> Any:
     return "no limit" if value is None else value
 
 
-def _draw(lines: list[Line], sums: Line, by: By) -> None:
+def _draw(lines: list[UsageLine], sums: UsageLine, by: ReportGrouping) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", show_footer=True)
     table.add_column(by.value, "total")
     table.add_column("", "")
@@ -179,7 +181,7 @@ def _draw(lines: list[Line], sums: Line, by: By) -> None:
         table.add_column(name, _cells(sums)[name], justify="right")
     measure = _measure(sums)
     most = max((measure(line) for line in lines), default=0) or 1
-    for line in _with_gaps(lines) if by is By.DAY else sorted(lines, key=measure, reverse=True):
+    for line in _with_gaps(lines) if by is ReportGrouping.DAY else sorted(lines, key=measure, reverse=True):
         cells = _cells(line)
         table.add_row(escape(line.name), f"[cyan]{_bar(measure(line) / most)}[/]", *cells.values())
     SafeConsole().print(table)
@@ -187,14 +189,14 @@ def _draw(lines: list[Line], sums: Line, by: By) -> None:
         echo(f"The price of {sums.unpriced} calls is not known; `gaby model price` sets one.", err=True)
 
 
-def _measure(sums: Line) -> Callable[[Line], int]:
+def _measure(sums: UsageLine) -> Callable[[UsageLine], int]:
     """Bars show money where there is any, else tokens, else answers."""
     if sums.nano_usd:
         return attrgetter("nano_usd")
     return attrgetter("tokens") if sums.tokens else (lambda line: line.calls + line.offline)
 
 
-def _cells(line: Line) -> dict[str, str]:
+def _cells(line: UsageLine) -> dict[str, str]:
     return {
         "calls": f"{line.calls:,}",
         "offline": f"{line.offline:,}",
@@ -204,12 +206,12 @@ def _cells(line: Line) -> dict[str, str]:
     }
 
 
-def _with_gaps(lines: list[Line]) -> list[Line]:
+def _with_gaps(lines: list[UsageLine]) -> list[UsageLine]:
     """Also the days on which nothing happened."""
     found = {line.name: line for line in lines}
     first, last = date.fromisoformat(min(found)), date.fromisoformat(max(found))
     names = [(first + timedelta(days=day)).isoformat() for day in range((last - first).days + 1)]
-    return [found.get(name, Line(name, *[0] * 9)) for name in names]
+    return [found.get(name, UsageLine(name, *[0] * 9)) for name in names]
 
 
 def _bar(share: float) -> str:

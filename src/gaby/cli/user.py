@@ -7,11 +7,11 @@ import typer
 
 from gaby.app import Gaby
 from gaby.cli.hints import remember_workspace
-from gaby.cli.opening import choose_workspace, operator, run
-from gaby.cli.printing import AsJson, echo, print_rows
+from gaby.cli.output import AsJson, echo, print_rows
+from gaby.cli.runtime import choose_workspace, operator, run
 from gaby.identity import Role
 from gaby.identity.people import Member
-from gaby.kernel.database import Across
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
 
@@ -63,7 +63,7 @@ def add(
     password = _ask_password(password_stdin)
 
     async def work(gaby: Gaby) -> None:
-        async with gaby.database.write(Across("the command line adds a person")) as session:
+        async with gaby.database.write(AllWorkspaces("the command line adds a person")) as session:
             chosen = await choose_workspace(gaby, session, workspace)
             person = await gaby.identity.people.find(session, email)
             if person is None:

@@ -8,10 +8,10 @@ import typer
 
 from gaby.audit.errors import WitnessStateUnusable
 from gaby.audit.notes import LOG_KEY, WITNESS_KEY, VerifierKey, is_name, parse_verifier_key
-from gaby.audit.signing import load_or_create
+from gaby.audit.signing_key import load_or_create
 from gaby.audit.witness import Witness, WitnessFile
 from gaby.audit.witness_app import witness_app
-from gaby.cli.printing import echo
+from gaby.cli.output import echo
 from gaby.kernel import log
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.errors import BadRequest

@@ -6,8 +6,8 @@ import time
 from itertools import chain, repeat
 
 from gaby.app import Gaby, build, require_installation
-from gaby.cli.opening import read_settings
-from gaby.cli.printing import echo
+from gaby.cli.output import echo
+from gaby.cli.runtime import read_settings
 from gaby.kernel import log, tracing
 from gaby.kernel.errors import Unavailable
 from gaby.settings import Settings

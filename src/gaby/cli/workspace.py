@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
-from gaby.cli.opening import operator, run
-from gaby.cli.printing import AsJson, print_rows
+from gaby.cli.output import AsJson, print_rows
+from gaby.cli.runtime import operator, run
 from gaby.identity.models import Workspace
 from gaby.kernel.ids import SYSTEM
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
-from gaby.evals.expecting import Expectation
-from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Priority
+from gaby.evals.expectations import Expectation
+from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket, Priority
 from gaby_connectors.sdk.manifest import Autonomy
 
 PartT = TypeVar("PartT", bound=BaseModel)
@@ -19,22 +19,22 @@ _MOST = 2_000_000
 """Characters of a file. A longer one is none of ours."""
 
 
-class _File(BaseModel):
+class _FixtureFileBase(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Message(_File):
+class FixtureMessage(_FixtureFileBase):
     author: Author = "requester"
     body: Annotated[str, Field(min_length=1)]
 
 
-class TicketFile(_File):
+class TicketFile(_FixtureFileBase):
     title: str
     body: str
     requester_email: str | None = None
     requester_verified: bool = False
     priority: Priority = "medium"
-    messages: tuple[Message, ...] = ()
+    messages: tuple[FixtureMessage, ...] = ()
     automatic: bool = False
     """The desk itself says that no person wrote it."""
 
@@ -60,7 +60,7 @@ class TicketFile(_File):
         )
 
 
-class PolicyFile(_File):
+class PolicyFile(_FixtureFileBase):
     """What differs from how the sample company is usually connected."""
 
     autonomy: Autonomy | None = None
@@ -74,7 +74,7 @@ class PolicyFile(_File):
     """As for `gaby agent set`: iterations, seconds, triage."""
 
 
-class OperatorFile(_File):
+class OperatorFile(_FixtureFileBase):
     """How somebody answers when Gaby asks."""
 
     answer: Literal["approve", "refuse", "never"] = "approve"

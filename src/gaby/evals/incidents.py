@@ -10,18 +10,18 @@ from typing import Any
 
 import yaml
 
-from gaby.evals.driving import Driver
+from gaby.evals.case_workspace import CaseWorkspace
+from gaby.evals.drivers import Driver
+from gaby.evals.environment import EvalEnvironment
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
-from gaby.evals.expecting import Expectation, compiled
+from gaby.evals.expectations import Expectation, compiled
 from gaby.evals.fixtures import Fixture, TicketFile
-from gaby.evals.judging import Fault
-from gaby.evals.played import Played
+from gaby.evals.judge import Fault
+from gaby.evals.played_run import PlayedRun
 from gaby.evals.results import CaseResult, FaultOut, told
-from gaby.evals.running import Told, side_by_side
-from gaby.evals.scene import Scene
-from gaby.evals.stage import Stage
+from gaby.evals.suite_runner import Told, side_by_side
 from gaby.tools.connectors import NewConnector
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 
 MONITORING = "monitoring"
 _ON_CALL = "on-call@operations.example"
@@ -30,7 +30,7 @@ _GIVES_AWAY = frozenset({"rds_failure_mode"})
 
 
 @dataclass(frozen=True)
-class Incident:
+class RecordedIncident:
     name: str
     folder: Path
     ticket: TicketFile
@@ -45,7 +45,7 @@ class Incident:
         return Fixture(self.name, self.ticket, Expectation(about=about, verdict=("needs_tech", "needs_l2")))
 
 
-def read_incidents(folder: Path) -> list[Incident]:
+def read_incidents(folder: Path) -> list[RecordedIncident]:
     if not folder.is_dir():
         raise NothingToEvaluate(f"There is no folder {folder}. Say where the recorded incidents are with --data DIR.")
     places = sorted(each for each in folder.iterdir() if (each / "alert.json").exists())
@@ -54,12 +54,12 @@ def read_incidents(folder: Path) -> list[Incident]:
     return [_incident(place) for place in places]
 
 
-def _incident(place: Path) -> Incident:
+def _incident(place: Path) -> RecordedIncident:
     try:
         alert: dict[str, Any] = json.loads((place / "alert.json").read_text(encoding="utf-8"))
         answer: dict[str, Any] = yaml.safe_load((place / "answer.yml").read_text(encoding="utf-8"))
         forbidden = (*answer.get("forbidden_categories", ()), *answer.get("forbidden_keywords", ()))
-        return Incident(
+        return RecordedIncident(
             name=place.name,
             folder=place,
             ticket=_ticket(alert),
@@ -85,9 +85,9 @@ def _ticket(alert: dict[str, Any]) -> TicketFile:
 
 
 async def play_incidents(
-    stage: Stage, incidents: Sequence[Incident], *, driver: Driver, at_once: int, told: Told | None
+    stage: EvalEnvironment, incidents: Sequence[RecordedIncident], *, driver: Driver, at_once: int, told: Told | None
 ) -> list[CaseResult]:
-    async def play(incident: Incident) -> CaseResult:
+    async def play(incident: RecordedIncident) -> CaseResult:
         async with set_incident(stage, incident) as scene:
             ticket_id = await scene.receive(incident.fixture)
             result = judged(incident, await driver(scene, incident.fixture, ticket_id))
@@ -99,11 +99,11 @@ async def play_incidents(
 
 
 @asynccontextmanager
-async def set_incident(stage: Stage, incident: Incident) -> AsyncGenerator[Scene]:
+async def set_incident(stage: EvalEnvironment, incident: RecordedIncident) -> AsyncGenerator[CaseWorkspace]:
     """A workspace with the recording behind it, and no knowledge but what its tools show."""
     tools = stage.gaby.tools
     actor = await stage.workspace(incident.name)
-    way = Command(
+    way = CommandSpec(
         command=sys.executable,
         args=("-m", "gaby.evals.replay"),
         env={"REPLAY_FOLDER": str(incident.folder.absolute())},
@@ -114,13 +114,13 @@ async def set_incident(stage: Stage, incident: Incident) -> AsyncGenerator[Scene
     async with stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.accept(session, actor, MONITORING, shown.fingerprint)
     try:
-        yield Scene(stage, actor)
+        yield CaseWorkspace(stage, actor)
     finally:
         async with stage.gaby.database.write(actor.workspace_id) as session:
             await tools.connectors.remove(session, actor, MONITORING)
 
 
-def judged(incident: Incident, played: Played) -> CaseResult:
+def judged(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
     """The root cause is named when everything that its discoverer had to say is said, and nothing that is wrong."""
     found = [words for words in incident.keywords if compiled(words).search(played.said)]
     wrong = [words for words in incident.forbidden if compiled(words.replace("_", " ")).search(played.said)]
@@ -137,7 +137,7 @@ def judged(incident: Incident, played: Played) -> CaseResult:
     )
 
 
-def _faults(incident: Incident, played: Played, found: Sequence[str], wrong: Sequence[str]) -> list[Fault]:
+def _faults(incident: RecordedIncident, played: PlayedRun, found: Sequence[str], wrong: Sequence[str]) -> list[Fault]:
     missing = [words for words in incident.keywords if words not in found]
     faults = [Fault("facts", f"It does not name {words!r}.") for words in missing]
     faults += [Fault("facts", f"It names {words!r}, which is not the cause.") for words in wrong]

@@ -4,8 +4,8 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from gaby.evals.judging import MARKS
-from gaby.evals.results import Suite
+from gaby.evals.judge import MARKS
+from gaby.evals.results import SuiteResult
 
 
 @cache
@@ -15,7 +15,7 @@ def _page() -> Template:
     return pages.get_template("report.html")
 
 
-def render(suite: Suite) -> str:
+def render(suite: SuiteResult) -> str:
     return _page().render(
         suite=suite,
         summary=suite.summary(),

@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 from typing import cast
 
-from gaby.evals.driving import Driver, gabys_loop
+from gaby.evals.drivers import Driver, gabys_loop
 from gaby.evals.errors import PeerMissing
 
 KNOWN = {"pydantic-ai": Path("evals/peers/pydantic_ai_loop.py")}

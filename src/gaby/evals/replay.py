@@ -42,18 +42,18 @@ class Metric(BaseModel):
     trend: str
 
 
-class Metrics(BaseModel):
+class MetricList(BaseModel):
     metrics: list[Metric]
 
 
-class Values(BaseModel):
+class MetricValues(BaseModel):
     metric: str
     instance: str
     unit: str
     values: list[tuple[str, float]]
 
 
-class Event(BaseModel):
+class IncidentEvent(BaseModel):
     at: str
     source: str
     categories: list[str]
@@ -61,18 +61,18 @@ class Event(BaseModel):
 
 
 class Events(BaseModel):
-    events: list[Event]
+    events: list[IncidentEvent]
 
 
-class Statement(BaseModel):
+class StatementLoad(BaseModel):
     statement: str
     load: float
     waits: list[str]
     calls_per_second: float | None
 
 
-class Load(BaseModel):
-    statements: list[Statement]
+class DatabaseLoad(BaseModel):
+    statements: list[StatementLoad]
     waits: list[str]
     users: list[str]
     highest_load: float | None
@@ -89,21 +89,21 @@ _OURS = {"*": ResultLabel.SYSTEM}
 
 
 @connector.tool(ToolManifest(scope="read", path="metrics", results=_OURS))
-async def list_metrics(monitoring: Monitoring) -> Metrics:
+async def list_metrics(monitoring: Monitoring) -> MetricList:
     """Show every metric of the database for the time of the alert: lag, connections, storage, CPU, latency."""
-    return Metrics(metrics=[_metric(each) for each in monitoring.recording.metrics])
+    return MetricList(metrics=[_metric(each) for each in monitoring.recording.metrics])
 
 
 @connector.tool(ToolManifest(scope="read", path="metrics/{name}", results=_OURS))
 async def get_metric(
     monitoring: Monitoring,
     name: Annotated[str, Field(max_length=100, description="A metric's name, such as ReplicaLag.")],
-) -> Values:
+) -> MetricValues:
     """Show one metric of the database minute by minute."""
     for each in monitoring.recording.metrics:
         if str(each["metric_name"]).lower() == name.lower():
             pairs = list(zip(each["timestamps"], each["values"], strict=False))
-            return Values(metric=each["metric_name"], instance=instance_of(each), unit=each["unit"], values=pairs)
+            return MetricValues(metric=each["metric_name"], instance=instance_of(each), unit=each["unit"], values=pairs)
     raise not_found("This metric was not recorded.")
 
 
@@ -112,7 +112,7 @@ async def list_events(monitoring: Monitoring) -> Events:
     """Show what the database service itself reported: failovers, maintenance, storage, replicas."""
     return Events(
         events=[
-            Event(
+            IncidentEvent(
                 at=each["date"],
                 source=each["source_identifier"],
                 categories=each.get("event_categories", []),
@@ -124,12 +124,12 @@ async def list_events(monitoring: Monitoring) -> Events:
 
 
 @connector.tool(ToolManifest(scope="read", path="load", results=_OURS))
-async def get_load(monitoring: Monitoring) -> Load:
+async def get_load(monitoring: Monitoring) -> DatabaseLoad:
     """Show what keeps the database busy: the heaviest statements, what they wait for, and whose they are."""
     load = monitoring.recording.load
-    return Load(
+    return DatabaseLoad(
         statements=[
-            Statement(
+            StatementLoad(
                 statement=each["statement"],
                 load=each["db_load_avg"],
                 waits=_named(each.get("wait_events", [])),

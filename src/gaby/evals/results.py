@@ -10,36 +10,36 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gaby.evals.errors import FixtureBroken
 from gaby.evals.fixtures import Fixture
-from gaby.evals.judging import MARKS, Fault, Mark, statements_in, unsupported
-from gaby.evals.played import Played
+from gaby.evals.judge import MARKS, Fault, Mark, statements_in, unsupported
+from gaby.evals.played_run import PlayedRun
 
 Group = Literal["tickets", "incidents"]
 _OPEN = frozenset({"needs_l2", "failed", "failed_budget"})
 """Ends at which Gaby itself says that it does not know the cause."""
 
 
-class _Result(BaseModel):
+class _ResultBase(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class FaultOut(_Result):
+class FaultOut(_ResultBase):
     mark: Mark
     told: str
 
 
-class LineOut(_Result):
+class PlayedStepOut(_ResultBase):
     system: str
     action: str
     detail: str = ""
     kind: str = "info"
 
 
-class PostedOut(_Result):
+class PlayedPostingOut(_ResultBase):
     body: str
     private: bool
 
 
-class CaseResult(_Result):
+class CaseResult(_ResultBase):
     name: str
     group: Group = "tickets"
     about: str = ""
@@ -56,8 +56,8 @@ class CaseResult(_Result):
     """That were posted and need a source."""
     doubted: tuple[str, ...] = ()
     """Of these, the ones that their sources do not plainly say."""
-    posted: tuple[PostedOut, ...] = ()
-    timeline: tuple[LineOut, ...] = ()
+    posted: tuple[PlayedPostingOut, ...] = ()
+    timeline: tuple[PlayedStepOut, ...] = ()
     iterations: int = 0
     calls: int = 0
     seconds: float = 0.0
@@ -79,7 +79,7 @@ class CaseResult(_Result):
         return all(fault.mark != mark for fault in self.faults)
 
     @classmethod
-    def of(cls, fixture: Fixture, played: Played, faults: Sequence[Fault]) -> Self:
+    def of(cls, fixture: Fixture, played: PlayedRun, faults: Sequence[Fault]) -> Self:
         return cls(
             name=fixture.name,
             about=fixture.expect.about,
@@ -92,7 +92,7 @@ class CaseResult(_Result):
         )
 
 
-def told(played: Played) -> dict[str, Any]:
+def told(played: PlayedRun) -> dict[str, Any]:
     """What is kept of how it went."""
     return {
         "verdict": played.verdict,
@@ -101,9 +101,9 @@ def told(played: Played) -> dict[str, Any]:
         "asked": tuple(call.tool for call in played.asked),
         "sentences": len(statements_in(played)),
         "doubted": tuple(unsupported(played)),
-        "posted": tuple(PostedOut(body=each.body, private=each.private) for each in played.posted),
+        "posted": tuple(PlayedPostingOut(body=each.body, private=each.private) for each in played.posted),
         "timeline": tuple(
-            LineOut(system=each.system, action=each.action, detail=each.detail, kind=each.kind)
+            PlayedStepOut(system=each.system, action=each.action, detail=each.detail, kind=each.kind)
             for each in played.timeline
         ),
         "iterations": played.iterations,
@@ -114,7 +114,7 @@ def told(played: Played) -> dict[str, Any]:
     }
 
 
-class Suite(_Result):
+class SuiteResult(_ResultBase):
     """A whole evaluation."""
 
     format: Literal["gaby-eval/1"] = "gaby-eval/1"
@@ -171,9 +171,9 @@ def _of_tickets(cases: Sequence[CaseResult]) -> dict[str, Any]:
     }
 
 
-def read_suite(path: Path) -> Suite:
+def read_suite(path: Path) -> SuiteResult:
     try:
-        return Suite.model_validate_json(path.read_bytes())
+        return SuiteResult.model_validate_json(path.read_bytes())
     except OSError as error:
         raise FixtureBroken(f"{path} cannot be read: {error.strerror}.") from None
     except ValidationError as error:

@@ -13,7 +13,7 @@ from gaby.identity.roles import Role
 from gaby.identity.secrets import csrf_token
 from gaby.identity.sign_ins import SignIns
 from gaby.kernel.actors import Actor, Permission
-from gaby.kernel.database import Across, Database, ReadSession, Scope, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, Scope, WriteSession
 from gaby.kernel.errors import Unauthenticated, Unavailable
 from gaby.kernel.http.access import SESSION_COOKIE
 from gaby.kernel.ids import SYSTEM, ApiKeyId, PersonId, SessionId, WorkspaceId
@@ -27,14 +27,14 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True)
-class Entered:
+class CurrentSignIn:
     """The cookie's sign-in, kept on the request for the routes that are about it."""
 
     sign_in_id: SessionId
     token: str
 
 
-def entered(request: Request) -> Entered:
+def entered(request: Request) -> CurrentSignIn:
     found = getattr(request.state, "entered", None)
     if found is None:
         raise Unauthenticated("This is about your own sign-in, which an API key does not have. Sign in with a browser.")
@@ -60,7 +60,7 @@ class Authenticator:
         scheme, _, text = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise KeyNotAccepted
-        async with self._database.read(Across("an API key tells its workspace")) as session:
+        async with self._database.read(AllWorkspaces("an API key tells its workspace")) as session:
             key, authority = await self._keys.authenticate(session, text.strip())
         actor = actor_of(key, authority)
         if self._keys.was_used_long_ago(key):
@@ -70,10 +70,10 @@ class Authenticator:
     async def _by_cookie(self, request: Request, token: str) -> Actor:
         if request.method not in _SAFE and not _same(request.headers.get("x-csrf-token"), csrf_token(token)):
             raise TokenMissing
-        async with self._database.read(Across("a cookie tells the person and their workspace")) as session:
+        async with self._database.read(AllWorkspaces("a cookie tells the person and their workspace")) as session:
             sign_in, person = await self._sign_ins.find(session, token)
             actor = await _actor_of(session, sign_in, person)
-        request.state.entered = Entered(SessionId(sign_in.id), token)
+        request.state.entered = CurrentSignIn(SessionId(sign_in.id), token)
         if self._sign_ins.was_seen_long_ago(sign_in):
             await self._note(SYSTEM, lambda session: self._sign_ins.seen(session, SessionId(sign_in.id)))
         return actor

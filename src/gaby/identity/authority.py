@@ -14,7 +14,7 @@ from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.database import ReadSession
 
 
-class Authority(NamedTuple):
+class EffectivePermissions(NamedTuple):
     permissions: frozenset[Permission] = frozenset()
     highest_role: Role | None = None
     """The highest role that may be given or taken. A key has none, and goes by its permissions."""
@@ -28,22 +28,22 @@ class Authority(NamedTuple):
         return role is not Role.OWNER and role.permissions <= self.permissions
 
 
-NONE = Authority()
-ALL = Authority(frozenset(Permission), Role.OWNER)
+NONE = EffectivePermissions()
+ALL = EffectivePermissions(frozenset(Permission), Role.OWNER)
 
 
-async def person_authority(session: ReadSession, workspace_id: UUID, person_id: UUID) -> Authority:
+async def person_authority(session: ReadSession, workspace_id: UUID, person_id: UUID) -> EffectivePermissions:
     person = await session.get(Person, person_id)
     membership = await session.get(Membership, (workspace_id, person_id))
     if person is None or person.disabled_at is not None or membership is None:
         return NONE
     role = Role(membership.role)
     if person.manages_installation:
-        return Authority(role.permissions | {Permission.INSTALLATION_MANAGE}, Role.OWNER)
-    return Authority(role.permissions, role)
+        return EffectivePermissions(role.permissions | {Permission.INSTALLATION_MANAGE}, Role.OWNER)
+    return EffectivePermissions(role.permissions, role)
 
 
-async def key_authority(session: ReadSession, key: ApiKey, *, now: datetime) -> Authority | None:
+async def key_authority(session: ReadSession, key: ApiKey, *, now: datetime) -> EffectivePermissions | None:
     """The key's scopes, as far as the person who made it has them still; None when the key is no longer accepted."""
     if key.revoked_at is not None or (key.expires_at is not None and now >= key.expires_at):
         return None
@@ -53,10 +53,10 @@ async def key_authority(session: ReadSession, key: ApiKey, *, now: datetime) -> 
         if maker is NONE:
             return None
         scopes &= maker.permissions
-    return Authority(scopes, expires_at=key.expires_at)
+    return EffectivePermissions(scopes, expires_at=key.expires_at)
 
 
-async def actor_authority(session: ReadSession, actor: Actor, *, now: datetime) -> Authority:
+async def actor_authority(session: ReadSession, actor: Actor, *, now: datetime) -> EffectivePermissions:
     """What the actor may hand on in their own workspace. A key stays locked, so that it cannot be revoked meanwhile."""
     match actor.kind:
         case "system":
@@ -69,7 +69,7 @@ async def actor_authority(session: ReadSession, actor: Actor, *, now: datetime) 
             return NONE
 
 
-async def inviter_authority(session: ReadSession, invitation: Invitation, *, now: datetime) -> Authority:
+async def inviter_authority(session: ReadSession, invitation: Invitation, *, now: datetime) -> EffectivePermissions:
     """What whoever made the invitation may give now."""
     workspace_id = invitation.workspace_id
     if invitation.invited_by_key is not None:
@@ -81,6 +81,6 @@ async def inviter_authority(session: ReadSession, invitation: Invitation, *, now
 
 async def _authority_of_key(
     session: ReadSession, workspace_id: UUID, key_id: UUID, *, now: datetime, lock: bool = False
-) -> Authority:
+) -> EffectivePermissions:
     key = await session.get(ApiKey, (workspace_id, key_id), with_for_update=lock)
     return (await key_authority(session, key, now=now) if key is not None else None) or NONE

@@ -14,7 +14,7 @@ COOKIE_DAYS = 400
 _REMEMBERED = 50
 
 
-class Devices:
+class KnownDevices:
     def __init__(self, clock: Clock, random: Random) -> None:
         self._clock = clock
         self._random = random

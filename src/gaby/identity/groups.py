@@ -11,7 +11,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import GroupId, Ids, PersonId
+from gaby.kernel.ids import GroupId, IdFactory, PersonId
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class GroupWithMembers:
 
 
 class Groups:
-    def __init__(self, clock: Clock, ids: Ids) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory) -> None:
         self._clock = clock
         self._ids = ids
 

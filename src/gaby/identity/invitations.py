@@ -16,8 +16,8 @@ from gaby.identity.workspaces import Workspaces
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
-from gaby.kernel.events import Event, Personal
-from gaby.kernel.ids import SYSTEM, Ids, Random, WorkspaceId
+from gaby.kernel.events import Event, PersonalValue
+from gaby.kernel.ids import SYSTEM, IdFactory, Random, WorkspaceId
 
 BOOTSTRAP_LIFE = timedelta(minutes=15)
 INVITATION_LIFE = timedelta(days=3)
@@ -72,7 +72,7 @@ class FirstAdmin:
 
 
 class Invitations:
-    def __init__(self, clock: Clock, ids: Ids, random: Random, people: People) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory, random: Random, people: People) -> None:
         self._clock = clock
         self._ids = ids
         self._random = random
@@ -98,7 +98,7 @@ class Invitations:
         payload = {
             "invitation_id": str(invitation.id),
             "role": role,
-            "email": Personal(f"invitation:{invitation.id}", invitation.email),
+            "email": PersonalValue(f"invitation:{invitation.id}", invitation.email),
         }
         session.emit(Event("person.invited", session.workspace_id, actor, payload))
         return invitation, token

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from gaby.identity.authority import Authority, actor_authority, key_authority
+from gaby.identity.authority import EffectivePermissions, actor_authority, key_authority
 from gaby.identity.errors import KeyNotAccepted, MalformedKey
 from gaby.identity.models import ApiKey
 from gaby.identity.secrets import KeyText, hash_token, matches, new_key, parse_key
@@ -19,14 +19,14 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import ApiKeyId, Ids, Random, WorkspaceId
+from gaby.kernel.ids import ApiKeyId, IdFactory, Random, WorkspaceId
 
 USED_EVERY = timedelta(minutes=1)
 _NOBODY = hash_token("the secret of no key")
 
 
 class ApiKeys:
-    def __init__(self, clock: Clock, ids: Ids, random: Random) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory, random: Random) -> None:
         self._clock = clock
         self._ids = ids
         self._random = random
@@ -86,7 +86,7 @@ class ApiKeys:
         for child in (await session.scalars(children)).all():
             await self.revoke(session, actor, ApiKeyId(child))
 
-    async def authenticate(self, session: ReadSession, text: str) -> tuple[ApiKey, Authority]:
+    async def authenticate(self, session: ReadSession, text: str) -> tuple[ApiKey, EffectivePermissions]:
         """The key and what it may do now. Needs a session across workspaces: the key is what tells the workspace."""
         try:
             given = parse_key(text)
@@ -107,7 +107,7 @@ class ApiKeys:
         await session.execute(update(ApiKey).where(*mine).values(last_used_at=self._clock.now()))
 
 
-def actor_of(key: ApiKey, authority: Authority) -> Actor:
+def actor_of(key: ApiKey, authority: EffectivePermissions) -> Actor:
     workspace_id = WorkspaceId(key.workspace_id)
     return Actor(kind="key", id=str(key.id), workspace_id=workspace_id, permissions=authority.permissions)
 

@@ -16,8 +16,8 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Invalid, NotFound
-from gaby.kernel.events import Event, Personal
-from gaby.kernel.ids import SYSTEM, Ids, PersonId, WorkspaceId
+from gaby.kernel.events import Event, PersonalValue
+from gaby.kernel.ids import SYSTEM, IdFactory, PersonId, WorkspaceId
 
 _EMAIL = re.compile(r"[^\s@\x00-\x1f]{1,64}@[^\s@.\x00-\x1f]+(?:\.[^\s@.\x00-\x1f]+)+")
 
@@ -40,7 +40,7 @@ def normal_email(text: str) -> str:
 
 
 class People:
-    def __init__(self, clock: Clock, ids: Ids, passwords: Passwords) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory, passwords: Passwords) -> None:
         self._clock = clock
         self._ids = ids
         self._passwords = passwords
@@ -223,5 +223,5 @@ def _member(person: Person, membership: Membership) -> Member:
     return Member(PersonId(person.id), person.email, person.name, Role(membership.role), membership.created_at)
 
 
-def _personal(person: Person, value: str) -> Personal:
-    return Personal(subject=f"person:{person.id}", value=value)
+def _personal(person: Person, value: str) -> PersonalValue:
+    return PersonalValue(subject=f"person:{person.id}", value=value)

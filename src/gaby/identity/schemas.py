@@ -11,11 +11,11 @@ from gaby.identity.people import Member
 from gaby.identity.roles import Role
 from gaby.kernel.actors import Permission
 from gaby.kernel.ids import ApiKeyId, GroupId, PersonId, SessionId, WorkspaceId
-from gaby.kernel.text import Clean, CleanStr
+from gaby.kernel.text import CleanStr, CleanText
 
-Email = Annotated[str, Clean(max_length=320, min_length=3, one_line=True), Field(examples=["ada@acme.example"])]
-Password = Annotated[str, Clean(max_length=1024, min_length=1)]
-Token = Annotated[str, Clean(max_length=200, min_length=1, one_line=True)]
+Email = Annotated[str, CleanText(max_length=320, min_length=3, one_line=True), Field(examples=["ada@acme.example"])]
+Password = Annotated[str, CleanText(max_length=1024, min_length=1)]
+Token = Annotated[str, CleanText(max_length=200, min_length=1, one_line=True)]
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -28,11 +28,11 @@ def _in_utc(moment: datetime) -> datetime:
 Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
-class _In(BaseModel):
+class _IdentityIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class SignInIn(_In):
+class SignInIn(_IdentityIn):
     email: Email
     password: Password
     workspace: Annotated[
@@ -40,39 +40,39 @@ class SignInIn(_In):
     ] = None
 
 
-class PasswordIn(_In):
+class PasswordIn(_IdentityIn):
     current: Password
     new: Password
 
 
-class ChooseWorkspaceIn(_In):
+class ChooseWorkspaceIn(_IdentityIn):
     workspace_id: WorkspaceId
 
 
-class WorkspaceIn(_In):
+class WorkspaceIn(_IdentityIn):
     slug: Annotated[str, Field(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$")]
     name: CleanStr
 
 
-class WorkspaceNameIn(_In):
+class WorkspaceNameIn(_IdentityIn):
     name: CleanStr
 
 
-class InviteIn(_In):
+class InviteIn(_IdentityIn):
     email: Email
     role: Role
 
 
-class RoleIn(_In):
+class RoleIn(_IdentityIn):
     role: Role
 
 
-class GroupIn(_In):
-    name: Annotated[str, Clean(max_length=100, min_length=1, one_line=True)]
+class GroupIn(_IdentityIn):
+    name: Annotated[str, CleanText(max_length=100, min_length=1, one_line=True)]
 
 
-class KeyIn(_In):
-    name: Annotated[str, Clean(max_length=100, min_length=1, one_line=True)]
+class ApiKeyIn(_IdentityIn):
+    name: Annotated[str, CleanText(max_length=100, min_length=1, one_line=True)]
     scopes: Annotated[list[Permission], Field(min_length=1, max_length=len(Permission))]
     expires_at: Moment | None = None
 
@@ -125,7 +125,7 @@ class SignInOut(BaseModel):
         )
 
 
-class EndedOut(BaseModel):
+class EndedSignInsOut(BaseModel):
     ended: int
 
 
@@ -162,7 +162,7 @@ class GroupOut(BaseModel):
         return cls(id=group.id, name=group.name, members=group.members)
 
 
-class KeyOut(BaseModel):
+class ApiKeyOut(BaseModel):
     id: ApiKeyId
     name: str
     prefix: str
@@ -177,6 +177,6 @@ class KeyOut(BaseModel):
         return cls.model_validate(key, from_attributes=True)
 
 
-class NewKeyOut(BaseModel):
-    key: KeyOut
+class NewApiKeyOut(BaseModel):
+    key: ApiKeyOut
     text: Annotated[str, Field(description="The whole key. It is shown only here.")]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gaby.identity.access import Authenticator
-from gaby.identity.devices import Devices
+from gaby.identity.devices import KnownDevices
 from gaby.identity.groups import Groups
 from gaby.identity.invitations import FirstAdmin, Invitations
 from gaby.identity.keys import ApiKeys
@@ -15,7 +15,7 @@ from gaby.identity.throttle import Throttle
 from gaby.identity.workspaces import Workspaces
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
-from gaby.kernel.ids import Ids, Random
+from gaby.kernel.ids import IdFactory, Random
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,20 @@ class Identity:
     first_admin: FirstAdmin
     invitations: Invitations
     throttle: Throttle
-    devices: Devices
+    devices: KnownDevices
     authenticate: Authenticator
     public_url: str
 
 
 def build_identity(
-    database: Database, clock: Clock, ids: Ids, random: Random, *, idle: timedelta, absolute: timedelta, public_url: str
+    database: Database,
+    clock: Clock,
+    ids: IdFactory,
+    random: Random,
+    *,
+    idle: timedelta,
+    absolute: timedelta,
+    public_url: str,
 ) -> Identity:
     passwords = Passwords()
     workspaces = Workspaces(clock, ids)
@@ -50,7 +57,7 @@ def build_identity(
         first_admin=FirstAdmin(clock, random, people, workspaces),
         invitations=Invitations(clock, ids, random, people),
         throttle=Throttle(database, clock),
-        devices=Devices(clock, random),
+        devices=KnownDevices(clock, random),
         authenticate=Authenticator(database, keys, sign_ins),
         public_url=public_url,
     )

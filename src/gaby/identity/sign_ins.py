@@ -15,7 +15,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import SYSTEM, Ids, PersonId, Random, SessionId, WorkspaceId
+from gaby.kernel.ids import SYSTEM, IdFactory, PersonId, Random, SessionId, WorkspaceId
 
 SEEN_EVERY = timedelta(minutes=1)
 """How stale `last_seen_at` may be: noting every request would make each read a write."""
@@ -24,7 +24,14 @@ _NETWORKS_FROM = 100
 
 class SignIns:
     def __init__(
-        self, clock: Clock, ids: Ids, random: Random, passwords: Passwords, *, idle: timedelta, absolute: timedelta
+        self,
+        clock: Clock,
+        ids: IdFactory,
+        random: Random,
+        passwords: Passwords,
+        *,
+        idle: timedelta,
+        absolute: timedelta,
     ) -> None:
         self._clock = clock
         self._ids = ids

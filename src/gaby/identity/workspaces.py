@@ -12,13 +12,13 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import SYSTEM, Ids, PersonId, WorkspaceId
+from gaby.kernel.ids import SYSTEM, IdFactory, PersonId, WorkspaceId
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
 class Workspaces:
-    def __init__(self, clock: Clock, ids: Ids) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory) -> None:
         self._clock = clock
         self._ids = ids
 

@@ -23,7 +23,7 @@ class SystemClock:
         return time.monotonic()
 
 
-class HeldClock:
+class ManualClock:
     """A clock that moves only when told to. Shipped, because connectors and plugins need it in their tests too."""
 
     def __init__(self, start: datetime) -> None:

@@ -9,7 +9,7 @@ from gaby.kernel.ids import WorkspaceId
 
 
 @dataclass(frozen=True)
-class Personal:
+class PersonalValue:
     """A value about a person. Whoever stores it encrypts it under that subject's own key, so it can be shredded."""
 
     subject: str
@@ -18,7 +18,7 @@ class Personal:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a workspace. Values in the payload are JSON, or `Personal`."""
+    """Something that happened in a workspace. Values in the payload are JSON, or `PersonalValue`."""
 
     name: str
     workspace_id: WorkspaceId

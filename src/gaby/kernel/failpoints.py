@@ -24,17 +24,17 @@ class FailpointError(GabyError):
     """A failpoint was told to fail here. Unset `GABY_FAILPOINTS` unless you are testing."""
 
 
-class Verb(StrEnum):
+class FailpointVerb(StrEnum):
     KILL = "kill"
     ERROR = "error"
     DELAY = "delay"
 
 
 @dataclass(frozen=True)
-class Action:
+class FailpointAction:
     """What happens at a failpoint, and at which hits: the first so many, one only, or every one."""
 
-    verb: Verb
+    verb: FailpointVerb
     seconds: float = 0.0
     first: int | None = None
     only: int | None = None
@@ -46,15 +46,15 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Spec:
+class FailpointSpec:
     """A parsed `GABY_FAILPOINTS`."""
 
-    actions: dict[str, Action]
+    actions: dict[str, FailpointAction]
     record: Path | None = None
 
 
-def parse(spec: str) -> Spec:
-    actions: dict[str, Action] = {}
+def parse(spec: str) -> FailpointSpec:
+    actions: dict[str, FailpointAction] = {}
     record: Path | None = None
     for entry in (part.strip() for part in spec.split(",")):
         if entry.startswith("record:"):
@@ -64,7 +64,7 @@ def parse(spec: str) -> Spec:
             if name in actions:
                 raise Misconfigured(f"GABY_FAILPOINTS names {name!r} twice. {_ALLOWED}")
             actions[name] = action
-    return Spec(actions, record)
+    return FailpointSpec(actions, record)
 
 
 def configure(spec: str | None) -> None:
@@ -77,12 +77,12 @@ def configure(spec: str | None) -> None:
             raise Misconfigured(f"GABY_FAILPOINTS cannot record to {parsed.record}: {error.strerror}.") from error
     _armed.clear()
     if parsed.actions or parsed.record:
-        _armed.append(_Plan(parsed))
+        _armed.append(_ArmedFailpoint(parsed))
 
 
 def failpoint(name: str) -> None:
     if _armed and (action := _armed[0].hit(name)):
-        if action.verb is Verb.DELAY:
+        if action.verb is FailpointVerb.DELAY:
             time.sleep(action.seconds)
         else:
             _strike(name, action)
@@ -90,22 +90,22 @@ def failpoint(name: str) -> None:
 
 async def failpoint_async(name: str) -> None:
     if _armed and (action := _armed[0].hit(name)):
-        if action.verb is Verb.DELAY:
+        if action.verb is FailpointVerb.DELAY:
             await asyncio.sleep(action.seconds)
         else:
             _strike(name, action)
 
 
 @dataclass
-class _Plan:
-    spec: Spec
+class _ArmedFailpoint:
+    spec: FailpointSpec
     seen: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         # `next` on a count is atomic, so threads never share a hit.
         self._hits = {name: count(1) for name in self.spec.actions}
 
-    def hit(self, name: str) -> Action | None:
+    def hit(self, name: str) -> FailpointAction | None:
         if self.spec.record and name not in self.seen:
             self.seen.add(name)
             with self.spec.record.open("a", encoding="utf-8") as file:
@@ -114,24 +114,24 @@ class _Plan:
         return action if action and action.is_due(next(self._hits[name])) else None
 
 
-_armed: list[_Plan] = []
+_armed: list[_ArmedFailpoint] = []
 
 
-def _strike(name: str, action: Action) -> None:
-    if action.verb is Verb.KILL:
+def _strike(name: str, action: FailpointAction) -> None:
+    if action.verb is FailpointVerb.KILL:
         os.kill(os.getpid(), signal.SIGKILL)
     raise FailpointError(f"Failpoint {name!r} was told to fail. Unset `GABY_FAILPOINTS` unless you are testing.")
 
 
-def _entry(entry: str) -> tuple[str, Action]:
+def _entry(entry: str) -> tuple[str, FailpointAction]:
     name, _, what = entry.partition("=")
     if not _NAME.fullmatch(name):
         raise Misconfigured(f"GABY_FAILPOINTS has no usable name in {entry!r}. {_ALLOWED}")
     match = _ACTION.fullmatch(what)
     if not match or (match["verb"] == "delay") != (match["seconds"] is not None):
         raise Misconfigured(f"GABY_FAILPOINTS asks for {what!r} at {name!r}, which is not an action. {_ALLOWED}")
-    return name, Action(
-        Verb(match["verb"]),
+    return name, FailpointAction(
+        FailpointVerb(match["verb"]),
         float(match["seconds"] or 0),
         int(match["first"]) if match["first"] else None,
         int(match["only"]) if match["only"] else None,

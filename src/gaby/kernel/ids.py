@@ -38,7 +38,7 @@ def made_by(id_: UUID) -> datetime:
     return datetime.fromtimestamp(((id_.int >> 80) + 1) / 1000, UTC)
 
 
-class Ids:
+class IdFactory:
     """Makes uuid7 ids (RFC 9562) that sort by creation, also within one millisecond of one process."""
 
     def __init__(self, clock: Clock | None = None, random: Random = secrets.token_bytes) -> None:

@@ -72,7 +72,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Clean:
+class CleanText:
     """Makes a pydantic field a clean text: `note: Annotated[str, Clean(max_length=500)]`."""
 
     max_length: int
@@ -92,7 +92,7 @@ class Clean:
         return clean_text(value, max_length=self.max_length, min_length=self.min_length, one_line=self.one_line)
 
 
-CleanStr = Annotated[str, Clean(max_length=200, min_length=1, one_line=True)]
+CleanStr = Annotated[str, CleanText(max_length=200, min_length=1, one_line=True)]
 """A name or a title."""
 
 """A message or a note."""

@@ -4,10 +4,18 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 
-from gaby.knowledge.documents import Brought, Unreadable
-from gaby.knowledge.library import Held
-from gaby.knowledge.preparing import Prepared, prepare
-from gaby.knowledge.sources.source import Failed, Item, Listed, Skipped, Source, SourceUnavailable, Total
+from gaby.knowledge.document_store import StoredDocument
+from gaby.knowledge.documents import RawDocument, Unreadable
+from gaby.knowledge.preparation import PreparedDocument, prepare
+from gaby.knowledge.sources.source import (
+    DocumentSource,
+    FailedItem,
+    Listed,
+    SkippedItems,
+    SourceItem,
+    SourceTotal,
+    SourceUnavailable,
+)
 
 _DOCUMENTS = 128
 _PASSAGES = 512
@@ -20,30 +28,30 @@ _NOTED = 1000
 
 
 @dataclass(frozen=True)
-class Kept:
+class UnchangedDocument:
     """A document whose content is what it was; only its fingerprint is another."""
 
-    held: Held
+    held: StoredDocument
     fingerprint: str
 
 
 @dataclass(frozen=True)
-class Broken:
+class FailedDocument:
     """A document that failed. While its fingerprint stays, there is no use in trying again."""
 
-    failed: Failed
+    failed: FailedItem
     fingerprint: str | None = None
 
 
-_Fetched = Brought | Broken | Callable[[], Brought]
+_Fetched = RawDocument | FailedDocument | Callable[[], RawDocument]
 """The last is for what is read in the thread that prepares it."""
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownDocuments:
     """What the library has of this source."""
 
-    held: dict[str, Held]
+    held: dict[str, StoredDocument]
     failures: dict[str, str]
     """Fingerprints under which a document could not be read."""
 
@@ -52,13 +60,13 @@ class Known:
 
 
 @dataclass
-class Batch:
+class SyncBatch:
     """What is written in one transaction."""
 
-    ready: list[Prepared] = field(default_factory=list[Prepared])
-    kept: list[Kept] = field(default_factory=list[Kept])
-    broken: list[Broken] = field(default_factory=list[Broken])
-    met: list[Held] = field(default_factory=list[Held])
+    ready: list[PreparedDocument] = field(default_factory=list[PreparedDocument])
+    kept: list[UnchangedDocument] = field(default_factory=list[UnchangedDocument])
+    broken: list[FailedDocument] = field(default_factory=list[FailedDocument])
+    met: list[StoredDocument] = field(default_factory=list[StoredDocument])
     """Unchanged. Only a source that goes on after a cursor needs to have it written down."""
     passages: int = 0
     """Of those that are ready."""
@@ -75,22 +83,22 @@ class Batch:
         return not (self.done or self.total is not None)
 
 
-class Reading:
-    def __init__(self, source: Source, known: Known, cursor: str | None) -> None:
+class SourceReader:
+    def __init__(self, source: DocumentSource, known: KnownDocuments, cursor: str | None) -> None:
         self._source = source
         self._known = known
         self._cursor = cursor
-        self._batch = Batch()
+        self._batch = SyncBatch()
         self._latest: str | None = None
         """Behind the last document that was listed."""
         self.seen: set[str] = set()
         """Every address that was listed, whatever became of it."""
-        self.skipped: Skipped | None = None
+        self.skipped: SkippedItems | None = None
 
-    async def batches(self) -> AsyncGenerator[Batch]:
+    async def batches(self) -> AsyncGenerator[SyncBatch]:
         """When the listing breaks off, what was read until then comes before the reason is raised."""
         broke_off: SourceUnavailable | None = None
-        waiting: list[Item] = []
+        waiting: list[SourceItem] = []
         try:
             async for listed in self._source.list(self._known.fingerprints(), self._cursor):
                 waiting += self._listed(listed)
@@ -108,27 +116,27 @@ class Reading:
         if broke_off is not None:
             raise broke_off
 
-    def _listed(self, listed: Listed) -> Sequence[Item]:
+    def _listed(self, listed: Listed) -> Sequence[SourceItem]:
         """What of it has to be read."""
         match listed:
-            case Total(documents):
+            case SourceTotal(documents):
                 self._batch.total = documents
-            case Skipped():
+            case SkippedItems():
                 self.skipped = listed
-            case Failed():
+            case FailedItem():
                 self._take_failed(listed)
-            case Item():
+            case SourceItem():
                 return self._to_read(listed)
         return ()
 
-    def _taken(self) -> Batch:
-        batch, self._batch = self._batch, Batch()
+    def _taken(self) -> SyncBatch:
+        batch, self._batch = self._batch, SyncBatch()
         batch.cursor = self._latest
         return batch
 
-    def _to_read(self, item: Item) -> Sequence[Item]:
+    def _to_read(self, item: SourceItem) -> Sequence[SourceItem]:
         if len(item.uri.encode(errors="replace")) > _LONGEST_URI:
-            self._take_failed(Failed(f"{item.uri[:200]}...", "Its address is too long.", cursor=item.cursor))
+            self._take_failed(FailedItem(f"{item.uri[:200]}...", "Its address is too long.", cursor=item.cursor))
             return ()
         self.seen.add(item.uri)
         self._latest = item.cursor or self._latest
@@ -141,7 +149,7 @@ class Reading:
         self._batch.done += 1
         return ()
 
-    async def _read(self, items: Sequence[Item]) -> None:
+    async def _read(self, items: Sequence[SourceItem]) -> None:
         fetched = await asyncio.gather(*map(_fetched, items))
         # Some in each thread: handing over costs more than a short document, and a slow disk is asked for several.
         pairs = list(zip(items, fetched, strict=True))
@@ -150,40 +158,42 @@ class Reading:
             for outcome in prepared:
                 self._take(outcome)
 
-    def _take(self, outcome: Prepared | Kept | Broken) -> None:
+    def _take(self, outcome: PreparedDocument | UnchangedDocument | FailedDocument) -> None:
         match outcome:
-            case Prepared():
+            case PreparedDocument():
                 self._batch.ready.append(outcome)
                 self._batch.passages += len(outcome.passages)
-            case Kept():
+            case UnchangedDocument():
                 self._batch.kept.append(outcome)
-            case Broken():
+            case FailedDocument():
                 self._batch.broken.append(outcome)
         self._batch.done += 1
 
-    def _prepared_all(self, items: Sequence[tuple[Item, _Fetched]]) -> list[Prepared | Kept | Broken]:
+    def _prepared_all(
+        self, items: Sequence[tuple[SourceItem, _Fetched]]
+    ) -> list[PreparedDocument | UnchangedDocument | FailedDocument]:
         return [self._prepared(item, fetched) for item, fetched in items]
 
-    def _prepared(self, item: Item, fetched: _Fetched) -> Prepared | Kept | Broken:
-        if isinstance(fetched, Broken):
+    def _prepared(self, item: SourceItem, fetched: _Fetched) -> PreparedDocument | UnchangedDocument | FailedDocument:
+        if isinstance(fetched, FailedDocument):
             return fetched
         try:
-            prepared = prepare(fetched if isinstance(fetched, Brought) else fetched(), item.fingerprint)
+            prepared = prepare(fetched if isinstance(fetched, RawDocument) else fetched(), item.fingerprint)
         except (SourceUnavailable, Unreadable) as error:
             return _broken(item, error)
         held = self._known.held.get(item.uri)
         if held is not None and held.content_hash == prepared.content_hash:
-            return Kept(held, item.fingerprint)
+            return UnchangedDocument(held, item.fingerprint)
         return prepared
 
-    def _take_failed(self, failed: Failed) -> None:
+    def _take_failed(self, failed: FailedItem) -> None:
         self.seen.add(failed.uri)
-        self._batch.broken.append(Broken(failed))
+        self._batch.broken.append(FailedDocument(failed))
         self._latest = failed.cursor or self._latest
         self._batch.done += 1
 
 
-async def _fetched(item: Item) -> _Fetched:
+async def _fetched(item: SourceItem) -> _Fetched:
     if item.read is not None:
         return item.read
     try:
@@ -192,7 +202,7 @@ async def _fetched(item: Item) -> _Fetched:
         return _broken(item, error)
 
 
-def _broken(item: Item, error: SourceUnavailable | Unreadable) -> Broken:
+def _broken(item: SourceItem, error: SourceUnavailable | Unreadable) -> FailedDocument:
     if isinstance(error, SourceUnavailable):
-        return Broken(Failed(item.uri, error.message, passing=True))
-    return Broken(Failed(item.uri, error.message), item.fingerprint)
+        return FailedDocument(FailedItem(item.uri, error.message, passing=True))
+    return FailedDocument(FailedItem(item.uri, error.message), item.fingerprint)

@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.knowledge.corpus import changing
 from gaby.knowledge.models import KnowledgeDocument, KnowledgePassage, KnowledgeVector
-from gaby.knowledge.retrieval.wording import spoken, with_what_stands_above
+from gaby.knowledge.retrieval.embedding_text import spoken, with_what_stands_above
 from gaby.llm.embeddings.embedder import Vector
 from gaby.llm.embeddings.vectors import to_bytes
 

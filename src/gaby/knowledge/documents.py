@@ -12,7 +12,7 @@ class Unreadable(Invalid):
 
 
 @dataclass(frozen=True)
-class Brought:
+class RawDocument:
     """What a source brought. Nothing has been decoded yet."""
 
     uri: str
@@ -28,7 +28,7 @@ class Brought:
 
 
 @dataclass(frozen=True)
-class Heading:
+class PdfHeading:
     """A heading that the text itself does not mark, as in a PDF."""
 
     start: int
@@ -38,7 +38,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Text:
+class DocumentText:
     """A document that can be read. Lines end with a line feed alone and are what citations count."""
 
     title: str
@@ -47,7 +47,7 @@ class Text:
     """`markdown`, `plain`, `pdf`, `html` (by then turned into Markdown), or a language such as `python` or `go`."""
     pages: tuple[int, ...] = ()
     """Where each page begins, as an offset into the text. Empty when it has no pages."""
-    outline: tuple[Heading, ...] = ()
+    outline: tuple[PdfHeading, ...] = ()
     """Headings found by other means than marks in the text, in order. Only PDFs have them."""
 
 

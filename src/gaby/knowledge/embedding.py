@@ -7,15 +7,17 @@ from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.collection import NAME
 from gaby.knowledge.corpus import corpus_of
-from gaby.knowledge.preparing import Prepared
+from gaby.knowledge.preparation import PreparedDocument
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.reindex import Reindexer
-from gaby.llm.embeddings.service import Chooser, Embeddings
+from gaby.llm.embeddings.service import EmbeddingModelChooser, Embeddings
 from gaby.llm.embeddings.vectors import to_bytes
 
 
-class Embedding:
-    def __init__(self, database: Database, chooser: Chooser, embeddings: Embeddings, reindexer: Reindexer) -> None:
+class PassageEmbedder:
+    def __init__(
+        self, database: Database, chooser: EmbeddingModelChooser, embeddings: Embeddings, reindexer: Reindexer
+    ) -> None:
         self._database = database
         self._chooser = chooser
         self._embeddings = embeddings
@@ -32,7 +34,7 @@ class Embedding:
     async def embed(self, workspace_id: WorkspaceId, model: str, texts: Sequence[str]) -> Matrix:
         return await self._embeddings.embed_with(workspace_id, model, texts)
 
-    async def stored(self, workspace_id: WorkspaceId, documents: Sequence[Prepared]) -> dict[str, list[bytes]]:
+    async def stored(self, workspace_id: WorkspaceId, documents: Sequence[PreparedDocument]) -> dict[str, list[bytes]]:
         """Of all their passages, as the index keeps them, by every model that is needed at the moment."""
         made: dict[str, list[bytes]] = {}
         for model in await self.models(workspace_id):
@@ -41,5 +43,5 @@ class Embedding:
         return made
 
 
-def _worded(documents: Sequence[Prepared], model: str) -> list[str]:
+def _worded(documents: Sequence[PreparedDocument], model: str) -> list[str]:
     return [text for document in documents for text in document.worded(model)]

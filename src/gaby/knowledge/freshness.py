@@ -14,7 +14,7 @@ STALE = timedelta(days=180)
 
 
 @dataclass(frozen=True)
-class DocumentLine:
+class DocumentListing:
     id: UUID
     source: str
     uri: str
@@ -31,7 +31,7 @@ class DocumentLine:
 
 async def documents(
     session: ReadSession, *, now: datetime, source: str | None = None, stale: bool = False, limit: int = 200
-) -> Sequence[DocumentLine]:
+) -> Sequence[DocumentListing]:
     """Stale is what was neither changed nor cited for 180 days: pages that nobody needs mislead those who search."""
     document, of = KnowledgeDocument, KnowledgeSource
     query = (
@@ -48,7 +48,7 @@ async def documents(
             func.coalesce(document.used_at, document.changed_at) <= now - STALE, document.changed_at <= now - STALE
         )
     return [
-        DocumentLine(
+        DocumentListing(
             row.id,
             name,
             row.uri,

@@ -26,7 +26,7 @@ from gaby.kernel.database import Base, JsonColumn, WorkspaceOwned
 from gaby.knowledge.index.pgvector import from_text, to_text
 
 
-class _PgVector(UserDefinedType[Any]):
+class _PgVectorType(UserDefinedType[Any]):
     """pgvector's type without a number of dimensions: each model has its own."""
 
     cache_ok = True
@@ -35,7 +35,7 @@ class _PgVector(UserDefinedType[Any]):
         return "vector"
 
 
-cast("dict[str, Any]", ischema_names)["vector"] = _PgVector  # So that the drift check recognises the column.
+cast("dict[str, Any]", ischema_names)["vector"] = _PgVectorType  # So that the drift check recognises the column.
 
 
 class VectorColumn(TypeDecorator[bytes]):
@@ -45,7 +45,7 @@ class VectorColumn(TypeDecorator[bytes]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        chosen: TypeEngine[Any] = _PgVector() if dialect.name == "postgresql" else LargeBinary()
+        chosen: TypeEngine[Any] = _PgVectorType() if dialect.name == "postgresql" else LargeBinary()
         return dialect.type_descriptor(chosen)
 
     def process_bind_param(self, value: bytes | None, dialect: Dialect) -> Any:

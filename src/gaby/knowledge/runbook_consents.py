@@ -10,7 +10,7 @@ from gaby.kernel.text_work import run_text_work
 from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.runbook_pages import RunbookPages
 from gaby.mind.runbooks.consents import consents_wanted
-from gaby.mind.situations import Found
+from gaby.mind.situations import FoundPassage
 
 
 async def sources_of_customers(database: Database, workspace_id: WorkspaceId) -> set[str]:
@@ -25,11 +25,11 @@ async def consents_of_pages(
     workspace_id: WorkspaceId,
     changes: Collection[str],
     tools: Collection[str],
-    known: Sequence[Found],
+    known: Sequence[FoundPassage],
 ) -> dict[str, str]:
     """For each tool what a person has to confirm, by `known` pages and by those that name one of the `changes`."""
     pages = list(known)
     for name in sorted(changes):
         named = await runbook_pages.naming(workspace_id, name)
-        pages += [Found(each.citation, each.title, each.text) for each in named]
+        pages += [FoundPassage(each.citation, each.title, each.text) for each in named]
     return await run_text_work(sum(len(each.text) for each in pages), consents_wanted, pages, tools)

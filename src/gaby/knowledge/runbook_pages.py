@@ -42,7 +42,7 @@ class RunbookPage:
 
 
 @dataclass(frozen=True)
-class Named:
+class ToolMention:
     """A page in which a tool is named."""
 
     citation: str
@@ -56,7 +56,7 @@ class RunbookPages:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: dict[WorkspaceId, tuple[int, tuple[RunbookPage, ...]]] = {}
-        self._naming: dict[tuple[WorkspaceId, str], tuple[int, list[Named]]] = {}
+        self._naming: dict[tuple[WorkspaceId, str], tuple[int, list[ToolMention]]] = {}
 
     async def declared(self, workspace_id: WorkspaceId) -> tuple[RunbookPage, ...]:
         version = await self._version(workspace_id)
@@ -91,7 +91,7 @@ class RunbookPages:
             found += [page for page in pages if is_runbook(page.text, tools)]
         return list({page.document_id: page for page in (*by_symptom, *found)}.values())
 
-    async def naming(self, workspace_id: WorkspaceId, name: str) -> list[Named]:
+    async def naming(self, workspace_id: WorkspaceId, name: str) -> list[ToolMention]:
         """Every page of the company that has this name of a tool in it, whole and of whatever kind. There is no ranking
         and no limit: whoever adds pages must not push one of them out of sight."""
         version = await self._version(workspace_id)
@@ -102,7 +102,7 @@ class RunbookPages:
                 self._naming.pop(next(iter(self._naming)))
         return known[1]
 
-    async def _texts(self, workspace_id: WorkspaceId, name: str) -> list[Named]:
+    async def _texts(self, workspace_id: WorkspaceId, name: str) -> list[ToolMention]:
         source, document = KnowledgeSource, KnowledgeDocument
         of_source = (source.workspace_id == document.workspace_id) & (source.id == document.source_id)
         query = (
@@ -114,7 +114,7 @@ class RunbookPages:
         )
         async with self._database.read(workspace_id) as session:
             rows = (await session.execute(query)).all()
-        return [Named(citation_of(row[0], row[1], (), 1, row[4]), row[2], row[3]) for row in rows]
+        return [ToolMention(citation_of(row[0], row[1], (), 1, row[4]), row[2], row[3]) for row in rows]
 
     async def _version(self, workspace_id: WorkspaceId) -> int:
         query = select(KnowledgeCorpus.version).where(KnowledgeCorpus.workspace_id == workspace_id)

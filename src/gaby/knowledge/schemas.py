@@ -6,29 +6,29 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from gaby.kernel.text import Clean
-from gaby.knowledge.citations.opening import Opened, Resolved
-from gaby.knowledge.freshness import STALE, DocumentLine
+from gaby.kernel.text import CleanText
+from gaby.knowledge.citations.resolver import DocumentExcerpt, ResolvedCitation
+from gaby.knowledge.freshness import STALE, DocumentListing
 from gaby.knowledge.models import KnowledgeCandidate, KnowledgeFailure, KnowledgeGap, KnowledgeSource
 from gaby.knowledge.new_source import NewSource
-from gaby.knowledge.retrieval.results import Hit, Results
+from gaby.knowledge.retrieval.results import SearchHit, SearchResults
 from gaby_connectors.sdk.manifest import Audience
 
 if TYPE_CHECKING:
-    from gaby.knowledge.answering import CitedAnswer
-    from gaby.knowledge.shelf import Shelved
+    from gaby.knowledge.answers import CitedAnswer
+    from gaby.knowledge.source_service import SourceOverview
 
-Question = Annotated[str, Clean(min_length=1, max_length=20_000)]
-Option = Annotated[str, Clean(max_length=1000, one_line=True)]
+Question = Annotated[str, CleanText(min_length=1, max_length=20_000)]
+Option = Annotated[str, CleanText(max_length=1000, one_line=True)]
 Seconds = Annotated[int, Field(strict=True, ge=60, le=366 * 86400, description="Null: only when somebody asks.")]
 
 
 class SourceIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, Clean(max_length=59, one_line=True)]
-    kind: Annotated[str, Clean(max_length=20, one_line=True)]
-    location: Annotated[str, Clean(max_length=2000, one_line=True)]
+    name: Annotated[str, CleanText(max_length=59, one_line=True)]
+    kind: Annotated[str, CleanText(max_length=20, one_line=True)]
+    location: Annotated[str, CleanText(max_length=2000, one_line=True)]
     options: Annotated[dict[Option, Option], Field(max_length=20)] = Field(default_factory=dict[str, Option])
     secret: SecretStr | None = None
     every_seconds: Seconds | None = None
@@ -94,7 +94,7 @@ class SourceOut(BaseModel):
     due_at: datetime | None
 
     @classmethod
-    def of(cls, shelved: "Shelved") -> Self:
+    def of(cls, shelved: "SourceOverview") -> Self:
         row = shelved.row
         return cls(
             **{name: getattr(row, name) for name in _SOURCE_FIELDS},
@@ -168,7 +168,7 @@ class HitOut(BaseModel):
     reasons: list[ReasonOut]
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
+    def of(cls, hit: SearchHit) -> Self:
         return cls.model_validate(hit, from_attributes=True)
 
 
@@ -181,7 +181,7 @@ class SearchOut(BaseModel):
     passages: int
 
     @classmethod
-    def of(cls, results: Results) -> Self:
+    def of(cls, results: SearchResults) -> Self:
         return cls(
             hits=[HitOut.of(hit) for hit in results.hits],
             threshold=results.threshold,
@@ -238,7 +238,7 @@ class DocumentOut(BaseModel):
     stale: Annotated[bool, Field(description=f"No answer cited it for {STALE.days} days.")]
 
     @classmethod
-    def of(cls, line: DocumentLine) -> Self:
+    def of(cls, line: DocumentListing) -> Self:
         return cls.model_validate(line, from_attributes=True)
 
 
@@ -254,7 +254,7 @@ class LinesOut(BaseModel):
     text: str
 
     @classmethod
-    def of(cls, opened: Opened) -> Self:
+    def of(cls, opened: DocumentExcerpt) -> Self:
         return cls.model_validate(opened, from_attributes=True)
 
 
@@ -268,7 +268,7 @@ class CitationOut(BaseModel):
     cited_at: datetime | None
 
     @classmethod
-    def of(cls, resolved: Resolved) -> Self:
+    def of(cls, resolved: ResolvedCitation) -> Self:
         return cls.model_validate(resolved, from_attributes=True)
 
 
@@ -292,15 +292,15 @@ class CandidateOut(BaseModel):
         return cls(**{name: getattr(row, name) for name in cls.model_fields})
 
 
-class DecisionIn(BaseModel):
+class CandidateDecisionIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     decision: Annotated[
         Literal["accept", "reject", "unlearn"], Field(description="`unlearn` takes back what was accepted.")
     ]
-    title: Annotated[str, Clean(min_length=1, max_length=300, one_line=True)] | None = None
-    text: Annotated[str, Clean(min_length=1, max_length=50_000)] | None = None
-    reason: Annotated[str, Clean(max_length=1000)] | None = None
+    title: Annotated[str, CleanText(min_length=1, max_length=300, one_line=True)] | None = None
+    text: Annotated[str, CleanText(min_length=1, max_length=50_000)] | None = None
+    reason: Annotated[str, CleanText(max_length=1000)] | None = None
 
     @model_validator(mode="after")
     def _has_a_reason(self) -> Self:

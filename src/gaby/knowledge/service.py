@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import AllWorkspaces, Database
 from gaby.knowledge.learning.gate import KEPT
 from gaby.knowledge.models import KnowledgeCandidate, KnowledgeCorpus, KnowledgeSource
 
 if TYPE_CHECKING:
-    from gaby.knowledge.parts import KnowledgeParts
+    from gaby.knowledge.components import KnowledgeComponents
 
 
 class Knowledge:
-    def __init__(self, database: Database, clock: Clock, make: "Callable[[], KnowledgeParts]") -> None:
+    def __init__(self, database: Database, clock: Clock, make: "Callable[[], KnowledgeComponents]") -> None:
         self._database = database
         self._clock = clock
         self._make = make
 
     @cached_property
-    def parts(self) -> "KnowledgeParts":
+    def parts(self) -> "KnowledgeComponents":
         return self._make()
 
     def now(self) -> datetime:
@@ -32,7 +32,7 @@ class Knowledge:
     async def work(self) -> None:
         """What is due: syncs, vectors that were lost, candidates that grew old. Cheap when nothing is."""
         now = self._clock.now()
-        async with self._database.read(Across("knowledge is kept in order in every workspace")) as session:
+        async with self._database.read(AllWorkspaces("knowledge is kept in order in every workspace")) as session:
             due = (
                 await session.scalars(select(KnowledgeSource.id).where(KnowledgeSource.due_at <= now).limit(1))
             ).all()
@@ -50,7 +50,7 @@ class Knowledge:
 
     async def look(self) -> None:
         """For damage of any index. What is found is mended by the next `work`."""
-        async with self._database.read(Across("every workspace's index is looked at")) as session:
+        async with self._database.read(AllWorkspaces("every workspace's index is looked at")) as session:
             some = (await session.scalars(select(KnowledgeCorpus.workspace_id).limit(1))).all()
         if some:
             await self.parts.mender.look_everywhere()

@@ -64,7 +64,7 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LATIN))))
 
 
-class _Remembered(dict[str, T]):
+class _TermCache(dict[str, T]):
     """A dictionary, because looking up is what makes it fast."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
@@ -141,6 +141,6 @@ def _lower(part: str) -> str:
     return part.lower() if part.isascii() else part.casefold().lower()
 
 
-_parts = _Remembered(_parts_of)
-_terms = _Remembered(_terms_of)
-_words = _Remembered(_words_of)
+_parts = _TermCache(_parts_of)
+_terms = _TermCache(_terms_of)
+_words = _TermCache(_words_of)

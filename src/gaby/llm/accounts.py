@@ -15,8 +15,8 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, ModelAccountId
-from gaby.llm.books import OFFLINE
+from gaby.kernel.ids import IdFactory, ModelAccountId
+from gaby.llm.budget_ledger import OFFLINE
 from gaby.llm.models import ModelAccount, ModelPrice, ModelRoute
 from gaby.llm.prices import Price
 from gaby.llm.providers.config import ProviderConfig
@@ -32,8 +32,12 @@ EMBEDDINGS = "embeddings"
 """The route that says what turns texts into vectors."""
 
 
-class AccountExists(Conflict):
+class ModelAccountExists(Conflict):
     """There is an account of that name already. Change its key with `gaby model key`, or remove it first."""
+
+    @property
+    def code(self) -> str:
+        return "account_exists"
 
 
 class OwnAddress(Forbidden):
@@ -49,8 +53,8 @@ class NewAccount:
     options: dict[str, str] | None = None
 
 
-class Accounts:
-    def __init__(self, clock: Clock, ids: Ids, vault: Vault) -> None:
+class ModelAccounts:
+    def __init__(self, clock: Clock, ids: IdFactory, vault: Vault) -> None:
         self._clock = clock
         self._ids = ids
         self._vault = vault
@@ -62,7 +66,7 @@ class Accounts:
         if config.base_url is not None and not actor.may(Permission.INSTALLATION_MANAGE):
             raise OwnAddress
         if await self._find(session, new.name) is not None:
-            raise AccountExists
+            raise ModelAccountExists
         row_id, now = self._ids.new(), self._clock.now()
         row = ModelAccount(
             workspace_id=session.workspace_id,

@@ -9,9 +9,9 @@ import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
 from gaby.kernel.errors import GabyError
-from gaby.llm.messages import Answer, OutputShape, ToolSpec, ToolUse
+from gaby.llm.messages import ModelResponse, OutputSchema, ToolSpec, ToolUse
 from gaby.llm.results import Reveal
-from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.skill import Skill, UnacceptableAnswer
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -22,12 +22,12 @@ _LONGEST_PROSE = 200_000
 _MOST_WORDS = 1000
 
 
-class Refused(Unacceptable):
+class ModelRefusal(UnacceptableAnswer):
     """The model refused to answer. Answer the question that was asked, in the form that was asked for."""
 
 
-def shape_of(skill: Skill[Any, Any]) -> OutputShape | None:
-    return OutputShape(skill.name, _schema(skill.gives)) if skill.form == "json" else None
+def shape_of(skill: Skill[Any, Any]) -> OutputSchema | None:
+    return OutputSchema(skill.name, _schema(skill.gives)) if skill.form == "json" else None
 
 
 @lru_cache(maxsize=256)
@@ -35,27 +35,27 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema()
 
 
-def accept(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...], reveal: Reveal) -> Out:
+def accept(skill: Skill[In, Out], given: In, answer: ModelResponse, tools: tuple[ToolSpec, ...], reveal: Reveal) -> Out:
     if answer.stop == "refusal":
-        raise Refused(Refused.__doc__)
+        raise ModelRefusal(ModelRefusal.__doc__)
     if answer.stop == "length":
-        raise Unacceptable("The answer was cut off because it was too long. Answer again, shorter.")
+        raise UnacceptableAnswer("The answer was cut off because it was too long. Answer again, shorter.")
     value = _read(skill, given, answer, tools, reveal)
     if skill.check is not None:
         skill.check(given, value)
     return value
 
 
-def _read(skill: Skill[In, Out], given: In, answer: Answer, tools: tuple[ToolSpec, ...], reveal: Reveal) -> Out:
+def _read(skill: Skill[In, Out], given: In, answer: ModelResponse, tools: tuple[ToolSpec, ...], reveal: Reveal) -> Out:
     if skill.read is None:
         return _from_json(skill.gives, answer.text)
     if skill.form == "tools":
         uses = _checked(answer.uses, {tool.name: tool for tool in tools}, reveal)
-        answer = Answer(answer.text, answer.stop, answer.usage, answer.model, uses)
+        answer = ModelResponse(answer.text, answer.stop, answer.usage, answer.model, uses)
     try:
         return skill.read(given, answer)
     except ValidationError as error:
-        raise Unacceptable(_told(error)) from None
+        raise UnacceptableAnswer(_told(error)) from None
 
 
 def _from_json(model: type[Out], text: str) -> Out:
@@ -65,14 +65,14 @@ def _from_json(model: type[Out], text: str) -> Out:
     except ValidationError as error:
         if (inner := _only_object(text)) is not None:
             return _validated(model, inner)
-        raise Unacceptable(_told(error)) from None
+        raise UnacceptableAnswer(_told(error)) from None
 
 
 def _validated(model: type[Out], text: str) -> Out:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        raise Unacceptable(_told(error)) from None
+        raise UnacceptableAnswer(_told(error)) from None
 
 
 def _only_object(text: str) -> str | None:
@@ -111,14 +111,14 @@ def _checked(uses: tuple[ToolUse, ...], tools: dict[str, ToolSpec], reveal: Reve
         wrong.append(f"Too many calls at once. Make at most {_MOST_USES}.")
     if wrong:
         # All at once: a model has one more try.
-        raise Unacceptable("\n".join(dict.fromkeys(wrong))[: 2 * _MOST_WORDS])
+        raise UnacceptableAnswer("\n".join(dict.fromkeys(wrong))[: 2 * _MOST_WORDS])
     return tuple(kept.values())
 
 
 def _misfit(tool: ToolSpec, use: ToolUse, reveal: Reveal) -> str:
     try:
         return misfits(tool, _revealed(use.arguments, reveal))
-    except Unacceptable as error:
+    except UnacceptableAnswer as error:
         return str(error)
 
 
@@ -127,7 +127,7 @@ def _revealed(arguments: Any, reveal: Reveal) -> Any:
     try:
         return reveal(arguments)
     except GabyError as error:
-        raise Unacceptable(error.message) from None
+        raise UnacceptableAnswer(error.message) from None
 
 
 def _place(path: list[str | int]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gaby.kernel.ids import ModelCallId, WorkspaceId
-from gaby.llm.messages import Answer, Request
+from gaby.llm.messages import ModelRequest, ModelResponse
 
 ANSWERED = "answered"
 CANCELLED = "cancelled"
@@ -19,11 +19,11 @@ class CallTrace:
     workspace_id: WorkspaceId
     subject: str | None
     """Whose key it is sealed with; None for the workspace's."""
-    request: Request
+    request: ModelRequest
     """As the model saw it: redacted."""
     outcome: str
     """`answered`, `unacceptable`, `refusal`, `cancelled`, or the code of the error."""
-    answer: Answer | None = None
+    answer: ModelResponse | None = None
     problem: str | None = None
     """What was wrong with the answer, as the model was told, or why there was none."""
 

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from gaby.kernel.errors import GabyError
-from gaby.llm.messages import Usage
+from gaby.llm.messages import TokenUsage
 
 
 class ModelError(GabyError):
@@ -20,7 +20,7 @@ class ModelError(GabyError):
         self,
         message: str | None = None,
         *,
-        usage: Usage | None = None,
+        usage: TokenUsage | None = None,
         retry_after: float | None = None,
         **details: Any,
     ) -> None:

@@ -1,7 +1,7 @@
 """Attributes of spans of model calls, by OpenTelemetry's semantic conventions for generative AI. No texts."""
 
-from gaby.llm.messages import Answer, Request, Stop
-from gaby.llm.setups import Link
+from gaby.llm.messages import ModelRequest, ModelResponse, Stop
+from gaby.llm.setups import RoutedModel
 
 OPERATION = "chat"
 
@@ -20,7 +20,7 @@ _FINISH_REASONS: dict[Stop, str] = {
 }
 
 
-def request_attributes(link: Link, request: Request, skill: str) -> dict[str, object]:
+def request_attributes(link: RoutedModel, request: ModelRequest, skill: str) -> dict[str, object]:
     # A server of the operator's own has no name in the conventions, so it goes by that of its account.
     provider = _PROVIDERS.get(link.kind or "", link.ref.provider)
     return {
@@ -35,7 +35,7 @@ def request_attributes(link: Link, request: Request, skill: str) -> dict[str, ob
     }
 
 
-def response_attributes(answer: Answer) -> dict[str, object]:
+def response_attributes(answer: ModelResponse) -> dict[str, object]:
     usage = answer.usage
     return {
         "gen_ai.response.model": answer.model,

@@ -26,24 +26,24 @@ class ToolUse:
 
 
 @dataclass(frozen=True)
-class ToolReply:
+class ToolResult:
     use_id: str
     text: str
     failed: bool = False
 
 
 @dataclass(frozen=True)
-class Message:
+class ChatMessage:
     role: Literal["user", "assistant"]
     text: str = ""
     uses: tuple[ToolUse, ...] = ()
     """Only of the assistant."""
-    replies: tuple[ToolReply, ...] = ()
+    replies: tuple[ToolResult, ...] = ()
     """Only of the user; they come before the text."""
 
 
 @dataclass(frozen=True)
-class OutputShape:
+class OutputSchema:
     """The JSON that the answer must be."""
 
     name: str
@@ -51,26 +51,26 @@ class OutputShape:
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One question to one model. Its parts are in the order of how rarely they change, so that prefixes can be cached:
     tools, system, envelope, messages. Where a provider has cache breakpoints, one stands at the end of each."""
 
     model: str
     system: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     max_output_tokens: int
     envelope: str = ""
     """What was gathered for this run, such as knowledge. It goes to the model as the beginning of the first message."""
     tools: tuple[ToolSpec, ...] = ()
     must_use_tool: bool = False
-    shape: OutputShape | None = None
+    shape: OutputSchema | None = None
     temperature: float | None = None
     timeout: float = 60.0
     """Seconds for the whole answer, or, in a stream, for the next piece of it."""
 
 
 @dataclass(frozen=True)
-class Usage:
+class TokenUsage:
     """Tokens as billed. The four are disjoint: `input` counts neither reads from the cache nor writes to it."""
 
     input: int = 0
@@ -87,8 +87,8 @@ class Usage:
         """As limits count them: what is read from a cache at about its price, a tenth."""
         return self.input + self.output + self.cache_write + (self.cache_read + 9) // 10
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
             self.input + other.input,
             self.output + other.output,
             self.cache_read + other.cache_read,
@@ -100,23 +100,23 @@ Stop = Literal["end", "tools", "length", "refusal"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelResponse:
     text: str
     stop: Stop
-    usage: Usage
+    usage: TokenUsage
     model: str
     """As the provider names what really answered."""
     uses: tuple[ToolUse, ...] = ()
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextDelta:
     """A bit of text from a stream, as soon as it is known."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Vectors:
+class EmbeddingResponse:
     rows: tuple[tuple[float, ...], ...]
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)

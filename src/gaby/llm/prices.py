@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
 from typing import Any
 
-from gaby.llm.messages import Usage
+from gaby.llm.messages import TokenUsage
 
 _NANO_PER_MTOK = Decimal(1000)
 """A dollar for a million tokens is a thousand billionths for one."""
@@ -32,7 +32,7 @@ class Price:
     longer: tuple[tuple[int, "Price"], ...] = ()
     """Some vendors charge more for prompts beyond a length; the last step that is passed counts for the whole call."""
 
-    def nano_usd(self, usage: Usage) -> int:
+    def nano_usd(self, usage: TokenUsage) -> int:
         """Rounded up, so that many small calls never look free."""
         step = self._step(usage.total - usage.output)
         return _nano(

@@ -4,11 +4,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
 
-from gaby.llm.asking import Asked, Failed, Question, ask
-from gaby.llm.books import Books, BudgetSpent
-from gaby.llm.messages import Message, Request
-from gaby.llm.results import Occasion
-from gaby.llm.setups import Link
+from gaby.llm.budget_ledger import BudgetLedger, BudgetSpent
+from gaby.llm.messages import ChatMessage, ModelRequest
+from gaby.llm.model_attempt import CompletedAttempt, FailedAttempt, SkillRequest, ask
+from gaby.llm.results import SkillContext
+from gaby.llm.setups import RoutedModel
 from gaby.llm.tiers import Tier
 from gaby.llm.tokens import FRAME, estimate
 
@@ -19,7 +19,7 @@ _TOKENS = 2 * FRAME + estimate(_SYSTEM) + estimate(_QUESTION)
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeResult:
     model: str
     message: str
     answers: bool = True
@@ -27,20 +27,22 @@ class Probed:
     nano_usd: int | None = 0
 
 
-async def probe(books: Books, link: Link, occasion: Occasion, *, patience: float) -> Probed:
-    request = Request(link.ref.model, _SYSTEM, (Message("user", _QUESTION),), max_output_tokens=256, timeout=patience)
-    question = Question("model-test", Tier.SMALL, occasion, request, _TOKENS, _HASH)
+async def probe(books: BudgetLedger, link: RoutedModel, occasion: SkillContext, *, patience: float) -> ProbeResult:
+    request = ModelRequest(
+        link.ref.model, _SYSTEM, (ChatMessage("user", _QUESTION),), max_output_tokens=256, timeout=patience
+    )
+    question = SkillRequest("model-test", Tier.SMALL, occasion, request, _TOKENS, _HASH)
     try:
         async with aclosing(ask(books, link, question, 0)) as pieces:
             async for asked in pieces:
-                if isinstance(asked, Asked):
+                if isinstance(asked, CompletedAttempt):
                     spent = asked.booking.settled
                     said = " ".join(asked.answer.text.split())[:60]
-                    return Probed(str(link.ref), said, milliseconds=spent.milliseconds, nano_usd=spent.nano_usd)
-    except Failed as failed:
-        return Probed(
+                    return ProbeResult(str(link.ref), said, milliseconds=spent.milliseconds, nano_usd=spent.nano_usd)
+    except FailedAttempt as failed:
+        return ProbeResult(
             str(link.ref), failed.error.message, answers=False, milliseconds=failed.booking.settled.milliseconds
         )
     except BudgetSpent as spent:
-        return Probed(str(link.ref), spent.message, answers=False)
+        return ProbeResult(str(link.ref), spent.message, answers=False)
     raise AssertionError("a try ends with an answer or an error")

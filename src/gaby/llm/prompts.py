@@ -29,7 +29,7 @@ class PromptId:
 
 
 @dataclass(frozen=True)
-class Rendered:
+class RenderedPrompt:
     """The blocks with their values, in the order in which they go to the model."""
 
     prompt: PromptId
@@ -52,10 +52,10 @@ class Prompt:
             wrong = f"lacks the block {missing[0]}" if missing else f"has a strange block {strange[0]}"
             raise PromptBroken(f"The prompt {name} {wrong}. It has system, envelope (if any) and message.")
 
-    def render(self, values: Mapping[str, Any], *, inside: Mapping[str, Any]) -> Rendered:
+    def render(self, values: Mapping[str, Any], *, inside: Mapping[str, Any]) -> RenderedPrompt:
         """A variable that nobody gave is an error, never an empty place. The system block knows only the values that
         come from inside, so that no stranger's words ever stand among the instructions."""
-        return Rendered(
+        return RenderedPrompt(
             self.id, self._block("system", inside), self._block("envelope", values), self._block("message", values)
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol
 
-from gaby.llm.messages import Answer, Piece, Request, Vectors
+from gaby.llm.messages import EmbeddingResponse, ModelRequest, ModelResponse, TextDelta
 
 Capability = Literal["tools", "streaming", "cache", "json_schema", "embeddings"]
 
@@ -12,14 +12,14 @@ class Provider(Protocol):
     """One account at one vendor, or one server. Every failure is a `ModelError`; nothing is retried in here,
     because each try belongs in the books."""
 
-    async def chat(self, request: Request) -> Answer: ...
+    async def chat(self, request: ModelRequest) -> ModelResponse: ...
 
-    def stream(self, request: Request) -> AsyncGenerator[Piece | Answer]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
         """Pieces of text, then the whole answer, once, as the last. A stream that ends without it was cut off
         and raises."""
         ...
 
-    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> Vectors: ...  # noqa: ASYNC109
+    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> EmbeddingResponse: ...  # noqa: ASYNC109
 
     def supports(self, capability: Capability) -> bool: ...
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.accounts import EMBEDDINGS
-from gaby.llm.booking import booked
-from gaby.llm.books import NO_TASK, Books, Wanted
-from gaby.llm.setups import Link, Setups, parse_ref
+from gaby.llm.budget_ledger import NO_TASK, BudgetLedger, PlannedSpend
+from gaby.llm.metered_call import booked
+from gaby.llm.setups import ModelSetups, RoutedModel, parse_ref
 from gaby.llm.tiers import Tier
 from gaby.llm.tokens import estimate
 
 
 class RemoteEmbedding:
-    def __init__(self, setups: Setups, books: Books, *, patience: float) -> None:
+    def __init__(self, setups: ModelSetups, books: BudgetLedger, *, patience: float) -> None:
         self._setups = setups
         self._books = books
         self._patience = patience
@@ -28,9 +28,9 @@ class RemoteEmbedding:
         return found.rows
 
 
-def _wanted(workspace_id: WorkspaceId, link: Link, texts: Sequence[str]) -> Wanted:
+def _wanted(workspace_id: WorkspaceId, link: RoutedModel, texts: Sequence[str]) -> PlannedSpend:
     tokens = sum(estimate(text) for text in texts)
-    return Wanted(
+    return PlannedSpend(
         workspace_id=workspace_id,
         run_id=NO_TASK,
         skill=EMBEDDINGS,

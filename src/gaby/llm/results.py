@@ -7,11 +7,11 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel
 
 from gaby.kernel.ids import ModelCallId, RunId, WorkspaceId
-from gaby.llm.books import OFFLINE
-from gaby.llm.messages import Usage
-from gaby.llm.outside import Conceal
+from gaby.llm.budget_ledger import OFFLINE
+from gaby.llm.messages import TokenUsage
 from gaby.llm.prompts import PromptId
 from gaby.llm.tiers import Tier
+from gaby.llm.untrusted_text import PromptRedactor
 
 Out = TypeVar("Out", bound=BaseModel)
 
@@ -25,12 +25,12 @@ def _unchanged(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Occasion:
+class SkillContext:
     """For whom and within which run a skill is used."""
 
     workspace_id: WorkspaceId
     run_id: RunId
-    conceal: Conceal = field(default_factory=Conceal)
+    conceal: PromptRedactor = field(default_factory=PromptRedactor)
     reveal: Reveal = _unchanged
     """Puts back what was concealed, to see whether arguments fit a tool. They are passed on as the model gave them."""
     subject: str | None = None
@@ -38,7 +38,7 @@ class Occasion:
 
 
 @dataclass(frozen=True)
-class Hop:
+class ModelAttempt:
     """One try with one model, or the reason why it was not asked."""
 
     model: str
@@ -49,14 +49,14 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class Result(Generic[Out]):
+class SkillResult(Generic[Out]):
     value: Out
     source: str
     """The model that answered, or `offline`."""
     prompt: PromptId
     tier: Tier
-    hops: tuple[Hop, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    hops: tuple[ModelAttempt, ...] = ()
+    usage: TokenUsage = field(default_factory=TokenUsage)
     nano_usd: int | None = 0
     trouble: Trouble | None = None
     """Why Gaby answered by itself although it has a model."""
@@ -71,14 +71,14 @@ class Result(Generic[Out]):
 
 
 @dataclass(frozen=True)
-class Token:
+class StreamToken:
     """A bit of an answer that is being written."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Again:
+class StreamReset:
     """Forget the tokens so far: the answer begins anew."""
 
     because: str

@@ -9,8 +9,8 @@ from gaby.kernel.ids import ModelAccountId
 from gaby.llm.prices import Price
 from gaby.llm.schemas import (
     AccountIn,
+    AccountKeyIn,
     AccountOut,
-    KeyIn,
     ModelOut,
     PriceIn,
     ProbeIn,
@@ -60,7 +60,7 @@ async def add_account(
 
 @router.put("/models/accounts/{account_id}/key")
 async def set_key(
-    actor: CanManageModels, account_id: ModelAccountId, body: KeyIn, service: ModelService, session: WriteSession
+    actor: CanManageModels, account_id: ModelAccountId, body: AccountKeyIn, service: ModelService, session: WriteSession
 ) -> AccountOut:
     row = await service.accounts.by_id(session, account_id)
     return AccountOut.of(await service.accounts.set_key(session, actor, row, body.key.get_secret_value()))

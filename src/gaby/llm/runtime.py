@@ -16,18 +16,18 @@ from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.kernel.text_work import run_text_work
 from gaby.llm.answers import shape_of
-from gaby.llm.asking import Question
-from gaby.llm.books import OFFLINE, Settled, Wanted
+from gaby.llm.budget_ledger import OFFLINE, PlannedSpend, Settlement
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.messages import Message, Request, ToolSpec, Usage
-from gaby.llm.outside import from_inside
-from gaby.llm.prompts import Prompt, PromptId, Rendered
-from gaby.llm.results import Again, Occasion, Result, Token
-from gaby.llm.setups import Setups
+from gaby.llm.fallback import FallbackChain, FallbackDependencies
+from gaby.llm.messages import ChatMessage, ModelRequest, TokenUsage, ToolSpec
+from gaby.llm.model_attempt import SkillRequest
+from gaby.llm.prompts import Prompt, PromptId, RenderedPrompt
+from gaby.llm.results import SkillContext, SkillResult, StreamReset, StreamToken
+from gaby.llm.setups import ModelSetups
 from gaby.llm.skill import Skill
 from gaby.llm.tiers import Tier
 from gaby.llm.tokens import FRAME, estimate
-from gaby.llm.walk import Road, Walk
+from gaby.llm.untrusted_text import from_inside
 
 log = get_log(__name__)
 
@@ -37,8 +37,8 @@ Out = TypeVar("Out", bound=BaseModel)
 
 @dataclass(frozen=True)
 class SkillRunner:
-    setups: Setups
-    road: Road
+    setups: ModelSetups
+    road: FallbackDependencies
     embed: Embed
     """For the answers without a model; local, blocking, used off the event loop."""
     timeout: timedelta
@@ -48,26 +48,26 @@ class SkillRunner:
         return bool((await self.setups.of(workspace_id)).chain(skill.name, skill.tier)[1])
 
     async def run(
-        self, skill: Skill[In, Out], given: In, occasion: Occasion, *, prompt: Prompt | None = None
-    ) -> Result[Out]:
+        self, skill: Skill[In, Out], given: In, occasion: SkillContext, *, prompt: Prompt | None = None
+    ) -> SkillResult[Out]:
         """`BudgetSpent` when a model should be asked but may not; every other trouble ends in a result that tells."""
         async with aclosing(self._steps(skill, given, occasion, prompt or skill.prompt, streaming=False)) as steps:
             async for step in steps:
-                if isinstance(step, Result):
+                if isinstance(step, SkillResult):
                     return step
         raise AssertionError("a skill ends with a result")
 
     def stream(
-        self, skill: Skill[In, Out], given: In, occasion: Occasion, *, prompt: Prompt | None = None
-    ) -> AsyncGenerator[Token | Again | Result[Out]]:
+        self, skill: Skill[In, Out], given: In, occasion: SkillContext, *, prompt: Prompt | None = None
+    ) -> AsyncGenerator[StreamToken | StreamReset | SkillResult[Out]]:
         """Tokens as they are written, then the checked whole, once, as the last."""
         if skill.form != "text":
             raise TypeError(f"The skill {skill.name} does not answer in prose, so it cannot be streamed.")
         return self._steps(skill, given, occasion, prompt or skill.prompt, streaming=True)
 
     async def _steps(
-        self, skill: Skill[In, Out], given: In, occasion: Occasion, prompt: Prompt, *, streaming: bool
-    ) -> AsyncGenerator[Token | Again | Result[Out]]:
+        self, skill: Skill[In, Out], given: In, occasion: SkillContext, prompt: Prompt, *, streaming: bool
+    ) -> AsyncGenerator[StreamToken | StreamReset | SkillResult[Out]]:
         tier, links = (await self.setups.of(occasion.workspace_id)).chain(skill.name, skill.tier)
         if not links:
             yield await self._by_itself(skill, given, occasion, tier, prompt.id)
@@ -75,7 +75,7 @@ class SkillRunner:
         # Redacting and rendering a long case takes a while, in which everybody else would wait.
         size = sum(len(str(value)) for value in given.__dict__.values())
         question = await run_text_work(size, self._question, skill, given, occasion, tier, prompt)
-        walk = Walk(self.road, skill, given, question, streaming=streaming)
+        walk = FallbackChain(self.road, skill, given, question, streaming=streaming)
         async with aclosing(walk.along(links)) as steps:
             async for step in steps:
                 yield step
@@ -83,21 +83,21 @@ class SkillRunner:
             yield await self._by_itself(skill, given, occasion, tier, prompt.id, walk)
             return
         hops, usage = tuple(walk.hops), walk.usage
-        yield Result(walk.value, walk.source, prompt.id, tier, hops, usage, walk.nano_usd)
+        yield SkillResult(walk.value, walk.source, prompt.id, tier, hops, usage, walk.nano_usd)
 
     async def _by_itself(
         self,
         skill: Skill[In, Out],
         given: In,
-        occasion: Occasion,
+        occasion: SkillContext,
         tier: Tier,
         prompt: PromptId,
-        walk: Walk[In, Out] | None = None,
-    ) -> Result[Out]:
+        walk: FallbackChain[In, Out] | None = None,
+    ) -> SkillResult[Out]:
         value = await asyncio.to_thread(skill.fallback, given, self.embed)
         trouble = walk.trouble if walk is not None else None
         hops = tuple(walk.hops) if walk is not None else ()
-        wanted = Wanted(
+        wanted = PlannedSpend(
             workspace_id=occasion.workspace_id,
             run_id=occasion.run_id,
             skill=skill.name,
@@ -111,20 +111,22 @@ class SkillRunner:
             hop=len(hops),
         )
         try:
-            await self.road.books.note(wanted, Settled("done", answered_by=OFFLINE, error=trouble))
+            await self.road.books.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
         except Unavailable as error:
             # It cost nothing, so it is worth more than its line in the books.
             log.warning("llm.not_noted", skill=skill.name, error=error.message)
-        usage, cost = (walk.usage, walk.nano_usd) if walk is not None else (Usage(), 0)
-        return Result(value, OFFLINE, prompt, tier, hops, usage, cost, trouble)
+        usage, cost = (walk.usage, walk.nano_usd) if walk is not None else (TokenUsage(), 0)
+        return SkillResult(value, OFFLINE, prompt, tier, hops, usage, cost, trouble)
 
-    def _question(self, skill: Skill[In, Out], given: In, occasion: Occasion, tier: Tier, prompt: Prompt) -> Question:
+    def _question(
+        self, skill: Skill[In, Out], given: In, occasion: SkillContext, tier: Tier, prompt: Prompt
+    ) -> SkillRequest:
         values = skill.values(given, occasion.conceal)
         rendered = prompt.render(values, inside=from_inside(values))
         callable_tools = skill.tools(given) if skill.tools is not None else ()
         tools = tuple(tool for tool in callable_tools if tool.listed)
         before = skill.turns(given, occasion.conceal) if skill.turns is not None else ()
-        request = Request(
+        request = ModelRequest(
             model="",
             system=rendered.system,
             envelope=rendered.envelope,
@@ -137,22 +139,22 @@ class SkillRunner:
         )
         size = _size(rendered, tools, skill.gives if skill.form == "json" else None)
         size += sum(FRAME + estimate(_text_of(message)) for message in before)
-        return Question(skill.name, tier, occasion, request, size, prompt.id.hash, callable_tools)
+        return SkillRequest(skill.name, tier, occasion, request, size, prompt.id.hash, callable_tools)
 
 
-def _conversation(before: tuple[Message, ...], message: str) -> tuple[Message, ...]:
+def _conversation(before: tuple[ChatMessage, ...], message: str) -> tuple[ChatMessage, ...]:
     """What is asked now stands behind the last answers of tools, in the same turn: no vendor takes two in a row."""
     if before and before[-1].role == "user":
         return (*before[:-1], replace(before[-1], text=f"{before[-1].text}\n\n{message}".strip()))
-    return (*before, Message("user", message))
+    return (*before, ChatMessage("user", message))
 
 
-def _text_of(message: Message) -> str:
+def _text_of(message: ChatMessage) -> str:
     uses = [f"{use.name} {_text(use.arguments)}" for use in message.uses]
     return "\n".join([message.text, *uses, *(reply.text for reply in message.replies)])
 
 
-def _size(rendered: Rendered, tools: tuple[ToolSpec, ...], shape: type[BaseModel] | None) -> int:
+def _size(rendered: RenderedPrompt, tools: tuple[ToolSpec, ...], shape: type[BaseModel] | None) -> int:
     parts = [rendered.system, rendered.envelope, rendered.message]
     parts += [f"{tool.name} {tool.description} {_text(tool.schema)}" for tool in tools]
     return (_size_of_shape(shape) if shape is not None else 0) + sum(FRAME + estimate(part) for part in parts)

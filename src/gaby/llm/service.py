@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from gaby.kernel.actors import Actor
-from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, WriteSession
 from gaby.kernel.errors import Invalid, NotFound
-from gaby.kernel.ids import Ids, RunId, WorkspaceId
-from gaby.llm.accounts import EMBEDDINGS, Accounts
-from gaby.llm.books import Books
+from gaby.kernel.ids import IdFactory, RunId, WorkspaceId
+from gaby.llm.accounts import EMBEDDINGS, ModelAccounts
 from gaby.llm.breaker import Breakers
-from gaby.llm.configured import ConfiguredSetups
-from gaby.llm.embeddings.models import Reindexing
-from gaby.llm.probe import Probed, probe
-from gaby.llm.results import Occasion
+from gaby.llm.budget_ledger import BudgetLedger
+from gaby.llm.embeddings.models import ReindexState
+from gaby.llm.probe import ProbeResult, probe
+from gaby.llm.results import SkillContext
 from gaby.llm.runtime import SkillRunner
-from gaby.llm.setups import Chain, Link, ModelRef
+from gaby.llm.setups import Chain, ModelRef, RoutedModel
 from gaby.llm.skill import Skills
 from gaby.llm.tiers import Tier
+from gaby.llm.workspace_setups import WorkspaceSetups
 
 if TYPE_CHECKING:
     from gaby.llm.embeddings.reindex import Reindexer
@@ -49,14 +49,14 @@ class ModelState:
 @dataclass(frozen=True)
 class Models:
     database: Database
-    accounts: Accounts
-    setups: ConfiguredSetups
+    accounts: ModelAccounts
+    setups: WorkspaceSetups
     breakers: Breakers
-    books: Books
+    books: BudgetLedger
     runner: SkillRunner
     skills: Skills
     vectors: "MakeVectors"
-    ids: Ids
+    ids: IdFactory
 
     @cached_property
     def embeddings(self) -> "Embeddings":
@@ -73,9 +73,9 @@ class Models:
 
     async def reindex(self) -> None:
         """Go on with whatever is being indexed anew."""
-        async with self.database.read(Across("re-indexing serves every workspace")) as session:
+        async with self.database.read(AllWorkspaces("re-indexing serves every workspace")) as session:
             running = (
-                await session.scalars(select(Reindexing.id).where(Reindexing.state == "running").limit(1))
+                await session.scalars(select(ReindexState.id).where(ReindexState.state == "running").limit(1))
             ).first()
         if running is not None:
             await self.reindexer.run()
@@ -85,8 +85,8 @@ class Models:
             await self.embeddings.close()
         await self.setups.close()
 
-    def occasion(self, workspace_id: WorkspaceId, run_id: RunId | None = None) -> Occasion:
-        return Occasion(workspace_id, run_id or RunId(self.ids.new()))
+    def occasion(self, workspace_id: WorkspaceId, run_id: RunId | None = None) -> SkillContext:
+        return SkillContext(workspace_id, run_id or RunId(self.ids.new()))
 
     async def route(self, session: WriteSession, actor: Actor, name: str, chain: Chain | None) -> None:
         """`None` goes back to the installation's. Another model for embeddings means new vectors for every text."""
@@ -115,13 +115,13 @@ class Models:
             for ref in refs
         ]
 
-    async def probe(self, actor: Actor, refs: Iterable[ModelRef] = ()) -> list[Probed]:
+    async def probe(self, actor: Actor, refs: Iterable[ModelRef] = ()) -> list[ProbeResult]:
         """Ask each a word; without any, all that can be asked."""
         setup = await self.setups.of(actor.workspace_id)
         wanted = list(refs)
         links = [setup.links[ref] for ref in wanted if ref in setup.links] if wanted else list(setup.links.values())
         missing = [
-            Probed(str(ref), "No route names it, or it has no account. See `gaby model list`.", answers=False)
+            ProbeResult(str(ref), "No route names it, or it has no account. See `gaby model list`.", answers=False)
             for ref in wanted
             if ref not in setup.links
         ]
@@ -129,11 +129,11 @@ class Models:
         occasion = self.occasion(actor.workspace_id)
         return missing + [await probe(self.books, link, occasion, patience=patience) for link in links]
 
-    def _rest(self, link: Link | None) -> float:
+    def _rest(self, link: RoutedModel | None) -> float:
         return 0.0 if link is None else self.breakers.rests_for(link.account)
 
 
-def _prices(link: Link | None) -> tuple[str, str] | None:
+def _prices(link: RoutedModel | None) -> tuple[str, str] | None:
     if link is None or link.price is None:
         return None
     return str(link.price.input), str(link.price.output)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import WorkspaceId
-from gaby.llm.books import OFFLINE
+from gaby.llm.budget_ledger import OFFLINE
 from gaby.llm.prices import Price
 from gaby.llm.provider import Provider
 from gaby.llm.providers.config import Kind
@@ -29,7 +29,7 @@ Chain = tuple[ModelRef, ...]
 
 
 @dataclass(frozen=True)
-class Link:
+class RoutedModel:
     """A model that can be asked."""
 
     ref: ModelRef
@@ -42,15 +42,15 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Setup:
+class ModelSetup:
     """What is set up for one workspace, as read a moment ago."""
 
     tiers: frozenset[Tier] = frozenset(Tier)
     chains: Mapping[str, Chain] = field(default_factory=dict[str, Chain])
     """By the name of a skill or of a tier."""
-    links: Mapping[ModelRef, Link] = field(default_factory=dict[ModelRef, Link])
+    links: Mapping[ModelRef, RoutedModel] = field(default_factory=dict[ModelRef, RoutedModel])
 
-    def chain(self, skill: str, tier: Tier) -> tuple[Tier, tuple[Link, ...]]:
+    def chain(self, skill: str, tier: Tier) -> tuple[Tier, tuple[RoutedModel, ...]]:
         """The tier that the plan allows, and whom to ask: the skill's own route, unless the plan lowers it, or the
         tier's, or that of the next tier below that has one."""
         allowed = tier.within(self.tiers)
@@ -62,8 +62,8 @@ class Setup:
 _DOWNWARDS = {tier: tuple(each.value for each in reversed(list(Tier)) if each.rank <= tier.rank) for tier in Tier}
 
 
-class Setups(Protocol):
-    async def of(self, workspace_id: WorkspaceId) -> Setup: ...
+class ModelSetups(Protocol):
+    async def of(self, workspace_id: WorkspaceId) -> ModelSetup: ...
 
 
 def parse_chain(text: str) -> Chain:

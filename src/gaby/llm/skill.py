@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from gaby.kernel.errors import NotFound
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.messages import Answer, Message, ToolSpec
-from gaby.llm.outside import Conceal, dressed, origins
+from gaby.llm.messages import ChatMessage, ModelResponse, ToolSpec
 from gaby.llm.prompts import Prompt, load_prompt
 from gaby.llm.tiers import Tier
+from gaby.llm.untrusted_text import PromptRedactor, dressed, origins
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -22,7 +22,7 @@ Out = TypeVar("Out", bound=BaseModel)
 Form = Literal["json", "text", "tools"]
 
 
-class Unacceptable(ValueError):
+class UnacceptableAnswer(ValueError):
     """Raised by a skill's `read`: the answer cannot be used, and the message tells the model why."""
 
 
@@ -40,14 +40,14 @@ class Skill(Generic[In, Out]):
     """The answer without a model: deterministic, no network, off the event loop."""
     form: Form = "json"
     """`json`: the answer is the output model. `text`: prose, which can be streamed. `tools`: calls to tools."""
-    read: Callable[[In, Answer], Out] | None = None
-    """Makes the output of prose or of tool calls, or raises `Unacceptable`. Tool calls arrive checked."""
+    read: Callable[[In, ModelResponse], Out] | None = None
+    """Makes the output of prose or of tool calls, or raises `UnacceptableAnswer`. Tool calls arrive checked."""
     check: Callable[[In, Out], None] | None = None
-    """Looks at a model's output beside the input, and raises `Unacceptable` when the two do not fit."""
+    """Looks at a model's output beside the input, and raises `UnacceptableAnswer` when the two do not fit."""
     tools: Callable[[In], tuple[ToolSpec, ...]] | None = None
-    turns: Callable[[In, Conceal], tuple[Message, ...]] | None = None
+    turns: Callable[[In, PromptRedactor], tuple[ChatMessage, ...]] | None = None
     """What was said before in the same conversation, oldest first. It only grows, so that vendors can cache it."""
-    more_values: Callable[[In, Conceal], Mapping[str, Any]] | None = None
+    more_values: Callable[[In, PromptRedactor], Mapping[str, Any]] | None = None
     """For the template, beside the fields of the input: texts that are marked otherwise than by their field."""
     max_output_tokens: int = 1024
     temperature: float | None = None
@@ -59,7 +59,7 @@ class Skill(Generic[In, Out]):
             raise TypeError(f"The skill {self.name} is of form {self.form}: give `read` and `tools` to match.")
         origins(self.takes)
 
-    def values(self, given: In, conceal: Conceal) -> dict[str, Any]:
+    def values(self, given: In, conceal: PromptRedactor) -> dict[str, Any]:
         """What the template may use."""
         values = dressed(given, conceal)
         if self.more_values is not None:

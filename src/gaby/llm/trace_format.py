@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from gaby.kernel.text import has_lone_surrogate
 from gaby.llm.call_trace import CallTrace
-from gaby.llm.messages import Answer, Message, Request
+from gaby.llm.messages import ChatMessage, ModelRequest, ModelResponse
 
 MOST_BYTES = 1_000_000
 """Of one trace before it is compressed."""
@@ -25,8 +25,8 @@ class TraceContent:
 
     call_id: str
     """So that nobody can exchange two traces."""
-    request: Request
-    answer: Answer | None
+    request: ModelRequest
+    answer: ModelResponse | None
     problem: str | None
     shortened: bool = False
     """Whether something was cut out, which a mark in the text shows."""
@@ -74,7 +74,7 @@ def _cut(whole: TraceContent, limit: int) -> TraceContent:
     return TraceContent(whole.call_id, request, answer, problem, is_cut)
 
 
-def _cut_message(message: Message, shorter: Callable[[str], str]) -> Message:
+def _cut_message(message: ChatMessage, shorter: Callable[[str], str]) -> ChatMessage:
     replies = tuple(replace(reply, text=shorter(reply.text)) for reply in message.replies)
     return replace(message, text=shorter(message.text), replies=replies)
 
@@ -85,7 +85,7 @@ def _outline(whole: TraceContent) -> TraceContent:
     half = _MOST_MESSAGES // 2
     messages = cut.request.messages
     if len(messages) > _MOST_MESSAGES:
-        mark = Message("user", f"[... {len(messages) - 2 * half} messages cut ...]")
+        mark = ChatMessage("user", f"[... {len(messages) - 2 * half} messages cut ...]")
         messages = (*messages[:half], mark, *messages[-half:])
     messages = tuple(replace(message, uses=message.uses[:half], replies=message.replies[:half]) for message in messages)
     tools = tuple(replace(tool, description="", schema={}) for tool in cut.request.tools[:1000])

@@ -1,7 +1,7 @@
 """The MCP host: connectors' servers, started by use, watched over, and never believed. Does not load the MCP SDK."""
 
-from gaby.mcp.definitions import Hints, ServerDefinitions, ToolDefinition, read_definitions
-from gaby.mcp.diff import Change, ChangeKind, difference
+from gaby.mcp.definitions import ServerDefinitions, ToolDefinition, ToolHints, read_definitions
+from gaby.mcp.diff import ChangeKind, DefinitionChange, difference
 from gaby.mcp.errors import (
     ConnectorAuthExpired,
     ConnectorCommandNotFound,
@@ -27,14 +27,12 @@ from gaby.mcp.host import McpHost
 from gaby.mcp.launch import HttpLaunch, InProcessLaunch, Launch, ServerKey, StdioLaunch
 from gaby.mcp.limits import HostLimits
 from gaby.mcp.listeners import OnDefinitions, OnTransition
-from gaby.mcp.results import Answered, Outcome, OutcomeUnknown
+from gaby.mcp.results import Outcome, OutcomeUnknown, ToolCallResult
 from gaby.mcp.server import ServerStatus
 from gaby.mcp.spill import Cipher, SpillFolder, SpillPointer
-from gaby.mcp.states import Move, State
+from gaby.mcp.states import ServerState, StateChange
 
 __all__ = [
-    "Answered",
-    "Change",
     "ChangeKind",
     "Cipher",
     "ConnectorAuthExpired",
@@ -49,15 +47,14 @@ __all__ = [
     "ConnectorTimedOut",
     "ConnectorUnavailable",
     "ConnectorUnknown",
+    "DefinitionChange",
     "DefinitionsRefused",
-    "Hints",
     "HostLimits",
     "HttpLaunch",
     "ImpossibleMove",
     "InProcessLaunch",
     "Launch",
     "McpHost",
-    "Move",
     "NoSuchPage",
     "OnDefinitions",
     "OnTransition",
@@ -66,15 +63,18 @@ __all__ = [
     "ResultTooLarge",
     "ServerDefinitions",
     "ServerKey",
+    "ServerState",
     "ServerStatus",
     "SpillDamaged",
     "SpillFailed",
     "SpillFolder",
     "SpillNotFound",
     "SpillPointer",
-    "State",
+    "StateChange",
     "StdioLaunch",
+    "ToolCallResult",
     "ToolDefinition",
+    "ToolHints",
     "difference",
     "read_definitions",
 ]

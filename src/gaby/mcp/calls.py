@@ -18,16 +18,24 @@ from gaby.mcp.errors import (
     SpillFailed,
 )
 from gaby.mcp.host import McpHost
-from gaby.mcp.inside import server_of
 from gaby.mcp.launch import ServerKey
-from gaby.mcp.results import Answered, Lost, Outcome, OutcomeUnknown, Reply, auth_expired, error_detail
-from gaby.mcp.server import Server
+from gaby.mcp.registry import server_of
+from gaby.mcp.results import (
+    ConnectionLost,
+    Outcome,
+    OutcomeUnknown,
+    RawToolResult,
+    ToolCallResult,
+    auth_expired,
+    error_detail,
+)
+from gaby.mcp.server import ServerSupervisor
 from gaby.mcp.spill import preview
 
 if TYPE_CHECKING:
-    from gaby.mcp.link import Link
+    from gaby.mcp.connection import ServerConnection
 
-__all__ = ["Answered", "Outcome", "OutcomeUnknown", "call"]
+__all__ = ["Outcome", "OutcomeUnknown", "ToolCallResult", "call"]
 
 
 async def call(
@@ -64,30 +72,30 @@ async def call(
 
 
 async def _reply(
-    server: Server, tool: str, arguments: Mapping[str, Any], ends_at: float, *, repeatable: bool
-) -> Reply | OutcomeUnknown:
+    server: ServerSupervisor, tool: str, arguments: Mapping[str, Any], ends_at: float, *, repeatable: bool
+) -> RawToolResult | OutcomeUnknown:
     name = server.key.connector
     try:
         try:
             return await _attempt(server, tool, arguments, ends_at)
-        except Lost as lost:
+        except ConnectionLost as lost:
             # What was never sent may be sent again, whatever it does. What was too large would be so again.
             if lost.sent and (not repeatable or isinstance(lost.cause, ResultTooLarge)):
                 raise
             return await _attempt(server, tool, arguments, ends_at)
-    except Lost as lost:
+    except ConnectionLost as lost:
         if not lost.sent:
             message = f"{name} cannot be reached: {lost.cause.message} Nothing was sent to it."
             raise ConnectorUnavailable(message, connector=name) from lost
         cause = lost.cause
-    except _NotAsPromised as error:
+    except _ProtocolViolation as error:
         cause = error.cause
     if repeatable:
         raise cause
     return OutcomeUnknown(f"It is not known whether {tool} of {name} was done: {cause.message}", cause)
 
 
-async def _attempt(server: Server, tool: str, arguments: Mapping[str, Any], ends_at: float) -> Reply:
+async def _attempt(server: ServerSupervisor, tool: str, arguments: Mapping[str, Any], ends_at: float) -> RawToolResult:
     name = server.key.connector
     if asyncio.get_running_loop().time() >= ends_at:
         raise ConnectorUnavailable(f"There was no time left to ask {name}.", connector=name)
@@ -99,11 +107,11 @@ async def _attempt(server: Server, tool: str, arguments: Mapping[str, Any], ends
     except TimeoutError:
         late = ConnectorTimedOut(f"{name} did not answer {tool} in time and was stopped.", connector=name)
         link.end(late)
-        raise _NotAsPromised(late) from None
+        raise _ProtocolViolation(late) from None
     except ConnectorAuthExpired:
         raise
     except ConnectorError as error:
-        raise _NotAsPromised(error) from error
+        raise _ProtocolViolation(error) from error
     finally:
         server.finish(link)
     if auth_expired(reply):
@@ -112,7 +120,7 @@ async def _attempt(server: Server, tool: str, arguments: Mapping[str, Any], ends
     return reply
 
 
-async def _started(server: Server, ends_at: float) -> "Link":
+async def _started(server: ServerSupervisor, ends_at: float) -> "ServerConnection":
     name = server.key.connector
     try:
         async with asyncio.timeout_at(ends_at):
@@ -122,7 +130,7 @@ async def _started(server: Server, ends_at: float) -> "Link":
         raise ConnectorUnavailable(message, connector=name) from None
 
 
-class _NotAsPromised(Exception):
+class _ProtocolViolation(Exception):
     """It was sent, and what came back, if anything, is of no use."""
 
     def __init__(self, cause: ConnectorError) -> None:
@@ -130,12 +138,12 @@ class _NotAsPromised(Exception):
         self.cause = cause
 
 
-async def _answered(host: McpHost, workspace_id: WorkspaceId, reply: Reply) -> Answered:
+async def _answered(host: McpHost, workspace_id: WorkspaceId, reply: RawToolResult) -> ToolCallResult:
     encoded = b"" if reply.structured is None else _json(reply.structured)
     size = len(reply.text.encode("utf-8", "replace")) + len(encoded)
     detail = error_detail(reply)
     if size <= host.limits.spill_above:
-        return Answered(reply.text, reply.structured, reply.is_error, detail, size)
+        return ToolCallResult(reply.text, reply.structured, reply.is_error, detail, size)
     whole = _whole_text(reply, encoded)
     pointer, failed = None, None
     try:
@@ -146,7 +154,7 @@ async def _answered(host: McpHost, workspace_id: WorkspaceId, reply: Reply) -> A
         failed = error
     head, tail = preview(whole, host.limits.preview)
     text = f"{head}\n[... {size} bytes in all; the middle is left out ...]\n{tail}"
-    return Answered(text, None, reply.is_error, detail, size, pointer, failed)
+    return ToolCallResult(text, None, reply.is_error, detail, size, pointer, failed)
 
 
 def _json(value: Any) -> bytes:
@@ -157,7 +165,7 @@ def _json(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _whole_text(reply: Reply, encoded: bytes) -> str:
+def _whole_text(reply: RawToolResult, encoded: bytes) -> str:
     """The text, and after it the structured part unless the text is just that."""
     if not encoded:
         return reply.text

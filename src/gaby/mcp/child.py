@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from gaby.mcp.tail import Tail
+from gaby.mcp.output_tail import OutputTail
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
@@ -22,10 +22,12 @@ class LineTooLong(Exception):
     """The child sent more bytes without a line break than allowed."""
 
 
-class Child(asyncio.SubprocessProtocol):
+class ChildProcess(asyncio.SubprocessProtocol):
     """Lines are split where the bytes arrive, so that a message costs no task and no second buffer."""
 
-    def __init__(self, tail: Tail, max_line: int, taken: Callable[[bytes], bool], on_end: Callable[[], None]) -> None:
+    def __init__(
+        self, tail: OutputTail, max_line: int, taken: Callable[[bytes], bool], on_end: Callable[[], None]
+    ) -> None:
         """`taken` says of a line, as soon as it is there, that nobody needs to read it any more."""
         self.tail = tail
         self.fault: LineTooLong | None = None
@@ -45,8 +47,8 @@ class Child(asyncio.SubprocessProtocol):
 
     @classmethod
     async def start(
-        cls, command: list[str], env: dict[str, str], cwd: Path | None, make: Callable[[], "Child"]
-    ) -> "Child":
+        cls, command: list[str], env: dict[str, str], cwd: Path | None, make: Callable[[], "ChildProcess"]
+    ) -> "ChildProcess":
         """Raises `OSError` when the command cannot be run, `ValueError` when it holds a NUL."""
         loop = asyncio.get_running_loop()
         _, child = await loop.subprocess_exec(make, *command, env=env, cwd=cwd, start_new_session=True)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict
 
 from gaby.mcp.errors import DefinitionsRefused
-from gaby.mcp.invisible import hidden_character
+from gaby.mcp.invisible_characters import hidden_character
 from gaby.mcp.schemas import canonical, objection_to_schema, objection_to_value
 from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META
 
@@ -20,7 +20,7 @@ _TOOL_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _VERSION = re.compile(r"\d{1,6}\.\d{1,6}\.\d{1,6}", re.ASCII)
 
 
-class Hints(BaseModel):
+class ToolHints(BaseModel):
     """What the server says of itself. Nothing is allowed because of a hint."""
 
     model_config = ConfigDict(frozen=True)
@@ -39,7 +39,7 @@ class ToolDefinition(BaseModel):
     description: str = ""
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None = None
-    hints: Hints = Hints()
+    hints: ToolHints = ToolHints()
     manifest: dict[str, Any] | None = None
     """As the connector sent it, not yet believed."""
 
@@ -142,12 +142,12 @@ def _manifest(name: str, value: Any) -> dict[str, Any] | None:
     return manifest
 
 
-def _hints(annotations: Mapping[str, Any]) -> Hints:
+def _hints(annotations: Mapping[str, Any]) -> ToolHints:
     def hint(name: str) -> bool | None:
         value = annotations.get(name)
         return value if isinstance(value, bool) else None
 
-    return Hints(
+    return ToolHints(
         read_only=hint("readOnlyHint"),
         destructive=hint("destructiveHint"),
         idempotent=hint("idempotentHint"),

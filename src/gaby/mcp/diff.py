@@ -27,7 +27,7 @@ class ChangeKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Change:
+class DefinitionChange:
     kind: ChangeKind
     tool: str
     """Empty when the change is about the server."""
@@ -43,30 +43,30 @@ class Change:
         return f"{what}: {self.kind.replace('_', ' ')}{where}:{separator}{self.detail}"
 
 
-def difference(old: ServerDefinitions, new: ServerDefinitions) -> list[Change]:
+def difference(old: ServerDefinitions, new: ServerDefinitions) -> list[DefinitionChange]:
     """Empty exactly when the fingerprints are equal."""
     return list(_changes(old, new))
 
 
-def _changes(old: ServerDefinitions, new: ServerDefinitions) -> Iterator[Change]:
+def _changes(old: ServerDefinitions, new: ServerDefinitions) -> Iterator[DefinitionChange]:
     if old.manifest_version != new.manifest_version:
         detail = f"{old.manifest_version or 'none'} -> {new.manifest_version or 'none'}"
-        yield Change(ChangeKind.MANIFEST_VERSION, "", "", detail)
+        yield DefinitionChange(ChangeKind.MANIFEST_VERSION, "", "", detail)
     for name in sorted(old.by_name.keys() | new.by_name.keys()):
         before, after = old.by_name.get(name), new.by_name.get(name)
         if before is None and after is not None:
-            yield Change(ChangeKind.TOOL_ADDED, name, "", _shown(after.description))
+            yield DefinitionChange(ChangeKind.TOOL_ADDED, name, "", _shown(after.description))
         elif after is None and before is not None:
-            yield Change(ChangeKind.TOOL_REMOVED, name, "", _shown(before.description))
+            yield DefinitionChange(ChangeKind.TOOL_REMOVED, name, "", _shown(before.description))
         elif before is not None and after is not None and before.fingerprint != after.fingerprint:
             yield from _tool_changes(before, after)
 
 
-def _tool_changes(old: ToolDefinition, new: ToolDefinition) -> Iterator[Change]:
+def _tool_changes(old: ToolDefinition, new: ToolDefinition) -> Iterator[DefinitionChange]:
     if old.title != new.title:
-        yield Change(ChangeKind.TITLE, new.name, "", f"{_shown(old.title)} -> {_shown(new.title)}")
+        yield DefinitionChange(ChangeKind.TITLE, new.name, "", f"{_shown(old.title)} -> {_shown(new.title)}")
     if old.description != new.description:
-        yield Change(ChangeKind.DESCRIPTION, new.name, "", _text_diff(old.description, new.description))
+        yield DefinitionChange(ChangeKind.DESCRIPTION, new.name, "", _text_diff(old.description, new.description))
     parts = (
         (ChangeKind.INPUT_SCHEMA, old.input_schema, new.input_schema),
         (ChangeKind.OUTPUT_SCHEMA, old.output_schema, new.output_schema),
@@ -75,7 +75,7 @@ def _tool_changes(old: ToolDefinition, new: ToolDefinition) -> Iterator[Change]:
     )
     for kind, before, after in parts:
         for path, was, now in _value_changes("", before, after):
-            yield Change(kind, new.name, printable(path, one_line=True), f"{_shown(was)} -> {_shown(now)}")
+            yield DefinitionChange(kind, new.name, printable(path, one_line=True), f"{_shown(was)} -> {_shown(now)}")
 
 
 def _value_changes(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -8,7 +8,7 @@ from gaby.mcp.errors import ConnectorAuthExpired, ConnectorDegraded, ConnectorEr
 from gaby.mcp.limits import HostLimits
 
 
-class Failures:
+class RestartBackoff:
     def __init__(self, connector: str, clock: Clock, random: Random, limits: HostLimits) -> None:
         self._connector = connector
         self._clock = clock

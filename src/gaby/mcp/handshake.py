@@ -13,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from gaby import __version__
+from gaby.mcp.connection import ServerConnection
 from gaby.mcp.errors import (
     ConnectorAuthExpired,
     ConnectorCrashed,
@@ -20,21 +21,20 @@ from gaby.mcp.errors import (
     ConnectorStartFailed,
     ConnectorStartTimedOut,
 )
-from gaby.mcp.http import TRACE, Trace, http_client
+from gaby.mcp.http import TRACE, RequestTrace, http_client
 from gaby.mcp.launch import HttpLaunch, InProcessLaunch, Launch, StdioLaunch
 from gaby.mcp.limits import HostLimits
-from gaby.mcp.link import Link
 
 _CLIENT = Implementation(name="gaby", version=__version__)
 
 
 @asynccontextmanager
-async def open_link(link: Link, launch: Launch, limits: HostLimits) -> AsyncGenerator[Link]:
+async def open_link(link: ServerConnection, launch: Launch, limits: HostLimits) -> AsyncGenerator[ServerConnection]:
     """Start the server, shake hands and learn its tools; at the end, stop it. All in the task that enters.
 
     A failure to start is raised as the `ConnectorError` that explains it.
     """
-    trace = Trace()
+    trace = RequestTrace()
     token = TRACE.set(trace)
     started, failed = False, None
     try:
@@ -62,7 +62,7 @@ async def open_link(link: Link, launch: Launch, limits: HostLimits) -> AsyncGene
         raise failed
 
 
-async def _shake_hands(stack: AsyncExitStack, link: Link, launch: Launch, limits: HostLimits) -> None:
+async def _shake_hands(stack: AsyncExitStack, link: ServerConnection, launch: Launch, limits: HostLimits) -> None:
     transport = await _transport(stack, link, launch, limits)
     client = Client(transport, cache=None, message_handler=link.hear, client_info=_CLIENT)
     link.attach(await stack.enter_async_context(client))
@@ -70,7 +70,7 @@ async def _shake_hands(stack: AsyncExitStack, link: Link, launch: Launch, limits
 
 
 @asynccontextmanager
-async def _listening(link: Link) -> AsyncGenerator[None]:
+async def _listening(link: ServerConnection) -> AsyncGenerator[None]:
     task = asyncio.create_task(link.listen(), name=f"listen to {link.connector}")
     try:
         yield
@@ -79,7 +79,7 @@ async def _listening(link: Link) -> AsyncGenerator[None]:
         await asyncio.wait([task])
 
 
-async def _transport(stack: AsyncExitStack, link: Link, launch: Launch, limits: HostLimits) -> Any:
+async def _transport(stack: AsyncExitStack, link: ServerConnection, launch: Launch, limits: HostLimits) -> Any:
     match launch:
         case StdioLaunch():
             return link.stdio
@@ -90,7 +90,9 @@ async def _transport(stack: AsyncExitStack, link: Link, launch: Launch, limits: 
             return launch.make_server()
 
 
-def _start_failure(link: Link, error: BaseException, trace: Trace, limits: HostLimits) -> ConnectorError:
+def _start_failure(
+    link: ServerConnection, error: BaseException, trace: RequestTrace, limits: HostLimits
+) -> ConnectorError:
     name = link.connector
     if trace.status == 401:
         message = f"{name} refused the credentials (401). Connect it again."

@@ -11,13 +11,13 @@ from gaby.kernel.ids import Random
 from gaby.kernel.metrics import Metrics
 from gaby.mcp.definitions import ServerDefinitions
 from gaby.mcp.errors import ConnectorShutDown
-from gaby.mcp.inside import server_of, servers_of
 from gaby.mcp.launch import Launch, ServerKey
 from gaby.mcp.limits import HostLimits
 from gaby.mcp.listeners import Listeners, OnDefinitions, OnTransition
-from gaby.mcp.server import Server, ServerStatus
+from gaby.mcp.registry import server_of, servers_of
+from gaby.mcp.server import ServerStatus, ServerSupervisor
 from gaby.mcp.spill import SpillFolder
-from gaby.mcp.states import State
+from gaby.mcp.states import ServerState
 
 
 class McpHost:
@@ -45,7 +45,7 @@ class McpHost:
         old = self._servers.get(key)
         if old is not None and old.launch == launch:
             return
-        self._servers[key] = Server(key, launch, self._clock, self._random, self.limits, self._listeners)
+        self._servers[key] = ServerSupervisor(key, launch, self._clock, self._random, self.limits, self._listeners)
         if old is not None:
             await old.stop("its settings were changed")
 
@@ -87,7 +87,7 @@ class McpHost:
     async def aclose(self) -> None:
         """Let calls under way finish for a while, then stop every server."""
         self._closed = True
-        running = [server for server in self._servers.values() if server.state is not State.SHUTDOWN]
+        running = [server for server in self._servers.values() if server.state is not ServerState.SHUTDOWN]
         for server in running:
             server.refuse()
         await asyncio.gather(*(server.stop("Gaby stops") for server in running))

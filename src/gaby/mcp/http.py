@@ -19,7 +19,7 @@ _GOODBYE = 2.0
 
 
 @dataclass
-class Trace:
+class RequestTrace:
     """What became of the requests made on behalf of one caller."""
 
     status: int | None = None
@@ -30,7 +30,7 @@ class Trace:
     too_large: bool = False
 
 
-TRACE: ContextVar[Trace | None] = ContextVar("gaby_mcp_http_trace", default=None)
+TRACE: ContextVar[RequestTrace | None] = ContextVar("gaby_mcp_http_trace", default=None)
 """The SDK runs each request in the context of who made it, which is how a request finds its caller's trace."""
 
 
@@ -38,7 +38,7 @@ TRACE: ContextVar[Trace | None] = ContextVar("gaby_mcp_http_trace", default=None
 async def http_client(launch: HttpLaunch, limits: HostLimits) -> AsyncGenerator[httpx2.AsyncClient]:
     # The caller's deadline bounds the reading; an event stream may be silent for hours.
     timeout = httpx2.Timeout(limits.start_timeout, read=None)
-    watched = _Watched(httpx2.AsyncHTTPTransport(), limits.biggest_message)
+    watched = _TracedTransport(httpx2.AsyncHTTPTransport(), limits.biggest_message)
     # Without the environment, which could send requests, and the secrets in them, by another way.
     async with httpx2.AsyncClient(
         transport=watched, headers=dict(launch.headers), timeout=timeout, trust_env=False
@@ -46,13 +46,13 @@ async def http_client(launch: HttpLaunch, limits: HostLimits) -> AsyncGenerator[
         yield client
 
 
-class _Watched(httpx2.AsyncBaseTransport):
+class _TracedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, inner: httpx2.AsyncBaseTransport, biggest: int) -> None:
         self._inner = inner
         self._biggest = biggest
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        trace = TRACE.get() or Trace()
+        trace = TRACE.get() or RequestTrace()
         try:
             # Nobody waits for the end of a session that is being left.
             async with asyncio.timeout(_GOODBYE if request.method == "DELETE" else None):
@@ -67,15 +67,15 @@ class _Watched(httpx2.AsyncBaseTransport):
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         inner = response.stream
         if isinstance(inner, httpx2.AsyncByteStream):
-            response.stream = _Bounded(inner, None if is_stream else self._biggest, trace)
+            response.stream = _BoundedStream(inner, None if is_stream else self._biggest, trace)
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, biggest: int | None, trace: Trace) -> None:
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, biggest: int | None, trace: RequestTrace) -> None:
         self._inner = inner
         self._biggest = biggest
         self._trace = trace

@@ -13,7 +13,7 @@ from gaby_connectors.sdk.manifest import ERROR_META, ErrorKind, ToolErrorDetail
 
 
 @dataclass(frozen=True)
-class Answered:
+class ToolCallResult:
     """The connector answered: with a result, or that it could not do it."""
 
     text: str
@@ -36,11 +36,11 @@ class OutcomeUnknown:
     cause: ConnectorError
 
 
-Outcome: TypeAlias = Answered | OutcomeUnknown
+Outcome: TypeAlias = ToolCallResult | OutcomeUnknown
 
 
 @dataclass(frozen=True)
-class Reply:
+class RawToolResult:
     """What a server sent back, before it is judged."""
 
     text: str
@@ -49,7 +49,7 @@ class Reply:
     meta: Mapping[str, Any]
 
 
-class Lost(Exception):
+class ConnectionLost(Exception):
     """The connection ended before the answer came."""
 
     def __init__(self, cause: ConnectorError, *, sent: bool) -> None:
@@ -58,7 +58,7 @@ class Lost(Exception):
         self.sent = sent
 
 
-def error_detail(reply: Reply) -> ToolErrorDetail | None:
+def error_detail(reply: RawToolResult) -> ToolErrorDetail | None:
     told = reply.meta.get(ERROR_META)
     if not reply.is_error or told is None:
         return None
@@ -78,13 +78,13 @@ _BY_STATUS = {
 }
 
 
-def refused_by_status(status: int, retry_after: str | None) -> Reply:
+def refused_by_status(status: int, retry_after: str | None) -> RawToolResult:
     """A server that says no by an HTTP status alone."""
     told = f"HTTP {status}"
     detail = {"kind": _BY_STATUS.get(status, ErrorKind.PERMANENT), "message": told}
     if retry_after is not None and re.fullmatch("[0-9]{1,5}", retry_after):
         detail["retry_after"] = retry_after
-    return Reply(told, None, is_error=True, meta={ERROR_META: detail})
+    return RawToolResult(told, None, is_error=True, meta={ERROR_META: detail})
 
 
 # Only at the beginning of a failed result: further on stands what others wrote, who could pretend it.
@@ -102,7 +102,7 @@ _EXPIRED = re.compile(
 )
 
 
-def auth_expired(reply: Reply) -> bool:
+def auth_expired(reply: RawToolResult) -> bool:
     """Whether a failed result means that the connector must sign in again. In doubt it does not."""
     if not reply.is_error:
         return False

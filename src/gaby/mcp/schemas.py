@@ -7,7 +7,7 @@ from typing import Any, cast
 import jsonschema_rs
 import orjson
 
-from gaby.mcp.invisible import hidden_character
+from gaby.mcp.invisible_characters import hidden_character
 
 MAX_DEPTH = 40
 MAX_BYTES = 200_000

@@ -21,15 +21,15 @@ from gaby.mcp.errors import (
     ConnectorTimedOut,
     ConnectorUnavailable,
 )
-from gaby.mcp.failures import Failures
+from gaby.mcp.failures import RestartBackoff
 from gaby.mcp.launch import HttpLaunch, Launch, ServerKey
 from gaby.mcp.limits import HostLimits
 from gaby.mcp.listeners import Listeners
-from gaby.mcp.results import Lost
-from gaby.mcp.states import Lifecycle, Move, State
+from gaby.mcp.results import ConnectionLost
+from gaby.mcp.states import ServerLifecycle, ServerState, StateChange
 
 if TYPE_CHECKING:
-    from gaby.mcp.link import Link
+    from gaby.mcp.connection import ServerConnection
 
 _log = get_log(__name__)
 
@@ -40,7 +40,7 @@ class ServerStatus(NamedTuple):
     """What an operator sees of a server."""
 
     key: ServerKey
-    state: State
+    state: ServerState
     since: datetime
     reason: str
     in_flight: int
@@ -49,10 +49,10 @@ class ServerStatus(NamedTuple):
     bad_lines: int
     fingerprint: str | None
     """Of the tools as they were last seen."""
-    history: Sequence[Move]
+    history: Sequence[StateChange]
 
 
-class Server:
+class ServerSupervisor:
     """One task, the owner, holds the connection; calls come from any task."""
 
     def __init__(
@@ -64,20 +64,20 @@ class Server:
         self.definitions: ServerDefinitions | None = None
         self._clock = clock
         self._listeners = listeners
-        self._life = Lifecycle(clock, limits.kept_moves, lambda move: listeners.moved(key, move))
+        self._life = ServerLifecycle(clock, limits.kept_moves, lambda move: listeners.moved(key, move))
         self._owner: asyncio.Task[None] | None = None
-        self._link: Link | None = None
-        self._last_link: Link | None = None
-        self._attempt: asyncio.Future[Link | GabyError] | None = None
+        self._link: ServerConnection | None = None
+        self._last_link: ServerConnection | None = None
+        self._attempt: asyncio.Future[ServerConnection | GabyError] | None = None
         self._waiting = 0
-        self._failures = Failures(key.connector, clock, random, limits)
+        self._failures = RestartBackoff(key.connector, clock, random, limits)
         self._used_at = clock.monotonic()
         self._pinged_at = clock.monotonic()
         self._refusing = False
         self._stopping = False
 
     @property
-    def state(self) -> State:
+    def state(self) -> ServerState:
         return self._life.state
 
     def status(self) -> ServerStatus:
@@ -102,7 +102,7 @@ class Server:
 
     # Use.
 
-    async def link(self) -> "Link":
+    async def link(self) -> "ServerConnection":
         """The live connection; starts the server when there is none. Raises when there can be none now."""
         while True:
             if self._refusing:
@@ -122,25 +122,25 @@ class Server:
                 # A copy for each who waited: an exception carries the trace of who raised it.
                 raise copy(outcome)
 
-    def live_link(self) -> "Link | None":
+    def live_link(self) -> "ServerConnection | None":
         """The connection if there is one now, for those who need not wait."""
         link = self._link
         return link if link is not None and link.usable and not self._refusing else None
 
-    def begin(self, link: "Link") -> None:
+    def begin(self, link: "ServerConnection") -> None:
         """A call is under way. Whoever says so says `finish` afterwards, whatever happens."""
         link.in_flight += 1
         link.quiet.clear()
-        if self._link is link and self._life.state is State.READY:
-            self._life.move(State.BUSY)
+        if self._link is link and self._life.state is ServerState.READY:
+            self._life.move(ServerState.BUSY)
 
-    def finish(self, link: "Link") -> None:
+    def finish(self, link: "ServerConnection") -> None:
         link.in_flight -= 1
         self._used_at = self._clock.monotonic()
         if link.in_flight == 0:
             link.quiet.set()
-            if self._link is link and not link.ended and self._life.state is State.BUSY:
-                self._life.move(State.READY)
+            if self._link is link and not link.ended and self._life.state is ServerState.BUSY:
+                self._life.move(ServerState.READY)
 
     # Care.
 
@@ -157,7 +157,7 @@ class Server:
             self._pinged_at = now
             try:
                 await link.ping()
-            except Lost as lost:
+            except ConnectionLost as lost:
                 link.end(lost.cause)
             except ConnectorError as error:
                 link.end(error)
@@ -185,7 +185,7 @@ class Server:
             # Starting, or waiting to start again: there is nothing to finish.
             self._owner.cancel()
         await self._settled()
-        self._life.move(State.SHUTDOWN, reason)
+        self._life.move(ServerState.SHUTDOWN, reason)
         self._answer(ConnectorShutDown(connector=self.key.connector))
 
     async def _settled(self) -> None:
@@ -197,11 +197,11 @@ class Server:
     def _wake(self) -> None:
         if self._owner is not None and not self._owner.done():
             return
-        if self._life.state is State.DEGRADED:
+        if self._life.state is ServerState.DEGRADED:
             self._failures.another_try()
-            self._life.move(State.RESTARTING, "used again after a pause")
+            self._life.move(ServerState.RESTARTING, "used again after a pause")
         else:
-            self._life.move(State.LAUNCHING, "used")
+            self._life.move(ServerState.LAUNCHING, "used")
         self._owner = asyncio.create_task(self._own(), name=f"connector {self.key.connector}")
         self._owner.add_done_callback(self._left)
 
@@ -220,17 +220,17 @@ class Server:
             if self._stopping:
                 return
             if failure is None:
-                self._life.move(State.CONFIGURED, "nobody used it")
+                self._life.move(ServerState.CONFIGURED, "nobody used it")
                 if not self._waiting:
                     return
-                self._life.move(State.LAUNCHING, "used")
+                self._life.move(ServerState.LAUNCHING, "used")
             elif self._failures.hopeless(failure):
                 self._failures.give_up()
-                self._life.move(State.DEGRADED, failure.message)
+                self._life.move(ServerState.DEGRADED, failure.message)
                 self._answer(self._failures.why())
                 return
             else:
-                self._life.move(State.RESTARTING, failure.message)
+                self._life.move(ServerState.RESTARTING, failure.message)
                 await asyncio.sleep(self._failures.pause())
 
     async def _live(self) -> ConnectorError | None:
@@ -238,16 +238,16 @@ class Server:
         # Loading the SDK takes a second and 40 MB, which those do not pay who have no connectors. In a thread, so that
         # others can work in the meantime.
         await asyncio.to_thread(import_module, "gaby.mcp.handshake")
+        from gaby.mcp.connection import ServerConnection
         from gaby.mcp.handshake import open_link
-        from gaby.mcp.link import Link
 
-        link = self._last_link = Link(self.key.connector, self.launch, self.limits)
+        link = self._last_link = ServerConnection(self.key.connector, self.launch, self.limits)
         try:
             async with open_link(link, self.launch, self.limits):
                 await self._learned(link)
                 self._link = link
                 self._used_at = self._pinged_at = self._clock.monotonic()
-                self._life.move(State.READY, "handshake done")
+                self._life.move(ServerState.READY, "handshake done")
                 self._answer(link)
                 await self._serve(link)
                 # Now, and not after the process was brought to its end, which takes its time.
@@ -262,7 +262,7 @@ class Server:
         self._note(link.failure)
         return link.failure
 
-    async def _serve(self, link: "Link") -> None:
+    async def _serve(self, link: "ServerConnection") -> None:
         while not link.ended:
             await link.stirred.wait()
             link.stirred.clear()
@@ -271,19 +271,19 @@ class Server:
                 # A server that tells of a change at every listing is listened to now and then.
                 await asyncio.sleep(_BETWEEN_REFRESHES)
 
-    async def _refresh(self, link: "Link") -> None:
+    async def _refresh(self, link: "ServerConnection") -> None:
         try:
             async with asyncio.timeout(self.limits.start_timeout):
                 await link.list_tools()
                 await self._learned(link)
         except TimeoutError:
             link.end(ConnectorTimedOut(f"{self.key.connector} did not list its tools.", connector=self.key.connector))
-        except Lost as lost:
+        except ConnectionLost as lost:
             link.end(lost.cause)
         except ConnectorError as error:
             link.end(error)
 
-    async def _learned(self, link: "Link") -> None:
+    async def _learned(self, link: "ServerConnection") -> None:
         """Nobody uses the tools before those who watch over them have seen them."""
         if link.definitions is None:
             return
@@ -297,13 +297,13 @@ class Server:
             raise ConnectorStartFailed(message, connector=self.key.connector) from error
 
     def _note(self, failure: ConnectorError | None) -> None:
-        if failure is None or self._stopping or self._life.state in (State.CRASHED, State.TIMEOUT):
+        if failure is None or self._stopping or self._life.state in (ServerState.CRASHED, ServerState.TIMEOUT):
             return
         self._failures.note(failure)
         slow = isinstance(failure, ConnectorTimedOut | ConnectorStartTimedOut)
-        self._life.move(State.TIMEOUT if slow else State.CRASHED, failure.message)
+        self._life.move(ServerState.TIMEOUT if slow else ServerState.CRASHED, failure.message)
 
-    def _answer(self, outcome: "Link | GabyError") -> None:
+    def _answer(self, outcome: "ServerConnection | GabyError") -> None:
         attempt, self._attempt = self._attempt, None
         if attempt is not None and not attempt.done():
             attempt.set_result(outcome)

@@ -10,7 +10,7 @@ from gaby.kernel.clock import Clock
 from gaby.mcp.errors import ImpossibleMove
 
 
-class State(StrEnum):
+class ServerState(StrEnum):
     CONFIGURED = "configured"
     """Known, but not running: never used yet, or stopped since nobody used it."""
     LAUNCHING = "launching"
@@ -25,8 +25,8 @@ class State(StrEnum):
     SHUTDOWN = "shutdown"
 
 
-S = State
-MOVES: dict[State, frozenset[State]] = {
+S = ServerState
+MOVES: dict[ServerState, frozenset[ServerState]] = {
     S.CONFIGURED: frozenset({S.LAUNCHING, S.SHUTDOWN}),
     S.LAUNCHING: frozenset({S.READY, S.CRASHED, S.TIMEOUT, S.SHUTDOWN}),
     S.READY: frozenset({S.BUSY, S.CRASHED, S.TIMEOUT, S.CONFIGURED, S.SHUTDOWN}),
@@ -39,37 +39,37 @@ MOVES: dict[State, frozenset[State]] = {
 }
 
 
-class Move(NamedTuple):
+class StateChange(NamedTuple):
     at: datetime
-    before: State
-    after: State
+    before: ServerState
+    after: ServerState
     reason: str
 
 
-class Lifecycle:
+class ServerLifecycle:
     """Where a server is, how it came there, and nothing that the table does not allow."""
 
-    def __init__(self, clock: Clock, kept: int, told: Callable[[Move], None]) -> None:
-        self.state = State.CONFIGURED
+    def __init__(self, clock: Clock, kept: int, told: Callable[[StateChange], None]) -> None:
+        self.state = ServerState.CONFIGURED
         self.since = clock.now()
         self._clock = clock
         self._told = told
-        self._moves: deque[Move] = deque(maxlen=kept)
+        self._moves: deque[StateChange] = deque(maxlen=kept)
 
     @property
-    def history(self) -> Sequence[Move]:
+    def history(self) -> Sequence[StateChange]:
         return tuple(self._moves)
 
-    def move(self, after: State, reason: str = "") -> None:
+    def move(self, after: ServerState, reason: str = "") -> None:
         before = self.state
         if after not in MOVES[before]:
             raise ImpossibleMove(f"A connector cannot go from {before} to {after}.")
         self.state, self.since = after, self._clock.now()
-        self._keep(Move(self.since, before, after, reason))
+        self._keep(StateChange(self.since, before, after, reason))
 
-    def _keep(self, move: Move) -> None:
+    def _keep(self, move: StateChange) -> None:
         # Only the last of many turns between ready and busy is kept, or calls would push out what matters.
-        if move.after is State.BUSY and len(self._moves) > 1 and self._moves[-1].before is State.BUSY:
+        if move.after is ServerState.BUSY and len(self._moves) > 1 and self._moves[-1].before is ServerState.BUSY:
             self._moves.pop()
             self._moves.pop()
         self._moves.append(move)

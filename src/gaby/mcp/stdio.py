@@ -28,7 +28,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from gaby.mcp.child import Child
+from gaby.mcp.child import ChildProcess
 from gaby.mcp.errors import (
     ConnectorCommandNotFound,
     ConnectorCrashed,
@@ -38,8 +38,8 @@ from gaby.mcp.errors import (
 )
 from gaby.mcp.launch import StdioLaunch, secrets_of
 from gaby.mcp.limits import HostLimits
-from gaby.mcp.questions import Answer, Questions
-from gaby.mcp.tail import Tail
+from gaby.mcp.output_tail import OutputTail
+from gaby.mcp.pending_requests import Answer, PendingRequests
 
 # Nothing in Gaby listens to them, and a server may send very many.
 _UNHEARD = frozenset({"notifications/message", "notifications/progress"})
@@ -51,7 +51,7 @@ class StdioTransport:
     """`mcp.Client(StdioTransport(...))`. Once only: a server that ended gets a new one."""
 
     def __init__(self, launch: StdioLaunch, limits: HostLimits, connector: str = "") -> None:
-        self.tail = Tail(limits.stderr_tail, secrets_of(launch))
+        self.tail = OutputTail(limits.stderr_tail, secrets_of(launch))
         self.bad_lines = 0
         self.hurry = False
         """Whether to leave out the wait for a server that has shown that it does not listen."""
@@ -60,11 +60,11 @@ class StdioTransport:
         self._launch = launch
         self._limits = limits
         self._connector = connector
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._fault: ConnectorError | None = None
         self._asked: set[RequestId] = set()
         self._highest = 0
-        self._questions = Questions()
+        self._questions = PendingRequests()
         self._with_each: dict[str, Any] = {}
 
     @property
@@ -92,11 +92,11 @@ class StdioTransport:
     async def __aenter__(self) -> tuple["_Incoming", "_Outgoing"]:
         launch = self._launch
         try:
-            self._child = await Child.start(
+            self._child = await ChildProcess.start(
                 [launch.command, *launch.args],
                 launch.environment(),
                 launch.cwd,
-                lambda: Child(self.tail, self._limits.biggest_message, self._questions.take, self._ended),
+                lambda: ChildProcess(self.tail, self._limits.biggest_message, self._questions.take, self._ended),
             )
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "it holds a NUL character"
@@ -228,7 +228,7 @@ def encode(message: JSONRPCMessage) -> bytes:
 
 
 class _Stream:
-    def __init__(self, transport: StdioTransport, child: Child) -> None:
+    def __init__(self, transport: StdioTransport, child: ChildProcess) -> None:
         self._transport = transport
         self._child = child
 

@@ -1,45 +1,45 @@
 """The offline mind: plain functions that stand in for every skill of a model, and never pretend to be one."""
 
-from gaby.mind.cited import Cited, cited_sentences
-from gaby.mind.concluding import conclude
+from gaby.mind.citation_parser import CitingSentence, cited_sentences
+from gaby.mind.conclusion import conclude
 from gaby.mind.entities import Entity, EntityKind, extract
 from gaby.mind.handover import wants_person
 from gaby.mind.planning import next_step
+from gaby.mind.result_preview import shown
 from gaby.mind.search_queries import queries
 from gaby.mind.sentences import Sentence, split
-from gaby.mind.showing import shown
-from gaby.mind.situations import Conclusion, Found, NextStep, PlannedCall, SeenCall, Situation
-from gaby.mind.summaries import CitedSentence, Passage, Summary, summarise
-from gaby.mind.support import Support, support
-from gaby.mind.tool_choice import Choice, ToolCard, choose
-from gaby.mind.triage import Intent, Triage, triage
+from gaby.mind.situations import FoundPassage, NextCall, NextStep, PastCall, RuleConclusion, Situation
+from gaby.mind.summaries import CitedSentence, ExtractiveSummary, SummaryPassage, summarise
+from gaby.mind.support import SupportCheck, support
+from gaby.mind.tool_choice import ScoredTool, ToolCard, choose
+from gaby.mind.triage import Intent, RuleTriage, triage
 from gaby.mind.urgency import Urgency
-from gaby.mind.verdicts import Case, Finding, Judgement, Step, judge
+from gaby.mind.verdicts import CaseFinding, CaseStep, RuleVerdict, VerdictCase, judge
 
 __all__ = [
-    "Case",
-    "Choice",
-    "Cited",
+    "CaseFinding",
+    "CaseStep",
     "CitedSentence",
-    "Conclusion",
+    "CitingSentence",
     "Entity",
     "EntityKind",
-    "Finding",
-    "Found",
+    "ExtractiveSummary",
+    "FoundPassage",
     "Intent",
-    "Judgement",
+    "NextCall",
     "NextStep",
-    "Passage",
-    "PlannedCall",
-    "SeenCall",
+    "PastCall",
+    "RuleConclusion",
+    "RuleTriage",
+    "RuleVerdict",
+    "ScoredTool",
     "Sentence",
     "Situation",
-    "Step",
-    "Summary",
-    "Support",
+    "SummaryPassage",
+    "SupportCheck",
     "ToolCard",
-    "Triage",
     "Urgency",
+    "VerdictCase",
     "choose",
     "cited_sentences",
     "conclude",

@@ -17,7 +17,7 @@ def term_weight(count: int, length: int, average: float) -> float:
     return count * (_SATURATION + 1) / (count + room)
 
 
-class Ranker:
+class Bm25Ranker:
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
         self._size = len(texts)
         average = sum(map(len, texts)) / max(1, len(texts)) or 1.0

@@ -9,7 +9,7 @@ from functools import cache
 
 import orjson
 
-from gaby.mind.packaged import text_of
+from gaby.mind.package_data import text_of
 from gaby.mind.words import stem, words
 
 _Phrase = tuple[str, ...]

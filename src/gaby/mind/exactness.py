@@ -11,8 +11,8 @@ from gaby.mind.languages import language_of
 from gaby.mind.question_terms import Name, codes, exact_tokens, names, numbered, telling_terms
 
 if TYPE_CHECKING:
-    from gaby.mind.questions import Asked
-    from gaby.mind.unit_ranking import Candidate
+    from gaby.mind.questions import TicketQuestion
+    from gaby.mind.unit_ranking import UnitCandidate
 
 _CLEAR = 2
 _CODE_NAME = re.compile(r"\W*[^\W\d_]{2,30}\W{0,3}[0-9]{1,12}\W*")
@@ -22,14 +22,14 @@ _CAPITALISES = "German"
 """Every noun has a capital letter, which so makes no name."""
 
 
-def eligible(asked: "Asked", among: "Sequence[Candidate]") -> tuple[set[int], bool]:
+def eligible(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> tuple[set[int], bool]:
     """The ids of the units that lack nothing, and whether the question gives a code that entries are called by."""
     needed, others = _needed(asked, among), _counted(asked)
     left = [each for each in among if needed <= each.own_tokens and not _is_of_another_number(each, others)]
     return {id(each) for each in _named(asked, left)}, bool(needed)
 
 
-def _needed(asked: "Asked", among: "Sequence[Candidate]") -> set[str]:
+def _needed(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> set[str]:
     """Codes, and numbers and ids that entries are called by: `error 809` where the items of a list are called errors.
     Where one of several is such a name, the others are ids of things: `truck RT-07 shows L-31`."""
     text = f"{asked.told}\n{asked.before}\n{asked.question}"
@@ -41,27 +41,27 @@ def _needed(asked: "Asked", among: "Sequence[Candidate]") -> set[str]:
     return (coded | numbers) & labels or codes(text) | numbers | _of_known_kind(coded, among)
 
 
-def _of_known_kind(coded: set[str], among: "Sequence[Candidate]") -> set[str]:
+def _of_known_kind(coded: set[str], among: "Sequence[UnitCandidate]") -> set[str]:
     """Tokens that no page has where pages have others of the kind: asked about A8, they explain A7 and A9."""
     known = {token for each in among for token in each.own_tokens}
     kinds = {found[1] for token in known if (found := _KIND.fullmatch(token))}
     return {each for each in coded - known if (found := _KIND.fullmatch(each)) and found[1] in kinds}
 
 
-def _counted(asked: "Asked") -> set[tuple[str, str]]:
+def _counted(asked: "TicketQuestion") -> set[tuple[str, str]]:
     """A number beside a question that is clear by itself belongs to something else."""
     is_clear = len(set(telling_terms(asked.question))) >= _CLEAR
     return numbered(f"{asked.before}\n{asked.question}" + ("" if is_clear else f"\n{asked.told}"))
 
 
-def _is_of_another_number(each: "Candidate", counted: set[tuple[str, str]]) -> bool:
+def _is_of_another_number(each: "UnitCandidate", counted: set[tuple[str, str]]) -> bool:
     """Asked about plan 12, a row that is called plan 24."""
     own = numbered(each.unit.label)
     kinds = {word for word, _ in counted}
     return any(word in kinds for word, _ in own) and not own & counted
 
 
-def _named(asked: "Asked", among: "Sequence[Candidate]") -> "list[Candidate]":
+def _named(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> "list[UnitCandidate]":
     """Only the pages that have the names of the question, where any page has them. Where a name is told beside the
     question and pages are called by it, none that is called by another of its kind."""
     if language_of(asked.question) == _CAPITALISES:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.mind.page_units import PageUnit, page_units
-from gaby.mind.questions import Asked
-from gaby.mind.unit_ranking import Candidate, Match, Ranked
+from gaby.mind.questions import TicketQuestion
+from gaby.mind.unit_ranking import RankedUnit, UnitCandidate, UnitMatcher
 
 _LINES = re.compile(r"#L([0-9]{1,9})(?:-L[0-9]{1,9})?$")
 _BELOW_THE_TITLE = 2
@@ -33,7 +33,7 @@ _LONGEST = 700
 
 
 @dataclass(frozen=True)
-class Entry:
+class PageExcerpt:
     citation: str
     page: str
     place: tuple[int, int]
@@ -55,8 +55,8 @@ class Entry:
         return "" if first.label or len(first.headings) < _BELOW_THE_TITLE else _COUNT.sub("", told)
 
 
-def entries(among: Sequence[Candidate]) -> list[Entry]:
-    found: list[Entry] = []
+def entries(among: Sequence[UnitCandidate]) -> list[PageExcerpt]:
+    found: list[PageExcerpt] = []
     passages = dict.fromkeys((each.citation, each.page, each.around) for each in among)
     for citation, page, around in passages:
         groups: list[list[PageUnit]] = []
@@ -68,7 +68,7 @@ def entries(among: Sequence[Candidate]) -> list[Entry]:
             else:
                 groups.append([unit])
         found += [
-            Entry(citation, page, (_line(citation), place), (citation, group[0].section), tuple(group))
+            PageExcerpt(citation, page, (_line(citation), place), (citation, group[0].section), tuple(group))
             for place, group in enumerate(groups)
         ]
     return found
@@ -96,7 +96,7 @@ def _belongs(unit: PageUnit, group: Sequence[PageUnit]) -> bool:
     return not unit.label and first.kind == "paragraph" and last.kind == "paragraph" and is_short
 
 
-def entries_by_unit(among: Sequence[Candidate]) -> dict[tuple[str, PageUnit], Entry]:
+def entries_by_unit(among: Sequence[UnitCandidate]) -> dict[tuple[str, PageUnit], PageExcerpt]:
     """By citation and unit; the steps of a procedure have the whole of it."""
     found = entries(among)
     of_unit = {(each.citation, unit): each for each in found for unit in each.units}
@@ -107,11 +107,13 @@ def entries_by_unit(among: Sequence[Candidate]) -> dict[tuple[str, PageUnit], En
     return of_unit
 
 
-def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Match) -> list[Entry]:
+def chosen(
+    asked: Sequence[TicketQuestion], found: Sequence[Sequence[RankedUnit]], match: UnitMatcher
+) -> list[PageExcerpt]:
     """For each question the best entry, with what belongs to it; the most fitting page first."""
     of_unit = entries_by_unit(match.among)
-    kept: dict[Entry, None] = {}
-    wanted: list[tuple[float, bool, Entry]] = []
+    kept: dict[PageExcerpt, None] = {}
+    wanted: list[tuple[float, bool, PageExcerpt]] = []
     for question, ranked in zip(asked, found, strict=True):
         scores = _without_other_rows(_scores(ranked, of_unit), lambda label, asks=question: match.names(asks, label))
         if not scores:
@@ -139,13 +141,13 @@ def chosen(asked: Sequence[Asked], found: Sequence[Sequence[Ranked]], match: Mat
     return sorted(kept, key=lambda each: (pages.index(each.page), each.place))
 
 
-def _add_tables(kept: dict[Entry, None], among: Sequence[Entry]) -> None:
+def _add_tables(kept: dict[PageExcerpt, None], among: Sequence[PageExcerpt]) -> None:
     for entry in [each for quoted in kept for each in _beside_table(quoted, among)]:
         if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= _WITH_TABLES:
             kept[entry] = None
 
 
-def _beside_table(entry: Entry, among: Sequence[Entry]) -> list[Entry]:
+def _beside_table(entry: PageExcerpt, among: Sequence[PageExcerpt]) -> list[PageExcerpt]:
     """A paragraph directly behind a table goes on with it: of the two neither is quoted alone. With the table comes
     the sentence above it."""
     first = entry.units[0]
@@ -159,11 +161,11 @@ def _beside_table(entry: Entry, among: Sequence[Entry]) -> list[Entry]:
     return list(dict.fromkeys([*leads, *rows]))
 
 
-def _goes_on(entry: Entry) -> bool:
+def _goes_on(entry: PageExcerpt) -> bool:
     return entry.units[0].kind == "paragraph" and not entry.units[0].label
 
 
-def told(kept: Sequence[Entry]) -> list[tuple[str, str]]:
+def told(kept: Sequence[PageExcerpt]) -> list[tuple[str, str]]:
     """The lines of the reply, each with its source. Several entries are a list, with the headings above them."""
     lines: list[tuple[str, str]] = []
     headed: set[tuple[str, int]] = set()
@@ -182,7 +184,9 @@ def told(kept: Sequence[Entry]) -> list[tuple[str, str]]:
     return lines
 
 
-def _without_other_rows(scores: Mapping[Entry, float], is_named: Callable[[str], bool]) -> dict[Entry, float]:
+def _without_other_rows(
+    scores: Mapping[PageExcerpt, float], is_named: Callable[[str], bool]
+) -> dict[PageExcerpt, float]:
     """Of a table of which the question names some rows, only these."""
     rows = [each for each in scores if each.units[0].kind == "row"]
     named = {each for each in rows if is_named(each.units[0].label)}
@@ -194,13 +198,15 @@ def _without_other_rows(scores: Mapping[Entry, float], is_named: Callable[[str],
     }
 
 
-def _stands_alone(entry: Entry) -> bool:
+def _stands_alone(entry: PageExcerpt) -> bool:
     """An item that has a name says nothing about its neighbours."""
     return entry.units[0].kind == "item" and bool(entry.units[0].label)
 
 
-def _scores(ranked: Sequence[Ranked], of_unit: Mapping[tuple[str, PageUnit], Entry]) -> dict[Entry, float]:
-    found: dict[Entry, float] = {}
+def _scores(
+    ranked: Sequence[RankedUnit], of_unit: Mapping[tuple[str, PageUnit], PageExcerpt]
+) -> dict[PageExcerpt, float]:
+    found: dict[PageExcerpt, float] = {}
     for each in ranked:
         entry = of_unit.get((each.candidate.citation, each.candidate.unit))
         if each.is_eligible and entry is not None:

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import orjson
 
+from gaby.mind.key_sentences import is_courtesy
 from gaby.mind.sentences import split
-from gaby.mind.telling import is_courtesy
 from gaby.mind.words import words
 
 LONGEST = 200_000
@@ -39,7 +39,7 @@ _RULE = re.compile(r"[|:\-\s+=]+")
 
 
 @dataclass(frozen=True)
-class Field:
+class NamedField:
     name: str
     value: str
 
@@ -49,21 +49,21 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Statement:
+class FieldStatement:
     """A sentence of prose, or one thing with what is known of it."""
 
     text: str = ""
     subject: str = ""
-    fields: tuple[Field, ...] = ()
+    fields: tuple[NamedField, ...] = ()
 
 
-def statements(text: str) -> list[Statement]:
+def statements(text: str) -> list[FieldStatement]:
     return list(_statements(text[:LONGEST]))
 
 
 # The same pages and answers are read again whenever something is said about them.
 @lru_cache(maxsize=256)
-def _statements(text: str) -> Sequence[Statement]:
+def _statements(text: str) -> Sequence[FieldStatement]:
     stripped = text.strip()
     if stripped[:1] in {"{", "["} and (found := _from_json(stripped)):
         return found
@@ -78,28 +78,28 @@ def _is_listing(lines: Sequence[str]) -> bool:
     return len(lines) > 1 and sum(_PAIR.fullmatch(line.strip()) is not None for line in lines) >= 0.7 * len(lines)
 
 
-def _listing(text: str) -> Iterator[Statement]:
+def _listing(text: str) -> Iterator[FieldStatement]:
     """Each paragraph is one thing."""
     for block in re.split(r"\n\s*\n", text):
-        fields: list[Field] = []
+        fields: list[NamedField] = []
         for line in block.splitlines():
             if pair := _PAIR.fullmatch(line.strip()):
-                fields.append(Field(pair[1].strip("*_` "), " ".join(pair[2].split())))
+                fields.append(NamedField(pair[1].strip("*_` "), " ".join(pair[2].split())))
             elif line.strip():
-                yield Statement(text=" ".join(line.split()))
+                yield FieldStatement(text=" ".join(line.split()))
         if fields:
-            yield Statement(fields=tuple(fields))
+            yield FieldStatement(fields=tuple(fields))
 
 
-def _prose(text: str) -> Iterator[Statement]:
+def _prose(text: str) -> Iterator[FieldStatement]:
     for sentence in split(text):
         plain = sentence.plain.strip("`*_ ")
         says_little = sentence.kind in {"quote", "header"} or is_courtesy(sentence)
         if any(map(str.isdigit, plain)) or (any(map(str.isalnum, plain)) and not says_little):
-            yield Statement(text=plain)
+            yield FieldStatement(text=plain)
 
 
-def _from_json(text: str) -> list[Statement]:
+def _from_json(text: str) -> list[FieldStatement]:
     try:
         value = orjson.loads(text.encode("utf-8", "replace"))
     except orjson.JSONDecodeError:
@@ -107,7 +107,7 @@ def _from_json(text: str) -> list[Statement]:
     return list(_records(value, "", "", 0))[:_MOST_RECORDS]
 
 
-def _records(value: Any, name: str, owner: str, depth: int) -> Iterator[Statement]:
+def _records(value: Any, name: str, owner: str, depth: int) -> Iterator[FieldStatement]:
     """Every object is a thing of its own; what lies in it and is no plain value comes after it and belongs to it."""
     if depth > _DEEPEST:
         return
@@ -117,18 +117,18 @@ def _records(value: Any, name: str, owner: str, depth: int) -> Iterator[Statemen
         for inner in cast("list[Any]", value):
             yield from _records(inner, name, owner, depth + 1)
     elif shown := _scalar(value):
-        yield Statement(subject=owner, fields=(Field(name, shown),)) if name else Statement(text=shown)
+        yield FieldStatement(subject=owner, fields=(NamedField(name, shown),)) if name else FieldStatement(text=shown)
 
 
-def _record(record: Mapping[str, Any], name: str, owner: str, depth: int) -> Iterator[Statement]:
+def _record(record: Mapping[str, Any], name: str, owner: str, depth: int) -> Iterator[FieldStatement]:
     called, by = _subject(record)
-    fields = [Field(_readable(key), shown) for key, inner in record.items() if (shown := _scalar(inner))]
+    fields = [NamedField(_readable(key), shown) for key, inner in record.items() if (shown := _scalar(inner))]
     rest = tuple(field for field in fields if field.name != by)
     subject = " ".join(part for part in (owner, "" if called else name if owner else "", called) if part)
     if rest:
-        yield Statement(subject=subject, fields=rest)
+        yield FieldStatement(subject=subject, fields=rest)
     elif fields and not any(isinstance(inner, Mapping | list) for inner in record.values()):
-        yield Statement(subject=owner, fields=tuple(fields))
+        yield FieldStatement(subject=owner, fields=tuple(fields))
     for key, inner in record.items():
         if not _scalar(inner):
             yield from _records(inner, _readable(key), called or owner, depth + 1)
@@ -174,7 +174,7 @@ def _readable(key: str) -> str:
     return " ".join(words(key)) or key
 
 
-def _table(lines: Sequence[str]) -> list[Statement] | None:
+def _table(lines: Sequence[str]) -> list[FieldStatement] | None:
     """Rows with bars, tabs, semicolons or commas between their cells, and a first row of names."""
     if len(lines) < 2:
         return None
@@ -195,8 +195,8 @@ def _are_names(cells: Sequence[str]) -> bool:
     return all(cell and len(cell) <= 40 and not cell[0].isdigit() and len(cell.split()) <= 4 for cell in cells)
 
 
-def _row_statement(names: Sequence[str], cells: Sequence[str]) -> Statement:
-    fields = tuple(Field(_readable(name), cell) for name, cell in zip(names, cells, strict=True) if cell)
+def _row_statement(names: Sequence[str], cells: Sequence[str]) -> FieldStatement:
+    fields = tuple(NamedField(_readable(name), cell) for name, cell in zip(names, cells, strict=True) if cell)
     if len(fields) > 1:
-        return Statement(subject=fields[0].value, fields=fields[1:])
-    return Statement(fields=fields)
+        return FieldStatement(subject=fields[0].value, fields=fields[1:])
+    return FieldStatement(fields=fields)

@@ -9,19 +9,19 @@ import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.changes import asked_changes
-from gaby.mind.danger import orders, pretends, wants_data
 from gaby.mind.entities import extract
+from gaby.mind.key_sentences import gist
 from gaby.mind.ownership import Ownership
 from gaby.mind.page_units import page_units
+from gaby.mind.prompt_injection import orders, pretends, wants_data
 from gaby.mind.question_terms import exact_tokens
 from gaby.mind.questions import is_plain_question
-from gaby.mind.records import Record, View
-from gaby.mind.runbooks import Branch, Evaluated, Runbook, Scene, evaluate, runbooks
-from gaby.mind.runbooks.conditions import Known
-from gaby.mind.situations import SeenCall, Situation
+from gaby.mind.records import Record, RecordView
+from gaby.mind.runbooks import Branch, ConditionResult, EvaluationContext, Runbook, evaluate, runbooks
+from gaby.mind.runbooks.conditions import RequesterKnown
+from gaby.mind.situations import PastCall, Situation
 from gaby.mind.summaries import CitedSentence
 from gaby.mind.synonyms import widened
-from gaby.mind.telling import gist
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.tool_names import short_name
 from gaby.mind.words import stem, terms, words
@@ -53,7 +53,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
-class Undecided:
+class UndecidedCondition:
     """A condition of a runbook that nobody could evaluate. What comes after it is not looked at."""
 
     book: Runbook
@@ -67,12 +67,12 @@ class Undecided:
 
 
 @dataclass(frozen=True)
-class Fitting:
+class FittingRunbook:
     book: Runbook
     fit: float
 
 
-class Investigation:
+class SituationAnalysis:
     """Made anew for every step, from the situation alone."""
 
     def __init__(self, situation: Situation, embed: Embed) -> None:
@@ -84,7 +84,7 @@ class Investigation:
             self.tools.setdefault(short_name(tool.name), []).append(tool)
 
     @cached_property
-    def changes(self) -> list[SeenCall]:
+    def changes(self) -> list[PastCall]:
         """What was changed, or would have been."""
         return [call for call in self.calls if call.lane == "write"]
 
@@ -93,14 +93,14 @@ class Investigation:
         return max((call.number for call in self.changes if call.outcome == "done"), default=0)
 
     @cached_property
-    def before(self) -> View:
+    def before(self) -> RecordView:
         """What was seen before anything was changed: it tells the cause."""
         first = min((call.number for call in self.changes if call.outcome == "done"), default=None)
-        return View([call for call in self.calls if first is None or call.number < first])
+        return RecordView([call for call in self.calls if first is None or call.number < first])
 
     @cached_property
-    def after(self) -> View:
-        return View(self.calls)
+    def after(self) -> RecordView:
+        return RecordView(self.calls)
 
     @cached_property
     def ownership(self) -> Ownership:
@@ -149,7 +149,7 @@ class Investigation:
         return runbooks(trusted, frozenset({*names, *map(short_name, names)}))
 
     @cached_property
-    def books(self) -> list[Fitting]:
+    def books(self) -> list[FittingRunbook]:
         """The runbooks that fit, the best first. Where there is danger, only the one that is about strangers; for
         somebody whom nobody knows, none. None at all where the one that fits best has errors."""
         if self.is_dangerous or self.is_stranger:
@@ -166,17 +166,17 @@ class Investigation:
         return best.book if best.book.errors and best.fit >= FITS else None
 
     @cached_property
-    def _ranked(self) -> list[Fitting]:
-        return [Fitting(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
+    def _ranked(self) -> list[FittingRunbook]:
+        return [FittingRunbook(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
 
     @cached_property
-    def by_fit(self) -> list[Fitting]:
+    def by_fit(self) -> list[FittingRunbook]:
         """All runbooks for people who are known, the best first, also those with errors."""
         ranked = [each for each in self._ranked if not is_about_strangers(each.book)]
         return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))
 
     @cached_property
-    def _harmless(self) -> list[Fitting]:
+    def _harmless(self) -> list[FittingRunbook]:
         if self.situation.follow:
             return [
                 each for each in self._ranked if self.situation.follow in each.book.citations and not each.book.errors
@@ -220,18 +220,18 @@ class Investigation:
             for book, close, share in zip(books, near, shares, strict=True)
         ]
 
-    def scene(self, book: Runbook, view: View) -> Scene:
+    def scene(self, book: Runbook, view: RecordView) -> EvaluationContext:
         cards = self.situation.tools
         ownership = self.ownership if view is self.before else Ownership(view, self._vouched, cards)
         situation = self.situation
-        scene = Scene(view, ownership, situation.requester, situation.now, book.tools, cards, self.calls)
+        scene = EvaluationContext(view, ownership, situation.requester, situation.now, book.tools, cards, self.calls)
         return replace(scene, skipped=frozenset(_without_a_thing(book, scene)))
 
     @property
     def _vouched(self) -> str | None:
         return self.situation.requester if self.situation.requester_verified else None
 
-    def holding(self, fitting: Fitting) -> Diagnosis | Undecided | None:
+    def holding(self, fitting: FittingRunbook) -> Diagnosis | UndecidedCondition | None:
         """The first cause of a runbook whose conditions hold. They are tried in their order, so one that nobody can
         evaluate ends it: nobody knows whether a later one is meant. Where the ticket hardly speaks of it, the
         requester's own records must."""
@@ -249,7 +249,7 @@ class Investigation:
                     return None
                 return Diagnosis(fitting.book, branch, fitting.fit, found.by, guess)
             if found.holds is None:
-                return Undecided(fitting.book, branch, found.why)
+                return UndecidedCondition(fitting.book, branch, found.why)
         return None
 
     def _is_about_another_code(self, book: Runbook) -> bool:
@@ -268,12 +268,12 @@ class Investigation:
         return bool((named & explained) - {token for page in own for token in exact_tokens(page.text)})
 
     @cached_property
-    def _followed(self) -> Diagnosis | Undecided | None:
+    def _followed(self) -> Diagnosis | UndecidedCondition | None:
         """Of the runbooks that fit, the first that comes to a cause; one that fits well and is undecided ends it."""
         for each in self.books:
             found = self.holding(each)
             surely = each.fit >= FITS or bool(self.situation.follow)
-            if isinstance(found, Diagnosis) or (isinstance(found, Undecided) and surely):
+            if isinstance(found, Diagnosis) or (isinstance(found, UndecidedCondition) and surely):
                 return found
         return None
 
@@ -282,8 +282,8 @@ class Investigation:
         return self._followed if isinstance(self._followed, Diagnosis) else None
 
     @property
-    def undecided(self) -> Undecided | None:
-        return self._followed if isinstance(self._followed, Undecided) else None
+    def undecided(self) -> UndecidedCondition | None:
+        return self._followed if isinstance(self._followed, UndecidedCondition) else None
 
     @cached_property
     def beside_the_danger(self) -> Diagnosis | None:
@@ -294,12 +294,12 @@ class Investigation:
         found = (self.holding(each) for each in self._harmless if each.fit >= FITS)
         return next((each for each in found if isinstance(each, Diagnosis)), None)
 
-    def remedies(self, diagnosis: Diagnosis) -> list[SeenCall]:
+    def remedies(self, diagnosis: Diagnosis) -> list[PastCall]:
         """Changes that were made to put it right. A note for colleagues puts nothing right."""
         notes = {short_name(each.tool) for each in diagnosis.branch.wanted if each.hands_over}
         return [call for call in self.changes if call.outcome == "done" and short_name(call.tool) not in notes]
 
-    def looked_again(self, diagnosis: Diagnosis) -> Evaluated:
+    def looked_again(self, diagnosis: Diagnosis) -> ConditionResult:
         return evaluate(diagnosis.branch.conditions, self.scene(diagnosis.book, self.after))
 
     def was_made(self, key: str, since: int = 0) -> bool:
@@ -311,7 +311,7 @@ def is_about_strangers(book: Runbook) -> bool:
     has a branch for them besides others is for everybody."""
     asking = [branch for branch in book.branches if branch.conditions]
     return bool(asking) and all(
-        any(isinstance(each, Known) for group in branch.conditions for each in group) for branch in asking
+        any(isinstance(each, RequesterKnown) for group in branch.conditions for each in group) for branch in asking
     )
 
 
@@ -322,7 +322,7 @@ def says_symptom(ticket: str, symptoms: Sequence[str]) -> bool:
     return any(phrase and f" {phrase} " in told for phrase in phrases)
 
 
-def _without_a_thing(book: Runbook, scene: Scene) -> Iterator[str]:
+def _without_a_thing(book: Runbook, scene: EvaluationContext) -> Iterator[str]:
     """Tools that are called for each of some things of which there are none: they have nothing to tell."""
     for step in book.steps:
         if step.of is not None and step.of.each:

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 import orjson
 
 from gaby.mind import concepts, synonyms
-from gaby.mind.packaged import text_of
+from gaby.mind.package_data import text_of
 from gaby.mind.sentences import split
 from gaby.mind.words import stem, words
 

@@ -3,11 +3,11 @@ that nobody could tell. It is said to colleagues; what only the requester can te
 
 from dataclasses import replace
 
-from gaby.mind.investigation import FITS, Diagnosis, Investigation
-from gaby.mind.parts import tells
+from gaby.mind.investigation import FITS, Diagnosis, SituationAnalysis
 from gaby.mind.runbook_calls import MissingArgument, reads, writes
 from gaby.mind.sentences import split
 from gaby.mind.summaries import CitedSentence
+from gaby.mind.ticket_parts import tells
 
 _SHOWN_ERRORS = 3
 _SURELY = 0.5
@@ -17,7 +17,7 @@ _MOST_SENTENCES = 20
 _READ = 6000
 
 
-def obstacles(investigation: Investigation) -> list[CitedSentence]:
+def obstacles(investigation: SituationAnalysis) -> list[CitedSentence]:
     """Empty when every runbook that fits was followed, whatever came of it."""
     found: list[CitedSentence] = []
     if (broken := investigation.broken) is not None:
@@ -34,7 +34,7 @@ def obstacles(investigation: Investigation) -> list[CitedSentence]:
     return found
 
 
-def in_short(investigation: Investigation) -> str:
+def in_short(investigation: SituationAnalysis) -> str:
     """In a sentence, for whoever decides what to do with the ticket; the notes say more."""
     if investigation.undecided is not None:
         return f"The runbook “{investigation.undecided.book.title}” could not be followed to its end."
@@ -42,7 +42,7 @@ def in_short(investigation: Investigation) -> str:
     return f"The runbook “{title}” fits and has errors, so it was not followed."
 
 
-def missing_arguments(investigation: Investigation) -> list[MissingArgument]:
+def missing_arguments(investigation: SituationAnalysis) -> list[MissingArgument]:
     """Of the runbook that fits best, as far as it fits at all."""
     best = investigation.books[0] if investigation.books else None
     if best is None or (best.fit < FITS and not investigation.situation.follow):
@@ -50,7 +50,7 @@ def missing_arguments(investigation: Investigation) -> list[MissingArgument]:
     return list(reads(investigation, best).missing)
 
 
-def not_done(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def not_done(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """Changes that the cause asks for and that could not be asked for, with the reason."""
     lost = writes(investigation, diagnosis, "").missing if not investigation.remedies(diagnosis) else ()
     is_text = {name for card in investigation.situation.tools for name in card.declares.content}
@@ -59,7 +59,7 @@ def not_done(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSe
     ]
 
 
-def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def overlooked(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """Sentences of the ticket that are surely about another runbook than the one that was followed."""
     situation = investigation.situation
     if situation.follow or len(investigation.by_fit) < 2:
@@ -68,7 +68,7 @@ def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[Cited
     for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
         if not sentence.is_own or not tells(sentence.plain):
             continue
-        alone = Investigation(replace(situation, title="", text=sentence.plain, calls=()), investigation.embed)
+        alone = SituationAnalysis(replace(situation, title="", text=sentence.plain, calls=()), investigation.embed)
         best = alone.by_fit[0]
         mine = next((each.fit for each in alone.by_fit if each.book.key == diagnosis.book.key), 0.0)
         if best.book.key != diagnosis.book.key and best.fit >= _SURELY and mine < _HARDLY:
@@ -78,6 +78,6 @@ def overlooked(investigation: Investigation, diagnosis: Diagnosis) -> list[Cited
     return list(found.values())
 
 
-def asked_values(investigation: Investigation) -> tuple[str, ...]:
+def asked_values(investigation: SituationAnalysis) -> tuple[str, ...]:
     """What the requester is asked for, because the runbook takes it from the ticket and the ticket does not say it."""
     return tuple(dict.fromkeys(each.value.ask for each in missing_arguments(investigation) if each.value.ask))

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from gaby.mind.declarations import RowPath, ToolDeclaration
-from gaby.mind.records import Record, View
-from gaby.mind.situations import SeenCall
+from gaby.mind.records import Record, RecordView
+from gaby.mind.situations import PastCall
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.tool_names import connector_of
 from gaby.safety.addresses import canonical_identity
@@ -22,7 +22,7 @@ _NOTHING = ToolDeclaration()
 
 
 class Ownership:
-    def __init__(self, view: View, requester: str | None, cards: Sequence[ToolCard]) -> None:
+    def __init__(self, view: RecordView, requester: str | None, cards: Sequence[ToolCard]) -> None:
         self._view = view
         self._address = canonical_identity(requester) if requester else ""
         self._declared = {card.name: card.declares for card in cards}
@@ -73,7 +73,7 @@ class Ownership:
             return "own" if self._is_own(record.call, declared) else "other"
         return "shared"
 
-    def _is_own(self, call: SeenCall, declared: ToolDeclaration) -> bool:
+    def _is_own(self, call: PastCall, declared: ToolDeclaration) -> bool:
         name = declared.owner_argument or ""
         value = call.arguments.get(name)
         if not isinstance(value, str | int) or not self._address:
@@ -107,5 +107,5 @@ def _owner_of(record: Record, owner_fields: Mapping[RowPath, RowPath]) -> str | 
     return None
 
 
-def _identities(call: SeenCall) -> set[str]:
+def _identities(call: PastCall) -> set[str]:
     return {canonical_identity(value) for value in call.arguments.values() if isinstance(value, str)}

@@ -44,7 +44,7 @@ class PageUnit:
 
 
 @dataclass
-class _Page:
+class _PageBuilder:
     found: list[PageUnit] = field(default_factory=list[PageUnit])
     headings: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     lead: str = ""
@@ -60,7 +60,7 @@ class _Page:
 @lru_cache(maxsize=256)
 def page_units(markdown: str) -> tuple[PageUnit, ...]:
     """In the order of the page. Any text has units; one that is no Markdown has paragraphs."""
-    page = _Page()
+    page = _PageBuilder()
     root = SyntaxTreeNode(_parser().parse(_body(markdown[:_READ])))
     _read(root.children, page)
     return tuple(page.found)
@@ -81,7 +81,7 @@ def _body(markdown: str) -> str:
     return text[rest + 1 :] if rest >= 0 else "" if end >= 0 else text
 
 
-def _read(nodes: Sequence[SyntaxTreeNode], page: _Page) -> None:
+def _read(nodes: Sequence[SyntaxTreeNode], page: _PageBuilder) -> None:
     for node in nodes:
         page.block += 1
         match node.type:
@@ -114,14 +114,14 @@ def _is_heading(node: SyntaxTreeNode) -> bool:
     return len(said) == 1 and said[0].type in {"em", "strong"} and len(_inline(node)) <= _LONGEST_LABEL
 
 
-def _open_section(level: int, node: SyntaxTreeNode, page: _Page) -> None:
+def _open_section(level: int, node: SyntaxTreeNode, page: _PageBuilder) -> None:
     page.headings = [each for each in page.headings if each[0] < level]
     page.headings.append((level, _inline(node)))
     page.section += 1
     page.lead = ""
 
 
-def _list(node: SyntaxTreeNode, page: _Page) -> None:
+def _list(node: SyntaxTreeNode, page: _PageBuilder) -> None:
     items = [(_item(each), each) for each in node.children]
     is_ordered = node.type == "ordered_list"
     if is_ordered:
@@ -149,7 +149,7 @@ def _flat(node: SyntaxTreeNode) -> str:
     return " ".join(filter(None, map(_flat, node.children)))
 
 
-def _table(node: SyntaxTreeNode, page: _Page) -> None:
+def _table(node: SyntaxTreeNode, page: _PageBuilder) -> None:
     for text, label in _rows(node):
         page.add("row", text, label)
     page.lead = ""

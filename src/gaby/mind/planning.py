@@ -8,19 +8,19 @@ runbook helps, a few tools that fit and only read. All of it follows from the si
 from collections.abc import Iterable
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.answering import WELL, answer, answered
-from gaby.mind.exploring import explore
+from gaby.mind.answers import WELL, answer, answered
+from gaby.mind.exploration import explore
+from gaby.mind.fix_verification import looks
 from gaby.mind.handover import wants_person
-from gaby.mind.investigation import Diagnosis, Investigation, Undecided
-from gaby.mind.looking_again import looks
-from gaby.mind.parts import parts
+from gaby.mind.investigation import Diagnosis, SituationAnalysis, UndecidedCondition
 from gaby.mind.questions import is_plain_question
 from gaby.mind.replies import note_text
 from gaby.mind.runbook_calls import identifying, reads
 from gaby.mind.runbooks import document_of
 from gaby.mind.search_queries import queries
-from gaby.mind.situations import Found, NextStep, PlannedCall, Situation
-from gaby.mind.understanding import by_symptom, things, why_unread
+from gaby.mind.situation_parts import by_symptom, things, why_unread
+from gaby.mind.situations import FoundPassage, NextCall, NextStep, Situation
+from gaby.mind.ticket_parts import parts
 from gaby.mind.withheld_changes import may_be_made
 
 MOST_CALLS = 8
@@ -38,8 +38,8 @@ def next_step(situation: Situation, embed: Embed) -> NextStep:
     if not situation.searched:
         return NextStep("retrieve", _first_queries(situation, embed), why="The handbook may know this.")
     if why_unread(situation):
-        return _answered(Investigation(situation, embed)) or _unread(situation, embed)
-    if reason := _is_over(Investigation(situation, embed)):
+        return _answered(SituationAnalysis(situation, embed)) or _unread(situation, embed)
+    if reason := _is_over(SituationAnalysis(situation, embed)):
         return NextStep("conclude", why=reason)
     return _together(situation, [_next(each, embed) for each in things(situation, embed)])
 
@@ -49,7 +49,7 @@ def asks_for_person(situation: Situation) -> bool:
 
 
 def _next(situation: Situation, embed: Embed) -> NextStep:
-    investigation = Investigation(situation, embed)
+    investigation = SituationAnalysis(situation, embed)
     if query := _second_query(investigation):
         return NextStep("retrieve", (query,), why="Something came up that the handbook may know.")
     for step in _steps(investigation):
@@ -62,7 +62,7 @@ def _unread(situation: Situation, embed: Embed) -> NextStep:
     """What rules cannot read is looked into no further than to see who wrote it, and what the one runbook wants to see
     of which it says a symptom."""
     followed = by_symptom(situation, embed)
-    investigation = Investigation(followed or situation, embed)
+    investigation = SituationAnalysis(followed or situation, embed)
     step = _look(investigation, ())
     for fitting in investigation.books[:1] if followed else ():
         step = step or _look(investigation, reads(investigation, fitting).made)
@@ -86,21 +86,21 @@ def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
     return NextStep("call", calls=tuple(once.values())[:MOST_CALLS], why=reading[0].why)
 
 
-def prose(situation: Situation, investigation: Investigation) -> list[Found]:
+def prose(situation: Situation, investigation: SituationAnalysis) -> list[FoundPassage]:
     """Passages that are for everybody: runbooks are for those who work here."""
     books = {each.key for each in investigation.all_books}
     return [each for each in situation.passages if document_of(each.citation) not in books]
 
 
 def _first_queries(situation: Situation, embed: Embed) -> tuple[str, ...]:
-    danger = [DANGER] if Investigation(situation, embed).is_dangerous else []
+    danger = [DANGER] if SituationAnalysis(situation, embed).is_dangerous else []
     asked = [situation.title[:240]] if situation.title.strip() else []
     each = [query for part in parts(situation.title, situation.text) for query in queries(part, _FOR_A_PART)]
     found = dict.fromkeys([*danger, *each, *asked, *queries(situation.ticket)])
     return tuple(found)[: max(_QUERIES, len(danger) + len(each))] or (" ".join(situation.ticket[:240].split()),)
 
 
-def _second_query(investigation: Investigation) -> str | None:
+def _second_query(investigation: SituationAnalysis) -> str | None:
     """What was asked for is known only if the loop says so; else nothing is asked twice."""
     asked = investigation.situation.queries
     if not asked:
@@ -110,7 +110,7 @@ def _second_query(investigation: Investigation) -> str | None:
     return None
 
 
-def _is_over(investigation: Investigation) -> str:
+def _is_over(investigation: SituationAnalysis) -> str:
     if any(call.outcome == "asked" for call in investigation.changes):
         return "A change waits for a person's consent."
     if any(call.outcome == "unknown" for call in investigation.changes):
@@ -120,7 +120,7 @@ def _is_over(investigation: Investigation) -> str:
     return ""
 
 
-def _steps(investigation: Investigation) -> Iterable[NextStep | None]:
+def _steps(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
     """Each only when those before it have nothing to do."""
     if any(call.outcome in {"done", "simulated"} for call in investigation.changes):
         diagnosis = investigation.diagnosis
@@ -137,7 +137,7 @@ def _steps(investigation: Investigation) -> Iterable[NextStep | None]:
         yield _fresh(investigation, explore(investigation), "No runbook explains it, so what fits is looked at.")
 
 
-def _answered(investigation: Investigation) -> NextStep | None:
+def _answered(investigation: SituationAnalysis) -> NextStep | None:
     situation = investigation.situation
     is_read = not why_unread(situation)
     if investigation.is_dangerous or (is_read and not is_plain_question(situation.ticket)):
@@ -147,7 +147,7 @@ def _answered(investigation: Investigation) -> NextStep | None:
     return NextStep("conclude", why="The handbook answers it.") if is_answered else None
 
 
-def _runbooks(investigation: Investigation) -> Iterable[NextStep | None]:
+def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
     for fitting in investigation.books:
         yield _look(investigation, reads(investigation, fitting).made)
         found = investigation.holding(fitting)
@@ -155,23 +155,23 @@ def _runbooks(investigation: Investigation) -> Iterable[NextStep | None]:
             yield _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
             yield _change(investigation, found)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
-        elif isinstance(found, Undecided) and found == investigation.undecided:
+        elif isinstance(found, UndecidedCondition) and found == investigation.undecided:
             yield NextStep("conclude", why=found.told[:300])
 
 
-def _look(investigation: Investigation, wanted: Iterable[PlannedCall]) -> NextStep | None:
+def _look(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextStep | None:
     """Together with whatever is still open about who is asking: all of it only reads."""
     first = [] if investigation.before.calls and investigation.ownership.is_known else identifying(investigation)
     return _fresh(investigation, [*first, *wanted], "To see what is the case.")
 
 
-def _change(investigation: Investigation, diagnosis: Diagnosis) -> NextStep | None:
+def _change(investigation: SituationAnalysis, diagnosis: Diagnosis) -> NextStep | None:
     """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
     calls = may_be_made(investigation, diagnosis, note_text(investigation, diagnosis))
     return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.book.title)
 
 
-def _fresh(investigation: Investigation, calls: Iterable[PlannedCall], why: str, since: int = 0) -> NextStep | None:
+def _fresh(investigation: SituationAnalysis, calls: Iterable[NextCall], why: str, since: int = 0) -> NextStep | None:
     """Those that were not made yet, whatever came of them."""
     once = {call.key: call for call in calls}
     open_ones = [call for key, call in once.items() if not investigation.was_made(key, since)][:MOST_CALLS]

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 
 from gaby.mind.changes import asked_changes
-from gaby.mind.forms import form_of
+from gaby.mind.key_sentences import SYMPTOM, gist, is_courtesy
 from gaby.mind.question_terms import asked_terms, telling_terms
 from gaby.mind.sentences import split
 from gaby.mind.signatures import unframed
-from gaby.mind.telling import SYMPTOM, gist, is_courtesy
+from gaby.mind.ticket_features import form_of
 
 _READ = 4000
 _MOST_QUESTIONS = 6
@@ -113,7 +113,7 @@ _OWNED = re.compile(r"\b(?:my|our|me|us|this|the|it|please|pls|for|from)\b", re.
 
 
 @dataclass(frozen=True)
-class Asked:
+class TicketQuestion:
     question: str
     told: str = ""
     """What else the ticket says: its title, and what stands beside the question."""
@@ -180,11 +180,11 @@ def _title(ticket: str) -> str:
     return title if blank and "\n" not in title else ""
 
 
-def asked_in(ticket: str) -> list[Asked]:
+def asked_in(ticket: str) -> list[TicketQuestion]:
     """Questions that stand in one sentence, apart. One that points back is asked together with what it points to; a
     ticket without a question is asked as a whole."""
     own, asking = _own(ticket), set(questions(ticket))
-    found: list[Asked] = []
+    found: list[TicketQuestion] = []
     title, before = _title(ticket), ""
     for sentence in own:
         if sentence in asking:
@@ -192,12 +192,12 @@ def asked_in(ticket: str) -> list[Asked]:
             for each in _clauses(sentence):
                 says = len(set(telling_terms(each)))
                 points_back = bool(_POINTS_BACK.search(each)) or not says
-                found.append(Asked(each, beside, before if points_back else "", title))
+                found.append(TicketQuestion(each, beside, before if points_back else "", title))
                 before = each if says >= _SHORT else before
         elif len(set(telling_terms(sentence))) >= _SHORT:
             before = sentence
     whole = " ".join(unframed(gist(ticket, _READ)).split())
-    return list(dict.fromkeys(found))[:_MOST_QUESTIONS] or ([Asked(whole)] if asked_terms(whole) else [])
+    return list(dict.fromkeys(found))[:_MOST_QUESTIONS] or ([TicketQuestion(whole)] if asked_terms(whole) else [])
 
 
 def _clauses(sentence: str) -> list[str]:

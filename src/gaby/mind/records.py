@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any, cast
 
 from gaby.mind.fields import statements
-from gaby.mind.showing import read_back
-from gaby.mind.situations import SeenCall
+from gaby.mind.result_preview import read_back
+from gaby.mind.situations import PastCall
 from gaby.mind.tool_names import short_name
 from gaby.mind.words import spelled, stem, stems, words
 
@@ -33,7 +33,7 @@ _Object = tuple[tuple[str, ...], dict[str, Any] | None, Rows]
 
 @dataclass(frozen=True)
 class Record:
-    call: SeenCall
+    call: PastCall
     path: tuple[str, ...]
     fields: Mapping[str, Any]
     """By names in one spelling: plain values, lists of them, and None."""
@@ -49,7 +49,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Collection:
+class RecordCollection:
     """All records of one place, over all calls of the tool."""
 
     place: Place
@@ -63,10 +63,10 @@ class Collection:
         return called(self.place, nouns)
 
 
-class View:
+class RecordView:
     """The latest answer to every call."""
 
-    def __init__(self, calls: Sequence[SeenCall]) -> None:
+    def __init__(self, calls: Sequence[PastCall]) -> None:
         latest = {call.key: call for call in calls if call.outcome == "done" and call.lane == "read"}
         self.calls = sorted(latest.values(), key=lambda call: call.number)
         found: dict[Place, list[Record]] = {}
@@ -77,7 +77,7 @@ class View:
                 here = found.setdefault((call.tool, path), [])
                 if fields is not None:
                     here.append(Record(call, path, fields, rows))
-        self.collections = [Collection(place, tuple(records)) for place, records in found.items()]
+        self.collections = [RecordCollection(place, tuple(records)) for place, records in found.items()]
 
     @cached_property
     def records(self) -> list[Record]:
@@ -89,7 +89,7 @@ class View:
         return frozenset(name for collection in self.collections for name in collection.names)
 
 
-def nearest(records: Sequence[Record], view: View) -> list[list[Record]]:
+def nearest(records: Sequence[Record], view: RecordView) -> list[list[Record]]:
     """The records themselves, what they stand in from the inside out, and what stands in them.
 
     A condition holds for the token of a top-up, and the number that is meant is the top-up's own."""

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.investigation import Diagnosis, SituationAnalysis
 from gaby.mind.records import Record, called, nearest
 from gaby.mind.runbooks import Advice
 from gaby.mind.runbooks.comparison import moment
 from gaby.mind.runbooks.conditions import FieldTest
 from gaby.mind.runbooks.evaluation import resolve
 from gaby.mind.runbooks.statements import ASKS, REQUESTER, TELLS
-from gaby.mind.situations import SeenCall
+from gaby.mind.situations import PastCall
 from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_names import short_name
 from gaby.mind.words import spelled, terms, words
@@ -43,7 +43,7 @@ _OPENINGS = {
 }
 
 
-def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def reply(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """What is the case, what was done, what is left to do, and who does it."""
     branch = diagnosis.branch
     remedies = investigation.remedies(diagnosis)
@@ -65,7 +65,7 @@ def reply(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     return [each for each in found if each is not None and each.text]
 
 
-def unsent(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def unsent(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """Sentences that were meant for the requester and were not sent, with the reason."""
     found: list[CitedSentence] = []
     for each in (*diagnosis.branch.told, *diagnosis.branch.asked):
@@ -78,7 +78,7 @@ def unsent(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSent
     return found
 
 
-def notes(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def notes(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """For colleagues: the cause, what shows it, and what the runbook says besides."""
     branch = diagnosis.branch
     calls = _shown_by(diagnosis)
@@ -91,7 +91,7 @@ def notes(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSente
     return [*found, *unsent(investigation, diagnosis)]
 
 
-def told_afterwards(investigation: Investigation, diagnosis: Diagnosis) -> list[CitedSentence]:
+def told_afterwards(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """For colleagues who make the change themselves: what the runbook then wants the requester to be told."""
     said = [(each, _filled(_without_opening(each.text), investigation, diagnosis)) for each in diagnosis.branch.told]
     return [
@@ -101,7 +101,7 @@ def told_afterwards(investigation: Investigation, diagnosis: Diagnosis) -> list[
     ]
 
 
-def note_text(investigation: Investigation, diagnosis: Diagnosis) -> str:
+def note_text(investigation: SituationAnalysis, diagnosis: Diagnosis) -> str:
     """The same on one line, for a tool that takes a reason or a note."""
     told = [each.text for each in notes(investigation, diagnosis)[: 1 + _MANY]]
     return " ".join(dict.fromkeys(told))
@@ -110,7 +110,7 @@ def note_text(investigation: Investigation, diagnosis: Diagnosis) -> str:
 def _said(
     text: str,
     advice: Advice,
-    investigation: Investigation,
+    investigation: SituationAnalysis,
     diagnosis: Diagnosis,
     *,
     short_of: bool = False,
@@ -126,7 +126,7 @@ def _said(
 
 
 def _afterwards(
-    advice: Advice, investigation: Investigation, diagnosis: Diagnosis, remedies: Sequence[SeenCall]
+    advice: Advice, investigation: SituationAnalysis, diagnosis: Diagnosis, remedies: Sequence[PastCall]
 ) -> CitedSentence | None:
     filled = _filled(_without_opening(advice.text), investigation, diagnosis)
     cited = (advice.citation, *(call.citation for call in remedies), *filled.used)
@@ -152,7 +152,7 @@ def _asked(text: str) -> str:
     return f"{_OPENINGS.get(how, f'Please tell us {how}')} {_THEY.sub('you', rest)}"
 
 
-def _waiting(investigation: Investigation, citation: str) -> list[CitedSentence]:
+def _waiting(investigation: SituationAnalysis, citation: str) -> list[CitedSentence]:
     waits = [call for call in investigation.changes if call.outcome == "asked"]
     if not waits:
         return []
@@ -160,17 +160,17 @@ def _waiting(investigation: Investigation, citation: str) -> list[CitedSentence]
     return [CitedSentence(text, (citation, *(call.citation for call in waits)), released=True)]
 
 
-def _handed(advice: Advice, done: Sequence[SeenCall]) -> CitedSentence:
+def _handed(advice: Advice, done: Sequence[PastCall]) -> CitedSentence:
     team = _TEAM.search(advice.text)
     text = f"It goes to {team[1]}." if team else "A colleague takes it from here."
     return CitedSentence(text, (advice.citation, *(call.citation for call in done)), released=True)
 
 
-def _what_was_done(calls: Sequence[SeenCall]) -> str:
+def _what_was_done(calls: Sequence[PastCall]) -> str:
     return f"This was done: {_named(calls)}."
 
 
-def _named(calls: Sequence[SeenCall]) -> str:
+def _named(calls: Sequence[PastCall]) -> str:
     return ", ".join(dict.fromkeys(" ".join(words(short_name(call.tool))) for call in calls))
 
 
@@ -178,7 +178,7 @@ def _shown_by(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(dict.fromkeys(record.call.citation for record in diagnosis.by))[:_MANY]
 
 
-def _evidence(investigation: Investigation, diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
+def _evidence(investigation: SituationAnalysis, diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
     """The fields that the conditions speak of, of the things that they name, with their values."""
     scene = investigation.scene(diagnosis.book, investigation.before)
     tests = [each for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)]
@@ -196,7 +196,7 @@ def _evidence(investigation: Investigation, diagnosis: Diagnosis) -> Iterable[tu
 
 
 @dataclass(frozen=True)
-class _Filled:
+class _FilledTemplate:
     text: str
     used: tuple[str, ...]
     """The calls that gave the values."""
@@ -204,7 +204,7 @@ class _Filled:
     """Why a field has no value. The text then has its name."""
 
 
-def _filled(text: str, investigation: Investigation, diagnosis: Diagnosis) -> _Filled:
+def _filled(text: str, investigation: SituationAnalysis, diagnosis: Diagnosis) -> _FilledTemplate:
     """With values in the place of fields in backticks."""
     used: list[str] = []
     missing: list[str] = []
@@ -227,10 +227,10 @@ def _filled(text: str, investigation: Investigation, diagnosis: Diagnosis) -> _F
         missing.append(f"`{found[1]}` has no value")
         return found[1]
 
-    return _Filled(_TICKED.sub(value, text), tuple(dict.fromkeys(used)), ", ".join(dict.fromkeys(missing)))
+    return _FilledTemplate(_TICKED.sub(value, text), tuple(dict.fromkeys(used)), ", ".join(dict.fromkeys(missing)))
 
 
-def _speakable(investigation: Investigation, diagnosis: Diagnosis) -> list[Record]:
+def _speakable(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[Record]:
     """What the runbook's own tools told of the requester and of nobody in particular."""
     among = [each for each in investigation.before.records if short_name(each.call.tool) in diagnosis.book.tools]
     return investigation.ownership.readable(among)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gaby.mind.investigation import Diagnosis, Fitting, Investigation
+from gaby.mind.investigation import Diagnosis, FittingRunbook, SituationAnalysis
 from gaby.mind.records import Record
-from gaby.mind.runbooks import RunbookCall, Scene, Selector, matching
+from gaby.mind.runbooks import EvaluationContext, RunbookCall, Selector, matching
 from gaby.mind.runbooks.comparison import figure
 from gaby.mind.runbooks.model import RequesterAddress
-from gaby.mind.situations import PlannedCall
+from gaby.mind.situations import NextCall
 from gaby.mind.tool_choice import ToolCard
-from gaby.mind.values import Filling, MissingValue, Values, takes_an_address
+from gaby.mind.values import ArgumentResolution, ArgumentResolver, MissingValue, takes_an_address
 from gaby.mind.words import spelled
 
 _MOST = 8
@@ -30,41 +30,45 @@ class MissingArgument:
 
 
 @dataclass(frozen=True)
-class Calls:
-    made: tuple[PlannedCall, ...] = ()
+class ResolvedCalls:
+    made: tuple[NextCall, ...] = ()
     missing: tuple[MissingArgument, ...] = ()
 
 
-def values(investigation: Investigation, content: str = "", tools: frozenset[str] = frozenset()) -> Values:
-    return Values(investigation.situation, investigation.before, investigation.ownership, content, tools)
+def values(
+    investigation: SituationAnalysis, content: str = "", tools: frozenset[str] = frozenset()
+) -> ArgumentResolver:
+    return ArgumentResolver(investigation.situation, investigation.before, investigation.ownership, content, tools)
 
 
-def identifying(investigation: Investigation) -> list[PlannedCall]:
+def identifying(investigation: SituationAnalysis) -> list[NextCall]:
     """Reads that show who is asking, by nothing but the address: with tools whose rows have a declared owner."""
     address = investigation.situation.requester
     if not address:
         return []
-    found: list[PlannedCall] = []
+    found: list[NextCall] = []
     for card in investigation.situation.tools:
         name = takes_an_address(card) if card.lane == "read" and card.declares.owner else ""
         if name:
             filled = values(investigation).fill(card, {name: RequesterAddress()})
-            found += [PlannedCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
+            found += [NextCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
     return found[:_IDENTITIES]
 
 
-def reads(investigation: Investigation, fitting: Fitting, diagnosis: Diagnosis | None = None) -> Calls:
+def reads(
+    investigation: SituationAnalysis, fitting: FittingRunbook, diagnosis: Diagnosis | None = None
+) -> ResolvedCalls:
     """What a runbook wants to see; with a cause that holds, what it wants to see then."""
     wanted = fitting.book.steps if diagnosis is None else diagnosis.branch.wanted
     return _gathered(investigation, fitting, wanted, "read", diagnosis, "")
 
 
-def writes(investigation: Investigation, diagnosis: Diagnosis, content: str) -> Calls:
-    fitting = Fitting(diagnosis.book, diagnosis.fit)
+def writes(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> ResolvedCalls:
+    fitting = FittingRunbook(diagnosis.book, diagnosis.fit)
     return _gathered(investigation, fitting, diagnosis.branch.wanted, "write", diagnosis, content)
 
 
-def card_of(investigation: Investigation, wanted: RunbookCall, lane: str) -> ToolCard | None:
+def card_of(investigation: SituationAnalysis, wanted: RunbookCall, lane: str) -> ToolCard | None:
     """The first tool of that name that was not refused and did not fail; the name may say which connector's."""
     cards = [*investigation.tools.get(wanted.tool, ())]
     cards += [card for card in investigation.situation.tools if card.name == wanted.tool]
@@ -77,14 +81,14 @@ def card_of(investigation: Investigation, wanted: RunbookCall, lane: str) -> Too
 
 
 def _gathered(
-    investigation: Investigation,
-    fitting: Fitting,
+    investigation: SituationAnalysis,
+    fitting: FittingRunbook,
     wanted: Sequence[RunbookCall],
     lane: str,
     diagnosis: Diagnosis | None,
     content: str,
-) -> Calls:
-    made: dict[str, PlannedCall] = {}
+) -> ResolvedCalls:
+    made: dict[str, NextCall] = {}
     missing: list[MissingArgument] = []
     at_hand = values(investigation, content, fitting.book.tools)
     scene = investigation.scene(fitting.book, investigation.before)
@@ -95,14 +99,18 @@ def _gathered(
         for filled in _filled(at_hand, card, each, scene, diagnosis):
             missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
-                call = PlannedCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
+                call = NextCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
                 made.setdefault(call.key, call)
-    return Calls(tuple(made.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
+    return ResolvedCalls(tuple(made.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
 
 
 def _filled(
-    at_hand: Values, card: ToolCard, wanted: RunbookCall, scene: Scene, diagnosis: Diagnosis | None
-) -> Iterator[Filling]:
+    at_hand: ArgumentResolver,
+    card: ToolCard,
+    wanted: RunbookCall,
+    scene: EvaluationContext,
+    diagnosis: Diagnosis | None,
+) -> Iterator[ArgumentResolution]:
     shows = diagnosis.by if diagnosis else ()
     given = dict(wanted.given)
     if wanted.of is None:
@@ -111,7 +119,9 @@ def _filled(
     chosen = _selected(wanted.of, scene, shows)
     if not chosen and card.lane == "write":
         tests = " and ".join(each.words for each in wanted.of.tests)
-        yield Filling(missing=(MissingValue(wanted.of.words, f"there is none{f' whose {tests}' if tests else ''}"),))
+        yield ArgumentResolution(
+            missing=(MissingValue(wanted.of.words, f"there is none{f' whose {tests}' if tests else ''}"),)
+        )
         return
     # What is chosen comes first; the records beside it, such as the user, only for what it does not have.
     fillings = [
@@ -122,12 +132,12 @@ def _filled(
     ]
     if not wanted.of.each and len({repr(each.arguments) for each in fillings}) > 1:
         why = f"several things are meant by “the {wanted.of.words}”, and only one can be"
-        yield Filling(missing=(MissingValue(wanted.of.words, why),))
+        yield ArgumentResolution(missing=(MissingValue(wanted.of.words, why),))
         return
     yield from fillings
 
 
-def _selected(selector: Selector, scene: Scene, shows: Sequence[Record]) -> list[Record]:
+def _selected(selector: Selector, scene: EvaluationContext, shows: Sequence[Record]) -> list[Record]:
     """Among the records that show the trouble, if any of them is such a thing; else among all that may be spoken of."""
     collections = {each.place: each.called(selector.nouns) for each in scene.collections if each.records}
     best = max(collections.values(), default=0)
@@ -145,5 +155,5 @@ def _selected(selector: Selector, scene: Scene, shows: Sequence[Record]) -> list
     return found
 
 
-def _why(wanted: RunbookCall, fitting: Fitting) -> str:
+def _why(wanted: RunbookCall, fitting: FittingRunbook) -> str:
     return f"{fitting.book.title}: {wanted.words}"[:300]

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import labelled
-from gaby.mind.bm25 import Ranker
+from gaby.mind import labelled_data
+from gaby.mind.bm25 import Bm25Ranker
 from gaby.mind.entities import KINDS, extract
-from gaby.mind.labelled import Mark, SummaryCase
+from gaby.mind.labelled_data import Mark, SummaryCase
 from gaby.mind.summaries import CitedSentence, summarise
 from gaby.mind.tool_choice import ToolCard, choose
 from gaby.mind.triage import INTENTS, triage
@@ -19,7 +19,7 @@ from gaby.mind.verdicts import judge
 from gaby.mind.words import terms
 
 
-class Score(NamedTuple):
+class MetricScore(NamedTuple):
     part: str
     measure: str
     value: float
@@ -28,10 +28,10 @@ class Score(NamedTuple):
     """What something much simpler reaches on the same cases."""
 
 
-def entities() -> Iterator[Score]:
+def entities() -> Iterator[MetricScore]:
     found: set[tuple[int, Mark]] = set()
     wanted: set[tuple[int, Mark]] = set()
-    for place, case in enumerate(labelled.marked_texts()):
+    for place, case in enumerate(labelled_data.marked_texts()):
         found |= {(place, (entity.kind, entity.start, entity.end)) for entity in extract(case.text)}
         wanted |= {(place, mark) for mark in case.marks}
     for kind in ("all", *KINDS):
@@ -39,60 +39,68 @@ def entities() -> Iterator[Score]:
         theirs = {each for each in wanted if kind in {"all", each[1][0]}}
         precision, recall = _share(len(ours & theirs), len(ours)), _share(len(ours & theirs), len(theirs))
         for measure, value in (("precision", precision), ("recall", recall), ("F1", _f1(precision, recall))):
-            yield Score("entities", f"{measure} of {kind}", value, len(theirs))
+            yield MetricScore("entities", f"{measure} of {kind}", value, len(theirs))
 
 
-def tickets(embed: Embed) -> Iterator[Score]:
-    rows = labelled.triage_rows()
+def tickets(embed: Embed) -> Iterator[MetricScore]:
+    rows = labelled_data.triage_rows()
     results = [triage(row["text"], embed) for row in rows]
     intents = [(result.intent, row["intent"]) for result, row in zip(results, rows, strict=True)]
     urgencies = [(result.urgency, row["urgency"]) for result, row in zip(results, rows, strict=True)]
     worth = [(result.worth_investigating, row["worth"]) for result, row in zip(results, rows, strict=True)]
     lost = sum(wanted and not found for found, wanted in worth)
-    yield Score("triage", "intent accuracy", _right(intents), len(rows), _majority(row["intent"] for row in rows))
-    yield Score("triage", "intent macro F1", _macro_f1(intents), len(rows), _macro_f1([("bug", b) for _, b in intents]))
+    yield MetricScore("triage", "intent accuracy", _right(intents), len(rows), _majority(row["intent"] for row in rows))
+    yield MetricScore(
+        "triage", "intent macro F1", _macro_f1(intents), len(rows), _macro_f1([("bug", b) for _, b in intents])
+    )
     sure = [pair for pair, result in zip(intents, results, strict=True) if result.confidence >= 0.5]
-    yield Score("triage", "intent accuracy where confident", _right(sure), len(sure))
-    yield Score("triage", "urgency accuracy", _right(urgencies), len(rows), _majority(row["urgency"] for row in rows))
-    yield Score("triage", "worth investigating accuracy", _right(worth), len(rows), _majority(b for _, b in worth))
-    yield Score("triage", "share of worthy tickets kept", 1 - _share(lost, sum(b for _, b in worth)), len(rows))
+    yield MetricScore("triage", "intent accuracy where confident", _right(sure), len(sure))
+    yield MetricScore(
+        "triage", "urgency accuracy", _right(urgencies), len(rows), _majority(row["urgency"] for row in rows)
+    )
+    yield MetricScore(
+        "triage", "worth investigating accuracy", _right(worth), len(rows), _majority(b for _, b in worth)
+    )
+    yield MetricScore("triage", "share of worthy tickets kept", 1 - _share(lost, sum(b for _, b in worth)), len(rows))
 
 
-def choices(embed: Embed) -> Iterator[Score]:
-    cards = labelled.tools()
-    needs = labelled.needs()
+def choices(embed: Embed) -> Iterator[MetricScore]:
+    cards = labelled_data.tools()
+    needs = labelled_data.needs()
     chosen = [[each.name for each in choose(need, cards, extract(need), embed, 5)] for need, _ in needs]
-    ranker = Ranker([terms(f"{card.name} {card.description}") for card in cards])
+    ranker = Bm25Ranker([terms(f"{card.name} {card.description}") for card in cards])
     plain = [_by_words_alone(ranker, need, cards) for need, _ in needs]
     for limit in (1, 5):
         wanted = [tools for _, tools in needs]
-        yield Score(
+        yield MetricScore(
             "tool choice", f"recall@{limit}", _recall(chosen, wanted, limit), len(needs), _recall(plain, wanted, limit)
         )
 
 
-def _by_words_alone(ranker: Ranker, need: str, cards: Sequence[ToolCard]) -> list[str]:
+def _by_words_alone(ranker: Bm25Ranker, need: str, cards: Sequence[ToolCard]) -> list[str]:
     best = np.argsort(-ranker.scores(Counter(terms(need))), kind="stable")[:5]
     return [cards[int(place)].name for place in best]
 
 
-def summaries(embed: Embed) -> Iterator[Score]:
-    cases = list(labelled.summary_cases())
+def summaries(embed: Embed) -> Iterator[MetricScore]:
+    cases = list(labelled_data.summary_cases())
     made = [summarise(case.question, case.passages, embed, 4).sentences for case in cases]
     facts = [(fact, sentences) for case, sentences in zip(cases, made, strict=True) for fact in case.facts]
     opening = [(fact, _first_sentences(case)) for case in cases for fact in case.facts]
     copied = [_is_copied(sentence, case) for case, sentences in zip(cases, made, strict=True) for sentence in sentences]
     nothing = [not sentences for case, sentences in zip(cases, made, strict=True) if not case.facts]
     covered, first = (sum(_is_told(fact, told) for fact, told in each) for each in (facts, opening))
-    yield Score("summaries", "facts covered", _share(covered, len(facts)), len(facts), _share(first, len(facts)))
-    yield Score("summaries", "verbatim with the right source", _share(sum(copied), len(copied)), len(copied))
-    yield Score("summaries", "silent when nothing fits", _share(sum(nothing), len(nothing)), len(nothing), 0.0)
+    yield MetricScore("summaries", "facts covered", _share(covered, len(facts)), len(facts), _share(first, len(facts)))
+    yield MetricScore("summaries", "verbatim with the right source", _share(sum(copied), len(copied)), len(copied))
+    yield MetricScore("summaries", "silent when nothing fits", _share(sum(nothing), len(nothing)), len(nothing), 0.0)
 
 
-def verdicts() -> Iterator[Score]:
-    cases = list(labelled.verdict_cases())
+def verdicts() -> Iterator[MetricScore]:
+    cases = list(labelled_data.verdict_cases())
     right = sum(judge(case).verdict == wanted for case, wanted in cases)
-    yield Score("verdicts", "accuracy", _share(right, len(cases)), len(cases), _majority(wanted for _, wanted in cases))
+    yield MetricScore(
+        "verdicts", "accuracy", _share(right, len(cases)), len(cases), _majority(wanted for _, wanted in cases)
+    )
 
 
 def _is_told(fact: CitedSentence, sentences: Iterable[CitedSentence]) -> bool:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gaby.mind.entities import Entity, EntityKind, extract
+from gaby.mind.key_sentences import is_courtesy, telling
 from gaby.mind.sentences import Sentence, split
-from gaby.mind.telling import is_courtesy, telling
 from gaby.mind.words import STOP_WORDS, stem, terms, words
 
 READ = 20_000

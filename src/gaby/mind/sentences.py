@@ -36,7 +36,7 @@ class Sentence:
 
 
 @dataclass(slots=True)
-class _Line:
+class _TextLine:
     start: int
     end: int
     """Without the blanks around it."""
@@ -90,10 +90,10 @@ def split(text: str) -> list[Sentence]:
 
 def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:
     """Stretches in which the only ends of sentences are full stops and their like."""
-    held: _Line | None = None
+    held: _TextLine | None = None
     for line in _lines(text):
         if held and line and _goes_on(held, line):
-            held = _Line(held.start, line.end, held.kind, line.text, opens=held.opens)
+            held = _TextLine(held.start, line.end, held.kind, line.text, opens=held.opens)
             continue
         if held:
             yield held.start, held.end, held.kind
@@ -102,7 +102,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:
         yield held.start, held.end, held.kind
 
 
-def _lines(text: str) -> Iterator[_Line | None]:
+def _lines(text: str) -> Iterator[_TextLine | None]:
     """Every line; none where one is empty."""
     at = 0
     fenced = False
@@ -118,7 +118,7 @@ def _lines(text: str) -> Iterator[_Line | None]:
         fence = _FENCE.match(stripped) is not None
         kind, opens = ("code", True) if fenced or fence else _kind_of(raw, stripped)
         fenced ^= fence
-        yield _Line(start, end, kind, stripped, opens=opens, indented=raw[0].isspace())
+        yield _TextLine(start, end, kind, stripped, opens=opens, indented=raw[0].isspace())
 
 
 def _kind_of(raw: str, line: str) -> tuple[SentenceKind, bool]:
@@ -136,7 +136,7 @@ def _kind_of(raw: str, line: str) -> tuple[SentenceKind, bool]:
     return ("field", True) if _FIELD.match(line) else ("prose", False)
 
 
-def _goes_on(line: _Line, following: _Line) -> bool:
+def _goes_on(line: _TextLine, following: _TextLine) -> bool:
     """Whether the line break between them is only where a mail program broke the line."""
     if following.opens or following.kind in {"log", "code"} or line.kind in {"log", "header"}:
         return False

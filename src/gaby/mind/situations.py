@@ -9,14 +9,14 @@ from gaby.kernel.outcomes import CallOutcome
 from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.urgency import Urgency
-from gaby.mind.verdicts import Case, Judgement
+from gaby.mind.verdicts import RuleVerdict, VerdictCase
 from gaby.safety import Lane
 
 _DEEPEST = 12
 
 
 @dataclass(frozen=True)
-class SeenCall:
+class PastCall:
     """A call that was made, in the order of its number."""
 
     number: int
@@ -40,7 +40,7 @@ class SeenCall:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPassage:
     """A passage of the knowledge, as it stands in its document."""
 
     citation: str
@@ -66,9 +66,9 @@ class Situation:
     """Somebody who works here wrote it, for Gaby to do."""
     searched: bool = False
     """The knowledge was asked already."""
-    passages: Sequence[Found] = ()
+    passages: Sequence[FoundPassage] = ()
     """The best first."""
-    calls: Sequence[SeenCall] = ()
+    calls: Sequence[PastCall] = ()
     tools: Sequence[ToolCard] = ()
     """Those that may be called now."""
     nudges: Sequence[str] = ()
@@ -93,7 +93,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class PlannedCall:
+class NextCall:
     tool: str
     arguments: Mapping[str, Any]
     why: str
@@ -109,15 +109,15 @@ class PlannedCall:
 class NextStep:
     kind: Literal["retrieve", "call", "conclude"]
     queries: tuple[str, ...] = ()
-    calls: tuple[PlannedCall, ...] = ()
+    calls: tuple[NextCall, ...] = ()
     """Reads are independent of each other. Writes come one after the other, in this order."""
     why: str = ""
 
 
 @dataclass(frozen=True)
-class Conclusion:
-    case: Case
-    judgement: Judgement
+class RuleConclusion:
+    case: VerdictCase
+    judgement: RuleVerdict
     sentences: tuple[CitedSentence, ...] = ()
     """The reply to the requester. Empty when there is nothing that could be cited."""
     notes: tuple[CitedSentence, ...] = field(default=())

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.bm25 import Ranker
-from gaby.mind.fields import Field, Statement, statements
+from gaby.mind.bm25 import Bm25Ranker
+from gaby.mind.fields import FieldStatement, NamedField, statements
 from gaby.mind.states import TROUBLE
 from gaby.mind.synonyms import widened
 from gaby.mind.words import stem, terms, words
 
 
 @dataclass(frozen=True)
-class Passage:
+class SummaryPassage:
     citation: str
     text: str
 
@@ -30,7 +30,7 @@ class CitedSentence:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ExtractiveSummary:
     sentences: tuple[CitedSentence, ...]
 
 
@@ -61,18 +61,20 @@ _OWN_WEIGHT = 0.5
 _AROUND = 0.2
 
 
-def summarise(question: str, passages: Sequence[Passage], embed: Embed, max_sentences: int = 5) -> Summary:
+def summarise(
+    question: str, passages: Sequence[SummaryPassage], embed: Embed, max_sentences: int = 5
+) -> ExtractiveSummary:
     """The most fitting first. Empty when nothing in the passages has to do with the question."""
     pieces = _merged(piece for passage in passages for piece in _pieces(passage, question))[:_MOST_PIECES]
     if not pieces or max_sentences <= 0 or not terms(question):
-        return Summary(())
+        return ExtractiveSummary(())
     vectors = np.asarray(embed([question[:_READ], *(piece.text for piece in pieces)]), dtype=np.float64)
     fit = _fit(question[:_READ], pieces, vectors[1:] @ vectors[0])
     picked = _picked(fit, vectors[1:], pieces, max_sentences)
-    return Summary(tuple(CitedSentence(pieces[place].text, pieces[place].citations) for place in picked))
+    return ExtractiveSummary(tuple(CitedSentence(pieces[place].text, pieces[place].citations) for place in picked))
 
 
-def _pieces(passage: Passage, question: str) -> Iterator[_Piece]:
+def _pieces(passage: SummaryPassage, question: str) -> Iterator[_Piece]:
     asked = set(terms(question[:_READ]))
     for statement in statements(passage.text):
         if statement.text:
@@ -83,14 +85,14 @@ def _pieces(passage: Passage, question: str) -> Iterator[_Piece]:
             yield _Piece(text, (passage.citation,), is_record=True)
 
 
-def _groups(statement: Statement, asked: set[str]) -> Iterator[list[Field]]:
+def _groups(statement: FieldStatement, asked: set[str]) -> Iterator[list[NamedField]]:
     """The fields of a thing, those that matter together and first, each group in the order in which it was given."""
     places = sorted(range(len(statement.fields)), key=lambda place: -_weight(statement.fields[place], asked))
     for start in range(0, len(places), _FIELDS_TOGETHER):
         yield [statement.fields[place] for place in sorted(places[start : start + _FIELDS_TOGETHER])]
 
 
-def _weight(field: Field, asked: set[str]) -> float:
+def _weight(field: NamedField, asked: set[str]) -> float:
     told = set(terms(field.text))
     return len(told & asked) + 1.5 * bool(told & TROUBLE) - 0.01 * len(field.value)
 
@@ -111,7 +113,7 @@ def _fit(question: str, pieces: Sequence[_Piece], close: NDArray[np.float64]) ->
     """Between 0 and about 1: by the share of the question's words, by meaning, a little by whether it tells of
     trouble."""
     told = [frozenset(terms(piece.text)) for piece in pieces]
-    ranker = Ranker([sorted(each) for each in told])
+    ranker = Bm25Ranker([sorted(each) for each in told])
     asked = dict.fromkeys(terms(question), 1.0)
     shares = _shares(told, ranker, widened(asked, [stem(word) for word in words(question)]), asked)
     trouble = np.array([not TROUBLE.isdisjoint(each) for each in told])
@@ -142,7 +144,7 @@ def _of_sources(pieces: Sequence[_Piece], fit: NDArray[np.float64]) -> NDArray[n
 
 def _shares(
     told: Sequence[frozenset[str]],
-    ranker: Ranker,
+    ranker: Bm25Ranker,
     asked: Mapping[str, float],
     own: Mapping[str, float],
     counted: int = _COUNTED,

@@ -73,19 +73,19 @@ _MINOR = re.compile(r"cents?(?![a-z])|minor|pence", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Support:
+class SupportCheck:
     holds: bool
     why: str = ""
     """When it does not hold."""
 
 
-def support(sentence: str, sources: Sequence[str]) -> Support:
+def support(sentence: str, sources: Sequence[str]) -> SupportCheck:
     """By all cited sources together: one may name the account, and the other the limit."""
     together = "\n".join(source[:_READ] for source in sources)
     if not together.strip() and any(map(str.isalnum, sentence)):
-        return Support(holds=False, why="There is no cited source.")
-    missing = _missing(_in_digits(sentence[:_READ]), _Values(_in_digits(together)))
-    return Support(holds=False, why=f"No cited source says {missing}.") if missing else Support(holds=True)
+        return SupportCheck(holds=False, why="There is no cited source.")
+    missing = _missing(_in_digits(sentence[:_READ]), _SourceValues(_in_digits(together)))
+    return SupportCheck(holds=False, why=f"No cited source says {missing}.") if missing else SupportCheck(holds=True)
 
 
 def _in_digits(text: str) -> str:
@@ -108,7 +108,7 @@ def _counts(text: str, found: re.Match[str]) -> bool:
 
 
 @dataclass
-class _Values:
+class _SourceValues:
     """All that a source gives a value for."""
 
     text: str
@@ -167,7 +167,7 @@ _Date = tuple[str | None, str | None, str | None, str | None]
 """Year, month and day, and how it is spelled where nobody knows which is which."""
 
 
-def _missing(sentence: str, values: _Values) -> str | None:
+def _missing(sentence: str, values: _SourceValues) -> str | None:
     """A value of the sentence that the source does not have."""
     told = list(moments(sentence))
     if other := [each for each in told if values.moments and not values.has_moment(each)]:
@@ -177,7 +177,7 @@ def _missing(sentence: str, values: _Values) -> str | None:
     return _missing_value(sentence, values)
 
 
-def _missing_value(sentence: str, values: _Values) -> str | None:
+def _missing_value(sentence: str, values: _SourceValues) -> str | None:
     entities = extract(sentence)
     if len(entities) > _LOOKED_FOR:
         return "all of this"
@@ -191,7 +191,7 @@ def _missing_value(sentence: str, values: _Values) -> str | None:
     return next(_lacking(sentence, rest, values), None)
 
 
-def _lacking(sentence: str, rest: str, values: _Values) -> Iterator[str]:
+def _lacking(sentence: str, rest: str, values: _SourceValues) -> Iterator[str]:
     """What is no thing of its own: bare numbers, currencies, periods, weekdays and names."""
     yield from (number for number in _numbers(rest) if not values.has_number(number))
     yield from sorted(set(_CURRENCY.findall(rest)) - set(_CURRENCY.findall(values.text)))
@@ -201,7 +201,7 @@ def _lacking(sentence: str, rest: str, values: _Values) -> Iterator[str]:
     yield from (name for name in _NAME.findall(rest) if not values.has_name(name))
 
 
-def _fits(entity: Entity, values: _Values) -> bool | None:
+def _fits(entity: Entity, values: _SourceValues) -> bool | None:
     """None when its numbers decide."""
     if entity.kind == "money" and values.counts_cents:
         return True if values.says(entity) else None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from gaby.mind.packaged import text_of
+from gaby.mind.package_data import text_of
 from gaby.mind.words import stem, words
 
 _WEIGHT = 0.35

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import vectors
-from gaby.mind.arguments.fillable import unfilled
+from gaby.mind.arguments.feasibility import unfilled
 from gaby.mind.arguments.slots import mapping, sequence
-from gaby.mind.bm25 import Ranker
+from gaby.mind.bm25 import Bm25Ranker
 from gaby.mind.changes import asked_changes
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.entities import Entity
@@ -40,7 +40,7 @@ class ToolCard:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ScoredTool:
     name: str
     score: float
     """Between 0 and 1. Low for all of them when nothing fits."""
@@ -68,7 +68,7 @@ _NEAR = 0.1
 
 def choose(
     need: str, tools: Sequence[ToolCard], entities: Sequence[Entity], embed: Embed, limit: int = 5
-) -> list[Choice]:
+) -> list[ScoredTool]:
     """The best first, at most `limit`. The order of `tools` matters only between equals."""
     if not tools or limit <= 0 or not need.strip():
         return []
@@ -80,14 +80,14 @@ def choose(
     base *= min(1.0, max(fit, closest))
     first = np.argsort(-base, kind="stable")[: max(limit, _LOOKED_AT)]
     verbs = asked_changes(need)
-    judge = _Judge(need, asked, entities, verbs)
+    judge = _ToolScorer(need, asked, entities, verbs)
     choices = [judge.judged(tools[place], float(base[place])) for place in map(int, first)]
     if not verbs:
         choices = _reads_first(choices, {tool.name for tool in tools if tool.lane == "write"})
     return sorted(choices, key=lambda choice: -choice.score)[:limit]
 
 
-def _reads_first(choices: Sequence[Choice], writes: set[str]) -> list[Choice]:
+def _reads_first(choices: Sequence[ScoredTool], writes: set[str]) -> list[ScoredTool]:
     """Nobody asked for a change, so whatever changes something comes after the best of those that only look."""
     best = max((choice.score for choice in choices if choice.name not in writes), default=0.0)
     most = best * _BEHIND
@@ -122,7 +122,7 @@ def _semantic(need: str, tools: Sequence[ToolCard], embed: Embed) -> tuple[Score
     return spread.astype(np.float64), max(0.0, high)
 
 
-class _Judge:
+class _ToolScorer:
     """Looks closer at the few tools that came first."""
 
     def __init__(self, need: str, asked: list[str], entities: Sequence[Entity], verbs: frozenset[str]) -> None:
@@ -132,7 +132,7 @@ class _Judge:
         self._verbs = verbs
         self._deeds = frozenset(term for verb in verbs for term in alike(verb))
 
-    def judged(self, tool: ToolCard, score: float) -> Choice:
+    def judged(self, tool: ToolCard, score: float) -> ScoredTool:
         speaks_of = set(_terms_of(_text_of(tool)))
         required = sequence(mapping(tool.schema).get("required"))
         open_ones = unfilled(tool.schema, self._entities)
@@ -141,7 +141,9 @@ class _Judge:
         if tool.lane == "write":
             score *= _ASKED_CHANGE if does else _OTHER_CHANGE if self._verbs else _UNASKED_CHANGE
         common = [self._spelled[term] for term in self._asked if term in speaks_of][:_SHOWN_WORDS]
-        return Choice(tool.name, round(min(1.0, score), 4), _why(tool, _heard(common, score), open_ones, asked=does))
+        return ScoredTool(
+            tool.name, round(min(1.0, score), 4), _why(tool, _heard(common, score), open_ones, asked=does)
+        )
 
 
 def _heard(common: list[str], score: float) -> str:
@@ -175,9 +177,9 @@ def _short_text_of(tool: ToolCard) -> str:
 
 
 @lru_cache(maxsize=8)
-def _ranker(texts: tuple[str, ...]) -> Ranker:
+def _ranker(texts: tuple[str, ...]) -> Bm25Ranker:
     """A workspace has the same tools from ticket to ticket."""
-    return Ranker([_terms_of(text) for text in texts])
+    return Bm25Ranker([_terms_of(text) for text in texts])
 
 
 @lru_cache(maxsize=4096)

@@ -7,13 +7,13 @@ from typing import Literal, get_args
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import urgency
-from gaby.mind.forms import LONGEST, Form, form_of, matrix
+from gaby.mind.automated_mail import tells_trouble, written_by
+from gaby.mind.key_sentences import SYMPTOM, gist
 from gaby.mind.languages import ENGLISH, language_of
-from gaby.mind.learning import Model, Numbers, Scale, learn, vectors_of
-from gaby.mind.machines import tells_trouble, written_by
-from gaby.mind.packaged import rows_of
+from gaby.mind.linear_model import FeatureScaler, LinearModel, Numbers, learn, vectors_of
+from gaby.mind.package_data import rows_of
 from gaby.mind.questions import questions
-from gaby.mind.telling import SYMPTOM, gist
+from gaby.mind.ticket_features import LONGEST, TicketFeatures, form_of, matrix
 from gaby.mind.urgency import URGENCIES, Urgency
 
 Intent = Literal[
@@ -34,7 +34,7 @@ INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 
 @dataclass(frozen=True)
-class Triage:
+class RuleTriage:
     intent: Intent
     confidence: float
     """Between 0 and 1: how often such an answer was right for examples that the model had not seen."""
@@ -77,16 +77,16 @@ _SURE = 0.5
 _UNSURE = 0.3
 
 
-def triage(text: str, embed: Embed) -> Triage:
+def triage(text: str, embed: Embed) -> RuleTriage:
     """The same for the same text, always. Of a long text what tells most is read."""
     form = form_of(gist(text, LONGEST))
     if not any(map(str.isalnum, form.text)):
-        return Triage("other", 1.0, "low", worth_investigating=False, reasons=("There are no words in it.",))
+        return RuleTriage("other", 1.0, "low", worth_investigating=False, reasons=("There are no words in it.",))
     if machine := written_by(text):
-        return Triage("other", 0.9, "low", worth_investigating=False, reasons=(machine,))
+        return RuleTriage("other", 0.9, "low", worth_investigating=False, reasons=(machine,))
     if (language := language_of(text)) != ENGLISH:
         told = f"It is written in {language}, which is left to a person without a model."
-        return Triage("other", 0.0, "medium", worth_investigating=True, reasons=(told,))
+        return RuleTriage("other", 0.0, "medium", worth_investigating=True, reasons=(told,))
     brain = _brain(embed)
     features = brain.features([form], embed)
     shares = brain.intents.shares(features)[0]
@@ -96,35 +96,35 @@ def triage(text: str, embed: Embed) -> Triage:
     level, why = urgency.decide(form, intent, learned)
     worth, objection = _worth(form, intent, confidence)
     reasons = [_reason(form, intent, confidence), *why, *([objection] if objection else [])]
-    return Triage(intent, confidence, level, worth_investigating=worth, reasons=tuple(reasons))
+    return RuleTriage(intent, confidence, level, worth_investigating=worth, reasons=tuple(reasons))
 
 
 @dataclass(frozen=True)
-class _Brain:
-    scale: Scale
-    intents: Model
-    urgencies: Model
+class _TriageModel:
+    scale: FeatureScaler
+    intents: LinearModel
+    urgencies: LinearModel
 
-    def features(self, forms: list[Form], embed: Embed) -> Numbers:
+    def features(self, forms: list[TicketFeatures], embed: Embed) -> Numbers:
         return self.scale.apply(matrix(forms), vectors_of(embed, [form.text for form in forms]))
 
 
 @lru_cache(maxsize=4)
-def _brain(embed: Embed) -> _Brain:
+def _brain(embed: Embed) -> _TriageModel:
     """Learned once for each way to embed."""
     rows = list(rows_of("triage.jsonl"))
     forms = [form_of(row["text"]) for row in rows]
     vectors = vectors_of(embed, [form.text for form in forms])
-    scale = Scale.of(matrix(forms), vectors)
+    scale = FeatureScaler.of(matrix(forms), vectors)
     features = scale.apply(matrix(forms), vectors)
-    return _Brain(
+    return _TriageModel(
         scale,
         learn(features, [row["intent"] for row in rows], INTENTS),
         learn(features, [row["urgency"] for row in rows], URGENCIES),
     )
 
 
-def _worth(form: Form, intent: Intent, confidence: float) -> tuple[bool, str | None]:
+def _worth(form: TicketFeatures, intent: Intent, confidence: float) -> tuple[bool, str | None]:
     """A ticket is put aside only for a reason that can be shown; in doubt somebody looks at it."""
     has_trouble = any(map(form.says, ("fault", "unavailable", "danger"))) or bool(SYMPTOM.search(form.text))
     is_short = len(form.text.split()) <= _SHORT
@@ -146,7 +146,7 @@ def _asks_for_themselves(text: str) -> bool:
     return any(_OWN.search(each) and not _OFFERS.search(each) for each in questions(text))
 
 
-def _reason(form: Form, intent: Intent, confidence: float) -> str:
+def _reason(form: TicketFeatures, intent: Intent, confidence: float) -> str:
     shown = [phrase for phrases in form.concepts.values() for phrase in phrases][:4]
     hedge = (
         "It is probably"

@@ -17,7 +17,6 @@ import numpy as np
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.exactness import eligible
 from gaby.mind.languages import language_of
-from gaby.mind.nearness import Nearness
 from gaby.mind.page_units import PageUnit, page_units
 from gaby.mind.question_terms import (
     asked_terms,
@@ -29,8 +28,9 @@ from gaby.mind.question_terms import (
     marked_names,
     telling_terms,
 )
-from gaby.mind.questions import Asked
-from gaby.mind.situations import Found
+from gaby.mind.questions import TicketQuestion
+from gaby.mind.situations import FoundPassage
+from gaby.mind.term_similarity import TermSimilarity
 from gaby.mind.words import STOP_WORDS, words
 
 _MOST_UNITS = 300
@@ -60,7 +60,7 @@ USUAL_SIMILARITY = 0.25
 
 
 @dataclass(frozen=True)
-class Candidate:
+class UnitCandidate:
     """A unit with the passage it stands in."""
 
     unit: PageUnit
@@ -84,8 +84,8 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Ranked:
-    candidate: Candidate
+class RankedUnit:
+    candidate: UnitCandidate
     score: float
     is_eligible: bool = True
     """It lacks no code, number or name of the question."""
@@ -93,9 +93,9 @@ class Ranked:
     """The question gives a code or a number, and this unit has it."""
 
 
-def candidates(passages: Sequence[Found]) -> list[Candidate]:
+def candidates(passages: Sequence[FoundPassage]) -> list[UnitCandidate]:
     found = [
-        Candidate(unit, passage.citation, passage.title, rank, passage.text)
+        UnitCandidate(unit, passage.citation, passage.title, rank, passage.text)
         for rank, passage in enumerate(passages)
         for unit in page_units(passage.text)
         if unit.kind != "code"
@@ -103,10 +103,12 @@ def candidates(passages: Sequence[Found]) -> list[Candidate]:
     return found[:_MOST_UNITS]
 
 
-class Match:
+class UnitMatcher:
     """The questions of a ticket held against all units at once."""
 
-    def __init__(self, ticket: str, asked: Sequence[Asked], among: Sequence[Candidate], embed: Embed) -> None:
+    def __init__(
+        self, ticket: str, asked: Sequence[TicketQuestion], among: Sequence[UnitCandidate], embed: Embed
+    ) -> None:
         self.among = among
         self._embed = embed
         self._language = language_of("\n".join(f"{each.told}\n{each.question}" for each in asked))
@@ -119,20 +121,20 @@ class Match:
         self._known = known
         told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
         pages = " ".join(dict.fromkeys(f"{each.title} {each.around}" for each in among))
-        self._near = Nearness(told, pages, embed)
+        self._near = TermSimilarity(told, pages, embed)
         self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
         self._vectors = np.asarray(embed(texts), dtype=np.float64) if texts else np.zeros((0, 1))
         self._fitting = {each: eligible(each, among) for each in asked}
         self._lexical = {each: self._lexical_scores(each) for each in asked}
         self._similarity: dict[int, float] = {}
-        self._question_similarity: dict[tuple[Asked, int], float] = {}
+        self._question_similarity: dict[tuple[TicketQuestion, int], float] = {}
         self._read_sentences(ticket, asked)
 
     def _terms(self, text: str) -> frozenset[str]:
         return frozenset(content_terms(text, self._language))
 
-    def weights(self, asked: Asked) -> dict[str, float]:
+    def weights(self, asked: TicketQuestion) -> dict[str, float]:
         """The terms of a question and of what it points back to, by how much each says."""
         found = dict.fromkeys(asked_terms(asked.before, self._language), _BEFORE_WEIGHT)
         found |= dict.fromkeys(asked_terms(asked.question, self._language), 1.0)
@@ -150,11 +152,11 @@ class Match:
         rare = math.log((1 + size) / (1 + self._known[term])) / math.log(2 + size)
         return 1 + self._spread * (rare - 0.5)
 
-    def ranked(self, asked: Asked) -> list[Ranked]:
+    def ranked(self, asked: TicketQuestion) -> list[RankedUnit]:
         """The best first, and behind them those that lack what must be matched exactly."""
         fitting, is_exact = self._fitting[asked]
         found = [
-            Ranked(
+            RankedUnit(
                 each,
                 score + _SIMILARITY * max(0.0, self.similarity(each) - USUAL_SIMILARITY),
                 id(each) in fitting,
@@ -164,15 +166,15 @@ class Match:
         ]
         return sorted(found, key=lambda each: (not each.is_eligible, -each.score))
 
-    def similarity(self, candidate: Candidate) -> float:
+    def similarity(self, candidate: UnitCandidate) -> float:
         """The cosine of a unit and the whole ticket, both read as sentences; of units that were not read none."""
         return self._similarity.get(id(candidate), 0.0)
 
-    def question_similarity(self, asked: Asked, candidate: Candidate) -> float:
+    def question_similarity(self, asked: TicketQuestion, candidate: UnitCandidate) -> float:
         """The same of one question alone. Who asks only one asks it with the whole ticket."""
         return self._question_similarity.get((asked, id(candidate)), self.similarity(candidate))
 
-    def _read_sentences(self, ticket: str, asked: Sequence[Asked]) -> None:
+    def _read_sentences(self, ticket: str, asked: Sequence[TicketQuestion]) -> None:
         best = np.array(list(self._lexical.values())).max(axis=0) if self._lexical else np.zeros(len(self.among))
         order: list[int] = np.argsort(-best, kind="stable")[:_SHORTLIST].tolist()
         chosen = [self.among[place] for place in order]
@@ -184,7 +186,7 @@ class Match:
             for one, meant in zip(several, vectors, strict=False):
                 self._question_similarity[one, id(each)] = float(meant @ vector)
 
-    def _lexical_scores(self, asked: Asked) -> list[float]:
+    def _lexical_scores(self, asked: TicketQuestion) -> list[float]:
         weights = self.weights(asked)
         title = dict.fromkeys(telling_terms(asked.title, self._language), 1.0)
         told = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
@@ -207,23 +209,23 @@ class Match:
             )
         return found
 
-    def has_unknown_name(self, asked: Asked) -> bool:
+    def has_unknown_name(self, asked: TicketQuestion) -> bool:
         """It speaks of something by a name such as `SAP` that no passage has."""
         return not marked_names(asked.question) <= self._words
 
-    def names(self, asked: Asked, label: str) -> bool:
+    def names(self, asked: TicketQuestion, label: str) -> bool:
         """Whether a question speaks of what a label says."""
         called = self._terms(label)
         return any(self._near.to(term, called) >= _MEANT for term in telling_terms(asked.question, self._language))
 
-    def covered(self, weights: Mapping[str, float], by: Collection[Candidate]) -> float:
+    def covered(self, weights: Mapping[str, float], by: Collection[UnitCandidate]) -> float:
         """How much of a question some units say, with their headings and, less, with the rest of their passages."""
         around = frozenset[str]().union(*(self._around[each.citation] for each in by))
         return self._share(
             weights, lambda term: max(self._by_itself(term, by), _ON_THE_PAGE * self._near.to(term, around))
         )
 
-    def _by_itself(self, term: str, by: Collection[Candidate]) -> float:
+    def _by_itself(self, term: str, by: Collection[UnitCandidate]) -> float:
         own = frozenset[str]().union(*(self._own[id(each)] for each in by))
         context = frozenset[str]().union(*(self._context[id(each)] for each in by))
         return max(self._near.to(term, own), _ELSEWHERE * self._near.to(term, context))
@@ -233,7 +235,7 @@ class Match:
         return sum(weight * of(term) for term, weight in weights.items()) / whole if whole else 0.0
 
 
-def _sentence(candidate: Candidate) -> str:
+def _sentence(candidate: UnitCandidate) -> str:
     """A unit with the heading and the sentence above it."""
     unit = candidate.unit
     heading = unit.headings[-1] if unit.headings else candidate.title

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from gaby.mind.entities import Entity
-from gaby.mind.forms import Form
+from gaby.mind.ticket_features import TicketFeatures
 
 Urgency = Literal["low", "medium", "high", "critical"]
 URGENCIES: tuple[Urgency, ...] = ("low", "medium", "high", "critical")
@@ -38,13 +38,13 @@ _CALM_INTENTS = frozenset({"spam", "feedback", "how_to", "other"})
 _BROKEN_INTENTS = frozenset({"outage", "access", "bug", "integration", "security"})
 
 
-class Rule(NamedTuple):
+class UrgencyRule(NamedTuple):
     at_least: Urgency | None
     at_most: Urgency | None
     reason: str
 
 
-def decide(form: Form, intent: str, learned: Urgency) -> tuple[Urgency, list[str]]:
+def decide(form: TicketFeatures, intent: str, learned: Urgency) -> tuple[Urgency, list[str]]:
     """The level, and why it differs from the learned one."""
     level = URGENCIES.index(learned)
     reasons: list[str] = []
@@ -58,36 +58,36 @@ def decide(form: Form, intent: str, learned: Urgency) -> tuple[Urgency, list[str
     return URGENCIES[level], reasons
 
 
-def _rules(form: Form, intent: str) -> Iterator[Rule]:
+def _rules(form: TicketFeatures, intent: str) -> Iterator[UrgencyRule]:
     """In order: what lowers comes before what raises, so that a fire in a calm letter is still a fire."""
     is_calm = form.says("no_hurry") or _NOT.search(form.text) is not None
     if is_calm:
-        yield Rule(None, "medium", "It says that there is no hurry.")
+        yield UrgencyRule(None, "medium", "It says that there is no hurry.")
     if intent in _CALM_INTENTS:
-        yield Rule(None, "medium", "Nothing is broken.")
+        yield UrgencyRule(None, "medium", "Nothing is broken.")
     is_broken = intent in _BROKEN_INTENTS
     if is_broken and _is_crowd(form):
-        yield Rule("high", None, "Many are affected.")
+        yield UrgencyRule("high", None, "Many are affected.")
     if intent == "security" and form.says("danger"):
-        yield Rule("medium", None, "It is about security.")
+        yield UrgencyRule("medium", None, "It is about security.")
     if is_broken and _RANKED_FIRST.search(form.text):
-        yield Rule("critical", None, "It is ranked first by its writer.")
+        yield UrgencyRule("critical", None, "It is ranked first by its writer.")
     if is_broken and _PRODUCTION.search(form.text) and _GONE.search(form.text):
-        yield Rule("critical", None, "Production is down.")
+        yield UrgencyRule("critical", None, "Production is down.")
     if intent == "outage" and _is_crowd(form) and _DANGER_TO_LIFE.search(form.text):
-        yield Rule("critical", None, "People's safety depends on it.")
+        yield UrgencyRule("critical", None, "People's safety depends on it.")
     if intent not in _CALM_INTENTS and not is_calm:
         yield from _pressing(form, is_broken=is_broken)
 
 
-def _pressing(form: Form, *, is_broken: bool) -> Iterator[Rule]:
+def _pressing(form: TicketFeatures, *, is_broken: bool) -> Iterator[UrgencyRule]:
     if _DEADLINE.search(form.text):
-        yield Rule("high", None, "There is a deadline within hours.")
+        yield UrgencyRule("high", None, "There is a deadline within hours.")
     elif _LOUD.search(form.text):
-        yield Rule("high" if is_broken else "medium", None, "It asks for help at once.")
+        yield UrgencyRule("high" if is_broken else "medium", None, "It asks for help at once.")
 
 
-def _is_crowd(form: Form) -> bool:
+def _is_crowd(form: TicketFeatures) -> bool:
     return form.says("everybody") or any(map(_counts_many, form.entities))
 
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gaby.mind.arguments.checking import fits, is_valid
-from gaby.mind.arguments.slots import Slot, slots_of
+from gaby.mind.arguments.slots import ParameterSlot, slots_of
+from gaby.mind.arguments.validation import fits, is_valid
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import Record, View, called, nearest
+from gaby.mind.records import Record, RecordView, called, nearest
 from gaby.mind.runbooks.model import (
     ArgumentSource,
-    Constant,
+    ConstantValue,
     RequesterAddress,
     ResultField,
-    TicketId,
+    TicketIdValue,
     TicketValue,
 )
 from gaby.mind.situations import Situation
@@ -46,7 +46,7 @@ class MissingValue:
 
 
 @dataclass(frozen=True)
-class Filling:
+class ArgumentResolution:
     """Calls that can be made, or what is missing for the first of them."""
 
     arguments: tuple[dict[str, Any], ...] = ()
@@ -54,9 +54,9 @@ class Filling:
 
 
 @dataclass(frozen=True)
-class Values:
+class ArgumentResolver:
     situation: Situation
-    view: View
+    view: RecordView
     ownership: Ownership
     content: str = ""
     """For arguments that take words, such as a reason or a note."""
@@ -68,7 +68,7 @@ class Values:
         tool: ToolCard,
         given: Mapping[str, ArgumentSource] = _NOTHING_SAID,
         first: Sequence[Record] = (),
-    ) -> Filling:
+    ) -> ArgumentResolution:
         """`given`: what a runbook says of arguments. `first`: the records that the call is about; one call for each
         value that they have."""
         options: dict[str, list[Any]] = {}
@@ -83,11 +83,11 @@ class Values:
             elif slots[0].required or name in given:
                 missing.append(why)
         if missing:
-            return Filling(missing=tuple(missing))
-        return Filling(tuple(_combined(options)))
+            return ArgumentResolution(missing=tuple(missing))
+        return ArgumentResolution(tuple(_combined(options)))
 
     def _options(
-        self, slots: Sequence[Slot], tool: ToolCard, said: ArgumentSource | None, first: Sequence[Record]
+        self, slots: Sequence[ParameterSlot], tool: ToolCard, said: ArgumentSource | None, first: Sequence[Record]
     ) -> tuple[list[Any], MissingValue]:
         why = MissingValue(slots[0].name, f"nothing that was seen is called `{slots[0].name}`")
         for slot in slots:
@@ -97,15 +97,17 @@ class Values:
             why = reason or why
         return [], why
 
-    def _said(self, slot: Slot, said: ArgumentSource, first: Sequence[Record]) -> tuple[list[Any], MissingValue | None]:
+    def _said(
+        self, slot: ParameterSlot, said: ArgumentSource, first: Sequence[Record]
+    ) -> tuple[list[Any], MissingValue | None]:
         requester = self.situation.requester or ""
         match said:
-            case Constant(text=text):
+            case ConstantValue(text=text):
                 return list(typed_values(slot, text)), MissingValue(slot.name, f"`{text}` does not fit its schema")
             case RequesterAddress(only_domain=only_domain):
                 value = requester.rpartition("@")[2] if only_domain else requester
                 return [value] if value else [], MissingValue(slot.name, "nobody knows the requester's address")
-            case TicketId():
+            case TicketIdValue():
                 number = self.situation.ticket_id
                 return [number] if number else [], MissingValue(slot.name, "the ticket has no id of its own")
             case ResultField():
@@ -113,7 +115,9 @@ class Values:
             case TicketValue():
                 return self._of_ticket(slot, said)
 
-    def _unsaid(self, slot: Slot, tool: ToolCard, first: Sequence[Record]) -> tuple[list[Any], MissingValue | None]:
+    def _unsaid(
+        self, slot: ParameterSlot, tool: ToolCard, first: Sequence[Record]
+    ) -> tuple[list[Any], MissingValue | None]:
         if tool.lane == "write" and slot.name in tool.declares.content:
             return [self.content[:_CONTENT_LONGEST]] if self.content else [], None
         for near in nearest(first, self.view):
@@ -135,7 +139,7 @@ class Values:
     def _records(self) -> list[Record]:
         return [each for each in self.view.records if not self.tools or short_name(each.call.tool) in self.tools]
 
-    def _matching(self, slot: Slot, tool: ToolCard, records: Sequence[Record]) -> list[Any]:
+    def _matching(self, slot: ParameterSlot, tool: ToolCard, records: Sequence[Record]) -> list[Any]:
         """By the same name, or of the same kind; ids of one connector mean nothing to another."""
         name, kind = spelled(slot.name), tool.declares.argument_kind(slot.name)
         connector = connector_of(tool.name)
@@ -154,7 +158,7 @@ class Values:
         return found
 
     def _of_field(
-        self, slot: Slot, said: ResultField, first: Sequence[Record]
+        self, slot: ParameterSlot, said: ResultField, first: Sequence[Record]
     ) -> tuple[list[Any], MissingValue | None]:
         ref = said.ref
         near = nearest(first, self.view)
@@ -172,7 +176,7 @@ class Values:
                 return [], MissingValue(slot.name, f"`{ref.name}` has several values, and only one can be meant")
         return [], MissingValue(slot.name, f"no answer has `{ref.name}` of what the runbook names")
 
-    def _of_ticket(self, slot: Slot, said: TicketValue) -> tuple[list[Any], MissingValue | None]:
+    def _of_ticket(self, slot: ParameterSlot, said: TicketValue) -> tuple[list[Any], MissingValue | None]:
         """Every word of the ticket that fits the runbook's pattern and the schema; only if it is a single one."""
         ask = f"the {said.name.removeprefix('the ')}"
         if not said.pattern and not any(key in slot.schema for key in LIMITING):
@@ -205,7 +209,7 @@ def takes_an_address(tool: ToolCard) -> str:
 _MAIL = frozenset({"email", "mail", "e-mail"})
 
 
-def typed_values(slot: Slot, said: str) -> Iterator[Any]:
+def typed_values(slot: ParameterSlot, said: str) -> Iterator[Any]:
     if "boolean" in slot.types and said.lower() in {"true", "false", "yes", "no"}:
         yield said.lower() in {"true", "yes"}
     elif slot.is_number:

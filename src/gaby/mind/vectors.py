@@ -6,21 +6,21 @@ from threading import Lock
 
 import numpy as np
 
-from gaby.llm.embeddings.embed import Embed
+from gaby.llm.embeddings.embed import EmbedTexts
 from gaby.llm.embeddings.embedder import Matrix
 
 _KEPT = 8192
 
 
-class Vectors:
+class VectorCache:
     """The newest vectors by who made them and of what text. Safe for several threads."""
 
     def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept
         self._lock = Lock()
-        self._known: OrderedDict[tuple[Embed, str], Matrix] = OrderedDict()
+        self._known: OrderedDict[tuple[EmbedTexts, str], Matrix] = OrderedDict()
 
-    def of(self, embed: Embed, texts: Sequence[str]) -> Matrix:
+    def of(self, embed: EmbedTexts, texts: Sequence[str]) -> Matrix:
         """One row for each text. Only those that are not known yet are embedded, all at once."""
         found = {text: vector for text in texts if (vector := self._look_up(embed, text)) is not None}
         unknown = list(dict.fromkeys(text for text in texts if text not in found))
@@ -29,14 +29,14 @@ class Vectors:
             self._keep(embed, unknown, found)
         return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
-    def _look_up(self, embed: Embed, text: str) -> Matrix | None:
+    def _look_up(self, embed: EmbedTexts, text: str) -> Matrix | None:
         with self._lock:
             vector = self._known.get((embed, text))
             if vector is not None:
                 self._known.move_to_end((embed, text))
             return vector
 
-    def _keep(self, embed: Embed, texts: Sequence[str], vectors: dict[str, Matrix]) -> None:
+    def _keep(self, embed: EmbedTexts, texts: Sequence[str], vectors: dict[str, Matrix]) -> None:
         with self._lock:
             for text in texts:
                 self._known[embed, text] = vectors[text]
@@ -44,5 +44,5 @@ class Vectors:
                 self._known.popitem(last=False)
 
 
-known = Vectors()
+known = VectorCache()
 """Shared by all who ask, since tools are the same for every ticket."""

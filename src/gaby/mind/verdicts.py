@@ -8,7 +8,7 @@ from gaby.kernel.outcomes import CallOutcome, Verdict
 
 
 @dataclass(frozen=True)
-class Finding:
+class CaseFinding:
     statement: str
     explains: float = 0.0
     """Between 0 and 1: how well it explains what the requester sees."""
@@ -21,7 +21,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Step:
+class CaseStep:
     tool: str
     outcome: CallOutcome
     changes: bool = False
@@ -29,12 +29,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Case:
+class VerdictCase:
     """What is known when the investigation is at its end."""
 
     worth_investigating: bool = True
-    findings: tuple[Finding, ...] = ()
-    steps: tuple[Step, ...] = ()
+    findings: tuple[CaseFinding, ...] = ()
+    steps: tuple[CaseStep, ...] = ()
     missing: tuple[str, ...] = ()
     """What only the requester can tell."""
     answered: float = 0.0
@@ -50,7 +50,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class RuleVerdict:
     verdict: Verdict
     confidence: float
     reasons: tuple[str, ...]
@@ -60,10 +60,10 @@ _EXPLAINED = 0.6
 _PARTLY = 0.3
 _ANSWERED = 0.6
 
-_Rule = Callable[[Case], Judgement | None]
+_Rule = Callable[[VerdictCase], RuleVerdict | None]
 
 
-def judge(case: Case) -> Judgement:
+def judge(case: VerdictCase) -> RuleVerdict:
     """The first rule that has something to say. They stand in the order of what must not be overlooked."""
     for rule in _RULES:
         if judgement := rule(case):
@@ -71,11 +71,11 @@ def judge(case: Case) -> Judgement:
     return _say("needs_l2", 0.5, "Nothing that was found explains it.")
 
 
-def _not_worth_it(case: Case) -> Judgement | None:
+def _not_worth_it(case: VerdictCase) -> RuleVerdict | None:
     return None if case.worth_investigating else _say("skipped", 0.9, "There is nothing to look into.")
 
 
-def _unknown_effect(case: Case) -> Judgement | None:
+def _unknown_effect(case: VerdictCase) -> RuleVerdict | None:
     lost = [step.tool for step in case.steps if step.outcome == "unknown" and step.changes]
     if not lost:
         return None
@@ -86,34 +86,34 @@ def _unknown_effect(case: Case) -> Judgement | None:
     )
 
 
-def _danger(case: Case) -> Judgement | None:
+def _danger(case: VerdictCase) -> RuleVerdict | None:
     return _say("needs_l2", 0.9, "There are signs of a danger to security.") if case.security else None
 
 
-def _no_budget(case: Case) -> Judgement | None:
+def _no_budget(case: VerdictCase) -> RuleVerdict | None:
     if not case.budget_gone or _is_put_right(case):
         return None
     return _say("failed_budget", 0.9, "The budget was used up before the end.")
 
 
-def _waits(case: Case) -> Judgement | None:
+def _waits(case: VerdictCase) -> RuleVerdict | None:
     waiting = [step.tool for step in case.steps if step.outcome == "asked"]
     return _say("needs_tech", 0.85, f"{_listed(waiting)} waits for a person's consent.") if waiting else None
 
 
-def _torn(case: Case) -> Judgement | None:
+def _torn(case: VerdictCase) -> RuleVerdict | None:
     if not case.contradictions or _is_put_right(case):
         return None
     return _say("needs_l2", 0.7, "What was found contradicts itself.")
 
 
-def _left_to_a_person(case: Case) -> Judgement | None:
+def _left_to_a_person(case: VerdictCase) -> RuleVerdict | None:
     """Whatever else was put right, this was not."""
     left = [finding.statement for finding in case.findings if finding.up_to == "person"]
     return _say("needs_tech", 0.7, *left) if left else None
 
 
-def _changed(case: Case) -> Judgement | None:
+def _changed(case: VerdictCase) -> RuleVerdict | None:
     done = [step.tool for step in case.steps if step.changes and step.outcome == "done"]
     if not done:
         return None
@@ -129,7 +129,7 @@ def _changed(case: Case) -> Judgement | None:
     )
 
 
-def _hindered(case: Case) -> Judgement | None:
+def _hindered(case: VerdictCase) -> RuleVerdict | None:
     stopped = [step for step in case.steps if step.changes and step.outcome in {"denied", "failed", "simulated"}]
     if not stopped:
         return None
@@ -140,7 +140,7 @@ def _hindered(case: Case) -> Judgement | None:
     return _say("needs_l2", 0.65, f"{what} {how}, and the cause is not clear.")
 
 
-def _told(case: Case) -> Judgement | None:
+def _told(case: VerdictCase) -> RuleVerdict | None:
     """A question that cited sources answer. Whatever asks for a change is not settled by words."""
     if case.asks_change or case.answered < _PARTLY:
         return None
@@ -151,7 +151,7 @@ def _told(case: Case) -> Judgement | None:
     return _say("needs_tech", 0.55, "The sources answer only a part of it.")
 
 
-def _understood(case: Case) -> Judgement | None:
+def _understood(case: VerdictCase) -> RuleVerdict | None:
     best = max(case.findings, key=lambda finding: finding.explains, default=None)
     if best is None or best.explains < _EXPLAINED:
         return None
@@ -165,32 +165,32 @@ def _understood(case: Case) -> Judgement | None:
     return _say("needs_tech", confidence, "The cause is known, and somebody has to put it right.")
 
 
-def _asks_back(case: Case) -> Judgement | None:
+def _asks_back(case: VerdictCase) -> RuleVerdict | None:
     if not case.missing:
         return None
     return _say("needs_client", 0.8, f"Only the requester can tell {_listed(list(case.missing))}.")
 
 
-def _nothing_worked(case: Case) -> Judgement | None:
+def _nothing_worked(case: VerdictCase) -> RuleVerdict | None:
     if case.findings or not case.steps or any(step.outcome in {"done", "simulated"} for step in case.steps):
         return None
     return _say("failed", 0.8, "None of the tools could be used.")
 
 
-def _wants_change(case: Case) -> Judgement | None:
+def _wants_change(case: VerdictCase) -> RuleVerdict | None:
     if not case.asks_change:
         return None
     return _say("needs_tech", 0.7, "A change is asked for, and none was made.")
 
 
-def _all_well(case: Case) -> Judgement | None:
+def _all_well(case: VerdictCase) -> RuleVerdict | None:
     healthy = [finding for finding in case.findings if finding.healthy]
     if not healthy or len(healthy) < len(case.findings):
         return None
     return _say("needs_l2", 0.6, "Everything that was looked at is in order, and yet something is wrong.")
 
 
-def _half_understood(case: Case) -> Judgement | None:
+def _half_understood(case: VerdictCase) -> RuleVerdict | None:
     best = _explained(case)
     return _say("needs_l2", 0.55, "The cause is only guessed at.") if best >= _PARTLY else None
 
@@ -215,16 +215,16 @@ _RULES: tuple[_Rule, ...] = (
 )
 
 
-def _is_put_right(case: Case) -> bool:
+def _is_put_right(case: VerdictCase) -> bool:
     return case.verified is True and any(step.changes and step.outcome == "done" for step in case.steps)
 
 
-def _explained(case: Case) -> float:
+def _explained(case: VerdictCase) -> float:
     return max((finding.explains for finding in case.findings), default=0.0)
 
 
-def _say(verdict: Verdict, confidence: float, *reasons: str) -> Judgement:
-    return Judgement(verdict, confidence, reasons)
+def _say(verdict: Verdict, confidence: float, *reasons: str) -> RuleVerdict:
+    return RuleVerdict(verdict, confidence, reasons)
 
 
 def _listed(names: list[str]) -> str:

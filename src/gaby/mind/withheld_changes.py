@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from gaby.mind.investigation import Diagnosis, Investigation
+from gaby.mind.investigation import Diagnosis, SituationAnalysis
 from gaby.mind.questions import is_plain_question
 from gaby.mind.runbook_calls import card_of, writes
-from gaby.mind.situations import PlannedCall
+from gaby.mind.situation_parts import why_unread
+from gaby.mind.situations import NextCall
 from gaby.mind.tool_names import short_name
-from gaby.mind.understanding import why_unread
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class WithheldChange:
         return f"`{self.tool}`{f' ({given})' if given else ''} was not called, because {self.why}."
 
 
-def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> str:
+def reason_to_withhold(investigation: SituationAnalysis, diagnosis: Diagnosis) -> str:
     """Why nothing is changed, whatever the runbook asks for. Empty: what it asks for is done, or a person is asked."""
     situation, is_dangerous = investigation.situation, investigation.is_dangerous
     reasons = (
@@ -45,7 +45,7 @@ def reason_to_withhold(investigation: Investigation, diagnosis: Diagnosis) -> st
     return next((why for holds, why in reasons if holds), "")
 
 
-def may_be_made(investigation: Investigation, diagnosis: Diagnosis, content: str) -> tuple[PlannedCall, ...]:
+def may_be_made(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> tuple[NextCall, ...]:
     """The changes of a cause. Where they are withheld, a note for colleagues can still be left, except for a guess."""
     calls = writes(investigation, diagnosis, content).made
     if not reason_to_withhold(investigation, diagnosis):
@@ -56,7 +56,7 @@ def may_be_made(investigation: Investigation, diagnosis: Diagnosis, content: str
     return tuple(call for call in calls if short_name(call.tool) in notes)
 
 
-def withheld_changes(investigation: Investigation, diagnosis: Diagnosis, content: str) -> list[WithheldChange]:
+def withheld_changes(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> list[WithheldChange]:
     """All that the cause asks for and that is not done, also for want of a value or of the tool."""
     asked = writes(investigation, diagnosis, content)
     allowed = {call.key for call in may_be_made(investigation, diagnosis, content)}

@@ -8,11 +8,11 @@ from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.runbook_consents import sources_of_customers
 from gaby.knowledge.service import Knowledge
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Found, Situation, next_step
-from gaby.mind.investigation import Fitting, Investigation
+from gaby.mind import FoundPassage, Situation, next_step
+from gaby.mind.investigation import FittingRunbook, SituationAnalysis
 from gaby.mind.runbooks import document_of
 from gaby.mind.runbooks.checks import tool_names
-from gaby.mind.understanding import by_symptom, things, why_unread
+from gaby.mind.situation_parts import by_symptom, things, why_unread
 
 _PASSAGES = 6
 _CANDIDATES = 30
@@ -22,7 +22,7 @@ _CANDIDATES = 30
 class LiveChoice:
     own_fit: float
     """Of the runbook that is tried, among all others."""
-    taken: Fitting | None = None
+    taken: FittingRunbook | None = None
     """The runbook that would be followed; None: no runbook would be."""
     is_own: bool = False
 
@@ -33,7 +33,7 @@ class LiveChoice:
 
 async def found_pages(
     database: Database, knowledge: Knowledge, workspace_id: WorkspaceId, situation: Situation, embed: Embed
-) -> list[Found]:
+) -> list[FoundPassage]:
     """What a search gives for the ticket, runbooks whole: those with a symptom of the ticket come first."""
     asked = next_step(replace(situation, searched=False, follow="", passages=(), calls=()), embed)
     ticket = f"{situation.title}\n{situation.text}"
@@ -46,7 +46,7 @@ async def found_pages(
     names = tool_names(situation.tools)
     books = await parts.runbook_pages.found(workspace_id, near | further, ticket, names)
     whole = {
-        page.document_id: Found(
+        page.document_id: FoundPassage(
             page.citation,
             page.title,
             page.text,
@@ -60,7 +60,7 @@ async def found_pages(
         *(page for key, page in whole.items() if key not in near | further),
         *(
             whole.get(hit.document_id)
-            or Found(hit.citation, hit.title, hit.text, trusted=hit.source not in of_customers)
+            or FoundPassage(hit.citation, hit.title, hit.text, trusted=hit.source not in of_customers)
             for hit in results.hits[:_PASSAGES]
         ),
         *(page for key, page in whole.items() if key in further),
@@ -68,14 +68,14 @@ async def found_pages(
     return list({page.citation: page for page in ordered}.values())
 
 
-def live_choice(situation: Situation, pages: Sequence[Found], embed: Embed) -> LiveChoice:
+def live_choice(situation: Situation, pages: Sequence[FoundPassage], embed: Embed) -> LiveChoice:
     """Of the situation behind a trial. The page that is tried stands for the one of the same title, if there is one."""
     own = situation.passages[0]
     others = [each for each in pages if not (each.runbook and each.title == own.title)]
     place = next((place for place, each in enumerate(pages) if each not in others), 0)
     free = replace(situation, follow="", passages=[*others[:place], own, *others[place:]])
-    choices = [_taken(Investigation(each, embed)) for each in _looked_into(free, embed)]
-    fits = [each.fit for each in Investigation(free, embed).by_fit if each.book.key == document_of(own.citation)]
+    choices = [_taken(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
+    fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.book.key == document_of(own.citation)]
     fit = fits[0] if fits else 0.0
     taken = next((each for each in choices if each and each.book.key == document_of(own.citation)), None)
     if taken is not None:
@@ -91,7 +91,7 @@ def _looked_into(situation: Situation, embed: Embed) -> list[Situation]:
     return [followed] if followed is not None else []
 
 
-def _taken(investigation: Investigation) -> Fitting | None:
+def _taken(investigation: SituationAnalysis) -> FittingRunbook | None:
     followed = investigation.diagnosis or investigation.undecided
     books = investigation.books
     return next((each for each in books if followed and each.book == followed.book), books[0] if books else None)

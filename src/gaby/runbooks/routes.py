@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, Request
 
 from gaby.kernel.http.access import CanReadKnowledge
-from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookIn, RunbookOut
+from gaby.runbooks.schemas import ListedRunbookOut, RunbookDraftOut, RunbookIn, RunbookOut
 
 if TYPE_CHECKING:
     from gaby.runbooks.service import Runbooks
@@ -41,6 +41,6 @@ async def check_runbook(actor: CanReadKnowledge, body: RunbookIn, service: Servi
 
 
 @router.post("/draft")
-async def draft_runbook(actor: CanReadKnowledge, body: RunbookIn, service: Service) -> DraftOut:
+async def draft_runbook(actor: CanReadKnowledge, body: RunbookIn, service: Service) -> RunbookDraftOut:
     """A runbook proposed from a page of prose, with TODO lines for a person to work out."""
     return await service.draft(actor.workspace_id, body.text)

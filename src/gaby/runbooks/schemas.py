@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gaby.kernel.text import Clean
+from gaby.kernel.text import CleanText
 
 if TYPE_CHECKING:
     # The mind is heavy, and the shapes of the API are loaded by every command.
@@ -26,7 +26,7 @@ class ProblemOut(BaseModel):
         return cls(severity=checked.severity, line=each.line, text=each.text, why=each.why, hint=each.hint)
 
 
-class CallOut(BaseModel):
+class RunbookCallOut(BaseModel):
     line: int
     tool: str
     arguments: dict[str, str] = Field(description="Where the runbook says that their values come from.")
@@ -35,7 +35,7 @@ class CallOut(BaseModel):
     hands_over: bool
 
     @classmethod
-    def of(cls, call: "RunbookCall") -> "CallOut":
+    def of(cls, call: "RunbookCall") -> "RunbookCallOut":
         things = ""
         if call.of is not None:
             by = f" with the {call.of.extreme} {call.of.by}" if call.of.extreme else ""
@@ -56,7 +56,7 @@ class CauseOut(BaseModel):
     condition: str = Field(description="Empty: it is for when no condition holds.")
     groups: list[list[str]] = Field(description="One of these must hold as a whole.")
     cause: str
-    calls: list[CallOut]
+    calls: list[RunbookCallOut]
     tells: list[str]
     asks: list[str]
     hands_to: list[str]
@@ -74,7 +74,7 @@ class CauseOut(BaseModel):
             condition=branch.words,
             groups=[list(dict.fromkeys(each.words for each in group)) for group in branch.conditions],
             cause=branch.cause,
-            calls=[CallOut.of(each) for each in branch.wanted],
+            calls=[RunbookCallOut.of(each) for each in branch.wanted],
             tells=[
                 f"{'(afterwards) ' if each.later else ''}{TELLS.sub('', each.text, count=1)}" for each in branch.told
             ],
@@ -96,7 +96,7 @@ class RunbookOut(BaseModel):
     declared: bool
     about: str
     symptoms: list[str]
-    steps: list[CallOut]
+    steps: list[RunbookCallOut]
     causes: list[CauseOut]
     problems: list[ProblemOut]
 
@@ -113,7 +113,7 @@ class RunbookOut(BaseModel):
             declared=book.declared,
             about=book.about,
             symptoms=list(book.symptoms),
-            steps=[CallOut.of(each) for each in book.steps],
+            steps=[RunbookCallOut.of(each) for each in book.steps],
             causes=[CauseOut.of(each) for each in book.branches],
             problems=[ProblemOut.of(each) for each in problems],
         )
@@ -131,16 +131,16 @@ class ListedRunbookOut(BaseModel):
 class RunbookIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    text: Annotated[str, Clean(max_length=50_000), Field(description="The page, as Markdown.")]
-    name: Annotated[str, Clean(max_length=300, one_line=True)] = "page"
+    text: Annotated[str, CleanText(max_length=50_000), Field(description="The page, as Markdown.")]
+    name: Annotated[str, CleanText(max_length=300, one_line=True)] = "page"
 
 
-class DraftOut(BaseModel):
+class RunbookDraftOut(BaseModel):
     text: str
     open_lines: int = Field(description="How many lines a person still has to write.")
 
 
-class TriedCallOut(BaseModel):
+class TrialCallOut(BaseModel):
     tool: str
     arguments: dict[str, Any]
     why: str
@@ -149,18 +149,18 @@ class TriedCallOut(BaseModel):
     result: Any
 
 
-class TriedConditionOut(BaseModel):
+class TrialConditionOut(BaseModel):
     condition: str
     holds: bool | None
     values: list[str]
     why: str
 
 
-class TriedCauseOut(BaseModel):
+class TrialCauseOut(BaseModel):
     line: int
     condition: str
     holds: bool | None
-    conditions: list[TriedConditionOut]
+    conditions: list[TrialConditionOut]
 
 
 class WithheldOut(BaseModel):
@@ -180,16 +180,16 @@ class LiveChoiceOut(BaseModel):
     fit: float = Field(description="How well the ticket fits it, from 0 to 1.")
 
 
-class TriedOut(BaseModel):
+class TrialOut(BaseModel):
     """How a runbook went on a ticket. Nothing was changed."""
 
     runbook: str
     fit: float = Field(description="How well the ticket fits it, from 0 to 1; from 0.3 on it would be followed.")
     followed: bool
     live: LiveChoiceOut
-    calls: list[TriedCallOut]
+    calls: list[TrialCallOut]
     withheld: list[WithheldOut]
-    causes: list[TriedCauseOut]
+    causes: list[TrialCauseOut]
     cause: str
     verdict: str
     reasons: list[str]
@@ -198,14 +198,14 @@ class TriedOut(BaseModel):
 
 
 def _source(source: "ArgumentSource") -> str:
-    from gaby.mind.runbooks.model import Constant, RequesterAddress, ResultField, TicketId, TicketValue
+    from gaby.mind.runbooks.model import ConstantValue, RequesterAddress, ResultField, TicketIdValue, TicketValue
 
     match source:
-        case Constant(text=text):
+        case ConstantValue(text=text):
             return f"`{text}`"
         case RequesterAddress(only_domain=only_domain):
             return "the domain of the requester's address" if only_domain else "the requester's address"
-        case TicketId():
+        case TicketIdValue():
             return "the ticket's id"
         case ResultField(ref=ref):
             of = " ".join((*sorted(ref.nouns), *(f"`{tool}`" for tool in sorted(ref.tools))))

@@ -7,20 +7,20 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Invalid
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 from gaby.knowledge.runbook_consents import consents_of_pages
 from gaby.knowledge.service import Knowledge
 from gaby.llm.embeddings.embed import Embed
 from gaby.llm.service import Models
-from gaby.mind import Found, Situation, ToolCard
+from gaby.mind import FoundPassage, Situation, ToolCard
 from gaby.mind.declarations import ToolDeclaration
 from gaby.mind.runbooks import Runbook, is_runbook, parse_runbook
 from gaby.mind.runbooks.checks import check, tool_names
 from gaby.mind.runbooks.draft import draft_runbook
 from gaby.mind.tool_names import short_name
 from gaby.runbooks.live_choice import found_pages
-from gaby.runbooks.schemas import DraftOut, ListedRunbookOut, RunbookOut, TriedOut
-from gaby.runbooks.trial import Trial, TriedTicket
+from gaby.runbooks.schemas import ListedRunbookOut, RunbookDraftOut, RunbookOut, TrialOut
+from gaby.runbooks.trial import Trial, TrialTicket
 from gaby.tools import Tools
 from gaby.tools.catalogue import declarations_of
 
@@ -76,20 +76,20 @@ class Runbooks:
             )
         return listed
 
-    async def draft(self, workspace_id: WorkspaceId, text: str) -> DraftOut:
+    async def draft(self, workspace_id: WorkspaceId, text: str) -> RunbookDraftOut:
         drafted = draft_runbook(text, tool_names(await self.cards(workspace_id)))
-        return DraftOut(text=drafted, open_lines=drafted.count("TODO:"))
+        return RunbookDraftOut(text=drafted, open_lines=drafted.count("TODO:"))
 
-    async def try_on(self, actor: Actor, title: str, text: str, ticket: TriedTicket, ids: Ids) -> TriedOut:
+    async def try_on(self, actor: Actor, title: str, text: str, ticket: TrialTicket, ids: IdFactory) -> TrialOut:
         """Follow it on a ticket: reads are made, and changes are only simulated."""
         cards = await self.cards(actor.workspace_id)
         book = parse_runbook(text, tool_names(cards), _CITATION, title)
         if book.errors:
             lines = "; ".join(each.told for each in book.errors[:3])
             raise Invalid(f"The runbook has errors, so it is not followed: {lines}. `gaby runbook check` shows them.")
-        page = Found(_CITATION, book.title, text, runbook=True)
+        page = FoundPassage(_CITATION, book.title, text, runbook=True)
 
-        async def pages(situation: Situation) -> list[Found]:
+        async def pages(situation: Situation) -> list[FoundPassage]:
             return await found_pages(self.database, self.knowledge, actor.workspace_id, situation, self._embed)
 
         consents = await self._consents(actor.workspace_id, book, cards)

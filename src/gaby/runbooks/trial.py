@@ -5,26 +5,26 @@ from dataclasses import dataclass, replace
 
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import Conclusion, Found, PlannedCall, SeenCall, Situation, ToolCard, conclude, next_step
-from gaby.mind.investigation import Investigation
+from gaby.mind import FoundPassage, NextCall, PastCall, RuleConclusion, Situation, ToolCard, conclude, next_step
+from gaby.mind.investigation import SituationAnalysis
 from gaby.mind.replies import note_text, value_of
-from gaby.mind.runbooks import Branch, Scene, evaluate
-from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Same
+from gaby.mind.runbooks import Branch, EvaluationContext, evaluate
+from gaby.mind.runbooks.conditions import Condition, CountCondition, FieldTest, SameValue
 from gaby.mind.runbooks.evaluation import places_of
 from gaby.mind.withheld_changes import withheld_changes
 from gaby.runbooks.live_choice import LiveChoice, live_choice
 from gaby.runbooks.schemas import (
     LiveChoiceOut,
-    TriedCallOut,
-    TriedCauseOut,
-    TriedConditionOut,
-    TriedOut,
+    TrialCallOut,
+    TrialCauseOut,
+    TrialConditionOut,
+    TrialOut,
     WithheldOut,
 )
 from gaby.safety import EVERYBODY
-from gaby.tools import Call, Denied, Done, Failed, RetryLater, Run, Simulated, ToolOutcome, Tools
+from gaby.tools import Denied, Done, Failed, RetryLater, Run, Simulated, ToolCall, ToolOutcome, Tools
 
 _MOST_STEPS = 20
 _SHOWN_VALUES = 3
@@ -37,7 +37,7 @@ _WOULD = {
 
 
 @dataclass(frozen=True)
-class TriedTicket:
+class TrialTicket:
     title: str
     text: str
     requester: str | None
@@ -48,16 +48,16 @@ class TriedTicket:
 @dataclass(frozen=True)
 class Trial:
     tools: Tools
-    ids: Ids
+    ids: IdFactory
     clock: Clock
     embed: Embed
     cards: Sequence[ToolCard]
-    pages: Callable[[Situation], Awaitable[list[Found]]]
+    pages: Callable[[Situation], Awaitable[list[FoundPassage]]]
     """What an investigation would find for a ticket."""
     consents: Mapping[str, str]
     """What other pages want a person to confirm, for each tool."""
 
-    async def play(self, actor: Actor, page: Found, ticket: TriedTicket) -> TriedOut:
+    async def play(self, actor: Actor, page: FoundPassage, ticket: TrialTicket) -> TrialOut:
         run = self._run(actor, ticket)
         situation = Situation(
             ticket.title,
@@ -71,7 +71,7 @@ class Trial:
             now=self.clock.now(),
             follow=page.citation,
         )
-        made: list[TriedCallOut] = []
+        made: list[TrialCallOut] = []
         for _ in range(_MOST_STEPS):
             step = next_step(situation, self.embed)
             if step.kind != "call":
@@ -83,7 +83,7 @@ class Trial:
         live = live_choice(situation, await self.pages(situation), self.embed)
         return self._ended(situation, made, conclude(situation, self.embed), live)
 
-    def _run(self, actor: Actor, ticket: TriedTicket) -> Run:
+    def _run(self, actor: Actor, ticket: TrialTicket) -> Run:
         """As in an investigation: what the ticket says vouches for nothing."""
         principals = frozenset({ticket.requester} if ticket.verified and ticket.requester else ())
         run = self.tools.run(actor, principals=principals, requester=ticket.requester or "")
@@ -92,10 +92,10 @@ class Trial:
         run.ledger.reading.read_text("the ticket", text, EVERYBODY)
         return run
 
-    async def _call(self, run: Run, planned: PlannedCall, number: int) -> SeenCall:
+    async def _call(self, run: Run, planned: NextCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
-        seen = SeenCall(number, planned.tool, planned.arguments, "done", card.lane)
-        call = Call(
+        seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
+        call = ToolCall(
             planned.tool,
             planned.arguments,
             self.ids.new(),
@@ -122,15 +122,17 @@ class Trial:
             case _:
                 return seen
 
-    def _with_changes(self, situation: Situation) -> Conclusion:
+    def _with_changes(self, situation: Situation) -> RuleConclusion:
         """As it would be after the changes that nobody has to agree to."""
         return conclude(replace(situation, calls=[_as_if_done(call) for call in situation.calls]), self.embed)
 
-    def _ended(self, situation: Situation, made: list[TriedCallOut], ended: Conclusion, live: LiveChoice) -> TriedOut:
-        investigation = Investigation(situation, self.embed)
+    def _ended(
+        self, situation: Situation, made: list[TrialCallOut], ended: RuleConclusion, live: LiveChoice
+    ) -> TrialOut:
+        investigation = SituationAnalysis(situation, self.embed)
         book = investigation.all_books[0]
         scene = investigation.scene(book, investigation.before)
-        return TriedOut(
+        return TrialOut(
             runbook=book.title,
             fit=live.own_fit,
             followed=bool(investigation.books),
@@ -151,22 +153,22 @@ class Trial:
         )
 
 
-def _withheld(investigation: Investigation) -> list[WithheldOut]:
+def _withheld(investigation: SituationAnalysis) -> list[WithheldOut]:
     if (diagnosis := investigation.diagnosis) is None:
         return []
     found = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
     return [WithheldOut(tool=each.tool, arguments=each.arguments, why=each.why) for each in found]
 
 
-def _as_if_done(call: SeenCall) -> SeenCall:
+def _as_if_done(call: PastCall) -> PastCall:
     done = call.outcome == "simulated" and call.reason.startswith(_WOULD["allow"])
     return replace(call, outcome="done") if done else call
 
 
-def _tried(branch: Branch, scene: Scene) -> TriedCauseOut:
+def _tried(branch: Branch, scene: EvaluationContext) -> TrialCauseOut:
     whole = evaluate(branch.conditions, scene)
     single = [each for group in branch.conditions for each in group]
-    return TriedCauseOut(
+    return TrialCauseOut(
         line=branch.line,
         condition=branch.words,
         holds=whole.holds,
@@ -174,14 +176,14 @@ def _tried(branch: Branch, scene: Scene) -> TriedCauseOut:
     )
 
 
-def tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
+def tried_condition(condition: Condition, scene: EvaluationContext) -> TrialConditionOut:
     """Whether it holds, with the values of the rows that it speaks of."""
     found = evaluate([[condition]], scene)
     names: list[str] = []
     match condition:
-        case FieldTest(ref=ref) | Same(ref=ref):
+        case FieldTest(ref=ref) | SameValue(ref=ref):
             names = [ref.name]
-        case Count(tests=tests):
+        case CountCondition(tests=tests):
             names = [test.ref.name for test in tests]
         case _:
             pass
@@ -189,10 +191,10 @@ def tried_condition(condition: Condition, scene: Scene) -> TriedConditionOut:
     records = found.by or scene.ownership.readable(looked_at)
     values = [f"{name}: {value_of(each.get(name))}" for each in records for name in names if name in each.fields]
     shown = list(dict.fromkeys(values))[:_SHOWN_VALUES]
-    return TriedConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)
+    return TrialConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)
 
 
-def _seen(seen: SeenCall, outcome: ToolOutcome) -> SeenCall:
+def _seen(seen: PastCall, outcome: ToolOutcome) -> PastCall:
     match outcome:
         case Done(structured=structured, text=text):
             return replace(seen, result=structured if structured is not None else text)
@@ -206,8 +208,8 @@ def _seen(seen: SeenCall, outcome: ToolOutcome) -> SeenCall:
             return replace(seen, outcome="unknown", reason="Nobody can say what came of it.")
 
 
-def _told(planned: PlannedCall, seen: SeenCall) -> TriedCallOut:
-    return TriedCallOut(
+def _told(planned: NextCall, seen: PastCall) -> TrialCallOut:
+    return TrialCallOut(
         tool=planned.tool,
         arguments=dict(planned.arguments),
         why=planned.why,

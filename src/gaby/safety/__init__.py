@@ -1,25 +1,25 @@
 """Safety: facts in, verdict out. Nothing here touches a database, a network or a clock."""
 
 from gaby.safety.addresses import canonical_identity
-from gaby.safety.arguments import Leaf, Role, lane, leaves, roles
-from gaby.safety.binding import Bound, binding, canonical_json, digest, policy_version
-from gaby.safety.carriers import find_carriers
+from gaby.safety.arguments import ArgumentLeaf, ArgumentRole, lane, leaves, roles
+from gaby.safety.binding import ApprovalBinding, binding, canonical_json, digest, policy_version
 from gaby.safety.decide import decide, rate_reason
 from gaby.safety.egress import CarrierFact, carriers_in, links_in_lookups
+from gaby.safety.exfiltration import find_carriers
 from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
-from gaby.safety.guessing import guess
 from gaby.safety.kinds import kind_of_argument
-from gaby.safety.labelling import ResultContext, learn_result, readable_part, readers_of_text, values_to_redact
-from gaby.safety.provenance import Label, Ledger, Origin, Trace, Use
+from gaby.safety.manifest_guess import guess
+from gaby.safety.provenance import ArgumentTrace, Label, Origin, ProvenanceLedger, ValueUse
 from gaby.safety.readers import EVERYBODY, STAFF_ONLY, STAFF_READER, Disclosure, Reader, Readers, owned_by
 from gaby.safety.redaction.dictionary import Dictionary
-from gaby.safety.redaction.for_good import redacting_for_good
+from gaby.safety.redaction.permanent_redaction import redacting_for_good
 from gaby.safety.redaction.placeholders import Placeholders, tag_from
 from gaby.safety.redaction.profiles import Profile, parse_profile
 from gaby.safety.redaction.redactor import Redactor
 from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, Kind
 from gaby.safety.reply_markdown import clean_reply
-from gaby.safety.scopes import LaneRules, MalformedScope, Scopes, check_scope, scope_path
+from gaby.safety.result_labels import ResultContext, learn_result, readable_part, readers_of_text, values_to_redact
+from gaby.safety.scopes import AccessRules, MalformedScope, Scopes, check_scope, scope_path
 from gaby.safety.verdicts import Concern, Quote, Verdict, ask
 from gaby_connectors.sdk.manifest import Lane
 
@@ -29,8 +29,12 @@ __all__ = [
     "PERSONAL_KINDS",
     "STAFF_ONLY",
     "STAFF_READER",
+    "AccessRules",
+    "ApprovalBinding",
     "ApprovalFact",
-    "Bound",
+    "ArgumentLeaf",
+    "ArgumentRole",
+    "ArgumentTrace",
     "CarrierFact",
     "Concern",
     "Dictionary",
@@ -39,24 +43,20 @@ __all__ = [
     "Kind",
     "Label",
     "Lane",
-    "LaneRules",
-    "Leaf",
-    "Ledger",
     "MalformedScope",
     "Origin",
     "Placeholders",
     "Policy",
     "Profile",
+    "ProvenanceLedger",
     "Quote",
     "Reader",
     "Readers",
     "Redactor",
     "ResultContext",
-    "Role",
     "Scopes",
     "ToolFacts",
-    "Trace",
-    "Use",
+    "ValueUse",
     "Verdict",
     "ask",
     "binding",

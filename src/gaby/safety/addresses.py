@@ -1,7 +1,7 @@
 """Who somebody is: the spelling in which owners, requesters and readers are compared."""
 
 from gaby.kernel.mail_addresses import canonical_address
-from gaby.safety.matching import same_case
+from gaby.safety.value_match import same_case
 
 
 def canonical_identity(name: str) -> str:

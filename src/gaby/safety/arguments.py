@@ -10,7 +10,7 @@ from gaby.safety.schemas import NO_SCHEMA, Schema, as_schema, options_of, proper
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, Lane, ToolManifest
 
 
-class Role(StrEnum):
+class ArgumentRole(StrEnum):
     STEERING = "steering"
     """Chooses whom or what is touched, or how."""
     DESTINATION = "destination"
@@ -38,7 +38,7 @@ _PLACE_FORMATS = frozenset(
 )
 
 
-def roles(manifest: ToolManifest, schema: Schema) -> dict[str, Role]:
+def roles(manifest: ToolManifest, schema: Schema) -> dict[str, ArgumentRole]:
     """The role of every argument that the tool takes, except those that Gaby fills."""
     return {
         name: _role(manifest, name, declared, schema)
@@ -47,29 +47,29 @@ def roles(manifest: ToolManifest, schema: Schema) -> dict[str, Role]:
     }
 
 
-def _role(manifest: ToolManifest, name: str, declared: Schema, root: Schema) -> Role:
+def _role(manifest: ToolManifest, name: str, declared: Schema, root: Schema) -> ArgumentRole:
     said = {
-        Role.DESTINATION: manifest.destinations,
-        Role.LOOKUP: manifest.lookups,
-        Role.STEERING: manifest.steering,
-        Role.CONTENT: manifest.content,
-        Role.PLAIN: manifest.plain,
+        ArgumentRole.DESTINATION: manifest.destinations,
+        ArgumentRole.LOOKUP: manifest.lookups,
+        ArgumentRole.STEERING: manifest.steering,
+        ArgumentRole.CONTENT: manifest.content,
+        ArgumentRole.PLAIN: manifest.plain,
     }
     for role, names in said.items():
         if name in names:
             # A text without bounds can carry anything, however harmless it is as a choice.
-            is_text = role is Role.PLAIN and not is_bounded(name, declared, root)
-            return Role.CONTENT if is_text else role
+            is_text = role is ArgumentRole.PLAIN and not is_bounded(name, declared, root)
+            return ArgumentRole.CONTENT if is_text else role
     if is_place(name, declared, root):
-        return Role.DESTINATION
+        return ArgumentRole.DESTINATION
     # A number can be an amount, a boolean a right: in a write only the manifest can say that they do no harm.
     harmless = manifest.scope == "read" and is_bounded(name, declared, root)
-    return Role.PLAIN if harmless else Role.STEERING
+    return ArgumentRole.PLAIN if harmless else ArgumentRole.STEERING
 
 
-def lane(manifest: ToolManifest, of_arguments: Mapping[str, Role]) -> Lane:
+def lane(manifest: ToolManifest, of_arguments: Mapping[str, ArgumentRole]) -> Lane:
     """What the manifest says, or a write if the schema shows a destination that the manifest is silent about."""
-    return "write" if manifest.lane == "write" or Role.DESTINATION in of_arguments.values() else "read"
+    return "write" if manifest.lane == "write" or ArgumentRole.DESTINATION in of_arguments.values() else "read"
 
 
 def is_bounded(name: str, declared: Schema, root: Schema) -> bool:
@@ -119,7 +119,7 @@ def _all(name: str, declared: Schema, root: Schema) -> Iterator[tuple[str, Schem
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ArgumentLeaf:
     """One value inside the arguments."""
 
     argument: str
@@ -137,14 +137,16 @@ def stands_in(place: str, argument: str) -> bool:
     return place == argument or place.startswith((f"{argument}.", f"{argument}[", f"{argument}{{"))
 
 
-def leaves(argument: str, value: Any, declared: Schema | None = None, root: Schema = NO_SCHEMA) -> Iterator[Leaf]:
+def leaves(
+    argument: str, value: Any, declared: Schema | None = None, root: Schema = NO_SCHEMA
+) -> Iterator[ArgumentLeaf]:
     """Every value inside an argument, and every name of a nested field that its schema does not list."""
     if value is None or isinstance(value, bool):
-        yield Leaf(argument, "null" if value is None else "true" if value else "false", literal=True)
+        yield ArgumentLeaf(argument, "null" if value is None else "true" if value else "false", literal=True)
     elif isinstance(value, str):
-        yield Leaf(argument, value)
+        yield ArgumentLeaf(argument, value)
     elif isinstance(value, int | float):
-        yield Leaf(argument, canonical_number(value), quantity=not is_identifier(argument))
+        yield ArgumentLeaf(argument, canonical_number(value), quantity=not is_identifier(argument))
     elif isinstance(value, Mapping):
         yield from _leaves_of_mapping(argument, cast("Mapping[str, Any]", value), declared, root)
     else:
@@ -155,12 +157,12 @@ def leaves(argument: str, value: Any, declared: Schema | None = None, root: Sche
 
 def _leaves_of_mapping(
     argument: str, value: Mapping[str, Any], declared: Schema | None, root: Schema
-) -> Iterator[Leaf]:
+) -> Iterator[ArgumentLeaf]:
     known = properties_of(declared, root)
     for name, inner in value.items():
         if name not in known:
             # Whoever chooses the name of a field chooses a value: `{"root": true}`.
-            yield Leaf(f"{argument}{{}}", name)
+            yield ArgumentLeaf(f"{argument}{{}}", name)
         yield from leaves(f"{argument}.{name}", inner, known.get(name), root)
 
 

@@ -11,7 +11,7 @@ from gaby.safety.facts import Policy
 
 
 @dataclass(frozen=True)
-class Bound:
+class ApprovalBinding:
     workspace: str
     run: str
     connector: str
@@ -22,7 +22,7 @@ class Bound:
     expires_at: datetime
 
 
-def binding(bound: Bound) -> str:
+def binding(bound: ApprovalBinding) -> str:
     return digest(asdict(bound) | {"expires_at": bound.expires_at.isoformat()})
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gaby.safety.arguments import stands_in
 from gaby.safety.facts import ApprovalFact, Facts, Policy, ToolFacts
-from gaby.safety.provenance import Label, Trace
+from gaby.safety.provenance import ArgumentTrace, Label
 from gaby.safety.scopes import check_scope
 from gaby.safety.verdicts import Concern, Verdict, allow, ask, deny, simulate, wait
 from gaby_connectors.sdk.manifest import Autonomy
@@ -183,7 +183,7 @@ def _disclosure(facts: Facts) -> Iterator[Concern]:
         yield Concern("readers", f"It may tell {reader} what is not for them: {listed}{more}.")
 
 
-def _provenance(facts: Facts, trace: Trace) -> Concern | None:
+def _provenance(facts: Facts, trace: ArgumentTrace) -> Concern | None:
     if not trace.leaf.chooses:
         return None
     # A quantity names nobody, so that no one need stand behind it; but somebody trusted must have given it.
@@ -200,7 +200,7 @@ def _provenance(facts: Facts, trace: Trace) -> Concern | None:
     return Concern("provenance", f"`{value}` comes from outside.{place}", trace.leaf.argument, trace.quotes)
 
 
-def _top(facts: Facts, trace: Trace) -> str:
+def _top(facts: Facts, trace: ArgumentTrace) -> str:
     """The argument that a value stands in. A name may have dots in it: the longest that fits counts."""
     fitting = [name for name in facts.tool.roles if stands_in(trace.leaf.argument, name)]
     return max(fitting, key=len, default="")

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gaby.safety.arguments import Leaf, Role, leaves
-from gaby.safety.carriers import find_carriers
-from gaby.safety.provenance import Ledger
+from gaby.safety.arguments import ArgumentLeaf, ArgumentRole, leaves
+from gaby.safety.exfiltration import find_carriers
+from gaby.safety.provenance import ProvenanceLedger
 
 _NEVER_UNASKED = frozenset({"secret", "card"})
 """Whoever typed them, they do not leave without a person's consent."""
@@ -27,19 +27,21 @@ class CarrierFact:
 
 
 def carriers_in(
-    arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger, connector: str
+    arguments: Mapping[str, Any], roles: Mapping[str, ArgumentRole], ledger: ProvenanceLedger, connector: str
 ) -> Iterator[CarrierFact]:
     for name, value in arguments.items():
-        if roles.get(name) is not Role.CONTENT:
+        if roles.get(name) is not ArgumentRole.CONTENT:
             continue
         for leaf in leaves(name, value):
             yield from _carriers_of(leaf, ledger, connector)
 
 
-def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], ledger: Ledger) -> Iterator[CarrierFact]:
+def links_in_lookups(
+    arguments: Mapping[str, Any], roles: Mapping[str, ArgumentRole], ledger: ProvenanceLedger
+) -> Iterator[CarrierFact]:
     """Whole links in arguments of a read that its manifest does not call a key: what fetches a link sends something."""
     for name, value in arguments.items():
-        if roles.get(name) is Role.STEERING:
+        if roles.get(name) is ArgumentRole.STEERING:
             for leaf in leaves(name, value):
                 whole = (0, len(leaf.value.strip()))
                 # `https:/evil.example` and `https:\\evil.example` lead to the same place for many readers of links.
@@ -50,7 +52,7 @@ def links_in_lookups(arguments: Mapping[str, Any], roles: Mapping[str, Role], le
                         yield CarrierFact(leaf.argument, "link", carrier.value, ledger.trusts_carrier(carrier.value))
 
 
-def _carriers_of(leaf: Leaf, ledger: Ledger, connector: str) -> Iterator[CarrierFact]:
+def _carriers_of(leaf: ArgumentLeaf, ledger: ProvenanceLedger, connector: str) -> Iterator[CarrierFact]:
     for carrier in find_carriers(leaf.value):
         if leaf.quantity and carrier.kind not in _NEVER_UNASKED:
             # A number that counts names nobody; but a card is one also when it is written as a number.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from gaby.safety.arguments import Role, Schema
+from gaby.safety.arguments import ArgumentRole, Schema
 from gaby.safety.egress import CarrierFact
-from gaby.safety.provenance import Trace
+from gaby.safety.provenance import ArgumentTrace
 from gaby.safety.readers import Disclosure
 from gaby.safety.scopes import Scopes
 from gaby_connectors.sdk.manifest import Autonomy, Lane, ToolManifest
@@ -34,7 +34,7 @@ class ToolFacts:
     unsafe: bool
     """No accepted manifest speaks of it, so what is known of it is only a guess."""
     schema: Schema
-    roles: Mapping[str, Role]
+    roles: Mapping[str, ArgumentRole]
     lane: Lane
     fingerprint: str
     """Of the tool as it was accepted, and of its manifest."""
@@ -45,7 +45,7 @@ class ToolFacts:
 
     @property
     def sends_outward(self) -> bool:
-        return Role.DESTINATION in self.roles.values()
+        return ArgumentRole.DESTINATION in self.roles.values()
 
     @property
     def can_rehearse(self) -> bool:
@@ -69,7 +69,7 @@ class Facts:
     arguments: Mapping[str, Any]
     path: str
     now: datetime
-    traces: tuple[Trace, ...] = ()
+    traces: tuple[ArgumentTrace, ...] = ()
     """Of every value in steering and destination arguments of a write."""
     carriers: tuple[CarrierFact, ...] = ()
     """Of content arguments of a write, and of arguments of a read that may be fetched."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 
-from gaby.safety.arguments import Leaf
-from gaby.safety.carriers import find_carriers
-from gaby.safety.matching import Words, fills_template, quote, says, says_literal, says_quantity, words
+from gaby.safety.arguments import ArgumentLeaf
+from gaby.safety.exfiltration import find_carriers
 from gaby.safety.readers import ReadingRecord
+from gaby.safety.value_match import SearchableText, fills_template, quote, says, says_literal, says_quantity, words
 from gaby.safety.verdicts import Quote
 
 
@@ -32,7 +32,7 @@ TEXT_KIND = "text"
 
 
 @dataclass(frozen=True)
-class Use:
+class ValueUse:
     """Where a value is used: an argument of a tool, and the kind of thing that it names there."""
 
     connector: str
@@ -49,7 +49,7 @@ class Origin:
     kind: str | None = None
     """What it names there. The number of a note vouches for a note, and not for an account."""
 
-    def counts_for(self, leaf: Leaf, use: Use) -> bool:
+    def counts_for(self, leaf: ArgumentLeaf, use: ValueUse) -> bool:
         if leaf.argument.endswith("{}"):
             # The name of a field is no value of anybody's: only an operator's words can choose it.
             return False
@@ -59,10 +59,10 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Trace:
+class ArgumentTrace:
     """Where one value of a call came from."""
 
-    leaf: Leaf
+    leaf: ArgumentLeaf
     origins: tuple[Origin, ...]
     quotes: tuple[Quote, ...] = ()
 
@@ -76,13 +76,13 @@ _QUOTES = 3
 
 
 @dataclass
-class Ledger:
+class ProvenanceLedger:
     """What one run has learned, and from where. What it does not know is EXTERNAL."""
 
     reading: ReadingRecord = field(default_factory=ReadingRecord)
     """Who may be told of what was read."""
     _values: dict[str, tuple[Origin, ...]] = field(default_factory=dict[str, tuple[Origin, ...]])
-    _operator: list[Words] = field(default_factory=list[Words])
+    _operator: list[SearchableText] = field(default_factory=list[SearchableText])
     _external: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _carriers: set[str] = field(default_factory=set[str])
     _unread: list[str] = field(default_factory=list[str])
@@ -126,7 +126,7 @@ class Ledger:
         for value, known in self._values.items():
             self._values[value] = tuple(origin for origin in known if origin.label is not Label.PRINCIPAL)
 
-    def origins(self, leaf: Leaf, use: Use) -> tuple[Origin, ...]:
+    def origins(self, leaf: ArgumentLeaf, use: ValueUse) -> tuple[Origin, ...]:
         """Everybody trusted who named the value; an operator's words first. Nobody means that it is EXTERNAL."""
         # With a blank around it, it is another value for whoever receives it.
         known = self._values.get(leaf.value, ())
@@ -140,13 +140,13 @@ class Ledger:
         """Whether the text is, from end to end, one value that this connector's own backend vouches for."""
         return any(origin.connector == connector for origin in self._values.get(text, ()))
 
-    def trace(self, leaf: Leaf, use: Use) -> Trace:
+    def trace(self, leaf: ArgumentLeaf, use: ValueUse) -> ArgumentTrace:
         """The origins of a value; if it has none, where outside it was seen, for the person who is asked."""
         found = self.origins(leaf, use)
         if found or leaf.literal:
-            return Trace(leaf, found)
+            return ArgumentTrace(leaf, found)
         quotes = (quote(source, text, leaf.value) for source, text in reversed(self._external))
-        return Trace(leaf, (), tuple(islice(filter(None, quotes), _QUOTES)))
+        return ArgumentTrace(leaf, (), tuple(islice(filter(None, quotes), _QUOTES)))
 
     def trusts_carrier(self, value: str) -> bool:
         """Whether a link, an address or an account number inside a text is one that somebody trusted has named."""
@@ -162,7 +162,7 @@ class Ledger:
         return value in self._carriers
 
 
-def _says(said: Words, leaf: Leaf) -> bool:
+def _says(said: SearchableText, leaf: ArgumentLeaf) -> bool:
     if leaf.literal:
         return says_literal(said, leaf.argument, leaf.value)
     return says_quantity(said, leaf.value) if leaf.quantity else says(said, leaf.value)

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Literal
 
 from gaby.safety.addresses import canonical_identity
-from gaby.safety.matching import occurrences, same_case
+from gaby.safety.value_match import occurrences, same_case
 from gaby_connectors.sdk.manifest import Audience
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from gaby.kernel.errors import Invalid
-from gaby.safety.matching import same_case
+from gaby.safety.value_match import same_case
 
 _SEGMENT = re.compile(r"\*\*|(?:[A-Za-z0-9_.~%:@-]|\*(?!\*)|\{[a-z][a-z0-9_]*\})+")
 _WILD = re.compile(r"(\*|\{[a-z][a-z0-9_]*\})")
@@ -34,7 +34,7 @@ def checked_pattern(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(checked_pattern)]
 
 
-class LaneRules(BaseModel):
+class AccessRules(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     allow: tuple[Pattern, ...] = ()
@@ -46,13 +46,13 @@ class Scopes(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    read: LaneRules = LaneRules()
-    write: LaneRules = LaneRules()
+    read: AccessRules = AccessRules()
+    write: AccessRules = AccessRules()
 
     @classmethod
     def reading(cls) -> Self:
         """Everything may be read, nothing written: where a new connector starts."""
-        return cls(read=LaneRules(allow=("**",)))
+        return cls(read=AccessRules(allow=("**",)))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ScopeDecision:
     pattern: str | None
 
 
-def check_scope(rules: LaneRules, path: str) -> ScopeDecision:
+def check_scope(rules: AccessRules, path: str) -> ScopeDecision:
     segments = path.split("/")
     # A denial holds however the value is written: many systems take `R-1001` for `r-1001`.
     folded = same_case(path).split("/")

@@ -19,5 +19,5 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 OFTEN_ENOUGH = Field(ge=timedelta(seconds=1), le=timedelta(days=400))
 
 
-class Group(BaseModel):
+class SettingsGroup(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)

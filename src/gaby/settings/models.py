@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from gaby.settings.base import Duration, Group
+from gaby.settings.base import Duration, SettingsGroup
 
 
-class ModelSettings(Group):
+class ModelSettings(SettingsGroup):
     """Which models Gaby may ask. Without a key it works with no model at all, and says so."""
 
     anthropic_key: Annotated[

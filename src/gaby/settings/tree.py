@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from gaby.settings.base import OFTEN_ENOUGH, Duration, Group
+from gaby.settings.agent import AgentSettings, WorkerSettings
+from gaby.settings.base import OFTEN_ENOUGH, Duration, SettingsGroup
 from gaby.settings.models import ModelSettings
-from gaby.settings.working import AgentSettings, WorkerSettings
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby_connectors.sdk.address_guard import AddressPolicy
 
 
-class ServerSettings(Group):
+class ServerSettings(SettingsGroup):
     """How people and programs reach Gaby."""
 
     host: Annotated[str, Field(description="Address to listen on. 0.0.0.0 means every network interface.")] = (
@@ -36,7 +36,7 @@ class ServerSettings(Group):
     ] = 6_000_000
 
 
-class DatabaseSettings(Group):
+class DatabaseSettings(SettingsGroup):
     """Where everything is kept."""
 
     url: Annotated[
@@ -63,7 +63,7 @@ class DatabaseSettings(Group):
     ] = True
 
 
-class CryptoSettings(Group):
+class CryptoSettings(SettingsGroup):
     """The key that protects all other keys."""
 
     master_key: Annotated[
@@ -72,7 +72,7 @@ class CryptoSettings(Group):
     ] = None
 
 
-class SessionSettings(Group):
+class SessionSettings(SettingsGroup):
     """How long people stay signed in."""
 
     idle: Annotated[Duration, Field(description="A session ends after this long without use.")] = timedelta(hours=12)
@@ -86,7 +86,7 @@ class SessionSettings(Group):
         return value
 
 
-class AuditSettings(Group):
+class AuditSettings(SettingsGroup):
     """The log that proves what Gaby did."""
 
     checkpoint_rows: Annotated[
@@ -135,7 +135,7 @@ class AuditSettings(Group):
         return value
 
 
-class SafetySettings(Group):
+class SafetySettings(SettingsGroup):
     """What Gaby may see and do."""
 
     profile: Annotated[
@@ -164,11 +164,11 @@ class SafetySettings(Group):
     @field_validator("inside")
     @classmethod
     def _are_places(cls, value: str | None) -> str | None:
-        OutsideAddresses.allowing(value)
+        AddressPolicy.allowing(value)
         return value
 
 
-class ConnectorSettings(Group):
+class ConnectorSettings(SettingsGroup):
     """How patient Gaby is with its connectors."""
 
     start_timeout: Annotated[
@@ -201,7 +201,7 @@ class ConnectorSettings(Group):
     ] = timedelta(days=2)
 
 
-class KnowledgeSettings(Group):
+class KnowledgeSettings(SettingsGroup):
     """What Gaby answers from: the company's own documents."""
 
     networks: Annotated[
@@ -239,7 +239,7 @@ _TOKENS = Field(ge=0, le=10**12)
 _USD = Field(ge=0, le=10**6, allow_inf_nan=False)
 
 
-class BudgetSettings(Group):
+class BudgetSettings(SettingsGroup):
     """What models may cost. Workspaces can have limits of their own; see `gaby usage limit`."""
 
     plan: Annotated[
@@ -260,7 +260,7 @@ class BudgetSettings(Group):
     ] = None
 
 
-class LogSettings(Group):
+class LogSettings(SettingsGroup):
     """What Gaby tells while it runs."""
 
     level: Annotated[
@@ -272,7 +272,7 @@ class LogSettings(Group):
     ] = "auto"
 
 
-class TelemetrySettings(Group):
+class TelemetrySettings(SettingsGroup):
     """Traces for OpenTelemetry. Off unless an endpoint is given."""
 
     endpoint: Annotated[
@@ -288,7 +288,7 @@ class TelemetrySettings(Group):
     ] = None
 
 
-class Settings(Group):
+class Settings(SettingsGroup):
     """Gaby's settings."""
 
     home: Annotated[

@@ -7,13 +7,13 @@ from pydantic import BaseModel, ConfigDict
 PROMPTS = Path(__file__).parent / "prompts"
 
 
-class Given(BaseModel):
+class SkillInput(BaseModel):
     """What a skill takes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Answered(BaseModel):
+class SkillOutput(BaseModel):
     """What a skill gives. A model that adds to it is told to leave that out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from gaby.llm.outside import Outside
-from gaby.skills.base import Answered
+from gaby.llm.untrusted_text import Outside
+from gaby.skills.base import SkillOutput
 
 Ending = Literal["auto_resolved", "needs_client", "needs_tech", "needs_l2", "skipped"]
 _LONG = 6000
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[cp][0-9]{1,4}")
 _SEVERAL = re.compile(r"\[([cp][0-9]{1,4}(?:\s{0,3}[,;]?\s{0,3}[cp][0-9]{1,4}){1,20})\]")
 
 
-class Conclusion(Answered):
+class Conclusion(SkillOutput):
     """Sources are cited in square brackets, by the names that they were shown with: [c2], [p1]."""
 
     verdict: Annotated[

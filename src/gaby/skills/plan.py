@@ -7,18 +7,18 @@ from pydantic import Field
 
 from gaby import mind
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.messages import Answer, Message, ToolSpec
-from gaby.llm.outside import Conceal, Fenced, Inside, Origin, Outside
-from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.messages import ChatMessage, ModelResponse, ToolSpec
+from gaby.llm.skill import Skill, UnacceptableAnswer
 from gaby.llm.tiers import Tier
+from gaby.llm.untrusted_text import FencedText, Inside, Outside, PromptRedactor, TextOrigin
 from gaby.mind.declarations import ToolDeclaration
-from gaby.mind.showing import read_back
+from gaby.mind.result_preview import read_back
 from gaby.mind.situations import call_key
 from gaby.skills import plan_turns
-from gaby.skills.base import PROMPTS, Answered, Given
+from gaby.skills.base import PROMPTS, SkillInput, SkillOutput
 from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion
 from gaby.skills.conclusion_rules import conclusion_errors
-from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, MadeCall, Passage, Turn
+from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, CompletedCall, PlannerPassage, Turn
 from gaby_connectors.sdk.manifest import Lane
 
 MOST_CALLS = 8
@@ -46,23 +46,23 @@ _FOUND: dict[str, Any] = {
 }
 
 
-class Tool(Given):
+class ToolOption(SkillInput):
     name: Inside
     description: Outside
-    parameters: Annotated[dict[str, Any], Origin(outside=True)]
+    parameters: Annotated[dict[str, Any], TextOrigin(outside=True)]
     lane: Lane = "read"
-    declares: Annotated[dict[str, Any], Origin(outside=True)] = Field(default_factory=dict[str, Any])
+    declares: Annotated[dict[str, Any], TextOrigin(outside=True)] = Field(default_factory=dict[str, Any])
     """What its manifest says of its rows and values, and its output schema; see `mind.declarations`."""
 
 
-class DialogueEntry(Given):
+class DialogueEntry(SkillInput):
     """A message on the ticket after its first text."""
 
     author: Literal["requester", "colleague", "gaby", "somebody else"]
     text: Outside
 
 
-class Envelope(Given):
+class Envelope(SkillInput):
     """All that the planner sees, bounded by whoever fills it."""
 
     title: Outside
@@ -82,16 +82,16 @@ class Envelope(Given):
     searched: bool = False
     queries: list[Outside] = Field(default_factory=list[str])
     """What the knowledge was asked for already."""
-    passages: Annotated[list[Passage], Field(max_length=80)] = Field(default_factory=list[Passage])
+    passages: Annotated[list[PlannerPassage], Field(max_length=80)] = Field(default_factory=list[PlannerPassage])
     internal: bool = False
     """Pages for colleagues are among the passages. How many there are is not told: that would answer guesses."""
     similar_tickets: Annotated[list[Outside], Field(max_length=10)] = Field(default_factory=list[str])
     facts: Annotated[list[Outside], Field(max_length=20)] = Field(default_factory=list[str])
-    calls: Annotated[list[MadeCall], Field(max_length=200)] = Field(default_factory=list[MadeCall])
+    calls: Annotated[list[CompletedCall], Field(max_length=200)] = Field(default_factory=list[CompletedCall])
     turns: Annotated[list[Turn], Field(max_length=300)] = Field(default_factory=list[Turn])
     """What was planned so far. Their searches and calls are among the passages and calls."""
-    tools: Annotated[list[Tool], Field(max_length=1000)] = Field(default_factory=list[Tool])
-    other_tools: Annotated[list[Tool], Field(max_length=1000)] = Field(default_factory=list[Tool])
+    tools: Annotated[list[ToolOption], Field(max_length=1000)] = Field(default_factory=list[ToolOption])
+    other_tools: Annotated[list[ToolOption], Field(max_length=1000)] = Field(default_factory=list[ToolOption])
     """Not listed, since they hardly fit: they can be searched for, or called by whoever read their name in a page."""
     nudges: list[Inside] = Field(default_factory=list[str])
     must_conclude: Inside = ""
@@ -108,7 +108,7 @@ class Envelope(Given):
         return frozenset({*calls, *(each.name for each in self.passages if each.name)})
 
 
-class Call(Answered):
+class PlannerCall(SkillOutput):
     tool: str
     arguments: dict[str, Any]
     why: str = ""
@@ -116,12 +116,12 @@ class Call(Answered):
     """What a person has to confirm first, whatever else allows the call."""
 
 
-class Step(Answered):
+class PlannerStep(SkillOutput):
     kind: Literal["retrieve", "call", "find_tools", "conclude"]
     queries: Annotated[list[str], Field(max_length=8)] = Field(default_factory=list[str])
     internal: bool = False
     """Pages that only colleagues may read are wanted as well."""
-    calls: Annotated[list[Call], Field(max_length=MOST_CALLS)] = Field(default_factory=list[Call])
+    calls: Annotated[list[PlannerCall], Field(max_length=MOST_CALLS)] = Field(default_factory=list[PlannerCall])
     conclusion: Conclusion | None = None
     """None when no model has concluded."""
     why: str = ""
@@ -145,14 +145,15 @@ def situation(given: Envelope) -> mind.Situation:
     )
 
 
-def offline(given: Envelope, embed: Embed) -> Step:
+def offline(given: Envelope, embed: Embed) -> PlannerStep:
     if given.must_conclude:
-        return Step(kind="conclude", why=given.must_conclude)
+        return PlannerStep(kind="conclude", why=given.must_conclude)
     step = mind.next_step(situation(given), embed)
     calls = [
-        Call(tool=each.tool, arguments=dict(each.arguments), why=each.why, consent=each.consent) for each in step.calls
+        PlannerCall(tool=each.tool, arguments=dict(each.arguments), why=each.why, consent=each.consent)
+        for each in step.calls
     ]
-    return Step(kind=step.kind, queries=list(step.queries), calls=calls, why=step.why)
+    return PlannerStep(kind=step.kind, queries=list(step.queries), calls=calls, why=step.why)
 
 
 def specs(given: Envelope) -> tuple[ToolSpec, ...]:
@@ -173,44 +174,46 @@ def specs(given: Envelope) -> tuple[ToolSpec, ...]:
     return (*own, *shown, *others)
 
 
-def read(given: Envelope, answer: Answer) -> Step:
+def read(given: Envelope, answer: ModelResponse) -> PlannerStep:
     """Searches and calls of one answer are all carried out; an end beside them can wait. Words alone are no step."""
     if not answer.uses:
-        raise Unacceptable(
+        raise UnacceptableAnswer(
             f"You called no tool. Call the tools that you need, or {CONCLUDE} with your texts as its arguments."
         )
     why = " ".join(answer.text.split())[:_WHY]
     own = {SEARCH, CONCLUDE, FIND}
-    calls = [Call(tool=use.name, arguments=dict(use.arguments), why=why) for use in answer.uses if use.name not in own]
+    calls = [
+        PlannerCall(tool=use.name, arguments=dict(use.arguments), why=why) for use in answer.uses if use.name not in own
+    ]
     searches = [use for use in answer.uses if use.name == SEARCH]
     queries = list(dict.fromkeys(str(query)[:400] for use in searches for query in use.arguments["queries"]))[:8]
     internal = any(use.arguments.get("internal") is True for use in searches)
     needs = [str(use.arguments["need"])[:400] for use in answer.uses if use.name == FIND]
     ends = [use for use in answer.uses if use.name == CONCLUDE]
     if given.must_conclude and not ends:
-        raise Unacceptable(f"Call {CONCLUDE} now, and nothing else. {given.must_conclude}")
+        raise UnacceptableAnswer(f"Call {CONCLUDE} now, and nothing else. {given.must_conclude}")
     if not given.must_conclude:
         if calls:
-            return Step(kind="call", queries=queries, internal=internal, calls=calls, why=why)
+            return PlannerStep(kind="call", queries=queries, internal=internal, calls=calls, why=why)
         if queries:
-            return Step(kind="retrieve", queries=queries, internal=internal, why=why)
+            return PlannerStep(kind="retrieve", queries=queries, internal=internal, why=why)
         if needs:
-            return Step(kind="find_tools", queries=needs, why=why)
+            return PlannerStep(kind="find_tools", queries=needs, why=why)
     conclusion = Conclusion.model_validate(ends[0].arguments)
-    return Step(kind="conclude", conclusion=conclusion, why=conclusion.why[:_WHY])
+    return PlannerStep(kind="conclude", conclusion=conclusion, why=conclusion.why[:_WHY])
 
 
-def check(given: Envelope, answer: Step) -> None:
+def check(given: Envelope, answer: PlannerStep) -> None:
     """Nothing is done twice, and nothing is cited that is not there. All that is wrong is told at once."""
     wrong = _repeated(given, answer)
     if answer.conclusion is not None:
         outcomes = [call.outcome for call in given.calls if call.lane == "write"]
         wrong += conclusion_errors(answer.conclusion, given.sources, outcomes)
     if wrong:
-        raise Unacceptable("\n".join(dict.fromkeys(wrong)))
+        raise UnacceptableAnswer("\n".join(dict.fromkeys(wrong)))
 
 
-def _repeated(given: Envelope, answer: Step) -> list[str]:
+def _repeated(given: Envelope, answer: PlannerStep) -> list[str]:
     """A read may be made again after something was changed, to see whether it helped."""
     known = {tool.name for tool in (*given.tools, *given.other_tools)}
     changed = max((call.number for call in given.calls if call.lane == "write" and call.outcome == "done"), default=0)
@@ -225,40 +228,40 @@ def _repeated(given: Envelope, answer: Step) -> list[str]:
     return wrong
 
 
-def _is_settled(call: MadeCall, changed: int) -> bool:
+def _is_settled(call: CompletedCall, changed: int) -> bool:
     if call.lane == "write":
         return call.outcome != "failed"
     return call.outcome == "denied" or (call.outcome in {"done", "simulated"} and call.number > changed)
 
 
-def _found(passage: Passage) -> mind.Found:
-    return mind.Found(passage.citation, passage.title, passage.text, passage.trusted, runbook=passage.runbook)
+def _found(passage: PlannerPassage) -> mind.FoundPassage:
+    return mind.FoundPassage(passage.citation, passage.title, passage.text, passage.trusted, runbook=passage.runbook)
 
 
-def _card(tool: Tool) -> mind.ToolCard:
+def _card(tool: ToolOption) -> mind.ToolCard:
     declares = ToolDeclaration(**tool.declares)
     return mind.ToolCard(tool.name, tool.description, tool.parameters, tool.lane, declares)
 
 
-def _seen(call: MadeCall) -> mind.SeenCall:
-    return mind.SeenCall(
+def _seen(call: CompletedCall) -> mind.PastCall:
+    return mind.PastCall(
         call.number, call.tool, call.arguments, call.outcome, call.lane, read_back(call.result), call.reason
     )
 
 
-def _told(tool: Tool) -> str:
+def _told(tool: ToolOption) -> str:
     return f"{tool.description} (This changes something.)" if tool.lane == "write" else tool.description
 
 
-def turns(given: Envelope, conceal: Conceal) -> tuple[Message, ...]:
+def turns(given: Envelope, conceal: PromptRedactor) -> tuple[ChatMessage, ...]:
     concluded = (given.concluded, tuple(given.doubts)) if given.concluded is not None else None
     return plan_turns.messages(given.turns, given.passages, given.calls, conceal, concluded)
 
 
-def first_pages(given: Envelope, conceal: Conceal) -> dict[str, list[Fenced]]:
+def first_pages(given: Envelope, conceal: PromptRedactor) -> dict[str, list[FencedText]]:
     """Those of the search that is made before anything is planned."""
     found = [each for each in given.passages if each.turn == 0]
-    return {"first_pages": [Fenced(plan_turns.page_text(each, conceal)) for each in found]}
+    return {"first_pages": [FencedText(plan_turns.page_text(each, conceal)) for each in found]}
 
 
 skill = Skill(
@@ -266,7 +269,7 @@ skill = Skill(
     does="Say what to do next in an investigation: search the knowledge, call tools, or come to an end.",
     tier=Tier.BIG,
     takes=Envelope,
-    gives=Step,
+    gives=PlannerStep,
     prompt_file=PROMPTS / "plan.md.j2",
     fallback=offline,
     form="tools",
@@ -284,7 +287,7 @@ skill = Skill(
         searched=True,
         queries=["account is locked"],
         passages=[
-            Passage(
+            PlannerPassage(
                 name="p1",
                 citation="doc:handbook/locked-out.md#L1-L9",
                 title="Locked out",
@@ -295,7 +298,7 @@ skill = Skill(
             )
         ],
         tools=[
-            Tool(
+            ToolOption(
                 name="directory.find_user",
                 description="Look up a user by e-mail address: name, state, last sign-in, failed sign-ins.",
                 parameters={
@@ -305,7 +308,7 @@ skill = Skill(
                 },
                 declares={"owner": {"users[]": "email"}},
             ),
-            Tool(
+            ToolOption(
                 name="directory.unlock_user",
                 description="Unlock a user who was locked out.",
                 parameters={

@@ -6,9 +6,9 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from gaby.kernel.outcomes import CallOutcome
-from gaby.llm.messages import Message, ToolReply, ToolUse
-from gaby.llm.outside import Conceal, Inside, Origin, Outside, company_page, fenced
-from gaby.skills.base import Given
+from gaby.llm.messages import ChatMessage, ToolResult, ToolUse
+from gaby.llm.untrusted_text import Inside, Outside, PromptRedactor, TextOrigin, company_page, fenced
+from gaby.skills.base import SkillInput
 from gaby.skills.conclusion import Conclusion
 from gaby_connectors.sdk.manifest import Lane
 
@@ -26,7 +26,7 @@ _OUTCOMES = {
 _AGREED = "A person was asked, and agreed. Done."
 
 
-class Passage(Given):
+class PlannerPassage(SkillInput):
     citation: Inside
     title: Outside
     text: Outside
@@ -40,10 +40,10 @@ class Passage(Given):
     """The number of the turn that asked for it; 0 was before the first."""
 
 
-class MadeCall(Given):
+class CompletedCall(SkillInput):
     number: Annotated[int, Field(ge=1)]
     tool: Inside
-    arguments: Annotated[dict[str, Any], Origin(outside=True)]
+    arguments: Annotated[dict[str, Any], TextOrigin(outside=True)]
     outcome: CallOutcome
     lane: Lane = "read"
     result: Outside = ""
@@ -53,14 +53,14 @@ class MadeCall(Given):
     """A person was asked before, and agreed."""
 
 
-class TurnCall(Given):
+class TurnCall(SkillInput):
     tool: Inside
-    arguments: Annotated[dict[str, Any], Origin(outside=True)]
+    arguments: Annotated[dict[str, Any], TextOrigin(outside=True)]
     number: int | None = None
     """Of the call that was made; None when it was put off."""
 
 
-class Turn(Given):
+class Turn(SkillInput):
     """One answer of the planner."""
 
     text: Outside = ""
@@ -76,62 +76,62 @@ class Turn(Given):
 
 def messages(
     turns: Sequence[Turn],
-    passages: Sequence[Passage],
-    calls: Sequence[MadeCall],
-    conceal: Conceal,
+    passages: Sequence[PlannerPassage],
+    calls: Sequence[CompletedCall],
+    conceal: PromptRedactor,
     concluded: tuple[Conclusion, tuple[str, ...]] | None,
-) -> tuple[Message, ...]:
+) -> tuple[ChatMessage, ...]:
     """Appended to and never rewritten, so that what was read once can be read from a cache."""
     made = {call.number: call for call in calls}
-    told: list[Message] = []
+    told: list[ChatMessage] = []
     for number, turn in enumerate(turns, 1):
         pairs = list(_pairs(number, turn, passages, made, conceal))
         if pairs:
-            told.append(Message("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
-            told.append(Message("user", replies=tuple(reply for _, reply in pairs)))
+            told.append(ChatMessage("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
+            told.append(ChatMessage("user", replies=tuple(reply for _, reply in pairs)))
     if concluded is not None:
         told += _turned_down(concluded[0], concluded[1], conceal)
     return tuple(told)
 
 
 def _pairs(
-    number: int, turn: Turn, passages: Sequence[Passage], made: dict[int, MadeCall], conceal: Conceal
-) -> Iterable[tuple[ToolUse, ToolReply]]:
+    number: int, turn: Turn, passages: Sequence[PlannerPassage], made: dict[int, CompletedCall], conceal: PromptRedactor
+) -> Iterable[tuple[ToolUse, ToolResult]]:
     if turn.queries:
         name = f"search-{number}"
         arguments = {"queries": [conceal.authored(query) for query in turn.queries], "internal": turn.internal}
         found = [each for each in passages if each.turn == number]
         text = "\n\n".join(page_text(each, conceal) for each in found) or "Nothing that was not shown before."
-        yield ToolUse(name, SEARCH, arguments), ToolReply(name, text)
+        yield ToolUse(name, SEARCH, arguments), ToolResult(name, text)
     if turn.need:
         name = f"find-{number}"
         text = ", ".join(turn.offered) or "There is no other tool for that."
-        yield ToolUse(name, FIND, {"need": conceal.authored(turn.need)}), ToolReply(name, text)
+        yield ToolUse(name, FIND, {"need": conceal.authored(turn.need)}), ToolResult(name, text)
     for place, each in enumerate(turn.calls, 1):
         call = made.get(each.number) if each.number is not None else None
         name = f"call-{call.number}" if call is not None else f"call-{number}-{place}"
         yield ToolUse(name, each.tool, _concealed(each.arguments, conceal)), _reply(name, call, conceal)
 
 
-def page_text(passage: Passage, conceal: Conceal) -> str:
+def page_text(passage: PlannerPassage, conceal: PromptRedactor) -> str:
     """The company's own pages may be followed; what customers wrote is fenced like every stranger's text."""
     mark = company_page if passage.trusted else fenced
     text = conceal(f"{passage.title}\n{passage.text}")
     return f"[{passage.name}] {mark(text, 'page')}"
 
 
-def _reply(name: str, call: MadeCall | None, conceal: Conceal) -> ToolReply:
+def _reply(name: str, call: CompletedCall | None, conceal: PromptRedactor) -> ToolResult:
     if call is None:
-        return ToolReply(name, "Not made yet: what only reads was done first. Call it again if it is still wanted.")
+        return ToolResult(name, "Not made yet: what only reads was done first. Call it again if it is still wanted.")
     told = [f"[c{call.number}] {_AGREED if call.agreed else _OUTCOMES[call.outcome]}"]
     if call.reason:
         told.append(fenced(conceal(call.reason), "reason"))
     if call.result:
         told.append(fenced(conceal(call.result), "result"))
-    return ToolReply(name, "\n".join(told), failed=call.outcome in {"denied", "failed", "unknown"})
+    return ToolResult(name, "\n".join(told), failed=call.outcome in {"denied", "failed", "unknown"})
 
 
-def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: Conceal) -> list[Message]:
+def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: PromptRedactor) -> list[ChatMessage]:
     use = ToolUse("conclude-1", CONCLUDE, _concealed(conclusion.model_dump(), conceal))
     lines = "\n".join(f"- {conceal.authored(doubt)}" for doubt in doubts)
     text = (
@@ -140,10 +140,13 @@ def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: Conceal
         "Conclude again. Say what the sources say, cite the source that says it, leave out what none says, and give "
         "another verdict if it is not solved. Where the reviewer is wrong, keep the sentence and cite better."
     )
-    return [Message("assistant", "", (use,)), Message("user", replies=(ToolReply("conclude-1", text, failed=True),))]
+    return [
+        ChatMessage("assistant", "", (use,)),
+        ChatMessage("user", replies=(ToolResult("conclude-1", text, failed=True),)),
+    ]
 
 
-def _concealed(value: Any, conceal: Conceal) -> Any:
+def _concealed(value: Any, conceal: PromptRedactor) -> Any:
     """Of what the planner wrote."""
     match value:
         case str():

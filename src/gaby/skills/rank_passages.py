@@ -5,45 +5,47 @@ from typing import Annotated
 from pydantic import Field
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.outside import Outside
-from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.skill import Skill, UnacceptableAnswer
 from gaby.llm.tiers import Tier
-from gaby.skills.base import PROMPTS, Answered, Given
+from gaby.llm.untrusted_text import Outside
+from gaby.skills.base import PROMPTS, SkillInput, SkillOutput
 
 
-class Passages(Given):
+class RankingInput(SkillInput):
     question: Outside
     passages: Annotated[list[Outside], Field(max_length=40)]
 
 
-class Order(Answered):
+class Order(SkillOutput):
     helpful: Annotated[
         list[Annotated[int, Field(ge=0)]],
         Field(max_length=40, description="Numbers of the passages that help to answer, the best first."),
     ]
 
 
-def offline(given: Passages, _embed: Embed) -> Order:
+def offline(given: RankingInput, _embed: Embed) -> Order:
     """They come in the order of the search, which is the best that is known without a model."""
     return Order(helpful=list(range(len(given.passages))))
 
 
-def check(given: Passages, answer: Order) -> None:
+def check(given: RankingInput, answer: Order) -> None:
     if len(set(answer.helpful)) != len(answer.helpful) or any(place >= len(given.passages) for place in answer.helpful):
-        raise Unacceptable("`helpful` has numbers of passages that were given, each at most once, counted from 0.")
+        raise UnacceptableAnswer(
+            "`helpful` has numbers of passages that were given, each at most once, counted from 0."
+        )
 
 
 skill = Skill(
     name="rank_passages",
     does="Judge which passages answer a question, the best first.",
     tier=Tier.SMALL,
-    takes=Passages,
+    takes=RankingInput,
     gives=Order,
     prompt_file=PROMPTS / "rank_passages.md.j2",
     fallback=offline,
     check=check,
     max_output_tokens=300,
-    example=Passages(
+    example=RankingInput(
         question="The VPN window shows E-1042 and closes. What can I do?",
         passages=[
             "The kitchen closes at six.",

@@ -8,27 +8,27 @@ from pydantic import Field
 from gaby import mind
 from gaby.kernel.outcomes import CallOutcome, Verdict
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.outside import Authored, Conceal, Fenced, Inside, Outside, company_page, fenced
-from gaby.llm.skill import Skill, Unacceptable
+from gaby.llm.skill import Skill, UnacceptableAnswer
 from gaby.llm.tiers import Tier
-from gaby.mind.completing import Change, Claim, completeness
-from gaby.skills.base import PROMPTS, Answered, Given
+from gaby.llm.untrusted_text import Authored, FencedText, Inside, Outside, PromptRedactor, company_page, fenced
+from gaby.mind.completion_check import AppliedChange, ResolutionClaim, completeness
+from gaby.skills.base import PROMPTS, SkillInput, SkillOutput
 
 
-class CitedText(Given):
+class CitedText(SkillInput):
     number: Annotated[int, Field(ge=1)]
     text: Authored
     sources: list[Inside] = Field(default_factory=list[str])
 
 
-class ReviewedSource(Given):
+class ReviewedSource(SkillInput):
     name: Inside
     text: Outside
     company: bool = False
     """A page that the company itself wrote."""
 
 
-class ReviewedChange(Given):
+class ReviewedChange(SkillInput):
     tool: Inside
     outcome: CallOutcome
     verified: bool | None = None
@@ -37,7 +37,7 @@ class ReviewedChange(Given):
     """A person was asked before, and agreed."""
 
 
-class Draft(Given):
+class ReviewInput(SkillInput):
     """A reply that is about to be sent, with all that it rests on."""
 
     ticket: Outside
@@ -53,20 +53,20 @@ class Draft(Given):
     """A runbook was followed to a cause, and the reply is what it says of that."""
 
 
-class SentenceReview(Answered):
+class SentenceReview(SkillOutput):
     number: int
     support: Literal["supported", "unsupported", "not_needed"]
     why: Annotated[str, Field(max_length=300)]
     """Empty unless it is unsupported."""
 
 
-class Review(Answered):
+class Review(SkillOutput):
     sentences: Annotated[list[SentenceReview], Field(max_length=100)]
     complete: bool
     why: Annotated[str, Field(max_length=1000)]
 
 
-def offline(given: Draft, _embed: Embed) -> Review:
+def offline(given: ReviewInput, _embed: Embed) -> Review:
     """By values: numbers, dates, names and codes must stand in what is cited. Words are not weighed."""
     texts = {each.name: each.text for each in given.sources}
     reviewed: list[SentenceReview] = []
@@ -77,25 +77,25 @@ def offline(given: Draft, _embed: Embed) -> Review:
         why = "It gives a value that its sources do not give." if told == "unsupported" else ""
         reviewed.append(SentenceReview(number=each.number, support=told, why=why))
     written = "\n".join(f"{each.text} {' '.join(f'[{name}]' for name in each.sources)}" for each in given.sentences)
-    changes = tuple(Change(each.tool, each.outcome, each.verified) for each in given.changes)
+    changes = tuple(AppliedChange(each.tool, each.outcome, each.verified) for each in given.changes)
     asked = "\n\n".join((given.ticket, *given.dialogue))
-    complete, why = completeness(Claim(asked, written, given.verdict, texts, changes, given.by_runbook))
+    complete, why = completeness(ResolutionClaim(asked, written, given.verdict, texts, changes, given.by_runbook))
     return Review(sentences=reviewed, complete=complete, why=why[:1000])
 
 
-def shown_sources(given: Draft, conceal: Conceal) -> dict[str, list[dict[str, str]]]:
+def shown_sources(given: ReviewInput, conceal: PromptRedactor) -> dict[str, list[dict[str, str]]]:
     """The company's own pages have their own mark, as everywhere."""
     shown = [
         {
             "name": each.name,
-            "text": Fenced((company_page if each.company else fenced)(conceal(each.text), "source")),
+            "text": FencedText((company_page if each.company else fenced)(conceal(each.text), "source")),
         }
         for each in given.sources
     ]
     return {"shown_sources": shown}
 
 
-def check(given: Draft, answer: Review) -> None:
+def check(given: ReviewInput, answer: Review) -> None:
     """Every sentence is looked at, and a model may find a ticket open that the facts would close, never the reverse."""
     wrong: list[str] = []
     wanted, got = {each.number for each in given.sentences}, [each.number for each in answer.sentences]
@@ -108,21 +108,21 @@ def check(given: Draft, answer: Review) -> None:
     if answer.complete and any(each.outcome in {"asked", "unknown"} for each in given.changes):
         wrong.append("It is not complete while a change waits, or nobody knows whether it was done.")
     if wrong:
-        raise Unacceptable("\n".join(wrong))
+        raise UnacceptableAnswer("\n".join(wrong))
 
 
 skill = Skill(
     name="review",
     does="Hold each sentence of a reply against its sources, and say whether the ticket is really done.",
     tier=Tier.SMALL,
-    takes=Draft,
+    takes=ReviewInput,
     gives=Review,
     prompt_file=PROMPTS / "review.md.j2",
     fallback=offline,
     check=check,
     more_values=shown_sources,
     max_output_tokens=2000,
-    example=Draft(
+    example=ReviewInput(
         ticket="I am locked out. Please unlock my account.",
         verdict="auto_resolved",
         sentences=[

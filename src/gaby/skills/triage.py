@@ -5,14 +5,14 @@ from typing import Annotated
 from pydantic import Field
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.llm.outside import Inside, Outside
 from gaby.llm.skill import Skill
 from gaby.llm.tiers import Tier
+from gaby.llm.untrusted_text import Inside, Outside
 from gaby.mind import Intent, Urgency, triage
-from gaby.skills.base import PROMPTS, Answered, Given
+from gaby.skills.base import PROMPTS, SkillInput, SkillOutput
 
 
-class Incoming(Given):
+class TriageInput(SkillInput):
     title: Outside
     body: Outside
     later: Annotated[list[Outside], Field(max_length=20)] = Field(default_factory=list[str])
@@ -20,7 +20,7 @@ class Incoming(Given):
     company: Inside = "the company"
 
 
-class Triage(Answered):
+class Triage(SkillOutput):
     intent: Intent
     urgency: Urgency
     worth_investigating: bool
@@ -28,7 +28,7 @@ class Triage(Answered):
     reasons: Annotated[list[str], Field(max_length=5)]
 
 
-def offline(given: Incoming, embed: Embed) -> Triage:
+def offline(given: TriageInput, embed: Embed) -> Triage:
     found = triage("\n\n".join((given.title, given.body, *given.later)), embed)
     return Triage(
         intent=found.intent,
@@ -43,12 +43,12 @@ skill = Skill(
     name="triage",
     does="Say what a ticket wants, how urgent it is, and whether it is worth an investigation.",
     tier=Tier.SMALL,
-    takes=Incoming,
+    takes=TriageInput,
     gives=Triage,
     prompt_file=PROMPTS / "triage.md.j2",
     fallback=offline,
     max_output_tokens=400,
-    example=Incoming(
+    example=TriageInput(
         title="Nobody can sign in since this morning",
         body="All 40 of us get error AADSTS50076 when we sign in to the portal. We have a release at 2 pm.",
     ),

@@ -10,7 +10,7 @@ from gaby.kernel.database import ReadSession
 from gaby.tickets.models import Ticket, TicketMessage
 
 
-class Solved(NamedTuple):
+class SolvedTicket(NamedTuple):
     """Without personal data."""
 
     ticket: Ticket
@@ -20,7 +20,7 @@ class Solved(NamedTuple):
     """What a colleague wrote last for the requester to read."""
 
 
-async def solved(session: ReadSession, after: UUID | None, limit: int) -> Sequence[Solved]:
+async def solved(session: ReadSession, after: UUID | None, limit: int) -> Sequence[SolvedTicket]:
     """A page of those that were closed, in the order of their ids."""
     written = exists().where(*_of_colleagues(session), TicketMessage.ticket_id == Ticket.id)
     query = select(Ticket).where(Ticket.workspace_id == session.workspace_id, Ticket.closed_at.is_not(None), written)
@@ -44,8 +44,8 @@ def _of_colleagues(session: ReadSession) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _solved(ticket: Ticket, messages: Sequence[TicketMessage]) -> Solved:
+def _solved(ticket: Ticket, messages: Sequence[TicketMessage]) -> SolvedTicket:
     asked = tuple(each.body for each in messages if each.author == "requester")
-    return Solved(
+    return SolvedTicket(
         ticket, (ticket.body, *asked), next(each.body for each in reversed(messages) if each.author == "agent")
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gaby.kernel.mail_addresses import canonical_address, same_address
-from gaby.tickets.intake import WrittenMessage
+from gaby.tickets.intake import OriginalMessage
 from gaby.tickets.models import Ticket, TicketMessage
 
 
@@ -18,7 +18,7 @@ class Authority(NamedTuple):
     """Why, in a sentence for people."""
 
 
-Message = TicketMessage | WrittenMessage
+Message = TicketMessage | OriginalMessage
 
 
 def is_instruction(ticket: Ticket, messages: Sequence[Message]) -> bool:

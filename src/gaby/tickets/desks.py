@@ -21,13 +21,13 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import DeskId, Ids, WorkspaceId
-from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
-from gaby.tickets.canonical import Voucher
+from gaby.kernel.ids import DeskId, IdFactory, WorkspaceId
+from gaby.tickets.adapters.adapter import DeskDependencies, TicketAdapter
+from gaby.tickets.canonical_ticket import Voucher
 from gaby.tickets.kinds import kind_of
 from gaby.tickets.models import DeadLetter, Desk, Ticket, WebhookDelivery
-from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
-from gaby_connectors.sdk.outside_web import GuardedTransport
+from gaby_connectors.sdk.address_guard import AddressNotAllowed, AddressPolicy
+from gaby_connectors.sdk.guarded_http import GuardedTransport
 
 INBOX = "inbox"
 _OTHER_CLOCKS = timedelta(minutes=1)
@@ -62,17 +62,17 @@ class Desks:
         self,
         database: Database,
         clock: Clock,
-        ids: Ids,
+        ids: IdFactory,
         vault: Vault,
         http: httpx2.AsyncClient,
-        outside: OutsideAddresses | None = None,
+        outside: AddressPolicy | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._vault = vault
         self._http = http
-        self._outside = outside or OutsideAddresses()
+        self._outside = outside or AddressPolicy()
         # Desks share it, so what one of them sets must not reach another.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         self._guarded = httpx2.AsyncClient(transport=GuardedTransport(self._outside), cookies=no_cookies)
@@ -183,10 +183,10 @@ class Desks:
             return known[1]
         secret = await self._unseal(session, desk)
         kind = kind_of(desk.kind)
-        ground = DeskGround(
+        ground = DeskDependencies(
             clock=self._clock,
             http=self._http if desk.any_address else self._guarded,
-            outside=OutsideAddresses.anywhere() if desk.any_address else self._outside,
+            outside=AddressPolicy.anywhere() if desk.any_address else self._outside,
             remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
         )
         adapter = kind.open(_since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), ground)
@@ -206,7 +206,7 @@ class Desks:
         try:
             for host in kind_of(kind).hosts(config):
                 self._outside.check_name(host)
-        except AddressRefused as error:
+        except AddressNotAllowed as error:
             raise Forbidden(str(error)) from None
 
     async def _remember(self, workspace_id: WorkspaceId, desk_id: DeskId, values: Mapping[str, str]) -> None:

@@ -17,9 +17,8 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, TicketId
-from gaby.tickets.canonical import IncomingMessage, IncomingTicket, rank_of
-from gaby.tickets.cleaning import LONGEST_ID, clean_line
+from gaby.kernel.ids import IdFactory, TicketId
+from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket, rank_of
 from gaby.tickets.models import Desk, Ticket, TicketMessage
 from gaby.tickets.preparation import (
     PreparedMessage,
@@ -28,6 +27,7 @@ from gaby.tickets.preparation import (
     prepare_message,
     prepare_ticket,
 )
+from gaby.tickets.text_cleanup import LONGEST_ID, clean_line
 
 _PURPOSE = "ticket"
 _MOST_METADATA = 20_000
@@ -38,7 +38,7 @@ _FIRST = frozenset({"to"})
 
 
 @dataclass(frozen=True)
-class Taken:
+class IntakeResult:
     ticket_id: TicketId
     new: bool
     messages: int = 0
@@ -46,16 +46,16 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Written:
+class OriginalTicket:
     """A ticket as it was really written, opened for an investigation or for somebody who may see it."""
 
     title: str
     body: str
-    messages: tuple["WrittenMessage", ...]
+    messages: tuple["OriginalMessage", ...]
 
 
 @dataclass(frozen=True)
-class WrittenMessage:
+class OriginalMessage:
     id: UUID
     author: str
     body: str
@@ -76,7 +76,7 @@ class WrittenMessage:
 
 
 class Intake:
-    def __init__(self, clock: Clock, ids: Ids, vault: Vault, redact: Callable[[str], str]) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory, vault: Vault, redact: Callable[[str], str]) -> None:
         self._clock = clock
         self._ids = ids
         self._vault = vault
@@ -97,12 +97,12 @@ class Intake:
 
     async def take(
         self, session: WriteSession, actor: Actor, desk: Desk, incoming: IncomingTicket | PreparedTicket
-    ) -> Taken:
+    ) -> IntakeResult:
         """The same again changes nothing; what is new on a known ticket becomes messages on it."""
         ready = incoming if isinstance(incoming, PreparedTicket) else await self.prepare(incoming)
         known = await self._known(session, desk, ready.external_id)
         if known is not None and known.fingerprint == ready.fingerprint:
-            return Taken(known.typed_id, new=False)
+            return IntakeResult(known.typed_id, new=False)
         if known is not None and known.operator is not None:
             raise Conflict("This id belongs to an operator's instruction, which nobody writes anew.")
         if ready.unchanged:
@@ -112,14 +112,14 @@ class Intake:
         if known is None:
             stored = await self._store(session, actor, desk, ready)
             if stored is not None and not ready.messages:
-                return Taken(stored, new=True)
+                return IntakeResult(stored, new=True)
             # With messages of its own, or because somebody else stored it a moment earlier.
             known = await self._must(session, desk, ready.external_id)
             if stored is not None:
-                return Taken(stored, new=True, messages=await self._add_messages(session, actor, known, ready))
+                return IntakeResult(stored, new=True, messages=await self._add_messages(session, actor, known, ready))
             if known.fingerprint == ready.fingerprint:
-                return Taken(known.typed_id, new=False)
-        return Taken(known.typed_id, new=False, messages=await self._update(session, actor, known, ready))
+                return IntakeResult(known.typed_id, new=False)
+        return IntakeResult(known.typed_id, new=False, messages=await self._update(session, actor, known, ready))
 
     async def get(self, session: ReadSession, ticket_id: UUID) -> Ticket:
         found = await session.get(Ticket, (session.workspace_id, ticket_id))
@@ -131,12 +131,12 @@ class Intake:
         mine = (TicketMessage.workspace_id == session.workspace_id, TicketMessage.ticket_id == ticket_id)
         return (await session.scalars(select(TicketMessage).where(*mine).order_by(TicketMessage.at))).all()
 
-    async def written(self, session: ReadSession, ticket: Ticket) -> Written:
+    async def written(self, session: ReadSession, ticket: Ticket) -> OriginalTicket:
         """What was really written, decrypted."""
         sealing = await self._vault.opening(session, subject_of(ticket.id), _PURPOSE)
         told = json.loads(sealing.open_text(ticket.body_encrypted))
         messages = [
-            WrittenMessage(
+            OriginalMessage(
                 id=row.id,
                 author=row.author,
                 body=sealing.open_text(row.body_encrypted),
@@ -148,7 +148,7 @@ class Intake:
             )
             for row in await self.messages(session, ticket.id)
         ]
-        return Written(told["title"], told["body"], tuple(messages))
+        return OriginalTicket(told["title"], told["body"], tuple(messages))
 
     async def add_message(
         self,

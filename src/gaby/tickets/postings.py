@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 from gaby.audit import AuditLog, Fence, FenceBroken
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.crypto import Sealing
+from gaby.kernel.crypto import SubjectSealer
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.errors import GabyError, NotFound
 from gaby.kernel.failpoints import failpoint_async
@@ -24,14 +24,14 @@ from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.tickets.adapters.adapter import (
     DeskOutcomeUnknown,
     DeskRefused,
+    DeskReply,
     DeskUnavailable,
-    Reply,
     TicketAdapter,
     TicketUnreadable,
 )
-from gaby.tickets.canonical import IncomingMessage
+from gaby.tickets.canonical_ticket import IncomingMessage
 from gaby.tickets.desks import Desks
-from gaby.tickets.escalating import Escalating
+from gaby.tickets.escalation_sender import EscalationSender
 from gaby.tickets.intake import Intake
 from gaby.tickets.models import Desk, Posting, Ticket
 
@@ -51,7 +51,7 @@ _SETTLED = UNDELIVERED | {"posted", "dropped"}
 
 
 @dataclass(frozen=True)
-class Posted:
+class PostingResult:
     """What became of one posting."""
 
     kind: Literal["reply", "ack", "status", "time", "escalation"]
@@ -61,7 +61,7 @@ class Posted:
 
 
 @dataclass(frozen=True)
-class Gated:
+class PostingDecision:
     """What may happen with a posting, as the safety path has decided."""
 
     outcome: Literal["send", "wait", "refuse"]
@@ -76,26 +76,32 @@ class Gated:
     """What is sent: a person may have changed it."""
 
 
-class Gate(Protocol):
+class PostingGate(Protocol):
     """Decides about everything that leaves. Tickets know nothing of how."""
 
-    async def decide(self, posting: Posting, content: dict[str, Any]) -> Gated: ...
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> PostingDecision: ...
 
 
-class _Overtaken(Exception):
+class _Superseded(Exception):
     """Something that was decided by has changed. Nothing was sent."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    posted: tuple[Posted, ...]
+class PostingOutcome:
+    posted: tuple[PostingResult, ...]
     again_at: datetime | None = None
     """When to try again; None when everything is settled."""
 
 
 class Poster:
     def __init__(
-        self, database: Database, clock: Clock, audit: AuditLog, desks: Desks, intake: Intake, escalating: Escalating
+        self,
+        database: Database,
+        clock: Clock,
+        audit: AuditLog,
+        desks: Desks,
+        intake: Intake,
+        escalating: EscalationSender,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -104,7 +110,9 @@ class Poster:
         self._intake = intake
         self._escalating = escalating
 
-    async def deliver(self, actor: Actor, run_id: RunId, sealing: Sealing, fence: Fence, gate: Gate) -> Outcome:
+    async def deliver(
+        self, actor: Actor, run_id: RunId, sealing: SubjectSealer, fence: Fence, gate: PostingGate
+    ) -> PostingOutcome:
         """Send what is due of a run, in order. What cannot be sent now is tried again later.
 
         `FenceBroken` when the run is no longer the caller's. What was not sent by then is left to whoever has the run.
@@ -120,15 +128,19 @@ class Poster:
             unheard |= posting.state in UNDELIVERED and _is_for_requester(posting, sealing)
         return await self._outcome(actor.workspace_id, run_id, again_at)
 
-    async def _sending(self, posting: Posting, sealing: Sealing, fence: Fence, gate: Gate) -> "_Sending":
+    async def _sending(
+        self, posting: Posting, sealing: SubjectSealer, fence: Fence, gate: PostingGate
+    ) -> "_OutboundPosting":
         async with self._database.read(WorkspaceId(posting.workspace_id)) as session:
             ticket = await self._intake.get(session, posting.ticket_id)
             desk = await self._desks.get(session, ticket.desk_id)
             adapter = await self._desks.adapter(session, desk)
         content = json.loads(sealing.open(posting.content))
-        return _Sending(posting, ticket, desk, adapter, content, fence, gate, in_doubt=posting.state == "sending")
+        return _OutboundPosting(
+            posting, ticket, desk, adapter, content, fence, gate, in_doubt=posting.state == "sending"
+        )
 
-    async def _try(self, actor: Actor, sending: "_Sending", *, unheard: bool) -> datetime | None:
+    async def _try(self, actor: Actor, sending: "_OutboundPosting", *, unheard: bool) -> datetime | None:
         if unheard and sending.posting.kind == "status":
             return await self._settle(actor, sending, "dropped", error="The requester was not told, so it stays open.")
         again_at = sending.posting.again_at
@@ -137,7 +149,7 @@ class Poster:
             return again_at
         return await self._deliver(actor, sending)
 
-    async def _deliver(self, actor: Actor, sending: "_Sending") -> datetime | None:
+    async def _deliver(self, actor: Actor, sending: "_OutboundPosting") -> datetime | None:
         if sending.ticket.closed_at is not None and sending.posting.kind != "escalation":
             return await self._settle(actor, sending, "dropped", error="A person closed the ticket.")
         try:
@@ -149,17 +161,17 @@ class Poster:
         except (DeskRefused, TicketUnreadable) as error:
             return await self._settle(actor, sending, "refused", error=error.message)
 
-    async def _decide(self, actor: Actor, sending: "_Sending") -> datetime | None:
+    async def _decide(self, actor: Actor, sending: "_OutboundPosting") -> datetime | None:
         """Nothing is sent that was not decided a moment before. If the policy changes meanwhile, it is decided anew."""
         for _ in range(_DECISIONS):
             gated = await sending.gate.decide(sending.posting, sending.content)
             try:
                 return await self._as_decided(actor, sending, gated)
-            except _Overtaken:
+            except _Superseded:
                 continue
         raise FenceBroken
 
-    async def _as_decided(self, actor: Actor, sending: "_Sending", gated: Gated) -> datetime | None:
+    async def _as_decided(self, actor: Actor, sending: "_OutboundPosting", gated: PostingDecision) -> datetime | None:
         posting = sending.posting
         match gated.outcome:
             case "send":
@@ -176,7 +188,7 @@ class Poster:
             case "refuse":
                 return await self._settle(actor, sending, "refused", error=gated.reason)
 
-    async def _send(self, actor: Actor, sending: "_Sending") -> datetime | None:
+    async def _send(self, actor: Actor, sending: "_OutboundPosting") -> datetime | None:
         posting, tries = sending.posting, sending.posting.tries
         await self._note(actor.workspace_id, posting, state="sending", tries=tries + 1)
         await failpoint_async("post.before_send")
@@ -205,19 +217,19 @@ class Poster:
                 # There is no intent, so nothing was sent by this attempt.
                 before = "sending" if sending.in_doubt else "due"
                 await self._note(actor.workspace_id, posting, state=before, tries=tries)
-                raise _Overtaken from None
+                raise _Superseded from None
             raise
         await failpoint_async("post.after_send")
         if unknown:
             raise DeskOutcomeUnknown
         return await self._settle(actor, sending, "posted", external_id=external_id)
 
-    async def _carry(self, sending: "_Sending") -> str | None:
+    async def _carry(self, sending: "_OutboundPosting") -> str | None:
         posting, ticket, adapter, content = sending.posting, sending.ticket, sending.adapter, sending.content
         metadata = ticket.source_metadata
         match posting.kind:
             case "reply" | "ack":
-                reply = Reply(content["body"], posting.marker, content["private"])
+                reply = DeskReply(content["body"], posting.marker, content["private"])
                 return await adapter.post_reply(ticket.external_id, reply, metadata)
             case "status":
                 await adapter.update_status(ticket.external_id, content["verdict"], metadata)
@@ -228,7 +240,7 @@ class Poster:
                 await self._escalating.send(WorkspaceId(posting.workspace_id), posting.marker, content)
         return None
 
-    async def _after_doubt(self, actor: Actor, sending: "_Sending") -> datetime | None:
+    async def _after_doubt(self, actor: Actor, sending: "_OutboundPosting") -> datetime | None:
         """It was being sent when something broke. Look before sending again."""
         posting, ticket, adapter = sending.posting, sending.ticket, sending.adapter
         able = adapter.capabilities()
@@ -244,7 +256,7 @@ class Poster:
             return await self._decide(actor, sending)
         return await self._doubt(actor, sending, DeskOutcomeUnknown())
 
-    async def _doubt(self, actor: Actor, sending: "_Sending", error: GabyError) -> datetime | None:
+    async def _doubt(self, actor: Actor, sending: "_OutboundPosting", error: GabyError) -> datetime | None:
         """Look again a few times: some desks show a reply only after a while. Then a person has to look."""
         posting = sending.posting
         tries = posting.tries + int(sending.in_doubt)
@@ -263,7 +275,7 @@ class Poster:
         return again_at
 
     async def _later(
-        self, actor: Actor, sending: "_Sending", error: GabyError, retry_after: float | None
+        self, actor: Actor, sending: "_OutboundPosting", error: GabyError, retry_after: float | None
     ) -> datetime | None:
         """The desk did not take it: nothing was sent, so it is due again."""
         posting = sending.posting
@@ -279,7 +291,7 @@ class Poster:
     async def _settle(
         self,
         actor: Actor,
-        sending: "_Sending",
+        sending: "_OutboundPosting",
         state: str,
         *,
         external_id: str | None = None,
@@ -324,31 +336,31 @@ class Poster:
             session.expunge_all()
         return found
 
-    async def _outcome(self, workspace_id: WorkspaceId, run_id: RunId, again_at: datetime | None) -> Outcome:
+    async def _outcome(self, workspace_id: WorkspaceId, run_id: RunId, again_at: datetime | None) -> PostingOutcome:
         rows = await self._postings(workspace_id, run_id)
-        told = (Posted(cast("Any", row.kind), row.state, row.shown, row.last_error) for row in rows)
-        return Outcome(tuple(told), again_at)
+        told = (PostingResult(cast("Any", row.kind), row.state, row.shown, row.last_error) for row in rows)
+        return PostingOutcome(tuple(told), again_at)
 
     def _pause(self, tries: int) -> timedelta:
         return min(_FIRST_PAUSE * 2 ** min(max(0, tries - 1), 10), _LONGEST_PAUSE)
 
 
 @dataclass(frozen=True)
-class _Sending:
+class _OutboundPosting:
     posting: Posting
     ticket: Ticket
     desk: Desk
     adapter: TicketAdapter
     content: dict[str, Any]
     fence: Fence
-    gate: Gate
+    gate: PostingGate
     in_doubt: bool
     """Somebody began to send it and nobody knows how that ended."""
     rule: str = ""
     """By which it may be sent."""
 
 
-def _is_for_requester(posting: Posting, sealing: Sealing) -> bool:
+def _is_for_requester(posting: Posting, sealing: SubjectSealer) -> bool:
     return posting.kind == "reply" and not json.loads(sealing.open(posting.content))["private"]
 
 

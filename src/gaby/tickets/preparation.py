@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from gaby.kernel.text_work import LONG, run_text_work
 from gaby.tickets.adapters.adapter import TicketUnreadable
-from gaby.tickets.canonical import IncomingMessage, IncomingTicket
-from gaby.tickets.cleaning import LONGEST_ID, LONGEST_TITLE, clean_line, cleaned
+from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
+from gaby.tickets.text_cleanup import LONGEST_ID, LONGEST_TITLE, clean_line, cleaned
 
 Redact = Callable[[str], str]
 

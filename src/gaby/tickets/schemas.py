@@ -7,32 +7,32 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gaby.kernel.text import Clean
-from gaby.tickets.canonical import IncomingTicket, Priority, TicketStatus, Voucher
+from gaby.kernel.text import CleanText
+from gaby.tickets.canonical_ticket import IncomingTicket, Priority, TicketStatus, Voucher
 from gaby.tickets.desks import USUAL_POLL, NewDesk
-from gaby.tickets.intake import Written
+from gaby.tickets.intake import OriginalTicket
 from gaby.tickets.models import DeadLetter, Desk, Ticket, TicketMessage
-from gaby.tickets.receiving import Received
+from gaby.tickets.receiver import ReceiveCounts
 
-Body = Annotated[str, Clean(max_length=1_000_000)]
+Body = Annotated[str, CleanText(max_length=1_000_000)]
 Seconds = Annotated[int, Field(strict=True, ge=5, le=7 * 86400, description="Null: never by itself.")]
 
 
 class TicketIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    title: Annotated[str, Clean(max_length=500, one_line=True)] = ""
+    title: Annotated[str, CleanText(max_length=500, one_line=True)] = ""
     body: Body = ""
     external_id: Annotated[
         str | None,
-        Clean(max_length=200, min_length=1, one_line=True),
+        CleanText(max_length=200, min_length=1, one_line=True),
         Field(description="By which you know the ticket. The same again is the same ticket. Left out: a new one."),
     ] = None
     requester_email: Annotated[str | None, Field(max_length=320)] = None
     requester_verified: Annotated[
         bool, Field(strict=True, description="Whether you vouch that the requester is who they say.")
     ] = False
-    customer: Annotated[str, Clean(max_length=300, one_line=True)] = ""
+    customer: Annotated[str, CleanText(max_length=300, one_line=True)] = ""
     priority: Priority = "medium"
 
     @model_validator(mode="after")
@@ -56,7 +56,7 @@ class TicketIn(BaseModel):
 class MessageIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    body: Annotated[str, Clean(max_length=200_000, min_length=1)]
+    body: Annotated[str, CleanText(max_length=200_000, min_length=1)]
     author: Literal["requester", "agent"] = "requester"
     requester_verified: Annotated[
         bool, Field(strict=True, description="Whether you vouch that the ticket's requester wrote it.")
@@ -117,7 +117,7 @@ class OriginalOut(BaseModel):
     messages: list[MessageOut]
 
     @classmethod
-    def of(cls, written: Written) -> Self:
+    def of(cls, written: OriginalTicket) -> Self:
         messages = [MessageOut.model_validate(each, from_attributes=True) for each in written.messages]
         return cls(title=written.title, body=written.body, messages=messages)
 
@@ -125,10 +125,10 @@ class OriginalOut(BaseModel):
 class DeskIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, Clean(max_length=39, one_line=True)]
-    kind: Annotated[str, Clean(max_length=40, one_line=True)]
-    settings: Annotated[dict[Annotated[str, Clean(max_length=60, one_line=True)], Any], Field(max_length=60)] = Field(
-        default_factory=dict[str, Any]
+    name: Annotated[str, CleanText(max_length=39, one_line=True)]
+    kind: Annotated[str, CleanText(max_length=40, one_line=True)]
+    settings: Annotated[dict[Annotated[str, CleanText(max_length=60, one_line=True)], Any], Field(max_length=60)] = (
+        Field(default_factory=dict[str, Any])
     )
     every_seconds: Seconds | None = int(USUAL_POLL.total_seconds())
     vouched_by: Annotated[
@@ -187,11 +187,11 @@ class ReceivedOut(BaseModel):
     unreadable: int
 
     @classmethod
-    def of(cls, received: Received) -> Self:
+    def of(cls, received: ReceiveCounts) -> Self:
         return cls(new=received.new, messages=received.messages, unreadable=received.unreadable)
 
 
-class LetterOut(BaseModel):
+class DeadLetterOut(BaseModel):
     id: UUID
     external_id: str
     state: str

@@ -10,13 +10,13 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Forbidden, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
-from gaby.tickets.canonical import Author, IncomingMessage, IncomingTicket, Voucher
+from gaby.kernel.ids import IdFactory
+from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket, Voucher
 from gaby.tickets.desks import INBOX, Desks
-from gaby.tickets.intake import Intake, Taken
+from gaby.tickets.intake import Intake, IntakeResult
 from gaby.tickets.models import Desk, Ticket
 from gaby.tickets.preparation import PreparedMessage, PreparedTicket
-from gaby.tickets.receiving import Receiver
+from gaby.tickets.receiver import TicketReceiver
 
 
 class AtItsDesk(Conflict):
@@ -30,18 +30,18 @@ _AT_ONCE = 400
 @dataclass(frozen=True)
 class Tickets:
     clock: Clock
-    ids: Ids
+    ids: IdFactory
     desks: Desks
     intake: Intake
-    receiver: Receiver
+    receiver: TicketReceiver
 
-    async def add(self, session: WriteSession, actor: Actor, incoming: IncomingTicket | PreparedTicket) -> Taken:
+    async def add(self, session: WriteSession, actor: Actor, incoming: IncomingTicket | PreparedTicket) -> IntakeResult:
         """To the built-in desk."""
         return await self.intake.take(session, actor, await self.desks.inbox(session, actor), incoming)
 
     async def add_instruction(
         self, session: WriteSession, actor: Actor, incoming: IncomingTicket | PreparedTicket
-    ) -> Taken:
+    ) -> IntakeResult:
         """An operator's own request: what it names, they have chosen. Whoever may not decide may not instruct."""
         if not actor.may(Permission.APPROVALS_DECIDE):
             raise Forbidden("Only those who decide approvals may give instructions. Send it as a ticket instead.")

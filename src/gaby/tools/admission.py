@@ -10,29 +10,29 @@ from gaby.mcp import ConnectorAuthExpired, ConnectorError, ConnectorUnavailable,
 from gaby.safety import Verdict, rate_reason
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.decided_calls import Decided
+from gaby.tools.decided_calls import DecidedCall
 from gaby.tools.launches import Launcher
-from gaby.tools.rates import RateKey, Rates
+from gaby.tools.rates import RateKey, RateLimiter
 from gaby.tools.runs import Failed, RetryLater, Run
-from gaby.tools.tokens import Grant
+from gaby.tools.tokens import OAuthGrant
 from gaby_connectors.sdk.manifest import ErrorKind
 
 CHANGED = Verdict("deny", "definition.changed", "The connector's tools are not those that were accepted.")
 
 
 @dataclass(frozen=True)
-class Admitted:
+class AdmittedCall:
     """It is counted, so it is made now."""
 
-    grant: Grant | None
+    grant: OAuthGrant | None
 
 
 @dataclass(frozen=True)
-class NotReady:
+class ConnectorNotReady:
     """The connector cannot be used. With the grant that it had, if any."""
 
     failed: Failed
-    grant: Grant | None
+    grant: OAuthGrant | None
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,19 @@ class Admission:
     host: McpHost
     launcher: Launcher
     connectors: Connectors
-    rates: Rates
+    rates: RateLimiter
 
-    async def admit(self, decided: Decided, run: Run) -> Admitted | NotReady | RetryLater | Verdict:
+    async def admit(self, decided: DecidedCall, run: Run) -> AdmittedCall | ConnectorNotReady | RetryLater | Verdict:
         """A verdict is a refusal: only a server that shows exactly the accepted tools is called."""
         entry = decided.entry
         key = entry.connector.key
-        grant: Grant | None = None
+        grant: OAuthGrant | None = None
         try:
             grant = await self.launcher.ready(key, decided.snapshot.epoch)
             shown = await self.host.definitions(key)
         except ConnectorError as error:
             failed = failure_of(error)
-            return failed if isinstance(failed, RetryLater) else NotReady(failed, grant)
+            return failed if isinstance(failed, RetryLater) else ConnectorNotReady(failed, grant)
         if shown.fingerprint != entry.connector.fingerprint:
             actor = system_actor("connector host", run.workspace_id)
             async with self.database.write(run.workspace_id) as session:
@@ -62,9 +62,9 @@ class Admission:
             return CHANGED
         if self.rates.take(_key(entry, run), _most(entry), decided.call.id) > 0:
             return self.put_off(decided, run)
-        return Admitted(grant)
+        return AdmittedCall(grant)
 
-    def put_off(self, decided: Decided, run: Run) -> RetryLater:
+    def put_off(self, decided: DecidedCall, run: Run) -> RetryLater:
         """A run that comes back by itself gets a place in the queue. A person who tries again does not need one, and
         a place that nobody will take would only make everybody after it wait longer."""
         entry = decided.entry

@@ -12,17 +12,17 @@ from sqlalchemy import CursorResult, delete, func, select, update
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import ApprovalId, Ids, PersonId, RunId, WorkspaceId
-from gaby.safety import ApprovalFact, Trace, Verdict, canonical_identity
+from gaby.kernel.ids import ApprovalId, IdFactory, PersonId, RunId, WorkspaceId
+from gaby.safety import ApprovalFact, ArgumentTrace, Verdict, canonical_identity
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ReasonMissing
 from gaby.tools.gather import bind
 from gaby.tools.models import MAY_EXPIRE, Approval, SessionNote
-from gaby.tools.runs import Call, Run
-from gaby.tools.showing import shown_arguments
+from gaby.tools.redacted_view import shown_arguments
+from gaby.tools.runs import Run, ToolCall
 
 _PURPOSE = "approval"
 Decision = Literal["approve", "refuse", "escalate"]
@@ -30,7 +30,7 @@ _STATES: Mapping[Decision, str] = {"approve": "approved", "refuse": "refused", "
 
 
 @dataclass(frozen=True)
-class Preview:
+class RehearsalPreview:
     """What a rehearsal showed: redacted for eyes, and a digest to see at the end whether it would still be so."""
 
     shown: Any
@@ -47,7 +47,7 @@ class ShownQuestion:
     why: str
 
 
-def shown_question(call: Call, run: Run, verdict: Verdict, traces: Sequence[Trace]) -> ShownQuestion:
+def shown_question(call: ToolCall, run: Run, verdict: Verdict, traces: Sequence[ArgumentTrace]) -> ShownQuestion:
     redactor, placeholders = run.redactor, run.placeholders
     return ShownQuestion(
         arguments=shown_arguments(call.arguments, run),
@@ -66,7 +66,7 @@ class SealedCall:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApprovalDecision:
     decision: Decision
     reason: str = ""
     arguments: Mapping[str, Any] | None = None
@@ -77,7 +77,7 @@ class Answer:
 
 
 class Approvals:
-    def __init__(self, clock: Clock, ids: Ids, vault: Vault, *, ttl: timedelta, sitting: timedelta) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory, vault: Vault, *, ttl: timedelta, sitting: timedelta) -> None:
         self._clock = clock
         self._ids = ids
         self._vault = vault
@@ -88,11 +88,11 @@ class Approvals:
         self,
         session: WriteSession,
         entry: ToolEntry,
-        call: Call,
+        call: ToolCall,
         run: Run,
         rule: str,
         shown: ShownQuestion,
-        preview: Preview | None = None,
+        preview: RehearsalPreview | None = None,
     ) -> Approval:
         """Ask. What is asked is exactly this call, until the moment it expires. The same call is not asked twice."""
         now = self._clock.now()
@@ -160,7 +160,7 @@ class Approvals:
         session: WriteSession,
         actor: Actor,
         approval_id: ApprovalId,
-        answer: Answer,
+        answer: ApprovalDecision,
     ) -> Approval:
         """The first answer counts; whoever comes second is told whose it was."""
         approval = await self._to_decide(session, approval_id)
@@ -240,7 +240,7 @@ class Approvals:
 
     async def overdue_workspaces(self, database: Database) -> Sequence[WorkspaceId]:
         due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
-        async with database.read(Across("approvals that are overdue, of all workspaces")) as session:
+        async with database.read(AllWorkspaces("approvals that are overdue, of all workspaces")) as session:
             # Not DISTINCT: for that SQLite would go through all approvals in the order of their workspaces.
             found = await session.scalars(select(Approval.workspace_id).where(*due))
             return [WorkspaceId(workspace_id) for workspace_id in sorted(set(found.all()))]
@@ -323,7 +323,7 @@ def _effect(entry: ToolEntry) -> str:
     return f"{entry.facts.full_name}: {sentence[:400]}. {can_undo}".strip()
 
 
-def _owner(trace: Trace) -> dict[str, str]:
+def _owner(trace: ArgumentTrace) -> dict[str, str]:
     """Who stands behind one value, as the approver reads it."""
     behind = "; ".join(dict.fromkeys(f"{origin.label}: {origin.source}" for origin in trace.origins[:3]))
     seen = f"only seen in {trace.quotes[0].source}" if trace.quotes else "nobody named it"
@@ -335,7 +335,7 @@ def _named(approval: Approval) -> dict[str, Any]:
     return {"approval_id": str(approval.id), "run_id": str(approval.run_id), "tool": tool}
 
 
-def as_fact(approval: Approval, call: Call) -> ApprovalFact:
+def as_fact(approval: Approval, call: ToolCall) -> ApprovalFact:
     """A call that was cut off after it had used its approval may still rest on it."""
     still = call.resumed and approval.state == "used" and approval.call_id == call.id
     return ApprovalFact(

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gaby.safety import Role, kind_of_argument
+from gaby.safety import ArgumentRole, kind_of_argument
 from gaby.safety.arguments import is_bounded, is_place
-from gaby.safety.guessing import is_verb_of_change, words_of
+from gaby.safety.manifest_guess import is_verb_of_change, words_of
 from gaby.safety.schemas import Schema, properties_of, resolved
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS
 
@@ -37,12 +37,12 @@ _KIND = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 @dataclass(frozen=True)
 class ArgumentGuess:
-    role: Role
+    role: ArgumentRole
     reason: str
 
 
-_KEY = ArgumentGuess(Role.LOOKUP, "a key to find something by; if the tool sends anything there, a destination")
-_BOUNDED = ArgumentGuess(Role.PLAIN, "a number, a date or a fixed choice that names nobody")
+_KEY = ArgumentGuess(ArgumentRole.LOOKUP, "a key to find something by; if the tool sends anything there, a destination")
+_BOUNDED = ArgumentGuess(ArgumentRole.PLAIN, "a number, a date or a fixed choice that names nobody")
 
 
 def lookups_of(schema: Schema) -> list[str]:
@@ -99,16 +99,18 @@ def guess_owner_argument(schema: Schema, kinds: Mapping[str, str]) -> str | None
 def _guess(name: str, declared: Schema, root: Schema, *, reads: bool) -> ArgumentGuess:
     if is_place(name, declared, root):
         is_key = reads and _is_key(name, declared, root)
-        return _KEY if is_key else ArgumentGuess(Role.DESTINATION, "its name or format says where something goes")
+        return (
+            _KEY if is_key else ArgumentGuess(ArgumentRole.DESTINATION, "its name or format says where something goes")
+        )
     bounded = is_bounded(name, declared, root)
     if reads:
-        return _BOUNDED if bounded else ArgumentGuess(Role.STEERING, "chooses what is read")
+        return _BOUNDED if bounded else ArgumentGuess(ArgumentRole.STEERING, "chooses what is read")
     if name.casefold() in _HARMLESS:
-        return ArgumentGuess(Role.PLAIN, "how things are shown, not what is changed")
+        return ArgumentGuess(ArgumentRole.PLAIN, "how things are shown, not what is changed")
     if not bounded and _last(name) in _FREE_TEXT and _is_text(declared, root):
-        return ArgumentGuess(Role.CONTENT, "free text, by its name; if it chooses anything, let it steer")
+        return ArgumentGuess(ArgumentRole.CONTENT, "free text, by its name; if it chooses anything, let it steer")
     how = "an amount, a switch or a choice decides what is changed" if bounded else "chooses whom or what is changed"
-    return ArgumentGuess(Role.STEERING, how)
+    return ArgumentGuess(ArgumentRole.STEERING, how)
 
 
 def _arguments(schema: Schema) -> Mapping[str, Schema]:

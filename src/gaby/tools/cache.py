@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.ids import WorkspaceId
-from gaby.mcp import Answered
+from gaby.mcp import ToolCallResult
 from gaby.safety import canonical_json
 
 
@@ -32,9 +32,9 @@ class ResultCache:
         self._clock = clock
         self._keep = keep
         self._most = most
-        self._answers: OrderedDict[CacheKey, tuple[datetime, Answered]] = OrderedDict()
+        self._answers: OrderedDict[CacheKey, tuple[datetime, ToolCallResult]] = OrderedDict()
 
-    def get(self, key: CacheKey) -> Answered | None:
+    def get(self, key: CacheKey) -> ToolCallResult | None:
         found = self._answers.get(key)
         if found is None:
             return None
@@ -45,7 +45,7 @@ class ResultCache:
         self._answers.move_to_end(key)
         return answer
 
-    def put(self, key: CacheKey, answer: Answered) -> None:
+    def put(self, key: CacheKey, answer: ToolCallResult) -> None:
         self._answers[key] = (self._clock.now(), answer)
         self._answers.move_to_end(key)
         while len(self._answers) > self._most:

@@ -16,7 +16,7 @@ from gaby.safety import Policy, Scopes, ToolFacts, digest, guess, lane, policy_v
 from gaby.tools import builtin, epochs
 from gaby.tools.errors import ToolUnknown
 from gaby.tools.manifests import Manifests, read_manifests
-from gaby.tools.models import Connector, KillSwitch
+from gaby.tools.models import ConnectorRecord, KillSwitch
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, Autonomy, ToolManifest
 
 
@@ -50,7 +50,7 @@ class ToolEntry:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class CatalogueSnapshot:
     """What may be done in a workspace, as of one epoch."""
 
     workspace_id: WorkspaceId
@@ -70,15 +70,15 @@ class Catalogue:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._snapshots: dict[WorkspaceId, Snapshot] = {}
+        self._snapshots: dict[WorkspaceId, CatalogueSnapshot] = {}
 
-    async def snapshot(self, workspace_id: WorkspaceId) -> Snapshot:
+    async def snapshot(self, workspace_id: WorkspaceId) -> CatalogueSnapshot:
         found = self._snapshots.get(workspace_id)
         if found is None:
             found = self._snapshots[workspace_id] = await self._load(workspace_id)
         return found
 
-    async def fresh(self, workspace_id: WorkspaceId) -> Snapshot:
+    async def fresh(self, workspace_id: WorkspaceId) -> CatalogueSnapshot:
         """As the database has it now, whoever changed it."""
         found = await self.snapshot(workspace_id)
         async with self._database.read(SYSTEM) as session:
@@ -96,19 +96,23 @@ class Catalogue:
             self._snapshots.clear()
         self._snapshots.pop(workspace_id, None)
 
-    async def _load(self, workspace_id: WorkspaceId) -> Snapshot:
+    async def _load(self, workspace_id: WorkspaceId) -> CatalogueSnapshot:
         async with self._database.read(SYSTEM) as session:
             everywhere = await epochs.current(session)
             stopped = await pulled(session, None)
         async with self._database.read(workspace_id) as session:
             epoch = everywhere + await epochs.current(session)
             stopped = stopped or await pulled(session, None)
-            query = select(Connector).where(Connector.workspace_id == session.workspace_id).order_by(Connector.name)
+            query = (
+                select(ConnectorRecord)
+                .where(ConnectorRecord.workspace_id == session.workspace_id)
+                .order_by(ConnectorRecord.name)
+            )
             rows = (await session.scalars(query)).all()
             switches = {row.id: stopped or await pulled(session, ConnectorId(row.id)) for row in rows}
         tools = [tool for row in rows if row.accepted is not None for tool in _read(row, switches[row.id])]
         tools += _built_in(workspace_id, stopped)
-        return Snapshot(
+        return CatalogueSnapshot(
             workspace_id,
             epoch,
             {tool.connector.key.connector: tool.connector for tool in tools},
@@ -149,7 +153,7 @@ def without_own_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "properties": properties, "required": required}
 
 
-def _read(row: Connector, killed: str | None) -> list[ToolEntry]:
+def _read(row: ConnectorRecord, killed: str | None) -> list[ToolEntry]:
     accepted = ServerDefinitions.model_validate(row.accepted)
     manifests = read_manifests(accepted, row.manifest)
     policy = policy_of(row)
@@ -196,7 +200,7 @@ def _facts(entry: ConnectorEntry, tool: ToolDefinition, declared: ToolManifest |
     )
 
 
-def policy_of(row: Connector) -> Policy:
+def policy_of(row: ConnectorRecord) -> Policy:
     return Policy(
         autonomy=Autonomy(row.autonomy),
         scopes=Scopes.model_validate(row.scopes),

@@ -13,15 +13,15 @@ from gaby.kernel.crypto import Vault
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Forbidden, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import ConnectorId, Ids
-from gaby.mcp import Change, ServerDefinitions, difference
+from gaby.kernel.ids import ConnectorId, IdFactory
+from gaby.mcp import DefinitionChange, ServerDefinitions, difference
 from gaby.safety import Scopes
 from gaby.tools import builtin, epochs
 from gaby.tools.errors import ConnectorExists, ConnectorNotAccepted, DefinitionsMoved, NothingToAccept, TooMuchAutonomy
-from gaby.tools.launches import Bundled, Way
+from gaby.tools.launches import BundledSpec, Way
 from gaby.tools.manifests import read_manifests
-from gaby.tools.models import Connector, SessionNote
-from gaby.tools.tokens import Grant, check_place, open_secrets, seal_secrets
+from gaby.tools.models import ConnectorRecord, SessionNote
+from gaby.tools.tokens import OAuthGrant, check_place, open_secrets, seal_secrets
 from gaby_connectors.sdk.manifest import Autonomy, ConnectorManifest
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,38}")
@@ -44,7 +44,7 @@ class NewConnector:
 
 
 @dataclass(frozen=True)
-class UsualRates:
+class DefaultRates:
     """How often a new connector may be used in a minute."""
 
     reads: int = 300
@@ -62,13 +62,13 @@ class PolicyChange:
 
 
 class Connectors:
-    def __init__(self, clock: Clock, ids: Ids, vault: Vault, usual: UsualRates) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory, vault: Vault, usual: DefaultRates) -> None:
         self._usual = usual
         self._clock = clock
         self._ids = ids
         self._vault = vault
 
-    async def add(self, session: WriteSession, actor: Actor, new: NewConnector) -> Connector:
+    async def add(self, session: WriteSession, actor: Actor, new: NewConnector) -> ConnectorRecord:
         """It can do nothing until its tools have been looked at and accepted."""
         if not _NAME.fullmatch(new.name):
             raise Invalid("A connector's name has small letters, digits and dashes, and begins with a letter.")
@@ -80,7 +80,7 @@ class Connectors:
         if new.autonomy.rank > Autonomy.INVESTIGATE.rank:
             raise TooMuchAutonomy("A new connector investigates at most. Raise it once its tools are accepted.")
         row_id = self._ids.new()
-        row = Connector(
+        row = ConnectorRecord(
             workspace_id=session.workspace_id,
             id=row_id,
             name=new.name,
@@ -99,23 +99,27 @@ class Connectors:
         await self._changed(session, actor, row, "added", {"kind": new.kind, "autonomy": row.autonomy})
         return row
 
-    async def list(self, session: ReadSession) -> Sequence[Connector]:
-        query = select(Connector).where(Connector.workspace_id == session.workspace_id).order_by(Connector.name)
+    async def list(self, session: ReadSession) -> Sequence[ConnectorRecord]:
+        query = (
+            select(ConnectorRecord)
+            .where(ConnectorRecord.workspace_id == session.workspace_id)
+            .order_by(ConnectorRecord.name)
+        )
         return (await session.scalars(query)).all()
 
-    async def get(self, session: ReadSession, name: str) -> Connector:
+    async def get(self, session: ReadSession, name: str) -> ConnectorRecord:
         found = await self._find(session, name)
         if found is None:
             raise NotFound(f"There is no connector {name[:60]!r}. `gaby connector list` shows them.")
         return found
 
-    async def by_id(self, session: ReadSession, connector_id: ConnectorId) -> Connector:
-        found = await session.get(Connector, (session.workspace_id, connector_id))
+    async def by_id(self, session: ReadSession, connector_id: ConnectorId) -> ConnectorRecord:
+        found = await session.get(ConnectorRecord, (session.workspace_id, connector_id))
         if found is None:
             raise NotFound
         return found
 
-    async def limit(self, session: WriteSession, actor: Actor, name: str, change: PolicyChange) -> Connector:
+    async def limit(self, session: WriteSession, actor: Actor, name: str, change: PolicyChange) -> ConnectorRecord:
         row = await self.get(session, name)
         if change.autonomy is not None:
             if change.autonomy.rank > Autonomy.INVESTIGATE.rank:
@@ -136,7 +140,7 @@ class Connectors:
 
     async def describe(
         self, session: WriteSession, actor: Actor, name: str, manifest: ConnectorManifest | None
-    ) -> Connector:
+    ) -> ConnectorRecord:
         """Give a manifest to a server that has none, or take it back."""
         row = await self.get(session, name)
         row.manifest = manifest.model_dump(mode="json") if manifest is not None else None
@@ -145,7 +149,7 @@ class Connectors:
         await self._changed(session, actor, row, "described", {"tools": sorted(manifest.tools) if manifest else []})
         return row
 
-    async def sign_in(self, session: WriteSession, actor: Actor, name: str, fresh: NewConnector) -> Connector:
+    async def sign_in(self, session: WriteSession, actor: Actor, name: str, fresh: NewConnector) -> ConnectorRecord:
         """New settings and credentials. What waited for them may go on."""
         _check_setter(actor, fresh)
         row = await self.get(session, name)
@@ -155,7 +159,7 @@ class Connectors:
         await self._changed(session, actor, row, "signed_in", {"secrets": sorted(fresh.secrets)})
         return row
 
-    async def take_token(self, session: WriteSession, actor: Actor, name: str, grant: Grant) -> Connector:
+    async def take_token(self, session: WriteSession, actor: Actor, name: str, grant: OAuthGrant) -> ConnectorRecord:
         """Signed in by OAuth: the token joins the other secrets. What waited for it may go on."""
         if not actor.may(Permission.INSTALLATION_MANAGE):
             # To renew it, this machine sends requests to addresses that somebody gave.
@@ -191,7 +195,7 @@ class Connectors:
         event = "as_accepted" if same else "quarantined" if row.accepted is not None else "seen"
         await self._changed(session, actor, row, event, {"definitions": now.fingerprint})
 
-    async def accept(self, session: WriteSession, actor: Actor, name: str, fingerprint: str) -> Connector:
+    async def accept(self, session: WriteSession, actor: Actor, name: str, fingerprint: str) -> ConnectorRecord:
         """`fingerprint` is of what the person looked at, so that nothing else can be accepted in its place."""
         row = await self.get(session, name)
         if row.seen is None:
@@ -213,12 +217,14 @@ class Connectors:
         await self._vault.shred(session, f"connector:{row.id}")
         await self._changed(session, actor, row, "removed", {})
 
-    async def _find(self, session: ReadSession, name: str) -> Connector | None:
-        query = select(Connector).where(Connector.workspace_id == session.workspace_id, Connector.name == name)
+    async def _find(self, session: ReadSession, name: str) -> ConnectorRecord | None:
+        query = select(ConnectorRecord).where(
+            ConnectorRecord.workspace_id == session.workspace_id, ConnectorRecord.name == name
+        )
         return (await session.scalars(query)).one_or_none()
 
     async def _changed(
-        self, session: WriteSession, actor: Actor, row: Connector, what: str, detail: Mapping[str, Any]
+        self, session: WriteSession, actor: Actor, row: ConnectorRecord, what: str, detail: Mapping[str, Any]
     ) -> None:
         await epochs.move_on(session)
         payload = {"connector": row.name, **detail}
@@ -227,7 +233,7 @@ class Connectors:
 
 def _check_setter(actor: Actor, new: NewConnector) -> None:
     """Whoever manages one workspace has no business in the files, programs and networks of the machine itself."""
-    if (new.local or not isinstance(new.way, Bundled)) and not actor.may(Permission.INSTALLATION_MANAGE):
+    if (new.local or not isinstance(new.way, BundledSpec)) and not actor.may(Permission.INSTALLATION_MANAGE):
         raise Forbidden(
             "Programs and addresses of your own, and connectors that touch files of this machine, are set up by "
             "whoever manages the installation: `gaby connector add` on that machine."
@@ -236,12 +242,12 @@ def _check_setter(actor: Actor, new: NewConnector) -> None:
 
 def _reach(actor: Actor, way: Way) -> Way:
     """What one workspace's people set up reaches public addresses and what the installation allows besides."""
-    if not isinstance(way, Bundled):
+    if not isinstance(way, BundledSpec):
         return way
     return way.model_copy(update={"any_address": actor.may(Permission.INSTALLATION_MANAGE)})
 
 
-def _check_autonomy(row: Connector) -> None:
+def _check_autonomy(row: ConnectorRecord) -> None:
     """Raises unless its tools are accepted and each has a manifest."""
     if row.accepted is None:
         raise ConnectorNotAccepted(
@@ -252,14 +258,14 @@ def _check_autonomy(row: Connector) -> None:
         raise TooMuchAutonomy
 
 
-def is_unsafe(row: Connector) -> bool:
+def is_unsafe(row: ConnectorRecord) -> bool:
     """Whether some tool has no manifest. A connector of which nothing was accepted yet is unsafe too."""
     if row.accepted is None:
         return True
     return read_manifests(ServerDefinitions.model_validate(row.accepted), row.manifest).unsafe
 
 
-def changes_of(row: Connector) -> list[Change]:
+def changes_of(row: ConnectorRecord) -> list[DefinitionChange]:
     """What differs between the accepted tools and those that the server shows now."""
     if row.seen is None:
         return []

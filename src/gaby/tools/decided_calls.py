@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gaby.safety import Trace, Verdict
-from gaby.tools.catalogue import Snapshot, ToolEntry
-from gaby.tools.runs import Call
+from gaby.safety import ArgumentTrace, Verdict
+from gaby.tools.catalogue import CatalogueSnapshot, ToolEntry
+from gaby.tools.runs import ToolCall
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedCall:
     """A call that may be carried out, and what was known when that was decided."""
 
-    snapshot: Snapshot
+    snapshot: CatalogueSnapshot
     entry: ToolEntry
-    call: Call
+    call: ToolCall
     arguments: Mapping[str, Any]
     verdict: Verdict
-    traces: tuple[Trace, ...] = ()
+    traces: tuple[ArgumentTrace, ...] = ()

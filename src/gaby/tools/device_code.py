@@ -73,7 +73,7 @@ _REFUSALS: dict[str, type[SignInRefused]] = {
 _Plain = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,2000}$")]
 
 
-class Client(BaseModel):
+class OAuthClient(BaseModel):
     """Gaby as a sign-in server knows it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -88,7 +88,7 @@ class Client(BaseModel):
 
 
 @dataclass(frozen=True)
-class Code:
+class DeviceCode:
     """What a person has to enter, and where."""
 
     user_code: str
@@ -101,7 +101,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Issued:
+class IssuedTokens:
     access_token: str = field(repr=False)
     refresh_token: str | None = field(repr=False)
     lifetime: float | None
@@ -109,7 +109,7 @@ class Issued:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _OAuthResponse:
     status: int
     host: str
     body: Mapping[str, Any] = field(repr=False)
@@ -130,16 +130,16 @@ class _Answer:
 
 
 @dataclass(frozen=True)
-class Wire:
+class OAuthHttp:
     """Small answers, little patience, no redirects, no cookies."""
 
     http: httpx2.AsyncClient = field(repr=False)
     seconds: float = 15
 
-    async def get(self, address: str) -> _Answer:
+    async def get(self, address: str) -> _OAuthResponse:
         return await self._exchange(self.http.build_request("GET", address, headers=_HEADERS))
 
-    async def post(self, client: Client, address: str, form: Mapping[str, str]) -> _Answer:
+    async def post(self, client: OAuthClient, address: str, form: Mapping[str, str]) -> _OAuthResponse:
         form, headers = {"client_id": client.id, **form}, dict(_HEADERS)
         if client.secret is not None and client.basic:
             both = f"{quote_plus(client.id)}:{quote_plus(client.secret)}"
@@ -148,7 +148,7 @@ class Wire:
             form["client_secret"] = client.secret
         return await self._exchange(self.http.build_request("POST", address, data=form, headers=headers))
 
-    async def _exchange(self, request: httpx2.Request) -> _Answer:
+    async def _exchange(self, request: httpx2.Request) -> _OAuthResponse:
         host = request.url.host
         # Other workspaces may use the same server.
         request.headers.pop("Cookie", None)
@@ -166,7 +166,7 @@ class Wire:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json" and not kind.endswith("+json"):
             raise SignInFailed(f"The sign-in server at {host} answered with something that is not JSON.")
-        return _Answer(response.status_code, host, _parsed(body, host))
+        return _OAuthResponse(response.status_code, host, _parsed(body, host))
 
 
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity"}
@@ -223,7 +223,7 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int]:
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 
-async def discover(wire: Wire, issuer: str, client: Callable[..., Client]) -> Client:
+async def discover(wire: OAuthHttp, issuer: str, client: Callable[..., OAuthClient]) -> OAuthClient:
     """Ask the issuer for its endpoints (RFC 8414, or OpenID Connect). `client` takes them as keywords."""
     url = check_address(issuer)
     path = url.path.rstrip("/")
@@ -240,7 +240,7 @@ async def discover(wire: Wire, issuer: str, client: Callable[..., Client]) -> Cl
     raise failure
 
 
-def _endpoints(answer: _Answer, issuer: httpx2.URL) -> dict[str, Any]:
+def _endpoints(answer: _OAuthResponse, issuer: httpx2.URL) -> dict[str, Any]:
     named = answer.text("issuer", _ADDRESS)
     if answer.status != 200 or named.rstrip("/") != str(issuer).rstrip("/"):
         raise SignInFailed(f"{answer.host} does not describe this issuer.")
@@ -267,7 +267,7 @@ def _checked(address: str, host: str) -> httpx2.URL:
         raise SignInFailed(f"The sign-in server at {host} gave an address that cannot be used.") from None
 
 
-async def ask(wire: Wire, client: Client) -> Code:
+async def ask(wire: OAuthHttp, client: OAuthClient) -> DeviceCode:
     """A new code for a person to enter."""
     form = {"scope": client.scope} if client.scope is not None else {}
     answer = await wire.post(client, client.device_endpoint, form)
@@ -278,7 +278,7 @@ async def ask(wire: Wire, client: Client) -> Code:
     if lifetime is None:
         raise SignInFailed(f"The sign-in server at {answer.host} gave no usable expires_in.")
     pause = _seconds(answer.body.get("interval")) or _PAUSE
-    return Code(
+    return DeviceCode(
         user_code=answer.text("user_code", _USER_CODE),
         address=address,
         whole_address=_whole_address(answer.body.get("verification_uri_complete"), url),
@@ -296,7 +296,9 @@ def _whole_address(given: object, plain: httpx2.URL) -> str | None:
         return None
 
 
-async def wait(wire: Wire, client: Client, code: Code, clock: Clock, sleep: Sleep = asyncio.sleep) -> Issued:
+async def wait(
+    wire: OAuthHttp, client: OAuthClient, code: DeviceCode, clock: Clock, sleep: Sleep = asyncio.sleep
+) -> IssuedTokens:
     """Until somebody entered the code, refused, or let it run out."""
     form = {"grant_type": _DEVICE_GRANT, "device_code": code.device_code}
     ends_at, pause = clock.monotonic() + code.lifetime, code.pause
@@ -315,22 +317,22 @@ async def wait(wire: Wire, client: Client, code: Code, clock: Clock, sleep: Slee
             return _issued(answer)
 
 
-async def refresh(wire: Wire, client: Client, refresh_token: str) -> Issued:
+async def refresh(wire: OAuthHttp, client: OAuthClient, refresh_token: str) -> IssuedTokens:
     """`SignInRefused` means that only a new sign-in helps; `SignInFailed`, that it may work later."""
     form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
     return _issued(await wire.post(client, client.token_endpoint, form))
 
 
-def _issued(answer: _Answer) -> Issued:
+def _issued(answer: _OAuthResponse) -> IssuedTokens:
     _check_granted(answer)
     kind = answer.body.get("token_type", "bearer")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise SignInFailed(f"The sign-in server at {answer.host} gave a token of a kind that Gaby cannot use.")
     again = answer.text("refresh_token", _TOKEN) if answer.body.get("refresh_token") is not None else None
-    return Issued(answer.text("access_token", _TOKEN), again, _seconds(answer.body.get("expires_in")))
+    return IssuedTokens(answer.text("access_token", _TOKEN), again, _seconds(answer.body.get("expires_in")))
 
 
-def _check_granted(answer: _Answer) -> None:
+def _check_granted(answer: _OAuthResponse) -> None:
     if (error := answer.error) is not None:
         if error not in _REFUSALS:
             raise SignInFailed(f"The sign-in server at {answer.host} said {error!r}.")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gaby.safety import Disclosure, Label, Reader, Role, ToolFacts, Trace, canonical_identity, leaves
+from gaby.safety import ArgumentRole, ArgumentTrace, Disclosure, Label, Reader, ToolFacts, canonical_identity, leaves
 from gaby.safety.arguments import stands_in
 from gaby.tools.runs import Author, Run
 from gaby_connectors.sdk.manifest import Audience
@@ -44,7 +44,7 @@ def disclosures_of(
     tool: ToolFacts,
     arguments: Mapping[str, Any],
     run: Run,
-    traces: Sequence[Trace],
+    traces: Sequence[ArgumentTrace],
     composed_by: Author,
     cited: Sequence[str] = (),
     released: Sequence[str] = (),
@@ -55,7 +55,7 @@ def disclosures_of(
     said = [
         leaf.value
         for name, value in arguments.items()
-        if tool.roles.get(name) is Role.CONTENT
+        if tool.roles.get(name) is ArgumentRole.CONTENT
         for leaf in leaves(name, value)
         if not leaf.literal
     ]
@@ -69,9 +69,9 @@ def disclosures_of(
         yield from run.ledger.reading.quoted_in(_SOURCE.sub("", quoted), reader)
 
 
-def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]:
+def _readers(tool: ToolFacts, run: Run, traces: Sequence[ArgumentTrace]) -> list[Reader]:
     """Whomever a destination names; of a tool without one, the requester, who may come to see what is written."""
-    names = {name for name, role in tool.roles.items() if role is Role.DESTINATION}
+    names = {name for name, role in tool.roles.items() if role is ArgumentRole.DESTINATION}
     if not names:
         return [requester_of(run)]
     places = [
@@ -81,7 +81,7 @@ def _readers(tool: ToolFacts, run: Run, traces: Sequence[Trace]) -> list[Reader]
     return [_reader(run, each) for each in places] or [Reader("stranger")]
 
 
-def _reader(run: Run, trace: Trace) -> Reader:
+def _reader(run: Run, trace: ArgumentTrace) -> Reader:
     if any(origin.label is Label.OPERATOR and origin.connector is None for origin in trace.origins):
         # Somebody who works here wrote that it goes there.
         return Reader("staff", trace.leaf.value)

@@ -36,7 +36,7 @@ class ToolDraftOut(BaseModel):
         )
 
 
-class DraftOut(BaseModel):
+class ManifestDraftOut(BaseModel):
     """A manifest for the tools that have none. Nothing of it holds until somebody sends it as the manifest."""
 
     connector: str

@@ -7,14 +7,14 @@ from typing import Any
 from gaby.audit import AuditLog, Intent
 from gaby.kernel.ids import ApprovalId
 from gaby.kernel.text_work import run_text_work
-from gaby.mcp import Answered, ConnectorError, McpHost, OutcomeUnknown
+from gaby.mcp import ConnectorError, McpHost, OutcomeUnknown, ToolCallResult
 from gaby.mcp.calls import call as call_connector
 from gaby.safety import canonical_json
 from gaby.tools import epochs
 from gaby.tools.admission import failure_of
-from gaby.tools.decided_calls import Decided
+from gaby.tools.decided_calls import DecidedCall
+from gaby.tools.redacted_view import shown_arguments
 from gaby.tools.runs import Failed, RetryLater, Run, Unknown
-from gaby.tools.showing import shown_arguments
 from gaby_connectors.sdk.manifest import ErrorKind, ToolErrorDetail
 
 _ATTEMPTS = 3
@@ -24,12 +24,14 @@ _USUAL_WAIT = 30.0
 """Seconds, where a system that gets too many requests does not say how long to wait."""
 
 
-class Effects:
+class EffectRunner:
     def __init__(self, audit: AuditLog, host: McpHost) -> None:
         self._audit = audit
         self._host = host
 
-    async def perform(self, decided: Decided, run: Run, *, rehearsal: bool) -> Answered | Failed | RetryLater | Unknown:
+    async def perform(
+        self, decided: DecidedCall, run: Run, *, rehearsal: bool
+    ) -> ToolCallResult | Failed | RetryLater | Unknown:
         """Raises `FenceBroken` when the policy changed since the decision; then nothing was done."""
         event = "tool.rehearsal" if rehearsal else "tool.call"
         fence = epochs.fence(run.workspace_id, decided.snapshot.epoch, run.fence)
@@ -44,8 +46,8 @@ class Effects:
         return _passing(outcome, decided, rehearsal=rehearsal) or outcome
 
     async def _call(
-        self, decided: Decided, run: Run, intent: Intent, *, rehearsal: bool
-    ) -> Answered | Failed | Unknown:
+        self, decided: DecidedCall, run: Run, intent: Intent, *, rehearsal: bool
+    ) -> ToolCallResult | Failed | Unknown:
         facts = decided.entry.facts
         repeatable = rehearsal or facts.lane == "read" or facts.manifest.idempotent
         arguments = {**decided.arguments, **_own_arguments(decided, rehearsal=rehearsal)}
@@ -61,7 +63,7 @@ class Effects:
         raise AssertionError  # pragma: no cover
 
 
-def _payload(decided: Decided, run: Run) -> dict[str, Any]:
+def _payload(decided: DecidedCall, run: Run) -> dict[str, Any]:
     facts = decided.entry.facts
     call = decided.call
     payload: dict[str, Any] = {
@@ -81,14 +83,14 @@ def _payload(decided: Decided, run: Run) -> dict[str, Any]:
     return payload
 
 
-def _own_arguments(decided: Decided, *, rehearsal: bool) -> dict[str, Any]:
+def _own_arguments(decided: DecidedCall, *, rehearsal: bool) -> dict[str, Any]:
     """What Gaby adds by itself, where the tool takes it."""
     takes = decided.entry.definition.input_schema.get("properties", {})
     own: dict[str, Any] = {"idempotency_key": str(decided.call.id), "dry_run": rehearsal}
     return {name: value for name, value in own.items() if name in takes and decided.entry.facts.lane == "write"}
 
 
-def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed | Unknown:
+def _judge(answer: ToolCallResult, run: Run, intent: Intent) -> ToolCallResult | Failed | Unknown:
     if not answer.is_error:
         intent.succeeded({"size": answer.size})
         return answer
@@ -100,7 +102,7 @@ def _judge(answer: Answered, run: Run, intent: Intent) -> Answered | Failed | Un
     return Failed(detail.kind, told, detail.retry_after)
 
 
-def _passing(outcome: Answered | Failed | Unknown, decided: Decided, *, rehearsal: bool) -> RetryLater | None:
+def _passing(outcome: ToolCallResult | Failed | Unknown, decided: DecidedCall, *, rehearsal: bool) -> RetryLater | None:
     """Whether the system asks to be called later, and it is certain that it has done nothing."""
     if not isinstance(outcome, Failed):
         return None
@@ -118,7 +120,7 @@ def _passing(outcome: Answered | Failed | Unknown, decided: Decided, *, rehearsa
     return None
 
 
-def _may_pass(answer: Answered) -> bool:
+def _may_pass(answer: ToolCallResult) -> bool:
     return answer.is_error and answer.error is not None and answer.error.kind is ErrorKind.TRANSIENT
 
 

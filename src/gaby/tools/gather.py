@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from gaby.safety import (
+    ApprovalBinding,
     ApprovalFact,
-    Bound,
+    ArgumentLeaf,
+    ArgumentRole,
+    ArgumentTrace,
     Facts,
     Label,
-    Leaf,
-    Role,
-    Trace,
-    Use,
+    ValueUse,
     binding,
     carriers_in,
     digest,
@@ -24,9 +24,9 @@ from gaby.safety import (
     scope_path,
 )
 from gaby.safety.arguments import canonical_number, is_identifier, takes_quantity
-from gaby.safety.matching import same_case
 from gaby.safety.provenance import TEXT_KIND
 from gaby.safety.schemas import properties_of
+from gaby.safety.value_match import same_case
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.disclosure import disclosures_of
 from gaby.tools.runs import Author, Run
@@ -94,12 +94,12 @@ def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
     return digest([entry.facts.full_name, sorted(chosen)])
 
 
-def _choices(entry: ToolEntry, arguments: Mapping[str, Any]) -> list[Leaf]:
-    found = _leaves(entry, arguments, frozenset({Role.STEERING, Role.DESTINATION}))
+def _choices(entry: ToolEntry, arguments: Mapping[str, Any]) -> list[ArgumentLeaf]:
+    found = _leaves(entry, arguments, frozenset({ArgumentRole.STEERING, ArgumentRole.DESTINATION}))
     return [leaf for leaf, _ in found if leaf.chooses]
 
 
-def _one_spelling(leaf: Leaf) -> str:
+def _one_spelling(leaf: ArgumentLeaf) -> str:
     """The same for all spellings that a system may take for one value: `5` and `5.0`, `R-1001` and `r-1001 `."""
     text = same_case(leaf.value.strip())
     try:
@@ -115,22 +115,22 @@ def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bo
     listed = [(leaf.argument, _one_spelling(leaf)) for leaf in choices if leaf.argument.endswith("[]")]
     if len(set(listed)) < len(listed) and not any(leaf.quantity for leaf in choices):
         return True
-    speaks = Role.CONTENT in entry.facts.roles.values() and not entry.facts.manifest.dangerous
+    speaks = ArgumentRole.CONTENT in entry.facts.roles.values() and not entry.facts.manifest.dangerous
     return not (speaks and not _counts(entry, choices)) and made_change(entry, arguments) in run.made
 
 
-def _counts(entry: ToolEntry, choices: Sequence[Leaf]) -> bool:
+def _counts(entry: ToolEntry, choices: Sequence[ArgumentLeaf]) -> bool:
     """Whether the tool takes an amount, be it as a text, or left out because there is a usual one."""
     schema = entry.facts.schema
     declared = properties_of(schema, schema)
-    for name in (name for name, role in entry.facts.roles.items() if role is Role.STEERING):
+    for name in (name for name, role in entry.facts.roles.items() if role is ArgumentRole.STEERING):
         usual = leaves(name, declared[name]["default"]) if "default" in declared.get(name, {}) else ()
         if takes_quantity(name, declared.get(name, {}), schema) or any(map(_is_amount, usual)):
             return True
     return any(leaf.quantity or _is_amount(leaf) for leaf in choices)
 
 
-def _is_amount(leaf: Leaf) -> bool:
+def _is_amount(leaf: ArgumentLeaf) -> bool:
     """`"20.00"` in an argument that names nothing."""
     return not (leaf.literal or is_identifier(leaf.argument)) and _AMOUNT.fullmatch(leaf.value.strip()) is not None
 
@@ -138,7 +138,7 @@ def _is_amount(leaf: Leaf) -> bool:
 def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: datetime) -> str:
     """What an approval of exactly this call is bound to."""
     return binding(
-        Bound(
+        ApprovalBinding(
             workspace=str(run.workspace_id),
             run=str(run.id),
             connector=entry.connector.key.connector,
@@ -153,7 +153,7 @@ def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: d
 
 def chosen_outside(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
     """Whether content from outside had a say in what a call looked up."""
-    asked = frozenset(Role) - {Role.PLAIN}
+    asked = frozenset(ArgumentRole) - {ArgumentRole.PLAIN}
     found = _leaves(entry, arguments, asked)
     return any(leaf.chooses and not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in found)
 
@@ -168,18 +168,20 @@ def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) ->
     return bool(origins) and all(any(each.label is Label.PRINCIPAL for each in found) for found in origins)
 
 
-def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterator[Trace]:
-    for leaf, use in _leaves(entry, arguments, frozenset({Role.STEERING, Role.DESTINATION})):
+def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterator[ArgumentTrace]:
+    for leaf, use in _leaves(entry, arguments, frozenset({ArgumentRole.STEERING, ArgumentRole.DESTINATION})):
         yield run.ledger.trace(leaf, use)
 
 
-def _leaves(entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[Role]) -> Iterator[tuple[Leaf, Use]]:
+def _leaves(
+    entry: ToolEntry, arguments: Mapping[str, Any], wanted: frozenset[ArgumentRole]
+) -> Iterator[tuple[ArgumentLeaf, ValueUse]]:
     """The values in arguments of these roles, each with the kind of thing that it names."""
     schema, harmless = entry.facts.schema, entry.facts.manifest.harmless_values
     declared = properties_of(schema, schema)
     for name, value in arguments.items():
         # An argument that the schema does not know is refused anyway; until then nobody vouches for it.
-        if entry.facts.roles.get(name, Role.STEERING) in wanted:
+        if entry.facts.roles.get(name, ArgumentRole.STEERING) in wanted:
             chooses = not (_is_default(declared.get(name), value) or _is_among(harmless.get(name, ()), value))
             for leaf in leaves(name, value, declared.get(name), schema):
                 yield replace(leaf, chooses=chooses), _use(entry, name)
@@ -195,10 +197,10 @@ def _is_among(values: Sequence[Any], value: Any) -> bool:
     return any(type(each) is type(value) and each == value for each in values)
 
 
-def _use(entry: ToolEntry, name: str) -> Use:
+def _use(entry: ToolEntry, name: str) -> ValueUse:
     declared, derived = entry.facts.manifest.argument_kinds.get(name), kind_of_argument(name)
     # That words name nothing is only a manifest's to say; `text_id` names something.
-    return Use(entry.facts.connector, declared or (None if derived == TEXT_KIND else derived))
+    return ValueUse(entry.facts.connector, declared or (None if derived == TEXT_KIND else derived))
 
 
 def misfits_of(entry: ToolEntry, arguments: Mapping[str, Any]) -> Iterator[str]:

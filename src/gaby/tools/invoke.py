@@ -14,7 +14,7 @@ from gaby.kernel.errors import Conflict, GabyError
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
-from gaby.mcp import Answered, ConnectorError, McpHost
+from gaby.mcp import ConnectorError, McpHost, ToolCallResult
 from gaby.safety import (
     Concern,
     Reader,
@@ -25,32 +25,32 @@ from gaby.safety import (
     digest,
     readable_part,
 )
-from gaby.tools.admission import Admission, Admitted, NotReady, failure_of
-from gaby.tools.approvals import Approvals, Preview, as_fact, shown_question
+from gaby.tools.admission import Admission, AdmittedCall, ConnectorNotReady, failure_of
+from gaby.tools.approvals import Approvals, RehearsalPreview, as_fact, shown_question
 from gaby.tools.cache import CacheKey, ResultCache, cache_key
 from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
-from gaby.tools.decided_calls import Decided
-from gaby.tools.effects import Effects
+from gaby.tools.decided_calls import DecidedCall
+from gaby.tools.effects import EffectRunner
 from gaby.tools.gather import Circumstances, gather, made_change
 from gaby.tools.launches import Launcher
-from gaby.tools.learn_results import learn_outcome, result_context
+from gaby.tools.ledger_results import learn_outcome, result_context
 from gaby.tools.models import Approval
-from gaby.tools.rates import Rates
+from gaby.tools.rates import RateLimiter
+from gaby.tools.redacted_view import real_arguments, shown_result
 from gaby.tools.runs import (
     Asked,
-    Call,
     Denied,
     Done,
     Failed,
     RetryLater,
     Run,
     Simulated,
+    ToolCall,
     ToolOutcome,
     Unknown,
 )
-from gaby.tools.showing import real_arguments, shown_result
-from gaby.tools.tokens import Grant
+from gaby.tools.tokens import OAuthGrant
 from gaby_connectors.sdk.manifest import ErrorKind
 
 _log = get_log(__name__)
@@ -59,7 +59,7 @@ _TARGET_CHANGED = Verdict(
     "deny", "approval.target_changed", "What the call would do is no longer what was shown for approval. Ask again."
 )
 
-_Performed: TypeAlias = Answered | Failed | RetryLater | Unknown | Denied
+_Performed: TypeAlias = ToolCallResult | Failed | RetryLater | Unknown | Denied
 
 
 class _ApprovalUsed(FenceBroken):
@@ -67,7 +67,7 @@ class _ApprovalUsed(FenceBroken):
 
 
 @dataclass(frozen=True)
-class InvokerParts:
+class InvokerDependencies:
     database: Database
     audit: AuditLog
     clock: Clock
@@ -78,23 +78,23 @@ class InvokerParts:
     connectors: Connectors
     approvals: Approvals
     cache: ResultCache
-    rates: Rates
+    rates: RateLimiter
 
 
 class Invoker:
-    def __init__(self, parts: InvokerParts) -> None:
+    def __init__(self, parts: InvokerDependencies) -> None:
         self._parts = parts
-        self._effects = Effects(parts.audit, parts.host)
+        self._effects = EffectRunner(parts.audit, parts.host)
         self._admission = Admission(
             parts.database, parts.metrics, parts.host, parts.launcher, parts.connectors, parts.rates
         )
 
-    async def explain(self, call: Call, run: Run) -> Verdict:
+    async def explain(self, call: ToolCall, run: Run) -> Verdict:
         """The verdict on a call, without acting."""
         decided, _ = await self._decide_now(call, run)
         return decided.verdict
 
-    async def invoke(self, call: Call, run: Run) -> ToolOutcome:
+    async def invoke(self, call: ToolCall, run: Run) -> ToolOutcome:
         for _ in range(_TRIES):
             decided, approval = await self._decide_now(call, run)
             try:
@@ -123,7 +123,7 @@ class Invoker:
         async with self._parts.database.write(run.workspace_id) as session:
             await self._parts.approvals.put_back(session, run.actor, approval.typed_id)
 
-    async def _decide_now(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
+    async def _decide_now(self, call: ToolCall, run: Run) -> tuple[DecidedCall, Approval | None]:
         """What is allowed stands behind a fence. Before anything is refused or asked, the policy is looked at again: an
         approval that was asked for under an old one could never be used."""
         decided, approval = await self._decide(call, run)
@@ -134,7 +134,7 @@ class Invoker:
             return decided, approval
         return await self._decide(call, run)
 
-    async def _decide(self, call: Call, run: Run) -> tuple[Decided, Approval | None]:
+    async def _decide(self, call: ToolCall, run: Run) -> tuple[DecidedCall, Approval | None]:
         parts = self._parts
         approval: Approval | None = None
         arguments = real_arguments(call.arguments, run)
@@ -163,13 +163,13 @@ class Invoker:
             # Whatever else is asked about, the person reads what the runbook wants of them.
             wanted = Concern("consent.wanted", call.consent)
             verdict = ask([wanted, *verdict.concerns], rehearse=entry.facts.can_rehearse)
-        return Decided(snapshot, entry, call, arguments, verdict, facts.traces), approval
+        return DecidedCall(snapshot, entry, call, arguments, verdict, facts.traces), approval
 
     async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:
         async with self._parts.database.read(run.workspace_id) as session:
             return await self._parts.approvals.was_agreed(session, entry)
 
-    async def _carry_out(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
+    async def _carry_out(self, decided: DecidedCall, run: Run, approval: Approval | None) -> ToolOutcome:
         match decided.verdict.outcome:
             case "deny":
                 return await self._deny(decided, run, decided.verdict)
@@ -183,15 +183,15 @@ class Invoker:
             case "allow":
                 return await self._act(decided, run, approval)
 
-    async def _deny(self, decided: Decided, run: Run, verdict: Verdict) -> Denied:
+    async def _deny(self, decided: DecidedCall, run: Run, verdict: Verdict) -> Denied:
         payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "rule": verdict.rule}
         await self._parts.audit.append(run.workspace_id, run.actor, "tool.denied", payload)
         self._parts.metrics.safety_denials.labels(str(run.workspace_id), verdict.rule).inc()
         return Denied(verdict)
 
-    async def _ask(self, decided: Decided, run: Run) -> Asked:
+    async def _ask(self, decided: DecidedCall, run: Run) -> Asked:
         shows = await self._preview(decided, run) if decided.verdict.rehearse else None
-        preview = shows if isinstance(shows, Preview) else None
+        preview = shows if isinstance(shows, RehearsalPreview) else None
         parts = self._parts
         verdict, call = decided.verdict, replace(decided.call, arguments=decided.arguments)
         shown = await run_text_work(_size(call.arguments), shown_question, call, run, verdict, decided.traces)
@@ -199,30 +199,30 @@ class Invoker:
             asked = await parts.approvals.request(session, decided.entry, call, run, verdict.rule, shown, preview)
         return Asked(decided.verdict, asked.typed_id)
 
-    async def _simulate(self, decided: Decided, run: Run) -> ToolOutcome:
+    async def _simulate(self, decided: DecidedCall, run: Run) -> ToolOutcome:
         outcome = await self._perform(decided, run, rehearsal=True)
-        if not isinstance(outcome, Answered):
+        if not isinstance(outcome, ToolCallResult):
             return outcome
         learn_outcome(decided.entry, decided.arguments, run, outcome.structured, outcome.text, vouches=False)
         return Simulated(decided.verdict, await _shown(decided, outcome, run), outcome.structured)
 
-    async def _act(self, decided: Decided, run: Run, approval: Approval | None) -> ToolOutcome:
+    async def _act(self, decided: DecidedCall, run: Run, approval: Approval | None) -> ToolOutcome:
         if (known := await self._cached(decided, run)) is not None:
             return known
         if approval is None:
             outcome = await self._perform(decided, run, rehearsal=False)
         else:
             outcome = await self._perform_approved(decided, run, approval)
-        if decided.entry.facts.lane == "write" and isinstance(outcome, Answered | Unknown):
+        if decided.entry.facts.lane == "write" and isinstance(outcome, ToolCallResult | Unknown):
             self._changed(decided, run)
-        if not isinstance(outcome, Answered):
+        if not isinstance(outcome, ToolCallResult):
             return outcome
         key = self._cache_key(decided, run)
         if key is not None and outcome.spilled is None:
             self._parts.cache.put(key, outcome)
         return await self._done(decided, run, outcome, cached=False)
 
-    async def _cached(self, decided: Decided, run: Run) -> Done | None:
+    async def _cached(self, decided: DecidedCall, run: Run) -> Done | None:
         key = self._cache_key(decided, run)
         if key is None or (known := self._parts.cache.get(key)) is None:
             return None
@@ -231,10 +231,10 @@ class Invoker:
         await self._parts.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
         return await self._done(decided, run, known, cached=True)
 
-    async def _perform_approved(self, decided: Decided, run: Run, approval: Approval) -> _Performed:
+    async def _perform_approved(self, decided: DecidedCall, run: Run, approval: Approval) -> _Performed:
         """The approval is used once the call can be made. A rehearsal that checks it counts as one with the call."""
         admitted = await self._admission.admit(decided, run)
-        if not isinstance(admitted, Admitted):
+        if not isinstance(admitted, AdmittedCall):
             return await self._not_admitted(decided, run, admitted, rehearsal=False, again=True)
         if approval.preview_digest is not None and approval.state != "used":
             now = await self._preview(decided, run, admitted)
@@ -254,25 +254,31 @@ class Invoker:
             await self._put_back(run, approval)
         return outcome
 
-    async def _perform(self, decided: Decided, run: Run, *, rehearsal: bool, again: bool = True) -> _Performed:
+    async def _perform(self, decided: DecidedCall, run: Run, *, rehearsal: bool, again: bool = True) -> _Performed:
         admitted = await self._admission.admit(decided, run)
-        if not isinstance(admitted, Admitted):
+        if not isinstance(admitted, AdmittedCall):
             return await self._not_admitted(decided, run, admitted, rehearsal=rehearsal, again=again)
         return await self._called(decided, run, admitted, rehearsal=rehearsal, again=again)
 
     async def _not_admitted(
-        self, decided: Decided, run: Run, why: NotReady | RetryLater | Verdict, *, rehearsal: bool, again: bool
+        self,
+        decided: DecidedCall,
+        run: Run,
+        why: ConnectorNotReady | RetryLater | Verdict,
+        *,
+        rehearsal: bool,
+        again: bool,
     ) -> _Performed:
         match why:
             case RetryLater():
                 return why
-            case NotReady(failed=failed, grant=grant):
+            case ConnectorNotReady(failed=failed, grant=grant):
                 return await self._after_failure(decided, run, failed, grant, rehearsal=rehearsal, again=again)
             case Verdict():
                 return await self._deny(decided, run, why)
 
     async def _called(
-        self, decided: Decided, run: Run, admitted: Admitted, *, rehearsal: bool, again: bool = True
+        self, decided: DecidedCall, run: Run, admitted: AdmittedCall, *, rehearsal: bool, again: bool = True
     ) -> _Performed:
         outcome = await self._effects.perform(decided, run, rehearsal=rehearsal)
         if not isinstance(outcome, Failed):
@@ -280,7 +286,7 @@ class Invoker:
         return await self._after_failure(decided, run, outcome, admitted.grant, rehearsal=rehearsal, again=again)
 
     async def _after_failure(
-        self, decided: Decided, run: Run, failed: Failed, grant: Grant | None, *, rehearsal: bool, again: bool
+        self, decided: DecidedCall, run: Run, failed: Failed, grant: OAuthGrant | None, *, rehearsal: bool, again: bool
     ) -> _Performed:
         """A token that ran out is renewed, and what does no harm is tried once more. Else somebody has to sign in."""
         if failed.kind is not ErrorKind.AUTH_EXPIRED:
@@ -300,8 +306,8 @@ class Invoker:
         return failed
 
     async def _preview(
-        self, decided: Decided, run: Run, admitted: Admitted | None = None
-    ) -> Preview | RetryLater | None:
+        self, decided: DecidedCall, run: Run, admitted: AdmittedCall | None = None
+    ) -> RehearsalPreview | RetryLater | None:
         """A rehearsal for the person who is asked. That it fails is no reason not to ask."""
         try:
             if admitted is None:
@@ -313,17 +319,17 @@ class Invoker:
         except GabyError as error:
             _log.warning("tool.rehearsal_failed", tool=decided.entry.facts.full_name, error=error.code)
             return None
-        if not isinstance(outcome, Answered):
+        if not isinstance(outcome, ToolCallResult):
             return outcome if isinstance(outcome, RetryLater) else None
         result = outcome.structured if outcome.structured is not None else outcome.text
-        return Preview(await _shown(decided, outcome, run), digest(result))
+        return RehearsalPreview(await _shown(decided, outcome, run), digest(result))
 
-    def _changed(self, decided: Decided, run: Run) -> None:
+    def _changed(self, decided: DecidedCall, run: Run) -> None:
         facts = decided.entry.facts
         self._parts.cache.forget(run.workspace_id, facts.connector)
         run.made.add(made_change(decided.entry, decided.arguments))
 
-    def _cache_key(self, decided: Decided, run: Run) -> CacheKey | None:
+    def _cache_key(self, decided: DecidedCall, run: Run) -> CacheKey | None:
         facts = decided.entry.facts
         if facts.lane != "read" or not facts.manifest.cache:
             return None
@@ -355,18 +361,18 @@ class Invoker:
             return result if reader.kind == "staff" else None
         return readable_part(result, result_context(entry, real_arguments(arguments, run), run), reader)
 
-    async def _done(self, decided: Decided, run: Run, answer: Answered, *, cached: bool) -> Done:
+    async def _done(self, decided: DecidedCall, run: Run, answer: ToolCallResult, *, cached: bool) -> Done:
         learn_outcome(decided.entry, decided.arguments, run, answer.structured, answer.text, vouches=True)
         shown = await _shown(decided, answer, run)
         return Done(decided.verdict, shown, answer.structured, answer.text, cached, answer.spilled)
 
 
-def _holds(call: Call, approval: Approval) -> bool:
+def _holds(call: ToolCall, approval: Approval) -> bool:
     """Whether the call has taken the approval before it was interrupted."""
     return call.resumed and approval.state == "used"
 
 
-async def _shown(decided: Decided, answer: Answered, run: Run) -> Any:
+async def _shown(decided: DecidedCall, answer: ToolCallResult, run: Run) -> Any:
     return await run_text_work(len(answer.text), shown_result, decided.entry.facts.manifest, answer, run)
 
 

@@ -9,7 +9,7 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import ConnectorId, Ids
+from gaby.kernel.ids import ConnectorId, IdFactory
 from gaby.tools import epochs
 from gaby.tools.models import KillSwitch
 
@@ -17,7 +17,7 @@ from gaby.tools.models import KillSwitch
 class KillSwitches:
     """The session's workspace is what stops; in the installation's own workspace that is everything."""
 
-    def __init__(self, clock: Clock, ids: Ids) -> None:
+    def __init__(self, clock: Clock, ids: IdFactory) -> None:
         self._clock = clock
         self._ids = ids
 

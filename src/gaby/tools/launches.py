@@ -16,18 +16,18 @@ from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import WorkspaceId
 from gaby.mcp import HttpLaunch, InProcessLaunch, Launch, McpHost, ServerKey, StdioLaunch
 from gaby.tools import builtin
-from gaby.tools.models import Connector
-from gaby.tools.tokens import Grant, Tokens, open_secrets
-from gaby_connectors.sdk.outside_addresses import INSIDE_VARIABLE
+from gaby.tools.models import ConnectorRecord
+from gaby.tools.tokens import OAuthGrant, TokenRefresher, open_secrets
+from gaby_connectors.sdk.address_guard import INSIDE_VARIABLE
 
 STATE_VARIABLE = "GABY_CONNECTOR_STATE"
 
 
-class _Way(BaseModel):
+class _LaunchSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Bundled(_Way):
+class BundledSpec(_LaunchSpec):
     """One of Gaby's own connectors."""
 
     transport: Literal["bundled"] = "bundled"
@@ -37,7 +37,7 @@ class Bundled(_Way):
     """Whoever manages the installation set it up, so it may reach places inside the network."""
 
 
-class Command(_Way):
+class CommandSpec(_LaunchSpec):
     """A program on this machine."""
 
     transport: Literal["stdio"] = "stdio"
@@ -46,14 +46,14 @@ class Command(_Way):
     env: dict[str, str] = {}
 
 
-class Remote(_Way):
+class RemoteSpec(_LaunchSpec):
     """A server elsewhere, over Streamable HTTP."""
 
     transport: Literal["http"] = "http"
     url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$", max_length=2000)]
 
 
-Way: TypeAlias = Annotated[Bundled | Command | Remote, Field(discriminator="transport")]
+Way: TypeAlias = Annotated[BundledSpec | CommandSpec | RemoteSpec, Field(discriminator="transport")]
 WAY: TypeAdapter[Way] = TypeAdapter(Way)
 
 
@@ -75,16 +75,16 @@ class Launcher:
         self._host = host
         self._folder = folder
         self._built_in = built_in
-        self._tokens: Tokens | None = None
+        self._tokens: TokenRefresher | None = None
         self._known: dict[ServerKey, int] = {}
-        self._grants: dict[ServerKey, Grant] = {}
+        self._grants: dict[ServerKey, OAuthGrant] = {}
         self._locks: dict[ServerKey, asyncio.Lock] = {}
 
-    def renewed_by(self, tokens: Tokens) -> None:
+    def renewed_by(self, tokens: TokenRefresher) -> None:
         """From now on tokens are renewed. Without this they are used until they are refused."""
         self._tokens = tokens
 
-    async def ready(self, key: ServerKey, epoch: int) -> Grant | None:
+    async def ready(self, key: ServerKey, epoch: int) -> OAuthGrant | None:
         """The host knows the connector as it was at this epoch, or later, with a token that has not run out."""
         if not self._is_ready(key, epoch):
             # One at a time, so that nobody puts an old token in the place of a new one.
@@ -111,7 +111,7 @@ class Launcher:
                 self._grants[key] = grant
         self._known[key] = epoch
 
-    async def renew(self, key: ServerKey, refused: Grant | None) -> bool:
+    async def renew(self, key: ServerKey, refused: OAuthGrant | None) -> bool:
         """Whether there is a newer token than the one that was refused. The connector gets it at its next use."""
         if refused is None or self._tokens is None or not await self._tokens.renew(key, refused):
             return False
@@ -124,10 +124,10 @@ class Launcher:
         if self._tokens is not None:
             await self._tokens.finish()
 
-    async def _stored(self, key: ServerKey) -> tuple[Launch, Grant | None]:
+    async def _stored(self, key: ServerKey) -> tuple[Launch, OAuthGrant | None]:
         async with self._database.read(key.workspace_id) as session:
-            query = select(Connector).where(
-                Connector.workspace_id == session.workspace_id, Connector.name == key.connector
+            query = select(ConnectorRecord).where(
+                ConnectorRecord.workspace_id == session.workspace_id, ConnectorRecord.name == key.connector
             )
             row = (await session.scalars(query)).one_or_none()
             if row is None:
@@ -139,20 +139,20 @@ class Launcher:
         self._grants.pop(key, None)
         await self._host.remove(key)
 
-    async def _launch(self, session: ReadSession, row: Connector) -> tuple[Launch, Grant | None]:
+    async def _launch(self, session: ReadSession, row: ConnectorRecord) -> tuple[Launch, OAuthGrant | None]:
         opened = await open_secrets(session, self._vault, row)
         match WAY.validate_python(row.launch):
-            case Bundled(module=module, env=env, any_address=any_address):
+            case BundledSpec(module=module, env=env, any_address=any_address):
                 reach = "*" if any_address else self._inside
                 state = {STATE_VARIABLE: str(self._state(row)), INSIDE_VARIABLE: reach}
                 launch = StdioLaunch(sys.executable, ("-m", module), {**env, **opened.environment, **state})
-            case Command(command=command, args=args, env=env):
+            case CommandSpec(command=command, args=args, env=env):
                 launch = StdioLaunch(command, args, {**env, **opened.environment})
-            case Remote(url=url):
+            case RemoteSpec(url=url):
                 launch = HttpLaunch(url, opened.headers)
         return launch, opened.grant
 
-    def _state(self, row: Connector) -> Path:
+    def _state(self, row: ConnectorRecord) -> Path:
         """Where the connector remembers which calls it has carried out."""
         folder = self._folder / str(row.workspace_id) / str(row.id)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gaby.mcp import ServerDefinitions, ToolDefinition
-from gaby.safety import Role, lane, roles
-from gaby.safety.guessing import is_verb_of_change, reading_doubts, words_of
+from gaby.safety import ArgumentRole, lane, roles
+from gaby.safety.manifest_guess import is_verb_of_change, reading_doubts, words_of
 from gaby.tools.argument_guess import (
     MOST_ARGUMENTS,
     ArgumentGuess,
@@ -21,7 +21,7 @@ from gaby.tools.argument_guess import (
 )
 from gaby.tools.errors import ConnectorNotAccepted, DefinitionsMoved
 from gaby.tools.manifests import read_manifests
-from gaby.tools.models import Connector
+from gaby.tools.models import ConnectorRecord
 from gaby.tools.result_guess import guess_result
 from gaby_connectors.sdk.manifest import ConnectorManifest, Lane, ToolManifest
 from gaby_connectors.sdk.verbs import looks_destructive
@@ -69,7 +69,7 @@ class ManifestDraft:
         return ConnectorManifest(manifest_version=VERSION, tools=wanted)
 
 
-def draft_of(row: Connector) -> ManifestDraft:
+def draft_of(row: ConnectorRecord) -> ManifestDraft:
     """For the tools of which no manifest speaks, neither the connector's own nor an operator's: those that were
     accepted, or of a new connector those that it shows."""
     shown = row.accepted if row.accepted is not None else row.seen
@@ -79,7 +79,7 @@ def draft_of(row: Connector) -> ManifestDraft:
     return draft_manifest(row.name, definitions, read_manifests(definitions, row.manifest).missing)
 
 
-def joined_manifest(row: Connector, accepted: ConnectorManifest, fingerprint: str) -> ConnectorManifest:
+def joined_manifest(row: ConnectorRecord, accepted: ConnectorManifest, fingerprint: str) -> ConnectorManifest:
     """What an operator has said before, and what a person accepted of a draft now."""
     if row.accepted is None:
         raise ConnectorNotAccepted
@@ -129,7 +129,7 @@ def _draft_read(tool: ToolDefinition, name: str) -> ToolDraft:
     top_id = next((path for path in result.results if path.casefold() in {"id", "uuid"}), None)
     manifest = ToolManifest(
         scope="read",
-        lookups=_named(arguments, Role.LOOKUP),
+        lookups=_named(arguments, ArgumentRole.LOOKUP),
         argument_kinds=kinds,
         results=dict(result.results),
         result_kinds={top_id: kind} if top_id is not None and kind is not None else {},
@@ -158,10 +158,10 @@ def _draft_write(tool: ToolDefinition, name: str, doubts: list[str]) -> ToolDraf
         argument_kinds=guess_kinds(name, tool.input_schema),
         owner=dict(result.owner),
         redact=result.redact,
-        steering=_named(arguments, Role.STEERING),
-        content=_named(arguments, Role.CONTENT),
-        destinations=_named(arguments, Role.DESTINATION),
-        plain=_named(arguments, Role.PLAIN),
+        steering=_named(arguments, ArgumentRole.STEERING),
+        content=_named(arguments, ArgumentRole.CONTENT),
+        destinations=_named(arguments, ArgumentRole.DESTINATION),
+        plain=_named(arguments, ArgumentRole.PLAIN),
     )
     notes = [f"Dangerous: {grave}."] if grave is not None else ["Not dangerous: it only adds something, by its name."]
     properties = tool.input_schema.get("properties", {})
@@ -199,7 +199,7 @@ def _argument_notes(tool: ToolDefinition) -> list[str]:
     return notes
 
 
-def _named(arguments: Mapping[str, ArgumentGuess], role: Role) -> tuple[str, ...]:
+def _named(arguments: Mapping[str, ArgumentGuess], role: ArgumentRole) -> tuple[str, ...]:
     return tuple(name for name, guessed in arguments.items() if guessed.role is role)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gaby.kernel.text import printable
-from gaby.safety import Role
+from gaby.safety import ArgumentRole
 from gaby.tools.manifest_check import LARGEST_MANIFEST
 from gaby.tools.manifest_draft import VERSION, ManifestDraft, ToolDraft
 from gaby_connectors.sdk.manifest import ToolManifest
@@ -24,11 +24,11 @@ _RESULTS = "Made by the system itself, so it may choose what a harmless change t
 _KINDS = "What the bare name stands for, by the tool's name."
 _REDACT = "Never shown to a model, by its name."
 _ROLES = {
-    "steering": Role.STEERING,
-    "content": Role.CONTENT,
-    "destinations": Role.DESTINATION,
-    "lookups": Role.LOOKUP,
-    "plain": Role.PLAIN,
+    "steering": ArgumentRole.STEERING,
+    "content": ArgumentRole.CONTENT,
+    "destinations": ArgumentRole.DESTINATION,
+    "lookups": ArgumentRole.LOOKUP,
+    "plain": ArgumentRole.PLAIN,
 }
 
 

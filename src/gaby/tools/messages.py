@@ -14,14 +14,14 @@ from gaby.kernel.ids import ApprovalId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
 from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
-from gaby.safety import Concern, LaneRules, Policy, Scopes, Verdict, ask, decide, policy_version
+from gaby.safety import AccessRules, Concern, Policy, Scopes, Verdict, ask, decide, policy_version
 from gaby.tools import builtin, epochs
 from gaby.tools.approvals import Approvals, as_fact, shown_question
 from gaby.tools.catalogue import Catalogue, ConnectorEntry, ToolEntry, entries_of
 from gaby.tools.gather import Circumstances, gather
 from gaby.tools.manifests import read_manifests
 from gaby.tools.models import Approval
-from gaby.tools.runs import Call, Run
+from gaby.tools.runs import Run, ToolCall
 from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, Audience, Autonomy, ToolManifest
 
 MessageKind = Literal["reply", "note", "status", "time", "escalation"]
@@ -84,13 +84,13 @@ DEFINITIONS: ServerDefinitions = read_definitions(
     experimental={SERVER_META: {"version": builtin.VERSION}},
 )
 _MANIFESTS = read_manifests(DEFINITIONS, None)
-_EVERYTHING = Scopes(write=LaneRules(allow=("**",)))
+_EVERYTHING = Scopes(write=AccessRules(allow=("**",)))
 
 
 @dataclass(frozen=True)
-class Message:
+class OutgoingMessage:
     kind: MessageKind
-    call: Call
+    call: ToolCall
     """Its id is the same however often the message is tried."""
     cited: Sequence[str] = ()
     """The sources of the ledger that the text names."""
@@ -99,7 +99,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class MessageDecision:
     """What may happen with a message now."""
 
     outcome: Literal["send", "wait", "refuse"]
@@ -112,7 +112,7 @@ class Ruling:
     """What is sent; a person may have changed it."""
 
 
-class Messages:
+class MessageDecider:
     def __init__(
         self,
         database: Database,
@@ -130,8 +130,14 @@ class Messages:
         self._approvals = approvals
 
     async def decide(
-        self, message: Message, run: Run, approval_id: ApprovalId | None, *, asks: bool = True, drafts: bool = False
-    ) -> Ruling:
+        self,
+        message: OutgoingMessage,
+        run: Run,
+        approval_id: ApprovalId | None,
+        *,
+        asks: bool = True,
+        drafts: bool = False,
+    ) -> MessageDecision:
         """What a person must see first becomes a draft that waits for them, unless it is not worth to be asked. With
         `drafts` that is every reply."""
         snapshot = await self._catalogue.fresh(run.workspace_id)
@@ -146,26 +152,26 @@ class Messages:
         call = message.call
         match verdict.outcome:
             case "allow":
-                return Ruling("send", verdict.rule, verdict.reason, fence, arguments=call.arguments)
+                return MessageDecision("send", verdict.rule, verdict.reason, fence, arguments=call.arguments)
             case "ask" if not asks:
                 return await self._refuse(message, run, verdict.rule, verdict.reason)
             case "ask":
                 shown = await run_text_work(_size(call), shown_question, call, run, verdict, ())
                 async with self._database.write(run.workspace_id) as session:
                     asked = await self._approvals.request(session, entry, call, run, verdict.rule, shown)
-                return Ruling("wait", verdict.rule, verdict.reason, approval=asked)
+                return MessageDecision("wait", verdict.rule, verdict.reason, approval=asked)
             case "simulate" | "wait" | "deny":
                 # Nobody counts messages, so none has to wait for a rate limit.
                 return await self._refuse(message, run, verdict.rule, verdict.reason)
 
     async def _after_asking(
-        self, message: Message, entry: ToolEntry, run: Run, approval_id: ApprovalId, fence: Fence
-    ) -> Ruling:
+        self, message: OutgoingMessage, entry: ToolEntry, run: Run, approval_id: ApprovalId, fence: Fence
+    ) -> MessageDecision:
         async with self._database.read(run.workspace_id) as session:
             approval = await self._approvals.get(session, approval_id)
             sealed = await self._approvals.call_of(session, approval)
         if approval.state == "waiting" and self._clock.now() < approval.expires_at:
-            return Ruling("wait", "consent", "A person has not answered yet.", approval=approval)
+            return MessageDecision("wait", "consent", "A person has not answered yet.", approval=approval)
         if approval.state in {"refused", "escalated"}:
             told = f"{approval.decided_by} {'passed it on' if approval.state == 'escalated' else 'refused it'}"
             told = f"{told}: {approval.answer or ''}".strip(" :")
@@ -177,15 +183,17 @@ class Messages:
         if approval.state != "used":
             async with self._database.write(run.workspace_id) as session:
                 await self._approvals.use(session, run.actor, approval.typed_id)
-        return Ruling("send", verdict.rule, verdict.reason, fence, approval, sealed.arguments)
+        return MessageDecision("send", verdict.rule, verdict.reason, fence, approval, sealed.arguments)
 
-    async def _refuse(self, message: Message, run: Run, rule: str, reason: str) -> Ruling:
+    async def _refuse(self, message: OutgoingMessage, run: Run, rule: str, reason: str) -> MessageDecision:
         payload = {"tool": message.call.tool, "run_id": str(run.id), "rule": rule}
         await self._audit.append(run.workspace_id, run.actor, "tool.denied", payload)
         self._metrics.safety_denials.labels(str(run.workspace_id), rule).inc()
-        return Ruling("refuse", rule, reason)
+        return MessageDecision("refuse", rule, reason)
 
-    async def _verdict(self, message: Message, entry: ToolEntry, run: Run, approval: Approval | None) -> Verdict:
+    async def _verdict(
+        self, message: OutgoingMessage, entry: ToolEntry, run: Run, approval: Approval | None
+    ) -> Verdict:
         call = message.call
         around = Circumstances(
             now=self._clock.now(),
@@ -201,7 +209,7 @@ class Messages:
         return decide(facts, entry.connector.policy)
 
 
-def _size(call: Call) -> int:
+def _size(call: ToolCall) -> int:
     return sum(len(str(value)) for value in call.arguments.values())
 
 

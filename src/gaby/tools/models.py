@@ -11,7 +11,7 @@ from gaby.kernel.database import Base, JsonColumn, WorkspaceOwned
 from gaby.kernel.ids import ApprovalId
 
 
-class Connector(Base, WorkspaceOwned):
+class ConnectorRecord(Base, WorkspaceOwned):
     """An MCP server as its operators set it up: how it starts, what it may do, and which tools they accepted."""
 
     __tablename__ = "connectors"

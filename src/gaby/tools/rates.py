@@ -23,7 +23,7 @@ class RateKey(NamedTuple):
     lane: Lane
 
 
-class Rates:
+class RateLimiter:
     """A sliding window with a queue: those who wait get the room that is freed in the order in which they came."""
 
     def __init__(self, clock: Clock) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from gaby.safety.guessing import words_of
+from gaby.safety.manifest_guess import words_of
 from gaby.safety.schemas import Schema, properties_of, resolved
 from gaby_connectors.sdk.manifest import ResultLabel
 

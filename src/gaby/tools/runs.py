@@ -10,7 +10,7 @@ from gaby.audit import Fence
 from gaby.kernel.actors import Actor
 from gaby.kernel.ids import ApprovalId, RunId, WorkspaceId
 from gaby.mcp import SpillPointer
-from gaby.safety import Dictionary, Ledger, Placeholders, Redactor, Verdict
+from gaby.safety import Dictionary, Placeholders, ProvenanceLedger, Redactor, Verdict
 from gaby_connectors.sdk.manifest import ErrorKind
 
 Author: TypeAlias = Literal["model", "rules"]
@@ -23,7 +23,7 @@ def result_source(tool: str) -> str:
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     tool: str
     """With its connector: `directory.unlock_user`."""
     arguments: Mapping[str, Any]
@@ -50,7 +50,7 @@ class Run:
     actor: Actor
     redactor: Redactor
     placeholders: Placeholders
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: ProvenanceLedger = field(default_factory=ProvenanceLedger)
     principals: frozenset[str] | None = None
     """Canonical addresses of the verified requester; empty if nobody was verified. None: an operator acts."""
     requester: str = ""

@@ -7,33 +7,33 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.kernel.ids import ApprovalId, ConnectorId, RunId
-from gaby.kernel.text import Clean, CleanStr
-from gaby.mcp import Change, ServerDefinitions, ServerStatus
+from gaby.kernel.text import CleanStr, CleanText
+from gaby.mcp import DefinitionChange, ServerDefinitions, ServerStatus
 from gaby.safety import Scopes, Verdict
 from gaby.safety.verdicts import OutcomeName
-from gaby.tools.approvals import Answer
+from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import PolicyChange, changes_of, is_unsafe
-from gaby.tools.models import Approval, Connector, KillSwitch
+from gaby.tools.models import Approval, ConnectorRecord, KillSwitch
 from gaby_connectors.sdk.manifest import Autonomy, Lane
 
-Reason = Annotated[str, Clean(max_length=500, min_length=1, one_line=True)]
+Reason = Annotated[str, CleanText(max_length=500, min_length=1, one_line=True)]
 Limit = Annotated[int, Field(ge=0, le=100_000)]
-Text = Annotated[str, Clean(max_length=4000)]
+Text = Annotated[str, CleanText(max_length=4000)]
 Arguments = Annotated[dict[str, Any], Field(max_length=200)]
 
 
-class _In(BaseModel):
+class _ToolsIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class ConnectorIn(_In):
+class ConnectorIn(_ToolsIn):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,38}$", examples=["directory"])]
     kind: Annotated[CleanStr, Field(examples=["ldap"], description="One of Gaby's own connectors.")]
     settings: Annotated[dict[str, Text], Field(max_length=100, description="Its settings; secrets are encrypted.")] = {}
 
 
-class PolicyIn(_In):
+class PolicyIn(_ToolsIn):
     autonomy: Autonomy | None = None
     scopes: Scopes | None = None
     reads_per_minute: Limit | None = None
@@ -49,37 +49,39 @@ class PolicyIn(_In):
         return PolicyChange(self.autonomy, self.scopes, self.reads_per_minute, self.writes_per_minute)
 
 
-class CredentialsIn(_In):
+class CredentialsIn(_ToolsIn):
     settings: Annotated[dict[str, Text], Field(max_length=100)]
 
 
-class ManifestIn(_In):
-    yaml: Annotated[str, Clean(max_length=256_000)] | None = Field(description="The manifest, or null to remove it.")
+class ManifestIn(_ToolsIn):
+    yaml: Annotated[str, CleanText(max_length=256_000)] | None = Field(
+        description="The manifest, or null to remove it."
+    )
 
 
-class AcceptIn(_In):
+class AcceptIn(_ToolsIn):
     fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the tools that you looked at.")]
 
 
-class StopIn(_In):
+class StopIn(_ToolsIn):
     reason: Reason
 
 
-class ExplainIn(_In):
+class ExplainIn(_ToolsIn):
     tool: Annotated[CleanStr, Field(examples=["directory.unlock_user"])]
     arguments: Arguments = {}
     rehearse: bool = False
 
 
-class DecisionIn(_In):
+class ApprovalDecisionIn(_ToolsIn):
     decision: Literal["approve", "refuse", "escalate"]
-    reason: Annotated[str, Clean(max_length=2000)] = ""
+    reason: Annotated[str, CleanText(max_length=2000)] = ""
     arguments: Arguments | None = Field(default=None, description="Approve these arguments instead.")
     remember: bool = Field(default=False, description="Do not ask again for this kind of action in this sitting.")
     whole_step: bool = Field(default=False, description="The same answer for every call of the step that waits.")
 
-    def answer(self) -> Answer:
-        return Answer(self.decision, self.reason, self.arguments, self.remember, self.whole_step)
+    def answer(self) -> ApprovalDecision:
+        return ApprovalDecision(self.decision, self.reason, self.arguments, self.remember, self.whole_step)
 
 
 class ConnectorOut(BaseModel):
@@ -100,7 +102,7 @@ class ConnectorOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, row: Connector) -> Self:
+    def of(cls, row: ConnectorRecord) -> Self:
         accepted = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
         state = "new" if accepted is None else "accepted" if row.seen is None else "quarantined"
         return cls(
@@ -129,18 +131,18 @@ class ChangeOut(BaseModel):
     detail: str
 
     @classmethod
-    def of(cls, change: Change) -> Self:
+    def of(cls, change: DefinitionChange) -> Self:
         return cls(kind=change.kind, tool=change.tool, path=change.path, detail=change.detail)
 
 
-class LookOut(BaseModel):
+class DefinitionsOut(BaseModel):
     """What a connector shows of itself, and how that differs from what was accepted."""
 
     fingerprint: str | None
     changes: list[ChangeOut]
 
     @classmethod
-    def of(cls, row: Connector) -> Self:
+    def of(cls, row: ConnectorRecord) -> Self:
         shown = row.seen if row.seen is not None else row.accepted
         fingerprint = ServerDefinitions.model_validate(shown).fingerprint if shown is not None else None
         return cls(fingerprint=fingerprint, changes=[ChangeOut.of(change) for change in changes_of(row)])

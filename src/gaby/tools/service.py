@@ -10,27 +10,27 @@ from gaby.audit import AuditLog
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import Across, Database, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, WriteSession
 from gaby.kernel.errors import Invalid
 from gaby.kernel.events import Event
-from gaby.kernel.ids import ApprovalId, ConnectorId, Ids, Random, RunId, WorkspaceId
+from gaby.kernel.ids import ApprovalId, ConnectorId, IdFactory, Random, RunId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.mcp import ConnectorUnknown, McpHost, ServerDefinitions, ServerKey, SpillFolder
 from gaby.safety import Dictionary, Placeholders, Profile, Redactor, canonical_identity, tag_from
 from gaby.tools import builtin
-from gaby.tools.approvals import Answer, Approvals
+from gaby.tools.approvals import ApprovalDecision, Approvals
 from gaby.tools.cache import ResultCache
 from gaby.tools.catalogue import Catalogue, ToolEntry
-from gaby.tools.connectors import Connectors, UsualRates
+from gaby.tools.connectors import Connectors, DefaultRates
 from gaby.tools.gather import misfits_of
-from gaby.tools.invoke import Invoker, InvokerParts
+from gaby.tools.invoke import Invoker, InvokerDependencies
 from gaby.tools.kill_switches import KillSwitches
 from gaby.tools.launches import Launcher
-from gaby.tools.messages import Messages, message_entries
-from gaby.tools.models import Approval, Connector
-from gaby.tools.rates import Rates
+from gaby.tools.messages import MessageDecider, message_entries
+from gaby.tools.models import Approval, ConnectorRecord
+from gaby.tools.rates import RateLimiter
+from gaby.tools.redacted_view import hidden_values, placeholders_kept
 from gaby.tools.runs import Run
-from gaby.tools.showing import hidden_values, placeholders_kept
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ToolSettings:
 @dataclass(frozen=True)
 class Tools:
     database: Database
-    ids: Ids
+    ids: IdFactory
     random: Random
     metrics: Metrics
     settings: ToolSettings
@@ -60,7 +60,7 @@ class Tools:
     approvals: Approvals
     kill_switches: KillSwitches
     invoker: Invoker
-    messages: Messages
+    messages: MessageDecider
 
     def run(
         self,
@@ -94,21 +94,21 @@ class Tools:
             await self.connectors.observe(session, actor, name, shown)
         return shown
 
-    async def look_by_id(self, actor: Actor, connector_id: ConnectorId) -> Connector:
+    async def look_by_id(self, actor: Actor, connector_id: ConnectorId) -> ConnectorRecord:
         async with self.database.read(actor.workspace_id) as session:
             name = (await self.connectors.by_id(session, connector_id)).name
         await self.look(actor, name)
         async with self.database.read(actor.workspace_id) as session:
             return await self.connectors.by_id(session, connector_id)
 
-    def log_of(self, row: Connector) -> str:
+    def log_of(self, row: ConnectorRecord) -> str:
         """Nothing when this process never started it."""
         try:
             return self.host.logs(ServerKey(WorkspaceId(row.workspace_id), row.name))
         except ConnectorUnknown:
             return ""
 
-    def kept_log(self, row: Connector) -> str:
+    def kept_log(self, row: ConnectorRecord) -> str:
         """What the server process that ran it last has kept."""
         file = self._log_file(ServerKey(WorkspaceId(row.workspace_id), row.name))
         return file.read_text(encoding="utf-8") if file.is_file() else ""
@@ -124,7 +124,7 @@ class Tools:
         return self.settings.folder / str(key.workspace_id) / f"{key.connector}.log"
 
     async def decide_approval(
-        self, session: WriteSession, actor: Actor, approval_id: ApprovalId, answer: Answer
+        self, session: WriteSession, actor: Actor, approval_id: ApprovalId, answer: ApprovalDecision
     ) -> Approval:
         if answer.arguments is None or answer.decision != "approve":
             decided = await self.approvals.decide(session, actor, approval_id, answer)
@@ -169,7 +169,7 @@ class Tools:
         if event.name.startswith("approval."):
             await self._count_waiting(event.workspace_id)
         if event.name.startswith("sign_in.ended") and event.actor.person_id is not None:
-            async with self.database.write(Across("a sitting ends in all of a person's workspaces")) as session:
+            async with self.database.write(AllWorkspaces("a sitting ends in all of a person's workspaces")) as session:
                 await self.approvals.forget_sitting(session, event.actor.person_id)
         if event.name == "connector.removed":
             await self.launcher.gone(ServerKey(WorkspaceId(event.workspace_id), str(event.payload["connector"])))
@@ -181,26 +181,26 @@ class Tools:
 
 
 @dataclass(frozen=True)
-class Ground:
+class ToolDependencies:
     """What every room stands on."""
 
     database: Database
     audit: AuditLog
     vault: Vault
     clock: Clock
-    ids: Ids
+    ids: IdFactory
     random: Random
     metrics: Metrics
 
 
-def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: ToolSettings) -> Tools:
+def build_tools(ground: ToolDependencies, host: McpHost, spill: SpillFolder, settings: ToolSettings) -> Tools:
     database, clock, ids, vault = ground.database, ground.clock, ground.ids, ground.vault
     catalogue = Catalogue(database)
     launcher = Launcher(database, vault, host, settings.folder, builtin.server_maker(spill), settings.inside)
-    usual = UsualRates(settings.reads_per_minute, settings.writes_per_minute)
+    usual = DefaultRates(settings.reads_per_minute, settings.writes_per_minute)
     connectors = Connectors(clock, ids, vault, usual)
     approvals = Approvals(clock, ids, vault, ttl=settings.approval_ttl, sitting=settings.sitting)
-    parts = InvokerParts(
+    parts = InvokerDependencies(
         database=database,
         audit=ground.audit,
         clock=clock,
@@ -211,7 +211,7 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
         connectors=connectors,
         approvals=approvals,
         cache=ResultCache(clock),
-        rates=Rates(clock),
+        rates=RateLimiter(clock),
     )
     tools = Tools(
         database=database,
@@ -226,7 +226,7 @@ def build_tools(ground: Ground, host: McpHost, spill: SpillFolder, settings: Too
         approvals=approvals,
         kill_switches=KillSwitches(clock, ids),
         invoker=Invoker(parts),
-        messages=Messages(database, clock, ground.audit, ground.metrics, catalogue, approvals),
+        messages=MessageDecider(database, clock, ground.audit, ground.metrics, catalogue, approvals),
     )
     database.after_commit(tools.heard)
     return tools

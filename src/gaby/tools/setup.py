@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from gaby.kernel.errors import Invalid, NotFound
 from gaby.kernel.suggestions import unknown_name
 from gaby.tools.connectors import NewConnector
-from gaby.tools.launches import Bundled
+from gaby.tools.launches import BundledSpec
 from gaby_connectors.catalogue import BUNDLED, Bundle, settings_of_bundle
-from gaby_connectors.sdk.config import Setting
+from gaby_connectors.sdk.config import ConnectorSetting
 
 
 def bundled(name: str, kind: str, settings: Mapping[str, str]) -> NewConnector:
@@ -24,11 +24,11 @@ def bundled(name: str, kind: str, settings: Mapping[str, str]) -> NewConnector:
     secret = {name: value for name, value in settings.items() if declared[name].secret}
     plain = {name: value for name, value in settings.items() if not declared[name].secret}
     return NewConnector(
-        name=name, kind=kind, way=Bundled(module=found.module, env=plain), secrets=secret, local=found.local
+        name=name, kind=kind, way=BundledSpec(module=found.module, env=plain), secrets=secret, local=found.local
     )
 
 
-def declared_settings(kind: str) -> tuple[Setting, ...]:
+def declared_settings(kind: str) -> tuple[ConnectorSetting, ...]:
     return settings_of_bundle(_bundle(kind))
 
 

@@ -18,8 +18,8 @@ from gaby.kernel.errors import Invalid, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.log import get_log
 from gaby.mcp import ConnectorAuthExpired, ConnectorError, ConnectorUnavailable, ServerKey
-from gaby.tools.device_code import Client, Issued, SignInFailed, SignInRefused, Wire, refresh
-from gaby.tools.models import Connector
+from gaby.tools.device_code import IssuedTokens, OAuthClient, OAuthHttp, SignInFailed, SignInRefused, refresh
+from gaby.tools.models import ConnectorRecord
 from gaby_connectors.catalogue import BUNDLED, settings_of_bundle
 
 _log = get_log(__name__)
@@ -31,12 +31,12 @@ _MARGIN = timedelta(minutes=1)
 _PAUSE = 10.0
 
 
-class Grant(BaseModel):
+class OAuthGrant(BaseModel):
     """What a sign-in brought, and what is needed to renew it or to sign in again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    client: Client
+    client: OAuthClient
     access_token: str = Field(repr=False)
     refresh_token: str | None = Field(default=None, repr=False)
     expires_at: datetime | None = None
@@ -45,7 +45,7 @@ class Grant(BaseModel):
     """Under which name a program gets the token. A server over HTTP gets a header."""
 
     @classmethod
-    def of(cls, client: Client, issued: Issued, now: datetime, variable: str | None = None) -> "Grant":
+    def of(cls, client: OAuthClient, issued: IssuedTokens, now: datetime, variable: str | None = None) -> "OAuthGrant":
         lifetime = timedelta(seconds=issued.lifetime) if issued.lifetime is not None else None
         return cls(
             client=client,
@@ -57,8 +57,8 @@ class Grant(BaseModel):
             variable=variable,
         )
 
-    def renewed(self, issued: Issued, now: datetime) -> "Grant":
-        fresh = Grant.of(self.client, issued, now, self.variable)
+    def renewed(self, issued: IssuedTokens, now: datetime) -> "OAuthGrant":
+        fresh = OAuthGrant.of(self.client, issued, now, self.variable)
         # A server that sends no new refresh token lets the old one live.
         return fresh if fresh.refresh_token else fresh.model_copy(update={"refresh_token": self.refresh_token})
 
@@ -70,11 +70,11 @@ class Grant(BaseModel):
 
 
 @dataclass(frozen=True)
-class Opened:
+class ConnectorSecrets:
     """A connector's secrets, for its launch alone."""
 
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    grant: Grant | None = None
+    grant: OAuthGrant | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -91,7 +91,7 @@ class Opened:
 
 
 async def seal_secrets(
-    session: WriteSession, vault: Vault, row_id: object, secrets: Mapping[str, str], grant: Grant | None = None
+    session: WriteSession, vault: Vault, row_id: object, secrets: Mapping[str, str], grant: OAuthGrant | None = None
 ) -> str | None:
     if _GRANT in secrets:
         raise Invalid(f"No setting can be called {_GRANT}.")
@@ -99,15 +99,15 @@ async def seal_secrets(
     return await vault.seal(session, f"connector:{row_id}", json.dumps(together), _PURPOSE) if together else None
 
 
-async def open_secrets(session: ReadSession, vault: Vault, row: Connector) -> Opened:
+async def open_secrets(session: ReadSession, vault: Vault, row: ConnectorRecord) -> ConnectorSecrets:
     if row.secrets is None:
-        return Opened()
+        return ConnectorSecrets()
     found: dict[str, str] = json.loads(await vault.open(session, f"connector:{row.id}", row.secrets, _PURPOSE))
     grant = found.pop(_GRANT, None)
-    return Opened(found, Grant.model_validate_json(grant) if grant is not None else None)
+    return ConnectorSecrets(found, OAuthGrant.model_validate_json(grant) if grant is not None else None)
 
 
-def check_place(row: Connector, variable: str | None) -> None:
+def check_place(row: ConnectorRecord, variable: str | None) -> None:
     """The token must have a place to go. Gaby's own connectors take only what they declare as a secret."""
     way = row.launch["transport"]
     if way == "http" and variable is not None:
@@ -120,19 +120,19 @@ def check_place(row: Connector, variable: str | None) -> None:
             raise Invalid(f"{row.kind} takes no token under that name. Its secrets are: {', '.join(secret) or 'none'}.")
 
 
-class Tokens:
+class TokenRefresher:
     """Renews tokens, for each connector once at a time, however many calls wait for it."""
 
-    def __init__(self, database: Database, vault: Vault, clock: Clock, wire: Wire) -> None:
+    def __init__(self, database: Database, vault: Vault, clock: Clock, wire: OAuthHttp) -> None:
         self._database = database
         self._vault = vault
         self._clock = clock
         self._wire = wire
-        self._under_way: dict[ServerKey, asyncio.Task[Grant | ConnectorError]] = {}
+        self._under_way: dict[ServerKey, asyncio.Task[OAuthGrant | ConnectorError]] = {}
         self._not_before: dict[ServerKey, float] = {}
-        self._unsaved: dict[ServerKey, tuple[Grant, Grant]] = {}
+        self._unsaved: dict[ServerKey, tuple[OAuthGrant, OAuthGrant]] = {}
 
-    def is_due(self, grant: Grant) -> bool:
+    def is_due(self, grant: OAuthGrant) -> bool:
         return grant.is_due(self._clock.now())
 
     async def keep_fresh(self, key: ServerKey) -> None:
@@ -148,7 +148,7 @@ class Tokens:
                 raise
             _log.warning("connector.not_renewed", connector=key.connector, error=error.code)
 
-    async def renew(self, key: ServerKey, refused: Grant) -> bool:
+    async def renew(self, key: ServerKey, refused: OAuthGrant) -> bool:
         """Whether there is a newer token than the one that was refused. Raises when that cannot be known now."""
         try:
             return (await self._newer(key, refused)).access_token != refused.access_token
@@ -160,7 +160,7 @@ class Tokens:
         if self._under_way:
             await asyncio.wait(list(self._under_way.values()))
 
-    async def _newer(self, key: ServerKey, used: Grant) -> Grant:
+    async def _newer(self, key: ServerKey, used: OAuthGrant) -> OAuthGrant:
         task = self._under_way.get(key)
         if task is None:
             task = asyncio.create_task(self._renew(key, used), name=f"token of {key.connector}")
@@ -172,12 +172,12 @@ class Tokens:
             raise copy(outcome)
         return outcome
 
-    def _done(self, key: ServerKey, task: asyncio.Task[Grant | ConnectorError]) -> None:
+    def _done(self, key: ServerKey, task: asyncio.Task[OAuthGrant | ConnectorError]) -> None:
         del self._under_way[key]
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.warning("connector.not_renewed", connector=key.connector, error=type(error).__name__)
 
-    async def _renew(self, key: ServerKey, used: Grant) -> Grant | ConnectorError:
+    async def _renew(self, key: ServerKey, used: OAuthGrant) -> OAuthGrant | ConnectorError:
         async with self._database.read(key.workspace_id) as session:
             stored = (await open_secrets(session, self._vault, await _row(session, key))).grant
         if stored is None or (stored.access_token == used.access_token and stored.refresh_token is None):
@@ -197,7 +197,7 @@ class Tokens:
         self._unsaved.pop(key, None)
         return kept or fresh
 
-    async def _asked_for(self, key: ServerKey, stored: Grant, refresh_token: str) -> Grant | ConnectorError:
+    async def _asked_for(self, key: ServerKey, stored: OAuthGrant, refresh_token: str) -> OAuthGrant | ConnectorError:
         name = key.connector
         if self._clock.monotonic() < self._not_before.get(key, 0.0):
             told = (
@@ -214,7 +214,7 @@ class Tokens:
             return ConnectorUnavailable(told, connector=name)
         return stored.renewed(issued, self._clock.now())
 
-    async def _put(self, key: ServerKey, old: Grant, fresh: Grant) -> Grant | None:
+    async def _put(self, key: ServerKey, old: OAuthGrant, fresh: OAuthGrant) -> OAuthGrant | None:
         """Store it, unless somebody else was faster; then theirs counts and is given back."""
         async with self._database.write(key.workspace_id) as session:
             row = await _row(session, key, lock=True)
@@ -231,8 +231,10 @@ class Tokens:
         return None
 
 
-async def _row(session: ReadSession, key: ServerKey, *, lock: bool = False) -> Connector:
-    query = select(Connector).where(Connector.workspace_id == session.workspace_id, Connector.name == key.connector)
+async def _row(session: ReadSession, key: ServerKey, *, lock: bool = False) -> ConnectorRecord:
+    query = select(ConnectorRecord).where(
+        ConnectorRecord.workspace_id == session.workspace_id, ConnectorRecord.name == key.connector
+    )
     row = (await session.scalars(query.with_for_update() if lock else query)).one_or_none()
     if row is None:
         raise NotFound(f"There is no connector {key.connector}. `gaby connector list` shows them.")

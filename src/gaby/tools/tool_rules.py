@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gaby.safety import Role, ToolFacts, check_scope, scope_path
+from gaby.safety import ArgumentRole, ToolFacts, check_scope, scope_path
 from gaby.tools.catalogue import ToolEntry
 from gaby_connectors.sdk.manifest import Audience, Autonomy, ToolManifest
 
@@ -67,5 +67,5 @@ def _unasked_write(facts: ToolFacts, autonomy: Autonomy) -> str:
         return "a rehearsal that changes nothing" if facts.can_rehearse else "nothing: the connector only investigates"
     if autonomy.rank <= facts.manifest.needs_approval_up_to.rank:
         return f"nothing: a person is asked each time at {autonomy}"
-    steers = [name for name, role in facts.roles.items() if role in (Role.STEERING, Role.DESTINATION)]
+    steers = [name for name, role in facts.roles.items() if role in (ArgumentRole.STEERING, ArgumentRole.DESTINATION)]
     return f"changes, if {', '.join(steers)} come from somebody trusted" if steers else "changes"

@@ -13,8 +13,8 @@ from uuid import UUID
 from sqlalchemy import and_, delete, insert, select
 
 from gaby.kernel.clock import Clock
-from gaby.kernel.crypto import CannotOpen, Sealing, SubjectShredded, Vault
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.crypto import CannotOpen, SubjectSealer, SubjectShredded, Vault
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import ModelCallId, WorkspaceId
 from gaby.kernel.log import get_log
@@ -41,7 +41,7 @@ class TraceNotStored(NotFound):
 
 
 @dataclass(frozen=True)
-class RunCall:
+class RunModelCall:
     """One model call of a run."""
 
     number: int
@@ -61,12 +61,12 @@ class RunCall:
         return self.subject == _workspace_subject(self.call.workspace_id)
 
 
-class _Waiting(NamedTuple):
+class _QueuedTrace(NamedTuple):
     trace: CallTrace
     at: datetime
 
 
-class _Packed(NamedTuple):
+class _PackedTrace(NamedTuple):
     call_id: ModelCallId
     workspace_id: WorkspaceId
     subject: str
@@ -81,7 +81,7 @@ class CallTraces:
         self._vault = vault
         self._clock = clock
         self._keep = keep
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_QueuedTrace] = []
         self._writer: asyncio.Task[None] | None = None
         self._at_once = asyncio.Event()
 
@@ -92,7 +92,7 @@ class CallTraces:
         if len(self._waiting) >= _MOST_WAITING:
             log.warning("llm.trace_dropped", call=str(trace.call_id))
             return
-        self._waiting.append(_Waiting(trace, self._clock.now()))
+        self._waiting.append(_QueuedTrace(trace, self._clock.now()))
         if self._writer is None or self._writer.done():
             # An empty context, because the task outlives the request that happens to come first.
             self._writer = asyncio.create_task(self._write_waiting(), name="call traces", context=Context())
@@ -110,7 +110,7 @@ class CallTraces:
         """Delete traces that are older than they are kept."""
         before, deleted = self._clock.now() - self._keep, 0
         while True:
-            async with self._database.write(Across("old traces of all workspaces")) as session:
+            async with self._database.write(AllWorkspaces("old traces of all workspaces")) as session:
                 old = select(LlmCallTrace.id).where(LlmCallTrace.created_at <= before).limit(_BATCH)
                 found = (await session.scalars(old)).all()
                 await session.execute(delete(LlmCallTrace).where(LlmCallTrace.id.in_(found)))
@@ -118,7 +118,7 @@ class CallTraces:
             if len(found) < _BATCH:
                 return deleted
 
-    async def of_run(self, session: ReadSession, run_id: UUID) -> list[RunCall]:
+    async def of_run(self, session: ReadSession, run_id: UUID) -> list[RunModelCall]:
         """Every call that the run made, in order, with a trace or without."""
         same = and_(
             LlmCallTrace.workspace_id == session.workspace_id,
@@ -133,18 +133,18 @@ class CallTraces:
         )
         rows = (await session.execute(query)).all()
         return [
-            RunCall(number, call, outcome or call.error or call.state, subject)
+            RunModelCall(number, call, outcome or call.error or call.state, subject)
             for number, (call, outcome, subject) in enumerate(rows, start=1)
         ]
 
-    async def call_of_run(self, session: ReadSession, run_id: UUID, which: int | UUID) -> RunCall:
+    async def call_of_run(self, session: ReadSession, run_id: UUID, which: int | UUID) -> RunModelCall:
         """By its number or by its id."""
         for found in await self.of_run(session, run_id):
             if which in (found.number, found.call.id):
                 return found
         raise NoSuchCall
 
-    async def content(self, session: ReadSession, call: RunCall) -> TraceContent:
+    async def content(self, session: ReadSession, call: RunModelCall) -> TraceContent:
         """What was asked and answered, decrypted. `SubjectShredded` when its ticket was forgotten."""
         row = await session.get(LlmCallTrace, (session.workspace_id, call.call.id))
         if row is None:
@@ -163,7 +163,7 @@ class CallTraces:
             batch, self._waiting = self._waiting, []
             await self._write(batch)
 
-    async def _write(self, batch: Sequence[_Waiting]) -> None:
+    async def _write(self, batch: Sequence[_QueuedTrace]) -> None:
         packed = await asyncio.to_thread(_packed, batch)
         for workspace_id, rows in groupby(packed, key=_workspace_of):
             try:
@@ -173,8 +173,8 @@ class CallTraces:
                 # Whatever it is, the calls themselves went well.
                 log.warning("llm.traces_not_stored", workspace_id=str(workspace_id), error=repr(error))
 
-    async def _insert(self, session: WriteSession, packed: Iterable[_Packed]) -> None:
-        sealings: dict[str, Sealing | None] = {}
+    async def _insert(self, session: WriteSession, packed: Iterable[_PackedTrace]) -> None:
+        sealings: dict[str, SubjectSealer | None] = {}
         rows: list[dict[str, object]] = []
         for each in packed:
             if each.subject not in sealings:
@@ -194,7 +194,7 @@ class CallTraces:
         if rows:
             await session.execute(insert(LlmCallTrace), rows)
 
-    async def _sealing(self, session: WriteSession, subject: str) -> Sealing | None:
+    async def _sealing(self, session: WriteSession, subject: str) -> SubjectSealer | None:
         """None when the subject was forgotten; then so are its traces."""
         try:
             with suppress(CannotOpen):
@@ -206,9 +206,9 @@ class CallTraces:
             return None
 
 
-def _packed(batch: Sequence[_Waiting]) -> list[_Packed]:
+def _packed(batch: Sequence[_QueuedTrace]) -> list[_PackedTrace]:
     """Sorted by workspace."""
-    packed: list[_Packed] = []
+    packed: list[_PackedTrace] = []
     for trace, at in batch:
         subject = trace.subject or _workspace_subject(trace.workspace_id)
         try:
@@ -216,11 +216,11 @@ def _packed(batch: Sequence[_Waiting]) -> list[_Packed]:
         except Exception as error:  # noqa: BLE001
             log.warning("llm.traces_not_stored", call=str(trace.call_id), error=repr(error))
         else:
-            packed.append(_Packed(trace.call_id, trace.workspace_id, subject, trace.outcome, at, content))
+            packed.append(_PackedTrace(trace.call_id, trace.workspace_id, subject, trace.outcome, at, content))
     return sorted(packed, key=_workspace_of)
 
 
-def _workspace_of(packed: _Packed) -> WorkspaceId:
+def _workspace_of(packed: _PackedTrace) -> WorkspaceId:
     return packed.workspace_id
 
 

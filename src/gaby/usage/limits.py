@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gaby.llm.books import BudgetSpent, DayBudgetSpent, MonthBudgetSpent, PlanUsedUp, RunBudgetSpent
+from gaby.llm.budget_ledger import BudgetSpent, DayBudgetSpent, MonthBudgetSpent, PlanUsedUp, RunBudgetSpent
 from gaby.usage.plans import PLANS, Plan, PlanName
 
 Span = Literal["run", "day", "month"]
@@ -18,7 +18,7 @@ _SPENT: dict[Span, type[BudgetSpent]] = {"run": RunBudgetSpent, "day": DayBudget
 
 
 @dataclass(frozen=True)
-class Cap:
+class SpendCap:
     """None is without limit."""
 
     tokens: int | None = None
@@ -26,18 +26,18 @@ class Cap:
 
 
 @dataclass(frozen=True)
-class Limits:
+class BudgetLimits:
     plan: Plan = PLANS[PlanName.BUSINESS]
-    run: Cap = Cap(200_000, 500_000_000)
-    day: Cap = Cap()
-    month: Cap = Cap()
+    run: SpendCap = SpendCap(200_000, 500_000_000)
+    day: SpendCap = SpendCap()
+    month: SpendCap = SpendCap()
 
-    def cap(self, span: Span) -> Cap:
+    def cap(self, span: Span) -> SpendCap:
         return {"run": self.run, "day": self.day, "month": self.month}[span]
 
 
 @dataclass(frozen=True)
-class Count:
+class UsageCount:
     """What one run, day or month stands at."""
 
     used_tokens: int = 0
@@ -46,15 +46,15 @@ class Count:
     held_nano_usd: int = 0
     runs: int = 0
 
-    def begin(self) -> "Count":
-        return Count(self.used_tokens, self.held_tokens, self.used_nano_usd, self.held_nano_usd, self.runs + 1)
+    def begin(self) -> "UsageCount":
+        return UsageCount(self.used_tokens, self.held_tokens, self.used_nano_usd, self.held_nano_usd, self.runs + 1)
 
-    def hold(self, tokens: int, nano_usd: int) -> "Count":
+    def hold(self, tokens: int, nano_usd: int) -> "UsageCount":
         held = self.held_nano_usd + nano_usd
-        return Count(self.used_tokens, self.held_tokens + tokens, self.used_nano_usd, held, self.runs)
+        return UsageCount(self.used_tokens, self.held_tokens + tokens, self.used_nano_usd, held, self.runs)
 
-    def settle(self, held: tuple[int, int], spent: tuple[int, int]) -> "Count":
-        return Count(
+    def settle(self, held: tuple[int, int], spent: tuple[int, int]) -> "UsageCount":
+        return UsageCount(
             self.used_tokens + spent[0],
             self.held_tokens - held[0],
             self.used_nano_usd + spent[1],
@@ -63,7 +63,9 @@ class Count:
         )
 
 
-def refusal(counts: Mapping[Span, Count], limits: Limits, tokens: int, nano_usd: int | None) -> BudgetSpent | None:
+def refusal(
+    counts: Mapping[Span, UsageCount], limits: BudgetLimits, tokens: int, nano_usd: int | None
+) -> BudgetSpent | None:
     """Why the call must not be made, or None. A call of unknown price counts its tokens only."""
     most = limits.plan.runs_per_month
     if begins_task(counts) and most is not None and counts["month"].runs >= most:
@@ -74,11 +76,11 @@ def refusal(counts: Mapping[Span, Count], limits: Limits, tokens: int, nano_usd:
     return None
 
 
-def begins_task(counts: Mapping[Span, Count]) -> bool:
+def begins_task(counts: Mapping[Span, UsageCount]) -> bool:
     return "run" in counts and counts["run"].runs == 0
 
 
-def _fits(count: Count, cap: Cap, tokens: int, nano_usd: int | None) -> bool:
+def _fits(count: UsageCount, cap: SpendCap, tokens: int, nano_usd: int | None) -> bool:
     if cap.tokens is not None and count.used_tokens + count.held_tokens + tokens > cap.tokens:
         return False
     if cap.nano_usd is None or nano_usd is None:

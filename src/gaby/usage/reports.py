@@ -11,13 +11,13 @@ from sqlalchemy import ColumnElement, Select, case, func, select
 from gaby.kernel.database import ReadSession
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import RunId
-from gaby.llm.books import OFFLINE
+from gaby.llm.budget_ledger import OFFLINE
 from gaby.usage.models import LlmCall
 
 MOST_DAYS = 400
 
 
-class By(StrEnum):
+class ReportGrouping(StrEnum):
     DAY = "day"
     MODEL = "model"
     SKILL = "skill"
@@ -25,7 +25,7 @@ class By(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class UsageLine:
     """A sum. `nano_usd` counts only calls of known price; `unpriced` says how many are missing from it."""
 
     name: str
@@ -44,18 +44,18 @@ class Line:
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
-async def report(session: ReadSession, since: date, until: date, by: By) -> list[Line]:
+async def report(session: ReadSession, since: date, until: date, by: ReportGrouping) -> list[UsageLine]:
     """Every day from `since` to `until`, both included, in UTC."""
     if not since <= until <= since + timedelta(days=MOST_DAYS):
         raise Invalid(f"Give a first and a last day, at most {MOST_DAYS} days apart.")
     rows = await session.execute(_sums(_name(by, _day(session))).where(*_between(session, since, until)))
-    return [Line(str(name), *(int(each or 0) for each in sums)) for name, *sums in rows]
+    return [UsageLine(str(name), *(int(each or 0) for each in sums)) for name, *sums in rows]
 
 
-async def total(session: ReadSession, since: date, until: date) -> Line:
-    lines = await report(session, since, until, By.DAY)
-    sums = [sum(getattr(line, name) for line in lines) for name in list(Line.__dataclass_fields__)[1:]]
-    return Line("total", *sums)
+async def total(session: ReadSession, since: date, until: date) -> UsageLine:
+    lines = await report(session, since, until, ReportGrouping.DAY)
+    sums = [sum(getattr(line, name) for line in lines) for name in list(UsageLine.__dataclass_fields__)[1:]]
+    return UsageLine("total", *sums)
 
 
 async def calls(session: ReadSession, *, limit: int, run_id: RunId | None = None) -> Sequence[LlmCall]:
@@ -87,15 +87,15 @@ def _sums(name: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
     return sums
 
 
-def _name(by: By, day: ColumnElement[Any]) -> ColumnElement[Any]:
+def _name(by: ReportGrouping, day: ColumnElement[Any]) -> ColumnElement[Any]:
     match by:
-        case By.DAY:
+        case ReportGrouping.DAY:
             return day
-        case By.MODEL:
+        case ReportGrouping.MODEL:
             return case((LlmCall.provider == OFFLINE, OFFLINE), else_=LlmCall.provider + "/" + LlmCall.model)
-        case By.SKILL:
+        case ReportGrouping.SKILL:
             return LlmCall.skill.expression
-        case By.TIER:
+        case ReportGrouping.TIER:
             return LlmCall.tier.expression
 
 

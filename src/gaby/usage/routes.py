@@ -16,8 +16,8 @@ from gaby.kernel.http.access import (
     WriteSession,
 )
 from gaby.kernel.ids import ModelCallId, RunId
-from gaby.usage.reports import By, calls, report, total
-from gaby.usage.schemas import CallOut, LimitsIn, LimitsOut, LineOut, PlanIn, UsageOut
+from gaby.usage.reports import ReportGrouping, calls, report, total
+from gaby.usage.schemas import LimitsIn, LimitsOut, ModelCallOut, PlanIn, UsageLineOut, UsageOut
 from gaby.usage.service import UsageService
 from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
@@ -40,7 +40,7 @@ async def usage(
     actor: CanReadUsage,
     service: Service,
     session: ReadSession,
-    by: By = By.DAY,
+    by: ReportGrouping = ReportGrouping.DAY,
     since: date | None = None,
     until: date | None = None,
 ) -> UsageOut:
@@ -48,7 +48,9 @@ async def usage(
     last = until or service.today()
     first = since or max(last, date.min + _MONTH) - _MONTH
     lines = await report(session, first, last, by)
-    return UsageOut(total=LineOut.of(await total(session, first, last)), lines=[LineOut.of(line) for line in lines])
+    return UsageOut(
+        total=UsageLineOut.of(await total(session, first, last)), lines=[UsageLineOut.of(line) for line in lines]
+    )
 
 
 @router.get("/calls")
@@ -57,9 +59,9 @@ async def list_calls(
     session: ReadSession,
     run_id: RunId | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-) -> list[CallOut]:
+) -> list[ModelCallOut]:
     """Single calls, the newest first."""
-    return [CallOut.of(call) for call in await calls(session, limit=limit, run_id=run_id)]
+    return [ModelCallOut.of(call) for call in await calls(session, limit=limit, run_id=run_id)]
 
 
 @router.get("/limits")

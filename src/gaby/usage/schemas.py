@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.usage.budgets import NANO, LimitChange
-from gaby.usage.limits import MOST_NANO_USD, MOST_TOKENS, SPANS, Limits
+from gaby.usage.limits import MOST_NANO_USD, MOST_TOKENS, SPANS, BudgetLimits
 from gaby.usage.models import LlmCall
 from gaby.usage.plans import PlanName
-from gaby.usage.reports import Line
+from gaby.usage.reports import UsageLine
 
 Tokens = Annotated[int, Field(strict=True, ge=0, le=MOST_TOKENS)]
 Dollars = Annotated[float, Field(strict=True, ge=0, le=MOST_NANO_USD / NANO, allow_inf_nan=False)]
@@ -60,7 +60,7 @@ class LimitsOut(BaseModel):
     month_usd: float | None
 
     @classmethod
-    def of(cls, limits: Limits) -> Self:
+    def of(cls, limits: BudgetLimits) -> Self:
         numbers = {
             name: value
             for span in SPANS
@@ -79,7 +79,7 @@ class LimitsOut(BaseModel):
         )
 
 
-class LineOut(BaseModel):
+class UsageLineOut(BaseModel):
     name: str
     calls: int
     offline: Annotated[int, Field(description="Answers that no model gave.")]
@@ -93,7 +93,7 @@ class LineOut(BaseModel):
     unpriced: Annotated[int, Field(description="Calls whose price nobody knows.")]
 
     @classmethod
-    def of(cls, line: Line) -> Self:
+    def of(cls, line: UsageLine) -> Self:
         return cls(
             name=line.name,
             calls=line.calls,
@@ -110,11 +110,11 @@ class LineOut(BaseModel):
 
 
 class UsageOut(BaseModel):
-    total: LineOut
-    lines: list[LineOut]
+    total: UsageLineOut
+    lines: list[UsageLineOut]
 
 
-class CallOut(BaseModel):
+class ModelCallOut(BaseModel):
     id: UUID
     run_id: UUID
     created_at: datetime

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from gaby.kernel.clock import Clock
-from gaby.usage.books import KeptBooks
+from gaby.usage.budget_ledger import StoredBudgetLedger
 from gaby.usage.budgets import Budgets
 from gaby.usage.call_traces import CallTraces
 
 
 @dataclass(frozen=True)
 class UsageService:
-    books: KeptBooks
+    books: StoredBudgetLedger
     budgets: Budgets
     traces: CallTraces
     clock: Clock

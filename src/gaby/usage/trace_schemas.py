@@ -4,13 +4,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
 
-from gaby.llm.messages import Answer, Message, Request, ToolUse
+from gaby.llm.messages import ChatMessage, ModelRequest, ModelResponse, ToolUse
 from gaby.llm.trace_format import TraceContent
-from gaby.usage.call_traces import RunCall
-from gaby.usage.schemas import CallOut
+from gaby.usage.call_traces import RunModelCall
+from gaby.usage.schemas import ModelCallOut
 
 
-class RunCallOut(CallOut):
+class RunCallOut(ModelCallOut):
     number: Annotated[int, Field(description="Its place among the calls of the run, from 1.")]
     outcome: Annotated[
         str, Field(description="`answered`, `unacceptable`, `refusal`, `cancelled`, or the code of the error.")
@@ -18,8 +18,8 @@ class RunCallOut(CallOut):
     has_trace: Annotated[bool, Field(description="Whether the prompt and the answer are stored.")]
 
     @classmethod
-    def of_run(cls, found: RunCall) -> Self:
-        call = CallOut.of(found.call).model_dump()
+    def of_run(cls, found: RunModelCall) -> Self:
+        call = ModelCallOut.of(found.call).model_dump()
         return cls(number=found.number, outcome=found.outcome, has_trace=found.has_trace, **call)
 
 
@@ -44,7 +44,7 @@ class PromptMessageOut(BaseModel):
     tool_results: Annotated[list[ToolResultOut], Field(description="They stand before the text.")]
 
     @classmethod
-    def of(cls, message: Message) -> Self:
+    def of(cls, message: ChatMessage) -> Self:
         return cls(
             role=message.role,
             text=message.text,
@@ -53,7 +53,7 @@ class PromptMessageOut(BaseModel):
         )
 
 
-class ToolOut(BaseModel):
+class PromptToolOut(BaseModel):
     name: str
     description: str
     input_schema: dict[str, Any]
@@ -65,19 +65,19 @@ class PromptOut(BaseModel):
     system: str
     envelope: Annotated[str, Field(description="What was gathered for the run; the beginning of the first message.")]
     messages: list[PromptMessageOut]
-    tools: list[ToolOut]
+    tools: list[PromptToolOut]
     answer_schema: Annotated[dict[str, Any] | None, Field(description="The JSON that the answer must be.")]
     max_output_tokens: int
     temperature: float | None
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: ModelRequest) -> Self:
         return cls(
             system=request.system,
             envelope=request.envelope,
             messages=[PromptMessageOut.of(message) for message in request.messages],
             tools=[
-                ToolOut(name=tool.name, description=tool.description, input_schema=dict(tool.schema))
+                PromptToolOut(name=tool.name, description=tool.description, input_schema=dict(tool.schema))
                 for tool in request.tools
             ],
             answer_schema=None if request.shape is None else dict(request.shape.schema),
@@ -93,7 +93,7 @@ class ModelAnswerOut(BaseModel):
     model: Annotated[str, Field(description="As the vendor names what really answered.")]
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
+    def of(cls, answer: ModelResponse) -> Self:
         uses = [ToolUseOut.of(use) for use in answer.uses]
         return cls(text=answer.text, tool_calls=uses, stop=answer.stop, model=answer.model)
 
@@ -108,7 +108,7 @@ class CallTraceOut(BaseModel):
     shortened: Annotated[bool, Field(description="Whether a text was too long to be stored whole.")]
 
     @classmethod
-    def of(cls, found: RunCall, content: TraceContent) -> Self:
+    def of(cls, found: RunModelCall, content: TraceContent) -> Self:
         return cls(
             call=RunCallOut.of_run(found),
             prompt=PromptOut.of(content.request),

@@ -13,17 +13,17 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gaby.agent.edges import LeaseLost
-from gaby.agent.queue import MOST_FAILURES, Claimed, Queue
+from gaby.agent.queue import MOST_FAILURES, ClaimedRun, RunQueue
 from gaby.agent.service import Agent
+from gaby.agent.transitions import LeaseLost
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError, Unavailable
 from gaby.kernel.log import get_log
 from gaby.worker.shared_lock import SharedLock
 
 if TYPE_CHECKING:
-    from gaby.agent.loop import Loop
-    from gaby.agent.moves import Investigating
+    from gaby.agent.loop import InvestigationLoop
+    from gaby.agent.run_context import InvestigationContext
 
 _log = get_log(__name__)
 _PAUSE = 1.0
@@ -54,7 +54,7 @@ class Runner:
         self._name = worker_name()
         self._moving = SharedLock()
         self._started_at = clock.monotonic()
-        self._tasks: dict[asyncio.Task[None], Claimed] = {}
+        self._tasks: dict[asyncio.Task[None], ClaimedRun] = {}
 
     @property
     def busy(self) -> int:
@@ -101,10 +101,10 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _changes(self, claimed: Claimed) -> bool:
+    def _changes(self, claimed: ClaimedRun) -> bool:
         return self._agent.audit.changes_under_way(claimed.lease.run_id)
 
-    async def _left(self, patience: float, matters: Callable[[Claimed], bool]) -> set[asyncio.Task[None]]:
+    async def _left(self, patience: float, matters: Callable[[ClaimedRun], bool]) -> set[asyncio.Task[None]]:
         """Which are still under way when the time is over, or when only such are left that do not matter."""
         time = asyncio.get_running_loop().time
         until = time() + patience
@@ -127,7 +127,7 @@ class Runner:
         """Whether this process has lived for a while. In one that is killed again and again, a death proves nothing."""
         return self._clock.monotonic() - self._started_at >= self._agent.queue.lease.total_seconds() / 2
 
-    async def _claim(self) -> list[Claimed]:
+    async def _claim(self) -> list[ClaimedRun]:
         free = self.slots - self.busy
         if free <= 0:
             return []
@@ -144,7 +144,7 @@ class Runner:
         self._tasks.pop(task, None)
         self._wake.set()
 
-    async def _look_after(self, claimed: Claimed) -> None:
+    async def _look_after(self, claimed: ClaimedRun) -> None:
         """Carry it on as long as it is ours. However that ends, it is told."""
         work = asyncio.create_task(self.carry_on(claimed))
         keep = asyncio.create_task(keep_lease(self._agent.queue, claimed, work))
@@ -166,7 +166,7 @@ class Runner:
         elif error is not None and not isinstance(error, LeaseLost):
             await self._failed(claimed)
 
-    async def carry_on(self, claimed: Claimed) -> None:
+    async def carry_on(self, claimed: ClaimedRun) -> None:
         """One run, as far as it goes."""
         loop, queue = self._agent.loop, self._agent.queue
         if claimed.failures >= 2 * MOST_FAILURES:
@@ -187,11 +187,11 @@ class Runner:
             async with self._moving.shared():
                 goes_on = await self._move(loop, run)
 
-    async def _take_up(self, loop: "Loop", claimed: Claimed) -> "tuple[Investigating, bool]":
+    async def _take_up(self, loop: "InvestigationLoop", claimed: ClaimedRun) -> "tuple[InvestigationContext, bool]":
         run = await loop.resume(claimed)
         return run, await self._move(loop, run)
 
-    async def _move(self, loop: "Loop", run: "Investigating") -> bool:
+    async def _move(self, loop: "InvestigationLoop", run: "InvestigationContext") -> bool:
         """One move, in a task of its own, since a bug may do anything. Whether it can go on at once."""
         moving = asyncio.create_task(loop.step(run))
         try:
@@ -217,7 +217,7 @@ class Runner:
         await loop.fail(run, error, "".join(traceback.format_exception(error))[-8000:])
         return False
 
-    async def _failed(self, claimed: Claimed) -> None:
+    async def _failed(self, claimed: ClaimedRun) -> None:
         """It could not even be taken up, or its end could not be written, by an error of its own."""
         queue = self._agent.queue
         with suppress(GabyError):
@@ -225,13 +225,13 @@ class Runner:
             if failures >= MOST_FAILURES:
                 await queue.abandon(claimed.lease, f"It failed {failures} times, and never got any further.")
 
-    async def _give_back(self, claimed: Claimed, after: timedelta | None = None) -> None:
+    async def _give_back(self, claimed: ClaimedRun, after: timedelta | None = None) -> None:
         """It was no fault of the run. Where not even that can be written, the lease ends by itself."""
         with suppress(GabyError):
             await self._agent.queue.give_back(claimed.lease, after=after, forgive=claimed.is_suspect)
 
 
-async def keep_lease(queue: Queue, claimed: Claimed, work: asyncio.Task[None]) -> None:
+async def keep_lease(queue: RunQueue, claimed: ClaimedRun, work: asyncio.Task[None]) -> None:
     """A slow model must not cost us the run. When it is lost all the same, we stop."""
     while True:
         await asyncio.sleep(queue.lease.total_seconds() / 3)
@@ -245,7 +245,7 @@ async def keep_lease(queue: Queue, claimed: Claimed, work: asyncio.Task[None]) -
             return
 
 
-def report(claimed: Claimed, work: asyncio.Task[None]) -> None:
+def report(claimed: ClaimedRun, work: asyncio.Task[None]) -> None:
     run = str(claimed.lease.run_id)
     if work.cancelled():
         _log.warning("run.given_up", run=run, why="another worker has it, or this one stops")

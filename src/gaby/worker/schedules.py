@@ -15,13 +15,13 @@ from typing import Any, cast
 from sqlalchemy import CursorResult, delete, select, update
 
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.errors import GabyError
 from gaby.kernel.log import get_log
 from gaby.worker.models import Leader, ScheduleRecord
 
 _ROLE = "schedules"
-_ALL = Across("schedules serve every workspace")
+_ALL = AllWorkspaces("schedules serve every workspace")
 _GRACE = timedelta(minutes=2)
 """How late a schedule may be before somebody is told: a leader may have to be followed by another."""
 _LONGEST = timedelta(hours=6)
@@ -50,7 +50,7 @@ class ScheduleHealth:
 
 
 @dataclass
-class _State:
+class _ScheduleState:
     due_at: datetime
     began_at: datetime | None = None
     ran_at: datetime | None = None
@@ -80,7 +80,7 @@ class Schedules:
         self._seen_at = 0.0
         self._leads_until = float("-inf")
         self._tasks: set[asyncio.Task[None]] = set()
-        self._states: dict[str, _State] = {}
+        self._states: dict[str, _ScheduleState] = {}
 
     @property
     def leads(self) -> bool:
@@ -200,7 +200,7 @@ class Schedules:
     async def _repeat(self, schedule: Schedule) -> None:
         pause = schedule.first
         while True:
-            self._states[schedule.name] = self._states.get(schedule.name) or _State(self._clock.now() + pause)
+            self._states[schedule.name] = self._states.get(schedule.name) or _ScheduleState(self._clock.now() + pause)
             await asyncio.sleep(pause.total_seconds())
             if self.leads:
                 await self._do(schedule)

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from gaby_connectors.contract.runner import check
-from gaby_connectors.contract.samples import Samples, load_samples
+from gaby_connectors.contract.samples import SampleArguments, load_samples
 from gaby_connectors.contract.target import HttpTarget, StdioTarget, Target
 from gaby_connectors.sdk.errors import NotConfigured
 
@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     """0: all promises are kept. 1: some are not. 2: the check itself was called wrongly."""
     options = _parser().parse_args(arguments)
     try:
-        samples = load_samples(options.samples) if options.samples else Samples()
+        samples = load_samples(options.samples) if options.samples else SampleArguments()
     except NotConfigured as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -4,30 +4,30 @@ from typing import Any, ClassVar
 
 from mcp.types import Tool
 
-from gaby_connectors.contract.rule import Rule, Seen, failed, judged, not_applicable, passed
-from gaby_connectors.contract.subject import Subject
+from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, judged, not_applicable, passed
+from gaby_connectors.contract.server_under_test import ServerUnderTest
 
 LARGE = 100 * 1024
 
 
-class Healthcheck(Rule):
+class Healthcheck(ContractRule):
     id: ClassVar[str] = "healthcheck"
     title: ClassVar[str] = "Answers the `healthcheck` tool"
     fix: ClassVar[str] = "Offer a read tool `healthcheck` without arguments that asks the real system behind."
 
-    async def check(self, subject: Subject) -> Seen:
+    async def check(self, subject: ServerUnderTest) -> CheckResult:
         if not any(tool.name == "healthcheck" for tool in subject.tools):
             return failed("there is no tool healthcheck")
         answer = await subject.call("healthcheck", {})
         return failed(answer.text[:300]) if answer.failed else passed(answer.text[:200])
 
 
-class ReadsAnswer(Rule):
+class ReadsAnswer(ContractRule):
     id: ClassVar[str] = "results_are_objects"
     title: ClassVar[str] = "Results are structured objects that fit their schema"
     fix: ClassVar[str] = "Return structuredContent that is an object, and keep it true to the output schema."
 
-    async def check(self, subject: Subject) -> Seen:
+    async def check(self, subject: ServerUnderTest) -> CheckResult:
         problems: list[str] = []
         tried = 0
         for tool in subject.tools:
@@ -47,14 +47,14 @@ class ReadsAnswer(Rule):
         return judged(problems, f"{tried} reads tried")
 
 
-class BadArguments(Rule):
+class BadArguments(ContractRule):
     id: ClassVar[str] = "bad_arguments"
     title: ClassVar[str] = "Bad arguments get an error, not a crash and not a shrug"
     fix: ClassVar[str] = (
         "Check arguments against the input schema, with additionalProperties false, before anything else."
     )
 
-    async def check(self, subject: Subject) -> Seen:
+    async def check(self, subject: ServerUnderTest) -> CheckResult:
         problems: list[str] = []
         for tool in subject.tools:
             if not subject.can_be_called(tool):
@@ -71,12 +71,12 @@ class BadArguments(Rule):
         return judged(problems, "all refused")
 
 
-class LargeResults(Rule):
+class LargeResults(ContractRule):
     id: ClassVar[str] = "large_results"
     title: ClassVar[str] = "Results over 100 KB are cut, and say so"
     fix: ClassVar[str] = "Leave rows out of results over 100 KB, and add `truncated: true` and how to get the rest."
 
-    async def check(self, subject: Subject) -> Seen:
+    async def check(self, subject: ServerUnderTest) -> CheckResult:
         problems = [f"{tool} gave {answer.size // 1024} KB" for tool, answer in subject.answers if answer.size > LARGE]
         large = subject.samples.large
         if large is not None:
@@ -92,7 +92,7 @@ class LargeResults(Rule):
         return judged(problems, f"{large.tool if large else 'all'} stays under 100 KB and says so")
 
 
-def _bad(subject: Subject, tool: Tool) -> list[tuple[str, dict[str, Any]]]:
+def _bad(subject: ServerUnderTest, tool: Tool) -> list[tuple[str, dict[str, Any]]]:
     good = subject.harmless(tool, subject.arguments(tool) or {})
     tries: list[tuple[str, dict[str, Any]]] = [("an argument it does not have", good | {"no_such_argument": 1})]
     properties: dict[str, Any] = tool.input_schema.get("properties", {})

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from mcp.client.stdio import get_default_environment
 
-from gaby_connectors.contract.rule import Described, ProcessRule, Seen, failed, judged, passed
-from gaby_connectors.contract.target import Heard, StdioTarget
+from gaby_connectors.contract.rule import CheckResult, ProcessRule, RuleBase, failed, judged, passed
+from gaby_connectors.contract.target import StdioTarget, UnsolicitedOutput
 
 STOP_SECONDS = 10.0
 _PATIENCE = 30.0
@@ -94,7 +94,7 @@ async def started(target: StdioTarget) -> AsyncGenerator[Process]:
         await process.communicate()
 
 
-class StartsQuickly(Described):
+class StartsQuickly(RuleBase):
     id: ClassVar[str] = "initialize"
     title: ClassVar[str] = "Starts and answers `initialize` in time"
     fix: ClassVar[str] = (
@@ -104,7 +104,7 @@ class StartsQuickly(Described):
     def __init__(self, within: float) -> None:
         self._within = within
 
-    async def check(self, target: StdioTarget) -> Seen:
+    async def check(self, target: StdioTarget) -> CheckResult:
         """Tried up to three times, since a busy machine says nothing about the server."""
         fastest = float("inf")
         for _ in range(3):
@@ -127,7 +127,7 @@ class SurvivesGarbage(ProcessRule):
     title: ClassVar[str] = "Survives lines that are no JSON and methods that it does not know"
     fix: ClassVar[str] = "Skip what cannot be read, answer unknown methods with error -32601, and go on."
 
-    async def check(self, target: StdioTarget, heard: Heard, secrets: Sequence[str]) -> Seen:
+    async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
         async with started(target) as process:
             try:
                 await process.greet()
@@ -150,7 +150,7 @@ class Stops(ProcessRule):
     def __init__(self, within: float = STOP_SECONDS) -> None:
         self._within = within
 
-    async def check(self, target: StdioTarget, heard: Heard, secrets: Sequence[str]) -> Seen:
+    async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
         try:
             seen = await asyncio.gather(self._ends(target, Process.hang_up), self._ends(target, Process.terminate))
         except (OSError, EOFError, TimeoutError) as error:
@@ -173,5 +173,5 @@ class CleanStdout(ProcessRule):
     title: ClassVar[str] = "Nothing but JSON-RPC on stdout"
     fix: ClassVar[str] = "Print and log to stderr; stdout belongs to the protocol."
 
-    async def check(self, target: StdioTarget, heard: Heard, secrets: Sequence[str]) -> Seen:
+    async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
         return judged([f"{len(heard.stray)} lines are no JSON-RPC"] if heard.stray else [], "nothing else")

@@ -6,14 +6,14 @@ from typing import ClassVar
 from mcp.types import Tool
 from pydantic import ValidationError
 
-from gaby_connectors.contract.declared import told_manifest
-from gaby_connectors.contract.rule import Rule, Seen, judged, not_applicable
-from gaby_connectors.contract.subject import Subject
+from gaby_connectors.contract.declarations import told_manifest
+from gaby_connectors.contract.rule import CheckResult, ContractRule, judged, not_applicable
+from gaby_connectors.contract.server_under_test import ServerUnderTest
 from gaby_connectors.sdk.manifest import Audience, ToolManifest
 from gaby_connectors.sdk.result_paths import declared_paths, find_path
 
 
-class ReadersDeclared(Rule):
+class ReadersDeclared(ContractRule):
     id: ClassVar[str] = "readers_declared"
     title: ClassVar[str] = "Audiences, owners and kinds speak only of results that exist"
     fix: ClassVar[str] = (
@@ -21,7 +21,7 @@ class ReadersDeclared(Rule):
         "returns is for staff unless its manifest says `audience`, `readers`, `owner` or `owner_argument`."
     )
 
-    async def check(self, subject: Subject) -> Seen:
+    async def check(self, subject: ServerUnderTest) -> CheckResult:
         manifests = {tool.name: (tool, manifest) for tool in subject.tools if (manifest := _manifest(tool)) is not None}
         if not manifests:
             return not_applicable("no tool has a manifest")

@@ -10,7 +10,7 @@ Verdict = Literal["pass", "fail", "not applicable"]
 _COLOURS: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "not applicable": "dim"}
 
 
-class Finding(BaseModel):
+class RuleResult(BaseModel):
     """What one rule found. `detail` says what was seen; `fix`, only on a failure, what to do about it."""
 
     model_config = ConfigDict(frozen=True)
@@ -27,7 +27,7 @@ class ReportCard(BaseModel):
 
     target: str
     server: str | None
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleResult, ...]
 
     @computed_field
     @property
@@ -35,10 +35,10 @@ class ReportCard(BaseModel):
         return not self.failures
 
     @property
-    def failures(self) -> tuple[Finding, ...]:
+    def failures(self) -> tuple[RuleResult, ...]:
         return tuple(finding for finding in self.findings if finding.verdict == "fail")
 
-    def finding(self, rule: str) -> Finding:
+    def finding(self, rule: str) -> RuleResult:
         return next(finding for finding in self.findings if finding.rule == rule)
 
     def table(self) -> Table:

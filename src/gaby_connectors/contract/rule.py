@@ -4,29 +4,29 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from gaby_connectors.contract.report import Finding, Verdict
-from gaby_connectors.contract.subject import Subject
-from gaby_connectors.contract.target import Heard, StdioTarget
+from gaby_connectors.contract.report import RuleResult, Verdict
+from gaby_connectors.contract.server_under_test import ServerUnderTest
+from gaby_connectors.contract.target import StdioTarget, UnsolicitedOutput
 
 
-class Seen(NamedTuple):
+class CheckResult(NamedTuple):
     verdict: Verdict
     detail: str
 
 
-def passed(detail: str = "") -> Seen:
-    return Seen("pass", detail)
+def passed(detail: str = "") -> CheckResult:
+    return CheckResult("pass", detail)
 
 
-def failed(detail: str) -> Seen:
-    return Seen("fail", detail)
+def failed(detail: str) -> CheckResult:
+    return CheckResult("fail", detail)
 
 
-def not_applicable(reason: str) -> Seen:
-    return Seen("not applicable", reason)
+def not_applicable(reason: str) -> CheckResult:
+    return CheckResult("not applicable", reason)
 
 
-def judged(problems: list[str], good: str) -> Seen:
+def judged(problems: list[str], good: str) -> CheckResult:
     """Failed with the first few problems, if there are any."""
     if not problems:
         return passed(good)
@@ -34,25 +34,25 @@ def judged(problems: list[str], good: str) -> Seen:
     return failed("; ".join(problems[:5]) + more)
 
 
-class Described(ABC):
+class RuleBase(ABC):
     id: ClassVar[str]
     title: ClassVar[str]
     fix: ClassVar[str]
 
-    def finding(self, seen: Seen) -> Finding:
+    def finding(self, seen: CheckResult) -> RuleResult:
         fix = self.fix if seen.verdict == "fail" else None
-        return Finding(rule=self.id, title=self.title, verdict=seen.verdict, detail=seen.detail[:1500], fix=fix)
+        return RuleResult(rule=self.id, title=self.title, verdict=seen.verdict, detail=seen.detail[:1500], fix=fix)
 
 
-class Rule(Described):
+class ContractRule(RuleBase):
     """A rule that looks at a running server."""
 
     @abstractmethod
-    async def check(self, subject: Subject) -> Seen: ...
+    async def check(self, subject: ServerUnderTest) -> CheckResult: ...
 
 
-class ProcessRule(Described):
+class ProcessRule(RuleBase):
     """A rule that looks at the process itself: at one of its own, or at what was heard from the others."""
 
     @abstractmethod
-    async def check(self, target: StdioTarget, heard: Heard, secrets: Sequence[str]) -> Seen: ...
+    async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult: ...

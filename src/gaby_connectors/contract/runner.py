@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PaginatedRequestParams, Tool
 
 from gaby_connectors.contract.behaviour import BadArguments, Healthcheck, LargeResults, ReadsAnswer
-from gaby_connectors.contract.declared import (
+from gaby_connectors.contract.declarations import (
     DangerousFlagged,
     ManifestPresent,
     ManifestValid,
@@ -18,13 +18,13 @@ from gaby_connectors.contract.declared import (
 )
 from gaby_connectors.contract.process import CleanStdout, StartsQuickly, Stops, SurvivesGarbage
 from gaby_connectors.contract.readers import ReadersDeclared
-from gaby_connectors.contract.report import Finding, ReportCard
-from gaby_connectors.contract.rule import ProcessRule, Rule, failed, not_applicable
-from gaby_connectors.contract.samples import Samples
+from gaby_connectors.contract.report import ReportCard, RuleResult
+from gaby_connectors.contract.rule import ContractRule, ProcessRule, failed, not_applicable
+from gaby_connectors.contract.samples import SampleArguments
 from gaby_connectors.contract.secrets import NoSecretEchoed, QuietOnStderr, new_canary, secrets_in_environment
-from gaby_connectors.contract.subject import Answer, Subject
-from gaby_connectors.contract.target import Heard, StdioTarget, Target, connected
-from gaby_connectors.contract.writing import DryRun, IdempotentRetry
+from gaby_connectors.contract.server_under_test import ServerUnderTest, ToolResponse
+from gaby_connectors.contract.target import StdioTarget, Target, UnsolicitedOutput, connected
+from gaby_connectors.contract.write_rules import DryRun, IdempotentRetry
 
 _MOST_PAGES = 100
 
@@ -32,7 +32,7 @@ _MOST_PAGES = 100
 async def check(
     target: Target,
     *,
-    samples: Samples | None = None,
+    samples: SampleArguments | None = None,
     writes: bool = False,
     secrets: Iterable[str] = (),
     start_within: float = 2.0,
@@ -48,18 +48,18 @@ async def check(
     canary = new_canary()
     start, rules, process_rules = StartsQuickly(start_within), _rules(canary, known), _process_rules(stop_within)
     wanted = set(only) if only is not None else {rule.id for rule in (start, *rules, *process_rules)}
-    heard = Heard()
-    findings: list[Finding] = []
+    heard = UnsolicitedOutput()
+    findings: list[RuleResult] = []
     if isinstance(target, StdioTarget) and start.id in wanted:
         findings.append(start.finding(await start.check(target)))
     chosen = [rule for rule in rules if rule.id in wanted]
-    server = await _examine(target, samples or Samples(), chosen, findings, heard, may_write=writes)
+    server = await _examine(target, samples or SampleArguments(), chosen, findings, heard, may_write=writes)
     afterwards = [rule for rule in process_rules if rule.id in wanted]
     findings += await _afterwards(target, afterwards, heard, [canary, *known], alive=server is not None)
     return ReportCard(target=str(target), server=server, findings=tuple(findings))
 
 
-def _rules(canary: str, secrets: Sequence[str]) -> list[Rule]:
+def _rules(canary: str, secrets: Sequence[str]) -> list[ContractRule]:
     return [
         ToolsListed(),
         ManifestPresent(),
@@ -83,17 +83,23 @@ def _process_rules(stop_within: float) -> list[ProcessRule]:
 
 
 async def _examine(
-    target: Target, samples: Samples, rules: Sequence[Rule], findings: list[Finding], heard: Heard, *, may_write: bool
+    target: Target,
+    samples: SampleArguments,
+    rules: Sequence[ContractRule],
+    findings: list[RuleResult],
+    heard: UnsolicitedOutput,
+    *,
+    may_write: bool,
 ) -> str | None:
     """Applies the rules one after the other, with a new session whenever a rule has cost the server its life."""
     left = list(rules)
-    answers: list[tuple[str, Answer]] = []
+    answers: list[tuple[str, ToolResponse]] = []
     name: str | None = None
     while left or name is None:
         try:
             async with connected(target, heard) as (session, hello):
                 name = f"{hello.server_info.name} {hello.server_info.version}".strip()
-                subject = Subject(session, hello, samples, may_write, answers=answers)
+                subject = ServerUnderTest(session, hello, samples, may_write, answers=answers)
                 subject.tools = await _all_tools(subject)
                 while left and not subject.gone:
                     rule = left[0]
@@ -108,7 +114,7 @@ async def _examine(
     return name
 
 
-async def _all_tools(subject: Subject) -> list[Tool]:
+async def _all_tools(subject: ServerUnderTest) -> list[Tool]:
     tools: list[Tool] = []
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
@@ -121,8 +127,8 @@ async def _all_tools(subject: Subject) -> list[Tool]:
 
 
 async def _afterwards(
-    target: Target, rules: Sequence[ProcessRule], heard: Heard, secrets: Sequence[str], *, alive: bool
-) -> list[Finding]:
+    target: Target, rules: Sequence[ProcessRule], heard: UnsolicitedOutput, secrets: Sequence[str], *, alive: bool
+) -> list[RuleResult]:
     """The rules that need a process of their own, and those that look at what was heard in the sessions."""
     if not isinstance(target, StdioTarget):
         return [rule.finding(not_applicable("it is not a process of ours")) for rule in rules]

@@ -11,7 +11,7 @@ from gaby_connectors.sdk.errors import NotConfigured
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS
 
 
-class Large(BaseModel):
+class LargeResultSample(BaseModel):
     """A call whose full answer would be larger than 100 KB."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -20,18 +20,18 @@ class Large(BaseModel):
     arguments: dict[str, Any] = {}
 
 
-class Samples(BaseModel):
+class SampleArguments(BaseModel):
     """The file that an author writes: arguments that work, by the tool's name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tools: dict[str, dict[str, Any]] = {}
-    large: Large | None = None
+    large: LargeResultSample | None = None
 
 
-def load_samples(path: Path) -> Samples:
+def load_samples(path: Path) -> SampleArguments:
     try:
-        return Samples.model_validate(json.loads(path.read_text()))
+        return SampleArguments.model_validate(json.loads(path.read_text()))
     except OSError as error:
         raise NotConfigured(f"{path} cannot be read: {error.strerror}.") from None
     except (ValidationError, ValueError):

@@ -8,14 +8,14 @@ from uuid import uuid4
 
 from mcp.types import Tool
 
-from gaby_connectors.contract.rule import ProcessRule, Rule, Seen, failed, judged
-from gaby_connectors.contract.subject import Answer, Subject
-from gaby_connectors.contract.target import Heard, StdioTarget
+from gaby_connectors.contract.rule import CheckResult, ContractRule, ProcessRule, failed, judged
+from gaby_connectors.contract.server_under_test import ServerUnderTest, ToolResponse
+from gaby_connectors.contract.target import StdioTarget, UnsolicitedOutput
 
 _NAME = re.compile(r"PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIAL|_KEY$", re.IGNORECASE)
 
 
-class NoSecretEchoed(Rule):
+class NoSecretEchoed(ContractRule):
     id: ClassVar[str] = "no_secret_echoed"
     title: ClassVar[str] = "Secrets in arguments and settings never come back"
     fix: ClassVar[str] = (
@@ -26,7 +26,7 @@ class NoSecretEchoed(Rule):
         self._canary = canary
         self._secrets = sorted(set(secrets))
 
-    async def check(self, subject: Subject) -> Seen:
+    async def check(self, subject: ServerUnderTest) -> CheckResult:
         canary = self._canary
         for tool in subject.tools:
             if not subject.can_be_called(tool):
@@ -50,7 +50,7 @@ class QuietOnStderr(ProcessRule):
     title: ClassVar[str] = "Secrets never go to stderr"
     fix: ClassVar[str] = "Do not log arguments or settings as they are."
 
-    async def check(self, target: StdioTarget, heard: Heard, secrets: Sequence[str]) -> Seen:
+    async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
         told = sum(secret in heard.stderr for secret in secrets)
         return judged([f"{told} secrets were logged"] if told else [], f"{len(heard.stderr)} characters searched")
 
@@ -69,7 +69,7 @@ def secrets_in_environment(environment: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _with(canary: str, subject: Subject, tool: Tool) -> Iterable[dict[str, Any]]:
+def _with(canary: str, subject: ServerUnderTest, tool: Tool) -> Iterable[dict[str, Any]]:
     """The tool's arguments with the canary in the place of one text after the other."""
     good = subject.harmless(tool, subject.arguments(tool) or {})
     for name, schema in tool.input_schema.get("properties", {}).items():
@@ -85,5 +85,5 @@ def _takes_text(schema: Any) -> bool:
     return any(kind.get("type") == "string" for kind in kinds)
 
 
-def _all(answer: Answer) -> str:
+def _all(answer: ToolResponse) -> str:
     return f"{answer.text} {answer.structured}"

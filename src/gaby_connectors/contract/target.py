@@ -35,7 +35,7 @@ Target = StdioTarget | HttpTarget
 
 
 @dataclass
-class Heard:
+class UnsolicitedOutput:
     """Everything that came from the server beside its answers."""
 
     stray: list[str] = field(default_factory=list[str])
@@ -47,7 +47,7 @@ class Heard:
 
 
 @asynccontextmanager
-async def connected(target: Target, heard: Heard) -> AsyncGenerator[tuple[ClientSession, InitializeResult]]:
+async def connected(target: Target, heard: UnsolicitedOutput) -> AsyncGenerator[tuple[ClientSession, InitializeResult]]:
     """A session that has been initialized. What the server says on stderr is kept, up to a megabyte."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         try:

@@ -37,14 +37,14 @@ _MEANING = {
 }
 
 
-class Kind(NamedTuple):
+class FileInfo(NamedTuple):
     name: str
     kind: str
     size: int
     changed_at: str
 
 
-class Root(Backend):
+class RootFolder(Backend):
     config: FilesystemConfig
 
     @property
@@ -75,12 +75,12 @@ class Root(Backend):
                 raise denied(_NOT_ORDINARY)
             yield file
 
-    def look(self, path: str) -> Kind:
+    def look(self, path: str) -> FileInfo:
         *above, name = parts(path) or ["."]
         with self.folder("/".join(above)) as folder:
             return _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
-    def list(self, path: str) -> list[Kind]:
+    def list(self, path: str) -> list[FileInfo]:
         with self.folder(path) as folder, os.scandir(folder) as entries:
             return sorted(_kind(entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
 
@@ -137,10 +137,10 @@ def parts(path: str) -> list[str]:
     return steps
 
 
-def _kind(name: str, found: os.stat_result) -> Kind:
+def _kind(name: str, found: os.stat_result) -> FileInfo:
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
     changed = datetime.fromtimestamp(found.st_mtime, UTC).isoformat(timespec="seconds")
-    return Kind(name, kinds.get(stat.S_IFMT(found.st_mode), "special"), found.st_size, changed)
+    return FileInfo(name, kinds.get(stat.S_IFMT(found.st_mode), "special"), found.st_size, changed)
 
 
 def _forget(name: str, folder: int) -> None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from gaby_connectors.filesystem.root import Root
+from gaby_connectors.filesystem.root import RootFolder
 from gaby_connectors.sdk.errors import ToolError
 
 MOST_FILES = 5_000
@@ -19,18 +19,18 @@ class Hit(BaseModel):
     text: str
 
 
-class Found(NamedTuple):
+class FileSearchResult(NamedTuple):
     hits: list[Hit]
     files: int
     complete: bool
 
 
-def search(root: Root, text: str, path: str, limit: int) -> Found:
+def search(root: RootFolder, text: str, path: str, limit: int) -> FileSearchResult:
     hits: list[Hit] = []
     files = read = 0
     for below in root.walk(path):
         if files >= MOST_FILES or read >= MOST_BYTES:
-            return Found(hits, files, complete=False)
+            return FileSearchResult(hits, files, complete=False)
         content = _content(root, below)
         files += 1
         read += len(content)
@@ -38,11 +38,11 @@ def search(root: Root, text: str, path: str, limit: int) -> Found:
             if text.lower() in line.lower():
                 hits.append(Hit(path=below, line=number, text=line[:_LONGEST_LINE]))
                 if len(hits) >= limit:
-                    return Found(hits, files, complete=False)
-    return Found(hits, files, complete=True)
+                    return FileSearchResult(hits, files, complete=False)
+    return FileSearchResult(hits, files, complete=True)
 
 
-def _content(root: Root, path: str) -> str:
+def _content(root: RootFolder, path: str) -> str:
     """The text of a file; nothing if it cannot be read, is too large or is no text."""
     try:
         with root.file(path) as file:

@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.filesystem.config import FilesystemConfig
-from gaby_connectors.filesystem.root import Root, parts
+from gaby_connectors.filesystem.root import RootFolder, parts
 from gaby_connectors.filesystem.search import Hit, search
-from gaby_connectors.sdk.connector import Connector, Toolbox
+from gaby_connectors.sdk.connector import Connector, Toolset
 from gaby_connectors.sdk.errors import conflict, invalid
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
@@ -29,13 +29,13 @@ class Entry(BaseModel):
     changed_at: str
 
 
-class Listing(BaseModel):
+class DirectoryListing(BaseModel):
     path: str
     entries: list[Entry]
     total: int
 
 
-class Page(BaseModel):
+class FilePage(BaseModel):
     path: str
     page: int
     pages: int
@@ -43,19 +43,19 @@ class Page(BaseModel):
     text: str
 
 
-class Hits(BaseModel):
+class FileMatches(BaseModel):
     hits: list[Hit]
     files_searched: int
     complete: bool
 
 
-class Written(BaseModel):
+class WrittenFile(BaseModel):
     path: str
     size: int
     replaced: bool
 
 
-class Deleted(BaseModel):
+class DeletedFile(BaseModel):
     path: str
     size: int
 
@@ -65,9 +65,9 @@ connector = Connector(
     version="1.0.0",
     instructions="Files below one folder. Paths are relative to it; begin with list_folder or search_text.",
     config=FilesystemConfig,
-    backend=Root,
+    backend=RootFolder,
 )
-writes = Toolbox()
+writes = Toolset()
 _SIZES = {"entries[].size": ResultLabel.SYSTEM, "entries[].kind": ResultLabel.SYSTEM, "total": ResultLabel.SYSTEM}
 
 
@@ -76,21 +76,21 @@ _SIZES = {"entries[].size": ResultLabel.SYSTEM, "entries[].kind": ResultLabel.SY
     more="Ask again with a larger `offset`.",
 )
 async def list_folder(
-    root: Root,
+    root: RootFolder,
     path: Path = "",
     offset: Annotated[int, Field(ge=0, description="How many entries to skip.")] = 0,
     limit: Annotated[int, Field(ge=1, le=1000, description="How many entries to give at most.")] = 200,
-) -> Listing:
+) -> DirectoryListing:
     """List a folder: files, folders and links with size and time of the last change."""
     found = await asyncio.to_thread(root.list, path)
     shown = [Entry(**entry._asdict()) for entry in found[offset : offset + limit]]
-    return Listing(path=path, entries=shown, total=len(found))
+    return DirectoryListing(path=path, entries=shown, total=len(found))
 
 
 @connector.tool(
     ToolManifest(scope="read", path="files/stat", lookups=("path",), results={"kind": ResultLabel.SYSTEM}),
 )
-async def stat(root: Root, path: Path) -> Entry:
+async def stat(root: RootFolder, path: Path) -> Entry:
     """Tell whether a path is a file, a folder or a link, how large it is and when it was changed."""
     found = await asyncio.to_thread(root.look, path)
     return Entry(**found._asdict())
@@ -100,8 +100,8 @@ async def stat(root: Root, path: Path) -> Entry:
     ToolManifest(scope="read", path="files/read", lookups=("path",)), more="Ask for the next page with `page`."
 )
 async def read_file(
-    root: Root, path: FilePath, page: Annotated[int, Field(ge=1, description="Which page, from 1.")] = 1
-) -> Page:
+    root: RootFolder, path: FilePath, page: Annotated[int, Field(ge=1, description="Which page, from 1.")] = 1
+) -> FilePage:
     """Read a text file, one page of about 32 KB at a time."""
     return await asyncio.to_thread(_read, root, path, page)
 
@@ -110,14 +110,14 @@ async def read_file(
     ToolManifest(scope="read", path="files/search", lookups=("path",)), more="Search in a folder further down."
 )
 async def search_text(
-    root: Root,
+    root: RootFolder,
     text: Annotated[str, Field(min_length=2, max_length=200, description="What to look for; case does not matter.")],
     path: Path = "",
     limit: Annotated[int, Field(ge=1, le=200, description="How many lines to give at most.")] = 50,
-) -> Hits:
+) -> FileMatches:
     """Find lines that hold a text, in all text files below a folder."""
     found = await asyncio.to_thread(search, root, text, path, limit)
-    return Hits(hits=found.hits, files_searched=found.files, complete=found.complete)
+    return FileMatches(hits=found.hits, files_searched=found.files, complete=found.complete)
 
 
 @writes.tool(
@@ -132,13 +132,13 @@ async def search_text(
     )
 )
 async def write_file(
-    root: Root,
+    root: RootFolder,
     path: FilePath,
     text: Annotated[str, Field(max_length=1_000_000, description="The whole content of the file.")],
     call: WriteCall,
     *,
     overwrite: Annotated[bool, Field(description="Whether a file that is there may be replaced.")] = False,
-) -> Written:
+) -> WrittenFile:
     """Write a text file. The folder must be there already."""
     there = _regular(root, path)
     if there and not overwrite:
@@ -146,7 +146,7 @@ async def write_file(
     content = text.encode("utf-8", "replace")
     if not call.dry_run:
         await asyncio.to_thread(root.write, path, content, overwrite=overwrite)
-    return Written(path=path, size=len(content), replaced=there)
+    return WrittenFile(path=path, size=len(content), replaced=there)
 
 
 @writes.tool(
@@ -159,14 +159,14 @@ async def write_file(
         idempotent=True,
     )
 )
-async def delete_file(root: Root, path: FilePath, call: WriteCall) -> Deleted:
+async def delete_file(root: RootFolder, path: FilePath, call: WriteCall) -> DeletedFile:
     """Delete one file for good. Folders are not deleted."""
     found = root.look(path)
     if found.kind != "file":
         raise invalid(f"Bad arguments: `path` is a {found.kind}; only files are deleted.")
     if not call.dry_run:
         await asyncio.to_thread(root.delete, path)
-    return Deleted(path=path, size=found.size)
+    return DeletedFile(path=path, size=found.size)
 
 
 def build(config: FilesystemConfig) -> Connector:
@@ -174,7 +174,7 @@ def build(config: FilesystemConfig) -> Connector:
     return connector.plus(writes) if config.writable else connector
 
 
-def _read(root: Root, path: str, page: int) -> Page:
+def _read(root: RootFolder, path: str, page: int) -> FilePage:
     with root.file(path) as file:
         size = file.seek(0, 2)
         pages = max(1, -(-size // PAGE_BYTES))
@@ -184,10 +184,10 @@ def _read(root: Root, path: str, page: int) -> Page:
         content = file.read(PAGE_BYTES)
     if b"\0" in content:
         raise invalid("This is not a text file.")
-    return Page(path=path, page=page, pages=pages, size=size, text=content.decode("utf-8", "replace"))
+    return FilePage(path=path, page=page, pages=pages, size=size, text=content.decode("utf-8", "replace"))
 
 
-def _regular(root: Root, path: str) -> bool:
+def _regular(root: RootFolder, path: str) -> bool:
     """Whether there is a file; anything else of that name is not to be touched."""
     if not parts(path):
         raise invalid("Bad arguments: `path` is the root folder.")

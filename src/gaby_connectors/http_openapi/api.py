@@ -7,16 +7,16 @@ from urllib.parse import quote, urlsplit
 import httpx2
 
 from gaby_connectors.http_openapi.config import OpenApiConfig
-from gaby_connectors.http_openapi.guard import OneServer
+from gaby_connectors.http_openapi.guard import SingleServerGuard
 from gaby_connectors.http_openapi.operations import Argument, Operation
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, invalid
+from gaby_connectors.sdk.guarded_http import GuardedTransport
 from gaby_connectors.sdk.manifest import ErrorKind
-from gaby_connectors.sdk.outside_web import GuardedTransport
 from gaby_connectors.sdk.web import asked, explained, failure
 
 
-class Plan(NamedTuple):
+class PlannedRequest(NamedTuple):
     """A request that is not sent yet."""
 
     method: str
@@ -26,7 +26,7 @@ class Plan(NamedTuple):
     has_body: bool
 
 
-class Api(Backend):
+class OpenApiBackend(Backend):
     config: OpenApiConfig
 
     def __init__(self, config: OpenApiConfig) -> None:
@@ -34,13 +34,13 @@ class Api(Backend):
         parts = urlsplit(config.base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         self._client = httpx2.AsyncClient(
-            transport=GuardedTransport(OneServer(parts.hostname or "", port, config.allow_networks)),
+            transport=GuardedTransport(SingleServerGuard(parts.hostname or "", port, config.allow_networks)),
             timeout=httpx2.Timeout(config.seconds, connect=min(config.seconds, 8)),
             headers={"Accept": "application/json"},
             trust_env=False,
         )
 
-    def plan(self, operation: Operation, arguments: Mapping[str, Any]) -> Plan:
+    def plan(self, operation: Operation, arguments: Mapping[str, Any]) -> PlannedRequest:
         path = operation.path
         query: list[tuple[str, str]] = []
         body: Any = {}
@@ -59,9 +59,9 @@ class Api(Backend):
                     has_body = True
                 case "whole_body":
                     body, has_body = value, True
-        return Plan(operation.method, self.config.base_url + path, query, body, has_body)
+        return PlannedRequest(operation.method, self.config.base_url + path, query, body, has_body)
 
-    async def send(self, plan: Plan, *, idempotency_key: str | None = None) -> dict[str, Any]:
+    async def send(self, plan: PlannedRequest, *, idempotency_key: str | None = None) -> dict[str, Any]:
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
         if self.config.auth_value is not None:
             headers[self.config.auth_header] = self.config.auth_value.get_secret_value()

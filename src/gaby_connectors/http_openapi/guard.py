@@ -5,11 +5,11 @@ import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
+from gaby_connectors.sdk.address_guard import Address, is_public, log_refused
 from gaby_connectors.sdk.errors import denied, transient
-from gaby_connectors.sdk.outside_addresses import Address, is_public, log_refused
 
 
-class OneServer:
+class SingleServerGuard:
     """Judges addresses for a transport: only the configured host and port, and only addresses that are allowed."""
 
     everything = True

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from gaby_connectors.http_openapi.api import Api
+from gaby_connectors.http_openapi.api import OpenApiBackend
 from gaby_connectors.http_openapi.classification import is_dangerous, is_read, leads_somewhere
 from gaby_connectors.http_openapi.config import OpenApiConfig
 from gaby_connectors.http_openapi.document import load_document
@@ -33,7 +33,7 @@ def build(config: OpenApiConfig) -> Connector:
         version="1.0.0",
         instructions=f"Tools of an HTTP API. {plain_text(str(info.get('title', '')))[:200]}".strip(),
         config=OpenApiConfig,
-        backend=Api,
+        backend=OpenApiBackend,
     )
     operations = operations_of(document)
     _check_declared(config, operations)
@@ -120,7 +120,7 @@ def _checker(operation: Operation, schema: dict[str, Any]) -> Callable[[Mapping[
 
 
 def _runner(operation: Operation) -> Run:
-    async def run(api: Api, given: Mapping[str, Any], call: WriteCall) -> Mapping[str, Any]:
+    async def run(api: OpenApiBackend, given: Mapping[str, Any], call: WriteCall) -> Mapping[str, Any]:
         plan = api.plan(operation, given)
         if call.dry_run:
             query = [list(pair) for pair in plan.query]

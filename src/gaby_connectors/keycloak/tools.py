@@ -32,11 +32,11 @@ class User(BaseModel):
     created_at: str | None
 
 
-class Users(BaseModel):
+class KeycloakUserList(BaseModel):
     users: list[User]
 
 
-class UserFound(BaseModel):
+class KeycloakUserLookup(BaseModel):
     user: User
 
 
@@ -48,28 +48,28 @@ class Session(BaseModel):
     clients: list[str]
 
 
-class Sessions(BaseModel):
+class KeycloakSessionList(BaseModel):
     user_id: str
     sessions: list[Session]
 
 
-class LoggedOut(BaseModel):
+class LogoutResult(BaseModel):
     user_id: str
     sessions: int
 
 
-class MailSent(BaseModel):
+class ActionMailResult(BaseModel):
     user_id: str
     actions: list[str]
 
 
-class Switched(BaseModel):
+class EnabledResult(BaseModel):
     user_id: str
     enabled: bool
     before: bool
 
 
-class LockCleared(BaseModel):
+class LockClearResult(BaseModel):
     user_id: str
     was_locked: bool
 
@@ -99,10 +99,10 @@ async def find_users(
         str, Field(min_length=2, max_length=200, description="An e-mail address, user name or part of a name.")
     ],
     limit: Annotated[int, Field(ge=1, le=100, description="How many to give at most.")] = 20,
-) -> Users:
+) -> KeycloakUserList:
     """Find people of the realm by e-mail address, user name or name."""
     found = await realm.get("users", search=query.strip(), max=limit, briefRepresentation="false")
-    return Users(users=[_user(row) for row in found])
+    return KeycloakUserList(users=[_user(row) for row in found])
 
 
 @connector.tool(
@@ -114,11 +114,11 @@ async def find_users(
         cache=False,
     )
 )
-async def get_user(realm: Realm, user_id: UserId) -> UserFound:
+async def get_user(realm: Realm, user_id: UserId) -> KeycloakUserLookup:
     """Show one person: enabled, e-mail verified, what they must do at next login, locked by wrong passwords."""
     user = _user(await realm.get(f"users/{user_id}"))
     tries = await realm.get(f"attack-detection/brute-force/users/{user_id}")
-    return UserFound(user=user.model_copy(update={"locked_by_wrong_passwords": bool(tries.get("disabled"))}))
+    return KeycloakUserLookup(user=user.model_copy(update={"locked_by_wrong_passwords": bool(tries.get("disabled"))}))
 
 
 @connector.tool(
@@ -129,10 +129,10 @@ async def get_user(realm: Realm, user_id: UserId) -> UserFound:
         results={"sessions[].id": _SYSTEM, "sessions[].started_at": _SYSTEM, "sessions[].last_seen_at": _SYSTEM},
     )
 )
-async def list_sessions(realm: Realm, user_id: UserId) -> Sessions:
+async def list_sessions(realm: Realm, user_id: UserId) -> KeycloakSessionList:
     """Show where a person is signed in: address, since when, last seen, and in which applications."""
     found = await realm.get(f"users/{user_id}/sessions")
-    return Sessions(user_id=user_id, sessions=[_session(row) for row in found])
+    return KeycloakSessionList(user_id=user_id, sessions=[_session(row) for row in found])
 
 
 @connector.tool(
@@ -141,12 +141,12 @@ async def list_sessions(realm: Realm, user_id: UserId) -> Sessions:
     ),
     repeatable=True,
 )
-async def logout_sessions(realm: Realm, user_id: UserId, call: WriteCall) -> LoggedOut:
+async def logout_sessions(realm: Realm, user_id: UserId, call: WriteCall) -> LogoutResult:
     """Sign a person out everywhere. They can sign in again at once."""
     found = await realm.get(f"users/{user_id}/sessions")
     if not call.dry_run:
         await realm.send("POST", f"users/{user_id}/logout")
-    return LoggedOut(user_id=user_id, sessions=len(found))
+    return LogoutResult(user_id=user_id, sessions=len(found))
 
 
 @connector.tool(
@@ -165,13 +165,13 @@ async def send_actions_email(
     actions: Annotated[
         tuple[Action, ...], Field(min_length=1, max_length=4, description="What the person is asked to do.")
     ] = ("UPDATE_PASSWORD",),
-) -> MailSent:
+) -> ActionMailResult:
     """Send a person an e-mail with a link to set a new password, verify the address or set up a second factor."""
     # Asked first, so that a dry run finds out too whether there is such a person.
     await realm.get(f"users/{user_id}")
     if not call.dry_run:
         await realm.send("PUT", f"users/{user_id}/execute-actions-email", list(actions))
-    return MailSent(user_id=user_id, actions=list(actions))
+    return ActionMailResult(user_id=user_id, actions=list(actions))
 
 
 @connector.tool(
@@ -180,12 +180,12 @@ async def send_actions_email(
     ),
     repeatable=True,
 )
-async def clear_login_failures(realm: Realm, user_id: UserId, call: WriteCall) -> LockCleared:
+async def clear_login_failures(realm: Realm, user_id: UserId, call: WriteCall) -> LockClearResult:
     """Unlock a person who was locked out after wrong passwords."""
     tries = await realm.get(f"attack-detection/brute-force/users/{user_id}")
     if not call.dry_run:
         await realm.send("DELETE", f"attack-detection/brute-force/users/{user_id}")
-    return LockCleared(user_id=user_id, was_locked=bool(tries.get("disabled")))
+    return LockClearResult(user_id=user_id, was_locked=bool(tries.get("disabled")))
 
 
 @connector.tool(
@@ -199,7 +199,7 @@ async def clear_login_failures(realm: Realm, user_id: UserId, call: WriteCall) -
     ),
     repeatable=True,
 )
-async def disable_user(realm: Realm, user_id: UserId, call: WriteCall) -> Switched:
+async def disable_user(realm: Realm, user_id: UserId, call: WriteCall) -> EnabledResult:
     """Keep a person from signing in, until enabled again."""
     return await _switch(realm, user_id, call, enabled=False)
 
@@ -215,16 +215,16 @@ async def disable_user(realm: Realm, user_id: UserId, call: WriteCall) -> Switch
     ),
     repeatable=True,
 )
-async def enable_user(realm: Realm, user_id: UserId, call: WriteCall) -> Switched:
+async def enable_user(realm: Realm, user_id: UserId, call: WriteCall) -> EnabledResult:
     """Let a person who was disabled sign in again, which gives back all access they had."""
     return await _switch(realm, user_id, call, enabled=True)
 
 
-async def _switch(realm: Realm, user_id: str, call: WriteCall, *, enabled: bool) -> Switched:
+async def _switch(realm: Realm, user_id: str, call: WriteCall, *, enabled: bool) -> EnabledResult:
     before = bool((await realm.get(f"users/{user_id}")).get("enabled"))
     if not call.dry_run:
         await realm.send("PUT", f"users/{user_id}", {"enabled": enabled})
-    return Switched(user_id=user_id, enabled=enabled, before=before)
+    return EnabledResult(user_id=user_id, enabled=enabled, before=before)
 
 
 def _user(row: dict[str, Any]) -> User:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from gaby_connectors.ldap.dialect import encoded_password, first, texts
-from gaby_connectors.ldap.directory import Changes, Directory, Found
+from gaby_connectors.ldap.directory import Changes, LdapDirectory, LdapEntry
 from gaby_connectors.ldap.library import (
     MODIFY_ADD,
     MODIFY_DELETE,
@@ -18,14 +18,14 @@ from gaby_connectors.ldap.library import (
     LDAPNoSuchAttributeResult,
 )
 from gaby_connectors.ldap.names import GroupName, UserId
-from gaby_connectors.sdk.connector import Toolbox
+from gaby_connectors.sdk.connector import Toolset
 from gaby_connectors.sdk.manifest import ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
-changes = Toolbox()
+changes = Toolset()
 
 
-class Unlocked(BaseModel):
+class UnlockResult(BaseModel):
     user_id: str
     was_locked: bool
     locked_since: str | None
@@ -37,7 +37,7 @@ class PasswordReset(BaseModel):
     handed_over: str
 
 
-class Membership(BaseModel):
+class LdapMembership(BaseModel):
     user_id: str
     group: str
     change: Literal["added", "removed", "none"]
@@ -49,7 +49,7 @@ class Membership(BaseModel):
     ),
     repeatable=True,
 )
-async def unlock_account(directory: Directory, user_id: UserId, call: WriteCall) -> Unlocked:
+async def unlock_account(directory: LdapDirectory, user_id: UserId, call: WriteCall) -> UnlockResult:
     """Unlock an account that was locked after wrong passwords. The password stays as it is."""
     dialect = directory.dialect
 
@@ -64,7 +64,7 @@ async def unlock_account(directory: Directory, user_id: UserId, call: WriteCall)
         return since
 
     since = await directory.run(work)
-    return Unlocked(user_id=user_id, was_locked=since is not None, locked_since=since)
+    return UnlockResult(user_id=user_id, was_locked=since is not None, locked_since=since)
 
 
 @changes.tool(
@@ -77,7 +77,7 @@ async def unlock_account(directory: Directory, user_id: UserId, call: WriteCall)
         idempotent=True,
     )
 )
-async def reset_password(directory: Directory, user_id: UserId, call: WriteCall) -> PasswordReset:
+async def reset_password(directory: LdapDirectory, user_id: UserId, call: WriteCall) -> PasswordReset:
     """Replace a password by a random one that must be changed at the next logon. The new password is never shown."""
     folder = directory.config.handover_folder
     password = secrets.token_urlsafe(18)
@@ -113,7 +113,7 @@ async def reset_password(directory: Directory, user_id: UserId, call: WriteCall)
     ),
     repeatable=True,
 )
-async def add_to_group(directory: Directory, user_id: UserId, group: GroupName, call: WriteCall) -> Membership:
+async def add_to_group(directory: LdapDirectory, user_id: UserId, group: GroupName, call: WriteCall) -> LdapMembership:
     """Make a person a member of a group, which grants everything that the group may do."""
     return await _change_membership(directory, user_id, group, call, MODIFY_ADD)
 
@@ -129,12 +129,16 @@ async def add_to_group(directory: Directory, user_id: UserId, group: GroupName, 
     ),
     repeatable=True,
 )
-async def remove_from_group(directory: Directory, user_id: UserId, group: GroupName, call: WriteCall) -> Membership:
+async def remove_from_group(
+    directory: LdapDirectory, user_id: UserId, group: GroupName, call: WriteCall
+) -> LdapMembership:
     """Take a person out of a group, with everything that the group may do."""
     return await _change_membership(directory, user_id, group, call, MODIFY_DELETE)
 
 
-async def _change_membership(directory: Directory, user_id: str, group: str, call: WriteCall, how: str) -> Membership:
+async def _change_membership(
+    directory: LdapDirectory, user_id: str, group: str, call: WriteCall, how: str
+) -> LdapMembership:
     def work(connection: Connection) -> bool:
         user, found = directory.user(connection, user_id), directory.group(connection, group)
         attribute, value = _member(found, user, user_id)
@@ -150,10 +154,10 @@ async def _change_membership(directory: Directory, user_id: str, group: str, cal
 
     changed = await directory.run(work)
     done = ("added" if how == MODIFY_ADD else "removed") if changed else "none"
-    return Membership(user_id=user_id, group=group, change=done)
+    return LdapMembership(user_id=user_id, group=group, change=done)
 
 
-def _member(group: Found, user: Found, user_id: str) -> tuple[str, str]:
+def _member(group: LdapEntry, user: LdapEntry, user_id: str) -> tuple[str, str]:
     """How this kind of group names its members."""
     kinds = {kind.lower() for kind in texts(group.attributes.get("objectClass"))}
     if "posixgroup" in kinds and "member" not in group.attributes:

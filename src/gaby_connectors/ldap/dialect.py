@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 Attributes = Mapping[str, Any]
 
 
-class Dialect(NamedTuple):
+class LdapDialect(NamedTuple):
     user_class: str
     login: str
     locked: str
@@ -17,15 +17,15 @@ class Dialect(NamedTuple):
     password: str
 
 
-OPENLDAP = Dialect("inetOrgPerson", "uid", "pwdAccountLockedTime", [], ("pwdReset", "TRUE"), "userPassword")
-ACTIVE_DIRECTORY = Dialect("user", "sAMAccountName", "lockoutTime", ["0"], ("pwdLastSet", "0"), "unicodePwd")
+OPENLDAP = LdapDialect("inetOrgPerson", "uid", "pwdAccountLockedTime", [], ("pwdReset", "TRUE"), "userPassword")
+ACTIVE_DIRECTORY = LdapDialect("user", "sAMAccountName", "lockoutTime", ["0"], ("pwdLastSet", "0"), "unicodePwd")
 
 
-def dialect_of(kind: str) -> Dialect:
+def dialect_of(kind: str) -> LdapDialect:
     return ACTIVE_DIRECTORY if kind == "active_directory" else OPENLDAP
 
 
-def encoded_password(dialect: Dialect, password: str) -> str | bytes:
+def encoded_password(dialect: LdapDialect, password: str) -> str | bytes:
     return f'"{password}"'.encode("utf-16-le") if dialect is ACTIVE_DIRECTORY else password
 
 

@@ -31,12 +31,12 @@ ResultT = TypeVar("ResultT")
 Changes = Mapping[str, list[tuple[str, list[str | bytes]]]]
 
 
-class Found(NamedTuple):
+class LdapEntry(NamedTuple):
     dn: str
     attributes: Attributes
 
 
-class Directory(Backend):
+class LdapDirectory(Backend):
     config: LdapConfig
 
     def __init__(self, config: LdapConfig) -> None:
@@ -52,7 +52,9 @@ class Directory(Backend):
 
         return await asyncio.to_thread(working)
 
-    def search(self, connection: Connection, filter_text: str, attributes: list[str], limit: int = 50) -> list[Found]:
+    def search(
+        self, connection: Connection, filter_text: str, attributes: list[str], limit: int = 50
+    ) -> list[LdapEntry]:
         with suppress(LDAPSizeLimitExceededResult):
             _library(connection).search(
                 self.config.base_dn,
@@ -63,21 +65,21 @@ class Directory(Backend):
                 get_operational_attributes=True,
             )
         entries = cast("list[dict[str, Any]]", connection.response or [])
-        return [Found(str(e["dn"]), e["raw_attributes"]) for e in entries if e.get("type") == "searchResEntry"]
+        return [LdapEntry(str(e["dn"]), e["raw_attributes"]) for e in entries if e.get("type") == "searchResEntry"]
 
-    def user(self, connection: Connection, user_id: str) -> Found:
+    def user(self, connection: Connection, user_id: str) -> LdapEntry:
         name = escape_filter_chars(user_id)
         found = self.search(
             connection, f"(&(objectClass={self.dialect.user_class})({self.dialect.login}={name}))", ["*"], 2
         )
         return _only(found, "user")
 
-    def group(self, connection: Connection, group: str) -> Found:
+    def group(self, connection: Connection, group: str) -> LdapEntry:
         name = escape_filter_chars(group)
         kinds = "(|(objectClass=groupOfNames)(objectClass=group)(objectClass=posixGroup))"
         return _only(self.search(connection, f"(&{kinds}(cn={name}))", ["*"], 2), "group")
 
-    def groups_of(self, connection: Connection, user: Found, user_id: str) -> list[Found]:
+    def groups_of(self, connection: Connection, user: LdapEntry, user_id: str) -> list[LdapEntry]:
         dn, name = escape_filter_chars(user.dn), escape_filter_chars(user_id)
         return self.search(
             connection, f"(|(member={dn})(uniqueMember={dn})(memberUid={name}))", ["cn", "description"], 500
@@ -143,7 +145,7 @@ def _close(connection: Connection) -> None:
         socket.close()
 
 
-def _only(found: list[Found], what: str) -> Found:
+def _only(found: list[LdapEntry], what: str) -> LdapEntry:
     if not found:
         raise not_found(f"There is no such {what}.")
     if len(found) > 1:

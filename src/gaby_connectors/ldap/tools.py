@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field
 
 from gaby_connectors.ldap.changes import changes
 from gaby_connectors.ldap.config import LdapConfig
-from gaby_connectors.ldap.dialect import Dialect, first, texts
-from gaby_connectors.ldap.directory import Directory, Found
+from gaby_connectors.ldap.dialect import LdapDialect, first, texts
+from gaby_connectors.ldap.directory import LdapDirectory, LdapEntry
 from gaby_connectors.ldap.library import (
     Connection,
     escape_filter_chars,
@@ -41,11 +41,11 @@ class Person(BaseModel):
     password_changed_at: str | None
 
 
-class People(BaseModel):
+class LdapUserList(BaseModel):
     users: list[Person]
 
 
-class PersonFound(BaseModel):
+class LdapUserLookup(BaseModel):
     user: Person
 
 
@@ -55,7 +55,7 @@ class Group(BaseModel):
     description: str | None
 
 
-class Groups(BaseModel):
+class LdapGroupList(BaseModel):
     user_id: str
     groups: list[Group]
 
@@ -65,7 +65,7 @@ connector = Connector(
     version="1.0.0",
     instructions="A directory of people and groups. Find a person with find_users; use the user_id it gives elsewhere.",
     config=LdapConfig,
-    backend=Directory,
+    backend=LdapDirectory,
 )
 
 
@@ -80,19 +80,19 @@ connector = Connector(
     more="Search for more of the name.",
 )
 async def find_users(
-    directory: Directory,
+    directory: LdapDirectory,
     query: Annotated[str, Field(min_length=2, max_length=200, description="A mail address, login or part of a name.")],
     limit: Annotated[int, Field(ge=1, le=100, description="How many to give at most.")] = 20,
-) -> People:
+) -> LdapUserList:
     """Find people by mail address, login or name, with whether their account is locked."""
     text = escape_filter_chars(query.strip())
     dialect = directory.dialect
     fits = f"(|(mail={text})({dialect.login}={text})(cn=*{text}*)(displayName=*{text}*))"
 
-    def work(connection: Connection) -> list[Found]:
+    def work(connection: Connection) -> list[LdapEntry]:
         return directory.search(connection, f"(&(objectClass={dialect.user_class}){fits})", ["*"], limit)
 
-    return People(users=[_person(dialect, found) for found in await directory.run(work)])
+    return LdapUserList(users=[_person(dialect, found) for found in await directory.run(work)])
 
 
 @connector.tool(
@@ -104,17 +104,17 @@ async def find_users(
         cache=False,
     )
 )
-async def get_user(directory: Directory, user_id: UserId) -> PersonFound:
+async def get_user(directory: LdapDirectory, user_id: UserId) -> LdapUserLookup:
     """Show one person: name, mail, whether the account is locked and since when, whether the password must change."""
     found = await directory.run(lambda connection: directory.user(connection, user_id))
-    return PersonFound(user=_person(directory.dialect, found))
+    return LdapUserLookup(user=_person(directory.dialect, found))
 
 
 @connector.tool(ToolManifest(scope="read", path="users/{user_id}/groups", results={"groups[].dn": _SYSTEM}))
-async def list_user_groups(directory: Directory, user_id: UserId) -> Groups:
+async def list_user_groups(directory: LdapDirectory, user_id: UserId) -> LdapGroupList:
     """List the groups that a person is a member of."""
 
-    def work(connection: Connection) -> list[Found]:
+    def work(connection: Connection) -> list[LdapEntry]:
         return directory.groups_of(connection, directory.user(connection, user_id), user_id)
 
     found = await directory.run(work)
@@ -122,10 +122,10 @@ async def list_user_groups(directory: Directory, user_id: UserId) -> Groups:
         Group(name=first(f.attributes, "cn") or f.dn, dn=f.dn, description=first(f.attributes, "description"))
         for f in found
     ]
-    return Groups(user_id=user_id, groups=sorted(groups, key=lambda group: group.name))
+    return LdapGroupList(user_id=user_id, groups=sorted(groups, key=lambda group: group.name))
 
 
-def _person(dialect: Dialect, found: Found) -> Person:
+def _person(dialect: LdapDialect, found: LdapEntry) -> Person:
     locked = first(found.attributes, dialect.locked)
     is_locked = locked is not None and locked not in _NEVER
     flag, value = dialect.must_change

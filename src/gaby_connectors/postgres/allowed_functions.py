@@ -15,7 +15,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from gaby_connectors.postgres.statement import Name, Statement
+from gaby_connectors.postgres.statement import Name, ParsedQuery
 from gaby_connectors.sdk.errors import ToolError, denied
 
 _VOLATILE = (
@@ -35,7 +35,7 @@ _QUERY = files(__package__ or "").joinpath("allowed.sql").read_bytes()
 
 
 async def check_allowed(
-    connection: AsyncConnection[tuple[Any, ...]], statement: Statement, named: tuple[str, ...]
+    connection: AsyncConnection[tuple[Any, ...]], statement: ParsedQuery, named: tuple[str, ...]
 ) -> None:
     """`named` are the functions that the operator allows, as schema.name."""
     cursor = await connection.execute(

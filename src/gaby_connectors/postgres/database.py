@@ -18,24 +18,24 @@ from gaby_connectors.postgres.allowed_functions import check_allowed
 from gaby_connectors.postgres.config import PostgresConfig
 from gaby_connectors.postgres.conninfo import pinned_conninfo
 from gaby_connectors.postgres.statement import parse_query
+from gaby_connectors.sdk.address_guard import AddressNotAllowed, from_environment
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, denied, invalid, transient
 from gaby_connectors.sdk.manifest import ErrorKind
-from gaby_connectors.sdk.outside_addresses import AddressRefused, from_environment
 
 _BATCH = 50
 _MOST_BYTES = 400_000
 _AS_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz", "interval", "numeric", "money")
 
 
-class AsText(Loader):
+class TextLoader(Loader):
     """Keeps the server's own spelling: not every value of these types has one in Python, `infinity` for instance."""
 
     def load(self, data: Buffer) -> str:
         return bytes(data).decode("utf-8", "replace")
 
 
-class Rows(NamedTuple):
+class QueryRows(NamedTuple):
     columns: list[str]
     rows: list[list[Any]]
     complete: bool
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
 class PostgresDatabase(Backend):
     config: PostgresConfig
 
-    async def ask(self, query: str, limit: int) -> Rows:
+    async def ask(self, query: str, limit: int) -> QueryRows:
         """The rows of somebody's own query."""
         statement = parse_query(query)
         async with self._reading() as connection:
@@ -74,7 +74,7 @@ class PostgresDatabase(Backend):
 
     def explain(self, error: Exception) -> Exception:
         match error:
-            case AddressRefused():
+            case AddressNotAllowed():
                 return denied(str(error))
             case errors.QueryCanceled() | TimeoutError():
                 return ToolError(
@@ -101,7 +101,7 @@ class PostgresDatabase(Backend):
             )
             async with connection:
                 for name in _AS_TEXT:
-                    connection.adapters.register_loader(name, AsText)
+                    connection.adapters.register_loader(name, TextLoader)
                 await connection.set_read_only(True)
                 await self._refuse_superuser(connection)
                 yield connection
@@ -117,7 +117,7 @@ class PostgresDatabase(Backend):
                 )
 
 
-async def _fetched(connection: AsyncConnection[tuple[Any, ...]], limit: int) -> Rows:
+async def _fetched(connection: AsyncConnection[tuple[Any, ...]], limit: int) -> QueryRows:
     rows: list[list[Any]] = []
     used = 0
     columns: list[str] = []
@@ -126,13 +126,13 @@ async def _fetched(connection: AsyncConnection[tuple[Any, ...]], limit: int) -> 
         columns = [column.name for column in cursor.description or ()]
         batch = await cursor.fetchall()
         if not batch:
-            return Rows(columns, rows, complete=True)
+            return QueryRows(columns, rows, complete=True)
         for row in batch:
             used += sum(len(str(value)) for value in row)
             if used > _MOST_BYTES and rows:
-                return Rows(columns, rows, complete=False)
+                return QueryRows(columns, rows, complete=False)
             rows.append([plain(value) for value in row])
-    return Rows(columns, rows[:limit], complete=False)
+    return QueryRows(columns, rows[:limit], complete=False)
 
 
 def plain(value: Any) -> Any:

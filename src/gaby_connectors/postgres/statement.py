@@ -38,7 +38,7 @@ _LIBRARY: Any = pgparse
 
 
 @dataclass(frozen=True)
-class Statement:
+class ParsedQuery:
     sql: bytes
     functions: frozenset[Name]
     operators: frozenset[Name]
@@ -47,7 +47,7 @@ class Statement:
     """What stands behind a dot. To Postgres, `orders.total` may also mean `total(orders)`."""
 
 
-def parse_query(text: str) -> Statement:
+def parse_query(text: str) -> ParsedQuery:
     """Raises unless it is exactly one query that only reads, as far as its syntax tells."""
     sql = text.strip().removesuffix(";").encode("utf-8", "replace")
     if not sql or b"\0" in sql:
@@ -64,7 +64,7 @@ def parse_query(text: str) -> Statement:
     return _statement(sql, statements[0]["stmt"])
 
 
-def _statement(sql: bytes, tree: Mapping[str, Any]) -> Statement:
+def _statement(sql: bytes, tree: Mapping[str, Any]) -> ParsedQuery:
     functions: set[Name] = set()
     operators: set[Name] = set()
     types: set[str] = set()
@@ -81,7 +81,7 @@ def _statement(sql: bytes, tree: Mapping[str, Any]) -> Statement:
             fields |= set(_name(node["fields"])[1:])
         elif kind == "A_Indirection":
             fields |= set(_name(node["indirection"]))
-    return Statement(sql, frozenset(functions), frozenset(operators), frozenset(types), frozenset(fields))
+    return ParsedQuery(sql, frozenset(functions), frozenset(operators), frozenset(types), frozenset(fields))
 
 
 def _check_syntax(kind: str, node: Mapping[str, Any]) -> None:

@@ -62,14 +62,14 @@ class TableDetail(BaseModel):
     constraints: list[str]
 
 
-class Result(BaseModel):
+class QueryResult(BaseModel):
     columns: list[str]
     rows: list[list[Any]]
     row_count: int
     complete: bool
 
 
-class Plan(BaseModel):
+class QueryPlan(BaseModel):
     plan: Any
 
 
@@ -152,13 +152,13 @@ async def query(
     database: PostgresDatabase,
     sql: Sql,
     limit: Annotated[int, Field(ge=1, le=10_000, description="How many rows to give at most.")] = 100,
-) -> Result:
+) -> QueryResult:
     """Ask the database a question in SQL. Only reading is possible, for a limited time and number of rows."""
     found = await database.ask(sql, min(limit, database.config.rows))
-    return Result(columns=found.columns, rows=found.rows, row_count=len(found.rows), complete=found.complete)
+    return QueryResult(columns=found.columns, rows=found.rows, row_count=len(found.rows), complete=found.complete)
 
 
 @connector.tool(ToolManifest(scope="read", path="explain"))
-async def explain(database: PostgresDatabase, sql: Sql) -> Plan:
+async def explain(database: PostgresDatabase, sql: Sql) -> QueryPlan:
     """Show how Postgres would run a query, without running it."""
-    return Plan(plan=await database.explain_query(sql))
+    return QueryPlan(plan=await database.explain_query(sql))

@@ -32,7 +32,7 @@ class Sample(BaseModel):
     value: str
 
 
-class Samples(BaseModel):
+class QuerySamples(BaseModel):
     type: str
     samples: list[Sample]
     series: int
@@ -89,7 +89,7 @@ connector = Connector(
 
 
 @connector.tool(ToolManifest(scope="read", path="query", cache=False), more="Aggregate, or add label matchers.")
-async def query(prometheus: Prometheus, promql: Query, time: Time | None = None) -> Samples:
+async def query(prometheus: Prometheus, promql: Query, time: Time | None = None) -> QuerySamples:
     """Ask for values at one moment, now if none is given."""
     at = _moment(time).timestamp() if time is not None else None
     found = await prometheus.ask("query", query=promql, time=at, timeout=f"{prometheus.config.seconds:g}s")
@@ -98,7 +98,7 @@ async def query(prometheus: Prometheus, promql: Query, time: Time | None = None)
     if kind == "matrix":
         raise invalid("Bad arguments: `promql` asks for a range of time; use query_range.")
     samples = [Sample(labels=row["metric"], time=row["value"][0], value=str(row["value"][1])) for row in rows]
-    return Samples(type=kind, samples=samples[:MOST_SERIES], series=len(samples))
+    return QuerySamples(type=kind, samples=samples[:MOST_SERIES], series=len(samples))
 
 
 @connector.tool(ToolManifest(scope="read", path="query_range", cache=False), more="Aggregate, or use a larger step.")

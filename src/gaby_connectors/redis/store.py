@@ -24,7 +24,7 @@ MOST_ITEMS = 500
 MOST_BYTES = 60_000
 
 
-class Store(Backend):
+class RedisStore(Backend):
     config: RedisConfig
 
     def __init__(self, config: RedisConfig) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from gaby_connectors.redis.config import RedisConfig
-from gaby_connectors.redis.reading import read
-from gaby_connectors.redis.store import Store, text
+from gaby_connectors.redis.key_values import read
+from gaby_connectors.redis.store import RedisStore, text
 from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.errors import not_found
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
@@ -25,7 +25,7 @@ class KeyValue(BaseModel):
     complete: bool
 
 
-class Keys(BaseModel):
+class RedisKeys(BaseModel):
     keys: list[str]
     next_cursor: str | None
 
@@ -36,16 +36,16 @@ class TimeToLive(BaseModel):
     ttl_seconds: int | None
 
 
-class Info(BaseModel):
+class RedisInfo(BaseModel):
     info: dict[str, str]
 
 
-class Removed(BaseModel):
+class KeyRemoval(BaseModel):
     key: str
     type: str
 
 
-class Expiring(BaseModel):
+class KeyExpiry(BaseModel):
     key: str
     ttl_seconds: int
     before_seconds: int | None
@@ -56,7 +56,7 @@ connector = Connector(
     version="1.0.0",
     instructions="A Redis or Valkey server. Find keys with scan_keys, then look at them with read_key.",
     config=RedisConfig,
-    backend=Store,
+    backend=RedisStore,
 )
 
 
@@ -64,7 +64,7 @@ connector = Connector(
     ToolManifest(scope="read", path="keys/read", results={"type": _SYSTEM, "size": _SYSTEM, "ttl_seconds": _SYSTEM}),
     more="The key holds more than can be shown.",
 )
-async def read_key(store: Store, key: Key) -> KeyValue:
+async def read_key(store: RedisStore, key: Key) -> KeyValue:
     """Show a key of any type: text, list, set, hash, sorted set or stream, with its size and time to live."""
     found = await read(store, key)
     return KeyValue(
@@ -79,11 +79,11 @@ async def read_key(store: Store, key: Key) -> KeyValue:
 
 @connector.tool(ToolManifest(scope="read", path="keys/scan"), more="Go on with `cursor`.")
 async def scan_keys(
-    store: Store,
+    store: RedisStore,
     pattern: Annotated[str, Field(min_length=1, max_length=200, description="Such as session:*; * is anything.")] = "*",
     count: Annotated[int, Field(ge=1, le=1000, description="About how many keys to give.")] = 100,
     cursor: Annotated[str, Field(pattern=r"^\d{1,20}$", description="Where to go on, from an earlier answer.")] = "0",
-) -> Keys:
+) -> RedisKeys:
     """Find keys by a pattern, in portions that do not hold up the server."""
     found: list[str] = []
     for _ in range(50):
@@ -91,11 +91,11 @@ async def scan_keys(
         found += portion
         if cursor == "0" or len(found) >= count:
             break
-    return Keys(keys=found, next_cursor=None if cursor == "0" else cursor)
+    return RedisKeys(keys=found, next_cursor=None if cursor == "0" else cursor)
 
 
 @connector.tool(ToolManifest(scope="read", path="keys/ttl", cache=False, results={"ttl_seconds": _SYSTEM}))
-async def ttl(store: Store, key: Key) -> TimeToLive:
+async def ttl(store: RedisStore, key: Key) -> TimeToLive:
     """Tell whether a key is there and how many seconds it has left; none means that it stays."""
     exists = bool(await store.run("EXISTS", key))
     return TimeToLive(key=key, exists=exists, ttl_seconds=await _ttl(store, key) if exists else None)
@@ -103,14 +103,14 @@ async def ttl(store: Store, key: Key) -> TimeToLive:
 
 @connector.tool(ToolManifest(scope="read", path="info", cache=False, results={"info.*": _SYSTEM}))
 async def info(
-    store: Store,
+    store: RedisStore,
     section: Annotated[
         str, Field(pattern=r"^[a-z]{3,20}$", description="server, clients, memory, stats, replication or keyspace.")
     ] = "memory",
-) -> Info:
+) -> RedisInfo:
     """Show what the server says about itself: memory, clients, replication, number of keys."""
     found: dict[Any, Any] = await store.run("INFO", section)
-    return Info(info={text(name): text(value) for name, value in found.items()})
+    return RedisInfo(info={text(name): text(value) for name, value in found.items()})
 
 
 @connector.tool(
@@ -119,14 +119,14 @@ async def info(
     ),
     repeatable=True,
 )
-async def delete_key(store: Store, key: Key, call: WriteCall) -> Removed:
+async def delete_key(store: RedisStore, key: Key, call: WriteCall) -> KeyRemoval:
     """Delete one key for good."""
     kind = text(await store.run("TYPE", key))
     if kind == "none":
         raise not_found("There is no such key.")
     if not call.dry_run:
         await store.run("UNLINK", key)
-    return Removed(key=key, type=kind)
+    return KeyRemoval(key=key, type=kind)
 
 
 @connector.tool(
@@ -140,25 +140,25 @@ async def delete_key(store: Store, key: Key, call: WriteCall) -> Removed:
     )
 )
 async def expire_key(
-    store: Store,
+    store: RedisStore,
     key: Key,
     ttl_seconds: Annotated[int, Field(ge=1, le=31_536_000, description="After how many seconds it goes away.")],
     call: WriteCall,
-) -> Expiring:
+) -> KeyExpiry:
     """Let one key expire after some seconds."""
     if not await store.run("EXISTS", key):
         raise not_found("There is no such key.")
     before = await _ttl(store, key)
     if not call.dry_run:
         await store.run("EXPIRE", key, ttl_seconds)
-    return Expiring(key=key, ttl_seconds=ttl_seconds, before_seconds=before)
+    return KeyExpiry(key=key, ttl_seconds=ttl_seconds, before_seconds=before)
 
 
-async def _scan(store: Store, pattern: str, cursor: str, count: int) -> tuple[str, list[str]]:
+async def _scan(store: RedisStore, pattern: str, cursor: str, count: int) -> tuple[str, list[str]]:
     following, keys = await store.run("SCAN", cursor, "MATCH", pattern, "COUNT", max(count, 100))
     return text(following), [text(key) for key in keys]
 
 
-async def _ttl(store: Store, key: str) -> int | None:
+async def _ttl(store: RedisStore, key: str) -> int | None:
     left = int(await store.run("TTL", key))
     return left if left >= 0 else None

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import UserId, connector
-from gaby_connectors.sample_company.company import Company, Row, done_before
+from gaby_connectors.sample_company.company import CompanyBackend, Row, done_before
 from gaby_connectors.sdk.errors import conflict, invalid
 from gaby_connectors.sdk.manifest import Autonomy, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
@@ -13,13 +13,13 @@ from gaby_connectors.sdk.tool import WriteCall
 GroupId = Annotated[str, Field(description="A group's id, such as grp_011.", pattern=r"^grp_\d{3,}$")]
 
 
-class UserChanged(BaseModel):
+class UserChangeResult(BaseModel):
     user_id: str
     status: str
     done: str
 
 
-class MembershipChanged(BaseModel):
+class MembershipChangeResult(BaseModel):
     user_id: str
     group_id: str
     done: str
@@ -36,12 +36,14 @@ class MembershipChanged(BaseModel):
     ),
     repeatable=True,
 )
-async def unlock_user(company: Company, user_id: UserId, call: WriteCall) -> UserChanged:
+async def unlock_user(company: CompanyBackend, user_id: UserId, call: WriteCall) -> UserChangeResult:
     """Unlock a user who was locked out after failed logins. The password stays as it is."""
     row = _existing(company, user_id)
     if row["locked_at"] is None:
-        return UserChanged(user_id=user_id, status=row["status"], done="The user was not locked.")
-    result = UserChanged(user_id=user_id, status="active", done=f"Unlocked; it was locked since {row['locked_at']}.")
+        return UserChangeResult(user_id=user_id, status=row["status"], done="The user was not locked.")
+    result = UserChangeResult(
+        user_id=user_id, status="active", done=f"Unlocked; it was locked since {row['locked_at']}."
+    )
     return company.effect(
         "unlock_user",
         call,
@@ -62,10 +64,12 @@ async def unlock_user(company: Company, user_id: UserId, call: WriteCall) -> Use
     ),
     repeatable=True,
 )
-async def reset_mfa(company: Company, user_id: UserId, call: WriteCall) -> UserChanged:
+async def reset_mfa(company: CompanyBackend, user_id: UserId, call: WriteCall) -> UserChangeResult:
     """Remove a user's second factor, so that a new one is set up at the next login. Check who is asking first."""
     row = _existing(company, user_id)
-    result = UserChanged(user_id=user_id, status=row["status"], done="A new second factor is set up at next login.")
+    result = UserChangeResult(
+        user_id=user_id, status=row["status"], done="A new second factor is set up at next login."
+    )
     return company.effect("reset_mfa", call, result, ("UPDATE users SET mfa = 'to_be_set_up' WHERE id = ?", user_id))
 
 
@@ -81,10 +85,12 @@ async def reset_mfa(company: Company, user_id: UserId, call: WriteCall) -> UserC
     ),
     repeatable=True,
 )
-async def add_user_to_group(company: Company, user_id: UserId, group_id: GroupId, call: WriteCall) -> MembershipChanged:
+async def add_user_to_group(
+    company: CompanyBackend, user_id: UserId, group_id: GroupId, call: WriteCall
+) -> MembershipChangeResult:
     """Give a user everything that a group of the same account may do."""
     group = _group_of_the_same_account(company, user_id, group_id)
-    result = MembershipChanged(user_id=user_id, group_id=group_id, done=f"Added; this grants {group['grants']}.")
+    result = MembershipChangeResult(user_id=user_id, group_id=group_id, done=f"Added; this grants {group['grants']}.")
     return company.effect(
         "add_user_to_group",
         call,
@@ -106,11 +112,11 @@ async def add_user_to_group(company: Company, user_id: UserId, group_id: GroupId
     repeatable=True,
 )
 async def remove_user_from_group(
-    company: Company, user_id: UserId, group_id: GroupId, call: WriteCall
-) -> MembershipChanged:
+    company: CompanyBackend, user_id: UserId, group_id: GroupId, call: WriteCall
+) -> MembershipChangeResult:
     """Take away from a user what a group may do."""
     group = _group_of_the_same_account(company, user_id, group_id)
-    result = MembershipChanged(user_id=user_id, group_id=group_id, done=f"Removed; this takes {group['grants']}.")
+    result = MembershipChangeResult(user_id=user_id, group_id=group_id, done=f"Removed; this takes {group['grants']}.")
     return company.effect(
         "remove_user_from_group",
         call,
@@ -130,15 +136,15 @@ async def remove_user_from_group(
         idempotent=True,
         owner_argument="user_id",
     ),
-    lookup=done_before(UserChanged),
+    lookup=done_before(UserChangeResult),
 )
-async def delete_user(company: Company, user_id: UserId, call: WriteCall) -> UserChanged:
+async def delete_user(company: CompanyBackend, user_id: UserId, call: WriteCall) -> UserChangeResult:
     """Delete a user for good: name, logins and memberships. It cannot be undone."""
     row = _existing(company, user_id)
     if row["role"] == "owner":
         raise invalid("The owner of an account cannot be deleted. Make somebody else the owner first.")
     gone = f"{user_id}@deleted.example"
-    result = UserChanged(user_id=user_id, status="deleted", done="Deleted for good.")
+    result = UserChangeResult(user_id=user_id, status="deleted", done="Deleted for good.")
     return company.effect(
         "delete_user",
         call,
@@ -149,7 +155,7 @@ async def delete_user(company: Company, user_id: UserId, call: WriteCall) -> Use
     )
 
 
-def _group_of_the_same_account(company: Company, user_id: str, group_id: str) -> Row:
+def _group_of_the_same_account(company: CompanyBackend, user_id: str, group_id: str) -> Row:
     user = _existing(company, user_id)
     group = company.row("group", "SELECT * FROM groups WHERE id = ?", group_id)
     if group["account_id"] != user["account_id"]:
@@ -157,7 +163,7 @@ def _group_of_the_same_account(company: Company, user_id: str, group_id: str) ->
     return group
 
 
-def _existing(company: Company, user_id: str) -> Row:
+def _existing(company: CompanyBackend, user_id: str) -> Row:
     row = company.row("user", "SELECT * FROM users WHERE id = ?", user_id)
     if row["status"] == "deleted":
         raise conflict("This user was deleted.")

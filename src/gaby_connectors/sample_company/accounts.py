@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import AccountId, Limit, connector, minted, written
-from gaby_connectors.sample_company.company import Company, Row
+from gaby_connectors.sample_company.company import CompanyBackend, Row
 from gaby_connectors.sdk.manifest import ToolManifest
 
 _ACCOUNT = minted("accounts[]", "id", "plan", "region", "status", "status_reason", "created_at") | written(
@@ -25,7 +25,7 @@ class Account(BaseModel):
     created_at: str
 
 
-class Accounts(BaseModel):
+class AccountList(BaseModel):
     accounts: list[Account]
 
 
@@ -56,10 +56,10 @@ class AccountDetail(BaseModel):
     )
 )
 async def search_accounts(
-    company: Company,
+    company: CompanyBackend,
     query: Annotated[str, Field(min_length=2, max_length=200, description="Part of a name or of a domain.")],
     limit: Limit = 20,
-) -> Accounts:
+) -> AccountList:
     """Find customers' accounts by name or by the domain of their e-mail addresses."""
     found = company.rows(
         "SELECT * FROM accounts WHERE instr(lower(name), lower(?1)) OR instr(lower(?1), domain) "
@@ -67,7 +67,7 @@ async def search_accounts(
         query.strip(),
         limit,
     )
-    return Accounts(accounts=[Account(**row) for row in found])
+    return AccountList(accounts=[Account(**row) for row in found])
 
 
 @connector.tool(
@@ -80,7 +80,7 @@ async def search_accounts(
         owner_argument="account_id",
     )
 )
-async def get_account(company: Company, account_id: AccountId) -> AccountDetail:
+async def get_account(company: CompanyBackend, account_id: AccountId) -> AccountDetail:
     """Show an account: plan, region, whether it is suspended and why, its limits and use, and single sign-on."""
     account = company.row("account", "SELECT * FROM accounts WHERE id = ?", account_id)
     usage = company.rows(
@@ -94,7 +94,7 @@ async def get_account(company: Company, account_id: AccountId) -> AccountDetail:
     )
 
 
-def _sso(company: Company, row: Row) -> SingleSignOn:
+def _sso(company: CompanyBackend, row: Row) -> SingleSignOn:
     return SingleSignOn(
         provider=row["provider"],
         enforced=bool(row["enforced"]),

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from gaby_connectors.sample_company.company import Company
+from gaby_connectors.sample_company.company import CompanyBackend
 from gaby_connectors.sample_company.config import SampleCompanyConfig
 from gaby_connectors.sdk.connector import Connector
 from gaby_connectors.sdk.manifest import ResultLabel
@@ -18,7 +18,7 @@ connector = Connector(
         "and compare times with deploys, agent releases and incidents."
     ),
     config=SampleCompanyConfig,
-    backend=Company,
+    backend=CompanyBackend,
 )
 
 AccountId = Annotated[str, Field(description="An account's id, such as acc_01.", pattern=r"^acc_\d{2,}$")]

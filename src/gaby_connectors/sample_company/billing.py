@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import AccountId, connector, minted, written
-from gaby_connectors.sample_company.company import Company, done_before
+from gaby_connectors.sample_company.company import CompanyBackend, done_before
 from gaby_connectors.sdk.errors import conflict, invalid
 from gaby_connectors.sdk.manifest import ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
@@ -53,7 +53,7 @@ class Charges(BaseModel):
     charges: list[Charge]
 
 
-class Refunded(BaseModel):
+class RefundResult(BaseModel):
     refund_id: str
     charge_id: str
     amount_cents: int
@@ -69,7 +69,7 @@ class Refunded(BaseModel):
         owner={"invoices[]": "owner_email"},
     )
 )
-async def list_invoices(company: Company, account_id: AccountId) -> Invoices:
+async def list_invoices(company: CompanyBackend, account_id: AccountId) -> Invoices:
     """Show the invoices of an account, the newest first, with what is paid and what is overdue."""
     found = company.rows(
         "SELECT i.*, a.owner_email FROM invoices i JOIN accounts a ON a.id = i.account_id "
@@ -102,7 +102,7 @@ async def list_invoices(company: Company, account_id: AccountId) -> Invoices:
         owner={"charges[]": "owner_email"},
     )
 )
-async def list_charges(company: Company, account_id: AccountId) -> Charges:
+async def list_charges(company: CompanyBackend, account_id: AccountId) -> Charges:
     """Show what was charged to an account's card: amounts, attempts, failures, refunds and the payment request."""
     found = company.rows(_CHARGES + "WHERE c.account_id = ? ORDER BY c.created_at DESC, c.id DESC", account_id)
     return Charges(charges=[Charge(**row) for row in found])
@@ -120,15 +120,15 @@ async def list_charges(company: Company, account_id: AccountId) -> Charges:
         owner_argument="charge_id",
         results={"refund_id": ResultLabel.CREATED} | minted("", "charge_id", "amount_cents", "currency", "left_cents"),
     ),
-    lookup=done_before(Refunded),
+    lookup=done_before(RefundResult),
 )
 async def refund_charge(
-    company: Company,
+    company: CompanyBackend,
     charge_id: ChargeId,
     amount_cents: Annotated[int, Field(gt=0, le=10_000_000, description="How much to pay back, in cents.")],
     reason: Annotated[str, Field(min_length=3, max_length=500, description="Why, for the books.")],
     call: WriteCall,
-) -> Refunded:
+) -> RefundResult:
     """Pay back a charge, or a part of it, to the card it came from."""
     charge = Charge(**company.row("charge", _CHARGES + "WHERE c.id = ?", charge_id))
     if charge.status != "succeeded":
@@ -137,7 +137,7 @@ async def refund_charge(
     if amount_cents > left:
         raise invalid(f"Bad arguments: `amount_cents`: only {left} of this charge can still be paid back.")
     number = company.rows("SELECT count(*) + 1 AS n FROM refunds")[0]["n"]
-    result = Refunded(
+    result = RefundResult(
         refund_id=f"ref_{number:03}",
         charge_id=charge_id,
         amount_cents=amount_cents,

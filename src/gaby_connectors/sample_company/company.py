@@ -23,7 +23,7 @@ Row = dict[str, Any]
 Value = str | int | None
 
 
-class Company(Backend):
+class CompanyBackend(Backend):
     config: SampleCompanyConfig
 
     def __init__(self, config: SampleCompanyConfig) -> None:
@@ -110,7 +110,7 @@ def found_company(path: Path, now: datetime) -> None:
 def done_before(model: type[ResultT]) -> Lookup:
     """Finds what a call that was cut off has done: the company notes the key together with the effect."""
 
-    async def lookup(company: Company, key: str) -> BaseModel | None:
+    async def lookup(company: CompanyBackend, key: str) -> BaseModel | None:
         found = company.rows("SELECT result FROM effects WHERE key = ?", key)
         return model.model_validate_json(found[0]["result"]) if found else None
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import Limit, TicketId, connector, minted, written
-from gaby_connectors.sample_company.company import Company, done_before
+from gaby_connectors.sample_company.company import CompanyBackend, done_before
 from gaby_connectors.sdk.manifest import Audience, ResultLabel, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
@@ -24,7 +24,7 @@ class Ticket(BaseModel):
     created_at: str
 
 
-class Tickets(BaseModel):
+class SampleTicketList(BaseModel):
     tickets: list[Ticket]
 
 
@@ -39,12 +39,12 @@ class TicketDetail(BaseModel):
     notes: list[Note]
 
 
-class Noted(BaseModel):
+class NoteResult(BaseModel):
     ticket_id: str
     note_id: int
 
 
-class Sent(BaseModel):
+class SentMail(BaseModel):
     email_id: int
     to: str
 
@@ -54,17 +54,17 @@ class Sent(BaseModel):
     more="Search for a rarer word.",
 )
 async def search_tickets(
-    company: Company,
+    company: CompanyBackend,
     query: Annotated[str, Field(min_length=2, max_length=200, description="A word of the subject or the text.")],
     limit: Limit = 20,
-) -> Tickets:
+) -> SampleTicketList:
     """Find tickets of any customer by a word in them: useful to see whether others have the same problem."""
     found = company.rows(
         "SELECT * FROM tickets WHERE instr(lower(subject || ' ' || body), lower(?1)) ORDER BY created_at DESC LIMIT ?2",
         query.strip(),
         limit,
     )
-    return Tickets(tickets=[Ticket(**row) for row in found])
+    return SampleTicketList(tickets=[Ticket(**row) for row in found])
 
 
 @connector.tool(
@@ -75,7 +75,7 @@ async def search_tickets(
         owner={"ticket": "requester_email"},
     )
 )
-async def get_ticket(company: Company, ticket_id: TicketId) -> TicketDetail:
+async def get_ticket(company: CompanyBackend, ticket_id: TicketId) -> TicketDetail:
     """Show one ticket with its internal notes."""
     row = company.row("ticket", "SELECT * FROM tickets WHERE id = ?", ticket_id)
     notes = company.rows("SELECT author, text, created_at FROM notes WHERE ticket_id = ? ORDER BY id", ticket_id)
@@ -94,21 +94,21 @@ async def get_ticket(company: Company, ticket_id: TicketId) -> TicketDetail:
         idempotent=True,
         results={"note_id": ResultLabel.CREATED},
     ),
-    lookup=done_before(Noted),
+    lookup=done_before(NoteResult),
 )
 async def add_note(
-    company: Company,
+    company: CompanyBackend,
     ticket_id: TicketId,
     text: Annotated[str, Field(min_length=1, max_length=5000, description="What colleagues should know.")],
     call: WriteCall,
-) -> Noted:
+) -> NoteResult:
     """Add an internal note to a ticket. Only colleagues see it, never the customer."""
     _ = company.row("ticket", "SELECT id FROM tickets WHERE id = ?", ticket_id)
     number = company.rows("SELECT coalesce(max(id), 0) + 1 AS n FROM notes")[0]["n"]
     return company.effect(
         "add_note",
         call,
-        Noted(ticket_id=ticket_id, note_id=number),
+        NoteResult(ticket_id=ticket_id, note_id=number),
         ("INSERT INTO notes VALUES (?, ?, 'gaby', ?, ?)", number, ticket_id, text, company.stamp()),
     )
 
@@ -123,10 +123,10 @@ async def add_note(
         idempotent=True,
         results={"email_id": ResultLabel.CREATED},
     ),
-    lookup=done_before(Sent),
+    lookup=done_before(SentMail),
 )
 async def send_email(
-    company: Company,
+    company: CompanyBackend,
     to: Annotated[
         str,
         Field(
@@ -139,12 +139,12 @@ async def send_email(
     subject: Annotated[str, Field(min_length=1, max_length=200, description="The subject line.")],
     body: Annotated[str, Field(min_length=1, max_length=20_000, description="The text of the mail.")],
     call: WriteCall,
-) -> Sent:
+) -> SentMail:
     """Send an e-mail in the name of Lanternfish's support. It cannot be taken back."""
     number = company.rows("SELECT coalesce(max(id), 0) + 1 AS n FROM emails")[0]["n"]
     return company.effect(
         "send_email",
         call,
-        Sent(email_id=number, to=to),
+        SentMail(email_id=number, to=to),
         ("INSERT INTO emails VALUES (?, ?, ?, ?, ?)", number, to, subject, body, company.stamp()),
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import AccountId, connector, minted, written
-from gaby_connectors.sample_company.company import Company
+from gaby_connectors.sample_company.company import CompanyBackend
 from gaby_connectors.sdk.manifest import Audience, ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
 
@@ -28,7 +28,7 @@ class Device(BaseModel):
     restart_requested_at: str | None
 
 
-class Devices(BaseModel):
+class DeviceList(BaseModel):
     devices: list[Device]
 
 
@@ -42,7 +42,7 @@ class Releases(BaseModel):
     releases: list[Release]
 
 
-class Restarting(BaseModel):
+class RestartResult(BaseModel):
     device_id: str
     status: str
     done: str
@@ -69,23 +69,23 @@ class Restarting(BaseModel):
     more="Ask for one status at a time.",
 )
 async def list_devices(
-    company: Company,
+    company: CompanyBackend,
     account_id: AccountId,
     status: Annotated[
         Literal["online", "offline", "paused"] | None, Field(description="Only devices in this state.")
     ] = None,
-) -> Devices:
+) -> DeviceList:
     """Show an account's devices: model, site, whether they are online, agent version, last sign of life, last error."""
     found = company.rows(
         _DEVICES + "WHERE d.account_id = ?1 AND (?2 IS NULL OR d.status = ?2) ORDER BY d.id", account_id, status
     )
-    return Devices(devices=[Device(**row) for row in found])
+    return DeviceList(devices=[Device(**row) for row in found])
 
 
 @connector.tool(
     ToolManifest(scope="read", path="agent/releases", results=minted("releases[]", "*"), audience=Audience.CUSTOMERS)
 )
-async def list_agent_releases(company: Company) -> Releases:
+async def list_agent_releases(company: CompanyBackend) -> Releases:
     """Show the releases of the device agent with their notes and known issues, the newest first."""
     found = company.rows("SELECT * FROM agent_releases ORDER BY released_at DESC")
     return Releases(releases=[Release(**row) for row in found])
@@ -102,13 +102,13 @@ async def list_agent_releases(company: Company) -> Releases:
     ),
     repeatable=True,
 )
-async def restart_agent(company: Company, device_id: DeviceId, call: WriteCall) -> Restarting:
+async def restart_agent(company: CompanyBackend, device_id: DeviceId, call: WriteCall) -> RestartResult:
     """Restart the agent on a device. The device itself keeps running; it reports again after about a minute."""
     device = company.row("device", "SELECT status FROM devices WHERE id = ?", device_id)
     done = "The agent restarts at the device's next sign of life, or through the shop's gateway if it is offline."
     return company.effect(
         "restart_agent",
         call,
-        Restarting(device_id=device_id, status=device["status"], done=done),
+        RestartResult(device_id=device_id, status=device["status"], done=done),
         ("UPDATE devices SET restart_requested_at = ? WHERE id = ?", company.stamp(), device_id),
     )

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import AccountId, Limit, UserId, connector, minted, written
-from gaby_connectors.sample_company.company import Company, Row
+from gaby_connectors.sample_company.company import CompanyBackend, Row
 from gaby_connectors.sdk.manifest import ToolManifest
 
 _USER = minted(
@@ -41,7 +41,7 @@ class User(BaseModel):
     last_login_at: str | None
 
 
-class Users(BaseModel):
+class SampleUserList(BaseModel):
     users: list[User]
 
 
@@ -57,7 +57,7 @@ class UserDetail(BaseModel):
     groups: list[Group]
 
 
-class Groups(BaseModel):
+class SampleGroupList(BaseModel):
     groups: list[Group]
 
 
@@ -83,10 +83,10 @@ def _user(row: Row) -> User:
     more="Search for a longer part of the name or e-mail.",
 )
 async def search_users(
-    company: Company,
+    company: CompanyBackend,
     query: Annotated[str, Field(min_length=2, max_length=200, description="Part of a name or an e-mail address.")],
     limit: Limit = 20,
-) -> Users:
+) -> SampleUserList:
     """Find users of any customer by name or e-mail, with lock state, second factor and last login."""
     found = company.rows(
         "SELECT * FROM users WHERE instr(lower(email), lower(?1)) OR instr(lower(name), lower(?1)) "
@@ -94,7 +94,7 @@ async def search_users(
         query.strip(),
         limit,
     )
-    return Users(users=[_user(row) for row in found])
+    return SampleUserList(users=[_user(row) for row in found])
 
 
 @connector.tool(
@@ -106,7 +106,7 @@ async def search_users(
         owner_argument="user_id",
     )
 )
-async def get_user(company: Company, user_id: UserId) -> UserDetail:
+async def get_user(company: CompanyBackend, user_id: UserId) -> UserDetail:
     """Show one user with lock state, second factor, password age, and the groups that the user is in."""
     row = company.row("user", "SELECT * FROM users WHERE id = ?", user_id)
     groups = company.rows(
@@ -126,7 +126,7 @@ async def get_user(company: Company, user_id: UserId) -> UserDetail:
     more="Ask with a smaller limit, or only for failed logins.",
 )
 async def list_logins(
-    company: Company,
+    company: CompanyBackend,
     user_id: UserId,
     *,
     only_failed: Annotated[bool, Field(description="Leave out the logins that worked.")] = False,
@@ -151,14 +151,14 @@ async def list_logins(
         owner_argument="account_id",
     )
 )
-async def list_groups(company: Company, account_id: AccountId) -> Groups:
+async def list_groups(company: CompanyBackend, account_id: AccountId) -> SampleGroupList:
     """Show the groups of an account, what each may do, and who is in it."""
     found = company.rows("SELECT id, name, grants FROM groups WHERE account_id = ? ORDER BY id", account_id)
     members = company.rows(
         "SELECT m.group_id, u.email FROM group_members m JOIN users u ON u.id = m.user_id WHERE u.account_id = ?",
         account_id,
     )
-    return Groups(
+    return SampleGroupList(
         groups=[
             Group(**row, members=[member["email"] for member in members if member["group_id"] == row["id"]])
             for row in found

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import AccountId, Limit, connector, minted, written
-from gaby_connectors.sample_company.company import Company, done_before
+from gaby_connectors.sample_company.company import CompanyBackend, done_before
 from gaby_connectors.sdk.errors import conflict
 from gaby_connectors.sdk.manifest import ToolManifest
 from gaby_connectors.sdk.tool import WriteCall
@@ -24,7 +24,7 @@ class ApiKey(BaseModel):
     requests_last_hour: int
 
 
-class ApiKeys(BaseModel):
+class SampleApiKeyList(BaseModel):
     api_keys: list[ApiKey]
 
 
@@ -56,7 +56,7 @@ class Deliveries(BaseModel):
     deliveries: list[Delivery]
 
 
-class Resent(BaseModel):
+class ResendResult(BaseModel):
     webhook_id: str
     queued: int
 
@@ -72,10 +72,10 @@ class Resent(BaseModel):
         owner_argument="account_id",
     )
 )
-async def list_api_keys(company: Company, account_id: AccountId) -> ApiKeys:
+async def list_api_keys(company: CompanyBackend, account_id: AccountId) -> SampleApiKeyList:
     """Show an account's API keys by prefix: which are active, which were replaced, when and how much they are used."""
     found = company.rows("SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at DESC", account_id)
-    return ApiKeys(api_keys=[ApiKey(**row) for row in found])
+    return SampleApiKeyList(api_keys=[ApiKey(**row) for row in found])
 
 
 @connector.tool(
@@ -87,7 +87,7 @@ async def list_api_keys(company: Company, account_id: AccountId) -> ApiKeys:
         owner_argument="account_id",
     )
 )
-async def list_webhooks(company: Company, account_id: AccountId) -> Webhooks:
+async def list_webhooks(company: CompanyBackend, account_id: AccountId) -> Webhooks:
     """Show an account's webhooks, the key that signs each of them, and how many deliveries failed in the last day."""
     found = company.rows(
         "SELECT w.id, w.url, w.status, w.signing_key_id, k.status AS signing_key_status, "
@@ -111,7 +111,7 @@ async def list_webhooks(company: Company, account_id: AccountId) -> Webhooks:
     more="Ask with a smaller limit, or only for failed ones.",
 )
 async def list_deliveries(
-    company: Company,
+    company: CompanyBackend,
     webhook_id: WebhookId,
     *,
     only_failed: Annotated[bool, Field(description="Leave out what was delivered.")] = False,
@@ -137,9 +137,9 @@ async def list_deliveries(
         supports_dry_run=True,
         idempotent=True,
     ),
-    lookup=done_before(Resent),
+    lookup=done_before(ResendResult),
 )
-async def resend_deliveries(company: Company, webhook_id: WebhookId, call: WriteCall) -> Resent:
+async def resend_deliveries(company: CompanyBackend, webhook_id: WebhookId, call: WriteCall) -> ResendResult:
     """Send the failed deliveries of a webhook again, signed with the account's active key."""
     hook = company.row("webhook", "SELECT * FROM webhooks WHERE id = ?", webhook_id)
     keys = company.rows(
@@ -154,7 +154,7 @@ async def resend_deliveries(company: Company, webhook_id: WebhookId, call: Write
     return company.effect(
         "resend_deliveries",
         call,
-        Resent(webhook_id=webhook_id, queued=failed),
+        ResendResult(webhook_id=webhook_id, queued=failed),
         ("UPDATE webhooks SET signing_key_id = ? WHERE id = ?", keys[0]["id"], webhook_id),
         (
             "UPDATE deliveries SET status = 'queued', attempts = attempts + 1 "

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from gaby_connectors.sample_company.customers import CUSTOMERS, LIMITS, PRICES, Customer, email_of
-from gaby_connectors.sample_company.planted import plant
-from gaby_connectors.sample_company.seeding import Seeding, charged, delivered, signed_in
+from gaby_connectors.sample_company.planted_problems import plant
+from gaby_connectors.sample_company.seeder import Seeder, charged, delivered, signed_in
 
 AGENT = "4.1.3"
 _SITES = ("High Street", "Station", "Old Town", "Riverside")
@@ -17,7 +17,7 @@ _MODELS = ("till-mini", "till-pro", "sign-24", "door-counter")
 
 
 def fill(db: sqlite3.Connection, now: datetime) -> None:
-    seeding = Seeding(db, now)
+    seeding = Seeder(db, now)
     seeding.insert("facts", name="founded_at", value=seeding.ago())
     numbers = iter(range(1, 1000))
     for customer in CUSTOMERS:
@@ -30,7 +30,7 @@ def fill(db: sqlite3.Connection, now: datetime) -> None:
     plant(seeding)
 
 
-def _account(seeding: Seeding, customer: Customer) -> None:
+def _account(seeding: Seeder, customer: Customer) -> None:
     owner = email_of(customer.people[0][0], customer.domain)
     seeding.insert(
         "accounts",
@@ -58,7 +58,7 @@ def _account(seeding: Seeding, customer: Customer) -> None:
         seeding.insert("groups", id=f"grp_{customer.id[4:]}{number}", account_id=customer.id, name=name, grants=grants)
 
 
-def _people(seeding: Seeding, customer: Customer, numbers: Iterable[int]) -> None:
+def _people(seeding: Seeder, customer: Customer, numbers: Iterable[int]) -> None:
     for position, ((name, role), number) in enumerate(zip(customer.people, numbers, strict=False)):
         user = f"usr_{number:03}"
         seeding.insert(
@@ -80,7 +80,7 @@ def _people(seeding: Seeding, customer: Customer, numbers: Iterable[int]) -> Non
             signed_in(seeding, user, seeding.ago(days=day, hours=3 + position), f"203.0.113.{number}")
 
 
-def _devices(seeding: Seeding, customer: Customer) -> None:
+def _devices(seeding: Seeder, customer: Customer) -> None:
     for number in range(4):
         seeding.insert(
             "devices",
@@ -96,7 +96,7 @@ def _devices(seeding: Seeding, customer: Customer) -> None:
         )
 
 
-def _billing(seeding: Seeding, customer: Customer) -> None:
+def _billing(seeding: Seeder, customer: Customer) -> None:
     amount = PRICES[customer.plan]
     for month in range(3, 0, -1):
         issued = seeding.ago(days=30 * month - 20)
@@ -114,7 +114,7 @@ def _billing(seeding: Seeding, customer: Customer) -> None:
         charged(seeding, invoice, f"ch_{customer.id[4:]}{month:02}1", at=issued)
 
 
-def _integrations(seeding: Seeding, customer: Customer) -> None:
+def _integrations(seeding: Seeder, customer: Customer) -> None:
     if customer.plan == "starter":
         return
     key, hook = f"key_{customer.id[4:]}1", f"whk_{customer.id[4:]}1"
@@ -141,7 +141,7 @@ def _integrations(seeding: Seeding, customer: Customer) -> None:
         delivered(seeding, hook, seeding.ago(hours=24 + hour), 200, "ok")
 
 
-def _agents_and_deploys(seeding: Seeding) -> None:
+def _agents_and_deploys(seeding: Seeder) -> None:
     releases: Sequence[tuple[str, float, str]] = (
         ("4.1.2", 65, "Smaller downloads."),
         (AGENT, 31, "Fixes a leak on door counters."),

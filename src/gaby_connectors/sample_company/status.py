@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from gaby_connectors.sample_company.base import Limit, connector, listed, minted
-from gaby_connectors.sample_company.company import Company, Row
+from gaby_connectors.sample_company.company import CompanyBackend, Row
 from gaby_connectors.sdk.manifest import Audience, ToolManifest
 
 
@@ -55,7 +55,7 @@ def _incident(row: Row) -> Incident:
     ToolManifest(scope="read", path="incidents", results=minted("incidents[]", "*"), audience=Audience.PUBLIC)
 )
 async def list_incidents(
-    company: Company,
+    company: CompanyBackend,
     *,
     only_open: Annotated[bool, Field(description="Leave out those that are resolved.")] = False,
 ) -> Incidents:
@@ -75,7 +75,7 @@ async def list_incidents(
     )
 )
 async def get_incident(
-    company: Company,
+    company: CompanyBackend,
     incident_id: Annotated[str, Field(description="An incident's id, such as inc_31.", pattern=r"^inc_\d{2,}$")],
 ) -> IncidentDetail:
     """Show one incident with everything that was said about it on the status page."""
@@ -88,7 +88,7 @@ async def get_incident(
     ToolManifest(scope="read", path="deploys", results=minted("deploys[]", "*"), audience=Audience.CUSTOMERS)
 )
 async def list_deploys(
-    company: Company,
+    company: CompanyBackend,
     service: Annotated[
         str | None, Field(max_length=40, description="Only this service, such as payments or reporting.")
     ] = None,

@@ -11,20 +11,22 @@ from mcp.types import CallToolResult, TextContent
 
 from gaby_connectors.sdk.backend import Backend
 from gaby_connectors.sdk.errors import ToolError, conflict, invalid, not_found
-from gaby_connectors.sdk.fitting import fit
-from gaby_connectors.sdk.ledger import Done, Ledger, New, OtherCall, Standing, Unfinished
+from gaby_connectors.sdk.ledger import FinishedCall, IdempotencyLedger, KeyConflict, Standing, UnfinishedCall, UnusedKey
 from gaby_connectors.sdk.manifest import ERROR_META, ErrorKind, ToolErrorDetail
 from gaby_connectors.sdk.scrub import Scrubber, secrets_in
 from gaby_connectors.sdk.tool import Tool, WriteCall
+from gaby_connectors.sdk.truncation import fit
 
 _PASSING = (TimeoutError, ConnectionError, asyncio.IncompleteReadError)
 _LONGEST_MESSAGE = 1_500
 
 
-class Calls:
+class CallHandler:
     """Everything that a running connector needs to answer calls."""
 
-    def __init__(self, tools: Mapping[str, Tool], backend: Backend, ledger: Ledger, scrubber: Scrubber) -> None:
+    def __init__(
+        self, tools: Mapping[str, Tool], backend: Backend, ledger: IdempotencyLedger, scrubber: Scrubber
+    ) -> None:
         self._tools = tools
         self._backend = backend
         self._ledger = ledger
@@ -100,13 +102,13 @@ class Calls:
         """The answer of an earlier call with this key, or nothing when it is to be done now."""
         standing: Standing = self._ledger.begin(key, tool.name, tool.canonical(valid))
         match standing:
-            case New():
+            case UnusedKey():
                 return None
-            case Done(result):
+            case FinishedCall(result):
                 return result
-            case OtherCall(other):
+            case KeyConflict(other):
                 raise conflict(f"This idempotency key was used for another call of {other}. Use a new key.")
-            case Unfinished(started_at):
+            case UnfinishedCall(started_at):
                 return await self._unfinished(key, tool, started_at)
 
     async def _unfinished(self, key: str, tool: Tool, started_at: str) -> dict[str, Any] | None:

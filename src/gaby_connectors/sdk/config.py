@@ -22,7 +22,7 @@ class ConnectorConfig(BaseModel):
 ConfigT = TypeVar("ConfigT", bound=ConnectorConfig)
 
 
-class Setting(BaseModel):
+class ConnectorSetting(BaseModel):
     """One setting, as somebody who is asked for it needs to see it."""
 
     model_config = ConfigDict(frozen=True)
@@ -36,7 +36,7 @@ class Setting(BaseModel):
     choices: tuple[str, ...] = ()
 
 
-def settings_of(model: type[ConnectorConfig]) -> tuple[Setting, ...]:
+def settings_of(model: type[ConnectorConfig]) -> tuple[ConnectorSetting, ...]:
     """Every setting of a connector, in the order in which it declares them."""
     return tuple(_setting(model, name, field) for name, field in model.model_fields.items())
 
@@ -66,10 +66,10 @@ def secrets_of(config: BaseModel) -> Iterable[str]:
             yield value.get_secret_value()
 
 
-def _setting(model: type[ConnectorConfig], name: str, field: FieldInfo) -> Setting:
+def _setting(model: type[ConnectorConfig], name: str, field: FieldInfo) -> ConnectorSetting:
     secret = SecretStr in _kinds(field.annotation)
     default = None if field.is_required() or field.default is None or secret else _shown(field.default)
-    return Setting(
+    return ConnectorSetting(
         variable=variable_of(model, name),
         field=name,
         description=field.description or "",

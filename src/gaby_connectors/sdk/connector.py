@@ -24,9 +24,9 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
 
 from gaby_connectors.sdk.backend import Backend
-from gaby_connectors.sdk.calls import Calls
+from gaby_connectors.sdk.calls import CallHandler
 from gaby_connectors.sdk.config import ConnectorConfig, secrets_of
-from gaby_connectors.sdk.ledger import Ledger
+from gaby_connectors.sdk.ledger import IdempotencyLedger
 from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, ResultLabel, ToolManifest, Version
 from gaby_connectors.sdk.scrub import Scrubber
 from gaby_connectors.sdk.tool import Function, Lookup, Tool, tool_of
@@ -44,7 +44,7 @@ class Health(BaseModel):
     detail: str
 
 
-class Toolbox:
+class Toolset:
     """Some tools. A connector is one with a name; others can be added to it when its settings say so."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Toolbox:
             self.tools[tool.name] = tool
 
 
-class Connector(Toolbox):
+class Connector(Toolset):
     def __init__(
         self,
         name: str,
@@ -90,7 +90,7 @@ class Connector(Toolbox):
         self.backend = backend
         self.tool(ToolManifest(scope="read", path="healthcheck", cache=False, results=_TOLD))(healthcheck)
 
-    def plus(self, more: Toolbox) -> "Connector":
+    def plus(self, more: Toolset) -> "Connector":
         """The same connector with more tools."""
         larger = copy(self)
         larger.tools = dict(self.tools)
@@ -102,7 +102,7 @@ class Connector(Toolbox):
         return ConnectorServer(self, config, state)
 
 
-class ConnectorServer(Server[Calls]):
+class ConnectorServer(Server[CallHandler]):
     """An MCP server that tells manifests and answers calls. Closing the lifespan waits for effects under way."""
 
     def __init__(self, connector: Connector, config: ConnectorConfig, state: Path | None) -> None:
@@ -131,10 +131,10 @@ class ConnectorServer(Server[Calls]):
         return super().create_initialization_options(notification_options, experimental, extensions)
 
     @asynccontextmanager
-    async def _alive(self, _server: Server[Calls]) -> AsyncGenerator[Calls]:
-        ledger = Ledger(self._state)
+    async def _alive(self, _server: Server[CallHandler]) -> AsyncGenerator[CallHandler]:
+        ledger = IdempotencyLedger(self._state)
         backend = self._connector.backend(self._config)
-        calls = Calls(self._connector.tools, backend, ledger, Scrubber(secrets_of(self._config)))
+        calls = CallHandler(self._connector.tools, backend, ledger, Scrubber(secrets_of(self._config)))
         try:
             yield calls
         finally:
@@ -143,14 +143,16 @@ class ConnectorServer(Server[Calls]):
             ledger.close()
 
     async def _list_tools(
-        self, _context: ServerRequestContext[Calls], _params: PaginatedRequestParams | None
+        self, _context: ServerRequestContext[CallHandler], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         return ListToolsResult(tools=self._wire_tools)
 
-    async def _call_tool(self, context: ServerRequestContext[Calls], params: CallToolRequestParams) -> CallToolResult:
+    async def _call_tool(
+        self, context: ServerRequestContext[CallHandler], params: CallToolRequestParams
+    ) -> CallToolResult:
         return await context.lifespan_context.call(params.name, params.arguments or {})
 
-    async def _discover(self, context: ServerRequestContext[Calls], _params: RequestParams) -> DiscoverResult:
+    async def _discover(self, context: ServerRequestContext[CallHandler], _params: RequestParams) -> DiscoverResult:
         return DiscoverResult(
             supported_versions=list(MODERN_PROTOCOL_VERSIONS),
             capabilities=self.get_capabilities(

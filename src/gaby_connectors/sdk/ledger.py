@@ -25,35 +25,35 @@ CREATE TABLE IF NOT EXISTS calls (
 
 
 @dataclass(frozen=True)
-class New:
+class UnusedKey:
     """Nobody has used this key: go ahead."""
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedCall:
     """It was done before; this is what was answered."""
 
     result: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class UnfinishedCall:
     """It was begun and never finished: the effect may have happened."""
 
     started_at: str
 
 
 @dataclass(frozen=True)
-class OtherCall:
+class KeyConflict:
     """The key belongs to another tool or to other arguments."""
 
     tool: str
 
 
-Standing = New | Done | Unfinished | OtherCall
+Standing = UnusedKey | FinishedCall | UnfinishedCall | KeyConflict
 
 
-class Ledger:
+class IdempotencyLedger:
     """In a file of the connector's state folder; in memory when it has none."""
 
     def __init__(self, folder: Path | None, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -81,10 +81,10 @@ class Ledger:
         finally:
             self._db.execute("COMMIT")
         if row is None:
-            return New()
+            return UnusedKey()
         if (row[0], row[1]) != (tool, digest):
-            return OtherCall(row[0])
-        return Unfinished(row[2]) if row[3] is None else Done(orjson.loads(row[3]))
+            return KeyConflict(row[0])
+        return UnfinishedCall(row[2]) if row[3] is None else FinishedCall(orjson.loads(row[3]))
 
     def finish(self, key: str, result: dict[str, Any]) -> None:
         self._db.execute("UPDATE calls SET result = ? WHERE key = ?", (orjson.dumps(result).decode(), key))

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from gaby_connectors.sdk.address_guard import enforce, from_environment
 from gaby_connectors.sdk.config import ConfigT, ConnectorConfig, load, secrets_of
 from gaby_connectors.sdk.connector import Connector, ConnectorServer, state_folder
 from gaby_connectors.sdk.errors import NotConfigured
-from gaby_connectors.sdk.outside_addresses import enforce, from_environment
 from gaby_connectors.sdk.scrub import Scrubber
 from gaby_connectors.sdk.stdio import pipes
 
@@ -54,11 +54,11 @@ async def serve(server: ConnectorServer) -> None:
 def _quiet(config: ConnectorConfig) -> None:
     """Warnings of libraries go to stderr, without secrets."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Scrubbed(Scrubber(secrets_of(config))))
+    handler.setFormatter(_ScrubbingFormatter(Scrubber(secrets_of(config))))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
 
-class _Scrubbed(logging.Formatter):
+class _ScrubbingFormatter(logging.Formatter):
     def __init__(self, scrubber: Scrubber) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
         self._scrubber = scrubber

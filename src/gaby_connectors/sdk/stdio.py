@@ -25,7 +25,7 @@ LONGEST_LINE = 8 * 1024 * 1024
 DRAIN_SECONDS = 8.0
 
 
-class Pipes:
+class StdioPipes:
     """Reads requests until the other side hangs up or `stop` is called, then waits for their answers."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -96,7 +96,7 @@ class Pipes:
 
 
 @asynccontextmanager
-async def pipes() -> AsyncGenerator[tuple[Pipes, Incoming, Outgoing]]:
+async def pipes() -> AsyncGenerator[tuple[StdioPipes, Incoming, Outgoing]]:
     """Takes stdin and stdout for the protocol. What anything else prints goes to stderr from here on."""
     loop = asyncio.get_running_loop()
     stdin, stdout = _take(0, os.devnull, "rb"), _take(1, None, "wb")
@@ -105,7 +105,7 @@ async def pipes() -> AsyncGenerator[tuple[Pipes, Incoming, Outgoing]]:
     write_transport, protocol = await loop.connect_write_pipe(
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), stdout
     )
-    ends = Pipes(reader, asyncio.StreamWriter(write_transport, protocol, None, loop))
+    ends = StdioPipes(reader, asyncio.StreamWriter(write_transport, protocol, None, loop))
     inbox, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, outbox = anyio.create_memory_object_stream[SessionMessage](0)
     try:

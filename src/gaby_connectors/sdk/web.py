@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from gaby_connectors.sdk.address_guard import refusal_in
 from gaby_connectors.sdk.errors import ToolError, denied, transient
 from gaby_connectors.sdk.manifest import ErrorKind
-from gaby_connectors.sdk.outside_addresses import refusal_in
 
 LARGEST_ANSWER = 8 * 1024 * 1024
 _KINDS = {

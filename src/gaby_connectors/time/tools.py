@@ -25,7 +25,7 @@ Moment = Annotated[
 ]
 
 
-class Clock(Backend):
+class TimeBackend(Backend):
     config: TimeConfig
 
     def now(self) -> datetime:
@@ -38,21 +38,21 @@ class Clock(Backend):
         return f"It is {self.now().isoformat(timespec='seconds')}."
 
 
-class Now(BaseModel):
+class CurrentTime(BaseModel):
     time: str
     zone: str
     weekday: str
     unix: int
 
 
-class Converted(BaseModel):
+class ConvertedTime(BaseModel):
     time: str
     zone: str
     weekday: str
     utc_offset_hours: float
 
 
-class Difference(BaseModel):
+class TimeDifference(BaseModel):
     seconds: float
     days: float
     text: str
@@ -63,26 +63,26 @@ connector = Connector(
     version="1.0.0",
     instructions="Times and time zones. Use it before saying when something happened in somebody's own time.",
     config=TimeConfig,
-    backend=Clock,
+    backend=TimeBackend,
 )
 _ALL_OURS = {"*": ResultLabel.SYSTEM}
 
 
 @connector.tool(ToolManifest(scope="read", path="time/now", cache=False, results=_ALL_OURS))
-async def now(clock: Clock, zone: Zone | None = None) -> Now:
+async def now(clock: TimeBackend, zone: Zone | None = None) -> CurrentTime:
     """Tell the time now, in a time zone if one is given."""
     there = clock.now().astimezone(clock.zone(zone))
-    return Now(
+    return CurrentTime(
         time=there.isoformat(timespec="seconds"), zone=_name(there), weekday=f"{there:%A}", unix=int(there.timestamp())
     )
 
 
 @connector.tool(ToolManifest(scope="read", path="time/convert"))
-async def convert(clock: Clock, time: Moment, to_zone: Zone, from_zone: Zone | None = None) -> Converted:
+async def convert(clock: TimeBackend, time: Moment, to_zone: Zone, from_zone: Zone | None = None) -> ConvertedTime:
     """Tell what a moment is called in another time zone."""
     there = _moment(clock, time, from_zone).astimezone(ZoneInfo(to_zone))
     offset = there.utcoffset() or timedelta()
-    return Converted(
+    return ConvertedTime(
         time=there.isoformat(timespec="seconds"),
         zone=to_zone,
         weekday=f"{there:%A}",
@@ -92,16 +92,16 @@ async def convert(clock: Clock, time: Moment, to_zone: Zone, from_zone: Zone | N
 
 @connector.tool(ToolManifest(scope="read", path="time/difference"))
 async def difference(
-    clock: Clock, start: Moment, end: Moment, start_zone: Zone | None = None, end_zone: Zone | None = None
-) -> Difference:
+    clock: TimeBackend, start: Moment, end: Moment, start_zone: Zone | None = None, end_zone: Zone | None = None
+) -> TimeDifference:
     """Tell how much time lies between two moments, which may be given in different time zones."""
     between = _moment(clock, end, end_zone) - _moment(clock, start, start_zone)
-    return Difference(
+    return TimeDifference(
         seconds=between.total_seconds(), days=round(between.total_seconds() / 86_400, 4), text=str(between)
     )
 
 
-def _moment(clock: Clock, text: str, zone: str | None) -> datetime:
+def _moment(clock: TimeBackend, text: str, zone: str | None) -> datetime:
     try:
         moment = datetime.fromisoformat(text.strip())
         # Without an offset of its own it is meant in the zone.

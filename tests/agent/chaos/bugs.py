@@ -6,21 +6,21 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from gaby.agent import loop, queue
-from gaby.agent.acting import Hands
-from gaby.agent.edges import Edge, EdgeWriter, Lease
-from gaby.agent.loading import Loaded
-from gaby.agent.memory import Memory
+from gaby.agent.memory import WorkingMemory
 from gaby.agent.models import Investigation
-from gaby.agent.starting import Starter
+from gaby.agent.run_loader import LoadedRun
+from gaby.agent.run_start import RunStarter
+from gaby.agent.tool_step import ToolStep
+from gaby.agent.transitions import Lease, Transition, TransitionWriter
 from gaby.audit import Fence
 from gaby.kernel.database import WriteSession
-from gaby.kernel.database.raw import Sql, begin
+from gaby.kernel.database.raw_sql import SqlRunner, begin
 from gaby.kernel.failpoints import failpoint, failpoint_async
 from gaby.tickets.postings import Poster
 from gaby.tools import invoke
 from gaby.tools.approvals import Approvals, as_fact
-from gaby.tools.effects import Effects
-from gaby.tools.runs import Call
+from gaby.tools.effects import EffectRunner
+from gaby.tools.runs import ToolCall
 
 BETWEEN = "bug.between"
 """A place in the middle of what a bug has torn apart."""
@@ -32,73 +32,75 @@ def plant(name: str | None) -> None:
 
 
 def the_edge_is_written_after_its_run_has_moved() -> None:
-    def nothing(_: Any, __: Any, ___: Sql, ____: Edge) -> None: ...
+    def nothing(_: Any, __: Any, ___: SqlRunner, ____: Transition) -> None: ...
 
-    def all_of_it(add: Any, self: Any, sql: Sql, edge: Edge) -> None:
+    def all_of_it(add: Any, self: Any, sql: SqlRunner, edge: Transition) -> None:
         add(self, sql, edge)
 
     _torn(nothing, all_of_it)
 
 
 def what_belongs_to_an_edge_is_written_later() -> None:
-    def the_edge(add: Any, self: Any, sql: Sql, edge: Edge) -> None:
+    def the_edge(add: Any, self: Any, sql: SqlRunner, edge: Transition) -> None:
         add(self, sql, edge._replace(also=()))
 
-    def the_rest(_: Any, self: Any, sql: Sql, edge: Edge) -> None:
+    def the_rest(_: Any, self: Any, sql: SqlRunner, edge: Transition) -> None:
         for statement in edge.also:
             sql.run(statement.sql, *(_of(self, "_bound")(value) for value in statement.parameters))
 
     _torn(the_edge, the_rest)
 
 
-def _torn(first: Callable[[Any, Any, Sql, Edge], None], then: Callable[[Any, Any, Sql, Edge], None]) -> None:
+def _torn(
+    first: Callable[[Any, Any, SqlRunner, Transition], None], then: Callable[[Any, Any, SqlRunner, Transition], None]
+) -> None:
     """Two transactions instead of one."""
-    write, add = _of(EdgeWriter, "_write"), _of(EdgeWriter, "_add")
+    write, add = _of(TransitionWriter, "_write"), _of(TransitionWriter, "_add")
 
-    def torn(self: EdgeWriter, connection: Any, edges: Sequence[Edge]) -> Any:
-        moved: list[Edge] = []
+    def torn(self: TransitionWriter, connection: Any, edges: Sequence[Transition]) -> Any:
+        moved: list[Transition] = []
 
-        def add_first(self: EdgeWriter, sql: Sql, edge: Edge) -> None:
+        def add_first(self: TransitionWriter, sql: SqlRunner, edge: Transition) -> None:
             moved.append(edge)
             first(add, self, sql, edge)
 
-        _put(EdgeWriter, "_add", add_first)
+        _put(TransitionWriter, "_add", add_first)
         results = write(self, connection, edges)
         connection.commit()
         failpoint(BETWEEN)
         database = _of(self, "_database")
         begin(database, connection)
-        sql = Sql(connection, database.dialect)
+        sql = SqlRunner(connection, database.dialect)
         for edge in moved:
             then(add, self, sql, edge)
         sql.close()
         return results
 
-    _put(EdgeWriter, "_write", torn)
+    _put(TransitionWriter, "_write", torn)
 
 
 def the_log_is_not_asked_what_was_done() -> None:
-    async def recall(_: Hands, __: Any) -> dict[UUID, Any]:
+    async def recall(_: ToolStep, __: Any) -> dict[UUID, Any]:
         return {}
 
-    _put(Hands, "_recall", recall)
+    _put(ToolStep, "_recall", recall)
 
 
 def an_interrupted_change_gets_a_new_id() -> None:
     the_log_is_not_asked_what_was_done()
-    do = _of(Hands, "_invoke")
+    do = _of(ToolStep, "_invoke")
 
-    async def invoked(self: Hands, run: Any, call: Any) -> Any:
+    async def invoked(self: ToolStep, run: Any, call: Any) -> Any:
         return await do(self, run, call.model_copy(update={"id": uuid4()}) if run.fresh else call)
 
-    _put(Hands, "_invoke", invoked)
+    _put(ToolStep, "_invoke", invoked)
 
 
 def a_change_in_doubt_is_made_again() -> None:
-    async def write(self: Hands, run: Any, call: Any, _: Any, __: Any) -> Any:
+    async def write(self: ToolStep, run: Any, call: Any, _: Any, __: Any) -> Any:
         return await _of(self, "_invoke")(run, call)
 
-    _put(Hands, "_write", write)
+    _put(ToolStep, "_write", write)
 
 
 def the_outcome_is_written_before_the_effect() -> None:
@@ -106,26 +108,26 @@ def the_outcome_is_written_before_the_effect() -> None:
         def succeeded(self, *_: Any) -> None: ...
         def failed(self, *_: Any) -> None: ...
 
-    call = _of(Effects, "_call")
+    call = _of(EffectRunner, "_call")
 
-    async def early(self: Effects, decided: Any, run: Any, intent: Any, *, rehearsal: bool) -> Any:
+    async def early(self: EffectRunner, decided: Any, run: Any, intent: Any, *, rehearsal: bool) -> Any:
         intent.succeeded({})
         return (self, decided, run, rehearsal)
 
-    perform = _of(Effects, "perform")
+    perform = _of(EffectRunner, "perform")
 
-    async def performed(self: Effects, decided: Any, run: Any, *, rehearsal: bool) -> Any:
+    async def performed(self: EffectRunner, decided: Any, run: Any, *, rehearsal: bool) -> Any:
         await perform(self, decided, run, rehearsal=rehearsal)
         await failpoint_async(f"{BETWEEN}.{decided.entry.facts.lane}")
         return await call(self, decided, run, Mute(), rehearsal=rehearsal)
 
-    _put(Effects, "_call", early)
-    _put(Effects, "perform", performed)
+    _put(EffectRunner, "_call", early)
+    _put(EffectRunner, "perform", performed)
 
 
 def a_used_approval_is_worth_nothing_after_a_crash() -> None:
-    def fact(approval: Any, call: Call) -> Any:
-        return as_fact(approval, Call(call.tool, call.arguments, call.id, resumed=False))
+    def fact(approval: Any, call: ToolCall) -> Any:
+        return as_fact(approval, ToolCall(call.tool, call.arguments, call.id, resumed=False))
 
     _put(invoke, "as_fact", fact)
 
@@ -140,15 +142,15 @@ def the_same_is_asked_again() -> None:
 def an_answer_wakes_nobody() -> None:
     async def wake(*_: Any) -> None: ...
 
-    _put(Starter, "_wake", wake)
+    _put(RunStarter, "_wake", wake)
 
 
 def only_the_last_edge_is_remembered() -> None:
     whole = loop.load
 
-    async def load(session: Any, vault: Any, run: Any) -> Loaded:
+    async def load(session: Any, vault: Any, run: Any) -> LoadedRun:
         loaded = await whole(session, vault, run)
-        memory = Memory(ticket=loaded.memory.ticket, placeholders=loaded.memory.placeholders)
+        memory = WorkingMemory(ticket=loaded.memory.ticket, placeholders=loaded.memory.placeholders)
         return replace(loaded, memory=memory)
 
     _put(loop, "load", load)
@@ -184,15 +186,15 @@ def a_reply_has_another_marker_on_each_try() -> None:
 
 
 def a_ticket_is_stored_before_its_run() -> None:
-    heard = Starter.heard
+    heard = RunStarter.heard
 
-    async def late(self: Starter, session: WriteSession, events: Any) -> None:
+    async def late(self: RunStarter, session: WriteSession, events: Any) -> None:
         if any(event.name == "ticket.received" for event in events):
             await session.commit()
             failpoint(BETWEEN)
         await heard(self, session, events)
 
-    _put(Starter, "heard", late)
+    _put(RunStarter, "heard", late)
 
 
 def nobody_looks_at_the_lease_before_an_effect() -> None:

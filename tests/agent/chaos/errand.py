@@ -14,8 +14,8 @@ from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.ids import SYSTEM, ApprovalId, WorkspaceId
 from gaby.settings import load
-from gaby.tickets.canonical import IncomingTicket
-from gaby.tools.approvals import Answer
+from gaby.tickets.canonical_ticket import IncomingTicket
+from gaby.tools.approvals import ApprovalDecision
 from tests.agent.chaos import bugs
 from tests.agent.chaos.facts import gather_facts
 from tests.agent.chaos.outside_desk import open_outside_desk
@@ -111,7 +111,7 @@ def _stop_instead_of_delays() -> None:
     plan = vars(failpoints)["_armed"][0]
     hit = plan.hit
 
-    def stopping(name: str) -> failpoints.Action | None:
+    def stopping(name: str) -> failpoints.FailpointAction | None:
         action = hit(name)
         if action is not None:
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -172,5 +172,5 @@ async def _agree(gaby: Gaby, operator: Actor) -> bool:
         waiting = await gaby.tools.approvals.list(session)
     for approval in waiting:
         async with gaby.database.write(operator.workspace_id) as session:
-            await gaby.tools.decide_approval(session, operator, ApprovalId(approval.id), Answer("approve"))
+            await gaby.tools.decide_approval(session, operator, ApprovalId(approval.id), ApprovalDecision("approve"))
     return bool(waiting)

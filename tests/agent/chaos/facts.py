@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import orjson
 from sqlalchemy import select
 
-from gaby.agent.models import Investigation, InvestigationEdge, InvestigationStep
+from gaby.agent.models import Investigation, InvestigationStep, InvestigationTransition
 from gaby.app import Gaby
 from gaby.audit.models import AuditRowRecord
 from gaby.kernel.database import ReadSession
@@ -103,7 +103,7 @@ _WRITES = ("print_label", "release_parcel", "refund_parcel", "unlock_user", "ref
 
 
 async def _run(session: ReadSession, gaby: Gaby, row: Investigation, ticket: Ticket, log: Log) -> RunFacts:
-    edge, step = InvestigationEdge, InvestigationStep
+    edge, step = InvestigationTransition, InvestigationStep
     edges = (
         await session.scalars(
             select(edge).where(edge.workspace_id == session.workspace_id, edge.run_id == row.id).order_by(edge.n)

@@ -11,15 +11,15 @@ from gaby.app import Gaby
 from gaby.app.sample import COMPANY, connect_sample
 from gaby.kernel.actors import Actor
 from gaby.knowledge.new_source import NewSource
-from gaby.safety import LaneRules, Scopes
-from gaby.tickets.canonical import IncomingTicket
+from gaby.safety import AccessRules, Scopes
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.launches import STATE_VARIABLE, Command
+from gaby.tools.launches import STATE_VARIABLE, CommandSpec
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.agent.scenes import CHARGED_TWICE, LOCKED_OUT
 
 HERE = Path(__file__).parent
-_EVERYTHING = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=("**",)))
+_EVERYTHING = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",)))
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,10 @@ async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str)
     await parts.syncer.sync(actor, source.id)
 
 
-def _forked(door: str, module: str, environment: dict[str, str]) -> Command:
-    return Command(command=sys.executable, args=("-I", "-S", str(HERE / "launcher.py"), door, module), env=environment)
+def _forked(door: str, module: str, environment: dict[str, str]) -> CommandSpec:
+    return CommandSpec(
+        command=sys.executable, args=("-I", "-S", str(HERE / "launcher.py"), door, module), env=environment
+    )
 
 
 async def _fork_company(gaby: Gaby, actor: Actor, folder: Path, door: str) -> None:
@@ -102,7 +104,7 @@ async def _fork_company(gaby: Gaby, actor: Actor, folder: Path, door: str) -> No
         row.launch = _forked(door, "gaby_connectors.sample_company", environment).model_dump(mode="json")
 
 
-async def _connect(gaby: Gaby, actor: Actor, name: str, way: Command) -> None:
+async def _connect(gaby: Gaby, actor: Actor, name: str, way: CommandSpec) -> None:
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.add(session, actor, NewConnector(name, "command", way))
     shown = await gaby.tools.look(actor, name)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gaby_connectors.contract import ReportCard, Samples, StdioTarget, check
-from gaby_connectors.contract.samples import Large
+from gaby_connectors.contract import ReportCard, SampleArguments, StdioTarget, check
+from gaby_connectors.contract.samples import LargeResultSample
 from gaby_connectors.scaffold import create
 from tests.connectors.sample_company.world import SAMPLES
 from tests.support.keycloak import CLIENT_SECRET, Keycloak
@@ -26,12 +26,16 @@ MAY_BE_MISSING = {"large_results", "dry_run", "idempotent_retry"}
 
 
 async def examined(
-    name: str, tmp_path: Path, env: dict[str, str], tools: dict[str, dict[str, Any]], large: Large | None = None
+    name: str,
+    tmp_path: Path,
+    env: dict[str, str],
+    tools: dict[str, dict[str, Any]],
+    large: LargeResultSample | None = None,
 ) -> ReportCard:
     environment = {"PATH": os.environ["PATH"], "GABY_CONNECTOR_STATE": str(tmp_path / "state"), **env}
     target = StdioTarget([sys.executable, "-m", f"gaby_connectors.{name}"], environment)
     # How fast it starts is measured in the benchmarks; here other tests run beside it.
-    card = await check(target, samples=Samples(tools=tools, large=large), writes=True, start_within=60)
+    card = await check(target, samples=SampleArguments(tools=tools, large=large), writes=True, start_within=60)
     assert card.failures == ()
     assert {finding.rule for finding in card.findings if finding.verdict == "not applicable"} <= MAY_BE_MISSING
     return card
@@ -65,7 +69,7 @@ async def test_filesystem(tmp_path: Path) -> None:
         "write_file": {"path": "new.txt", "text": "new"},
         "delete_file": {"path": "b.txt"},
     }
-    large = Large(tool="list_folder", arguments={"path": "many", "limit": 1000})
+    large = LargeResultSample(tool="list_folder", arguments={"path": "many", "limit": 1000})
     card = await examined("filesystem", tmp_path, env, tools, large)
     assert card.finding("large_results").verdict == "pass"
 
@@ -76,7 +80,7 @@ async def test_postgres(tmp_path: Path, postgres: Postgres) -> None:
     postgres.execute("DROP ROLE IF EXISTS contract")
     postgres.execute("CREATE ROLE contract LOGIN PASSWORD 'contract-pass-1'")
     env = {"POSTGRES_URL": f"postgresql://contract:contract-pass-1@127.0.0.1:{postgres.port}/postgres"}
-    large = Large(
+    large = LargeResultSample(
         tool="query", arguments={"sql": "SELECT repeat('x', 1000) FROM generate_series(1, 900)", "limit": 500}
     )
     tools: dict[str, dict[str, Any]] = {"query": {"sql": "SELECT 1"}, "explain": {"sql": "SELECT 1"}}
@@ -95,7 +99,7 @@ async def test_redis(tmp_path: Path, valkey: Valkey) -> None:
         "delete_key": {"key": "contract:b"},
         "expire_key": {"key": "contract:a", "ttl_seconds": 5000},
     }
-    large = Large(tool="read_key", arguments={"key": "contract:large"})
+    large = LargeResultSample(tool="read_key", arguments={"key": "contract:large"})
     card = await examined("redis", tmp_path, {"REDIS_URL": valkey.url}, tools, large)
     assert card.finding("large_results").verdict == "pass"
 
@@ -163,7 +167,7 @@ async def test_a_new_connector_from_the_scaffold(tmp_path: Path) -> None:
     made = create("acme-orders", tmp_path)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(made)}
     target = StdioTarget([sys.executable, "-m", "acme_orders_connector"], environment)
-    samples = Samples.model_validate_json((made / "samples.json").read_text())
+    samples = SampleArguments.model_validate_json((made / "samples.json").read_text())
     card = await check(target, samples=samples, writes=True, start_within=60)
     assert card.failures == ()
     assert card.server == "acme_orders 0.1.0"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gaby_connectors.contract import Samples, StdioTarget, check, load_samples
-from gaby_connectors.contract.samples import Large, made_up
+from gaby_connectors.contract import SampleArguments, StdioTarget, check, load_samples
+from gaby_connectors.contract.samples import LargeResultSample, made_up
 from gaby_connectors.sdk.errors import NotConfigured
 
 pytestmark = pytest.mark.promise("M5")
@@ -43,7 +43,7 @@ BROKEN = {
     "stubborn": ("stops", "after its input closed"),
 }
 ITEM = {"item_id": "item_1"}
-SAMPLES = Samples(tools={"get_item": ITEM, "rename_item": {**ITEM, "name": "A chair"}})
+SAMPLES = SampleArguments(tools={"get_item": ITEM, "rename_item": {**ITEM, "name": "A chair"}})
 
 
 def connector(name: str) -> StdioTarget:
@@ -66,7 +66,7 @@ async def test_an_honest_connector_keeps_every_promise() -> None:
 @pytest.mark.parametrize("name", BROKEN)
 async def test_a_broken_promise_is_found_and_told_how_to_mend(name: str) -> None:
     rule, told = BROKEN[name]
-    large = Large(tool="get_item", arguments=ITEM) if name == "secretive" else None
+    large = LargeResultSample(tool="get_item", arguments=ITEM) if name == "secretive" else None
     samples = SAMPLES.model_copy(update={"large": large})
     card = await check(
         connector(name),

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 import pytest
 from pydantic import Field, SecretStr
 
-from gaby_connectors.sdk.config import ConnectorConfig, Setting, load, secrets_of, settings_of
+from gaby_connectors.sdk.config import ConnectorConfig, ConnectorSetting, load, secrets_of, settings_of
 from gaby_connectors.sdk.errors import NotConfigured
 
 pytestmark = pytest.mark.promise("M9")
@@ -39,7 +39,7 @@ def test_settings_are_read_by_name() -> None:
 
 def test_settings_tell_what_to_ask_for_and_what_to_hide() -> None:
     url, token, mode, tags, folder, loud = settings_of(Config)
-    assert url == Setting(
+    assert url == ConnectorSetting(
         variable="SHOP_URL", field="url", description="Where the shop is.", required=True, secret=False
     )
     assert (token.secret, token.required, token.default) == (True, True, None)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby_connectors.sdk.fitting import CUT, LIMIT, fit, size
+from gaby_connectors.sdk.truncation import CUT, LIMIT, fit, size
 from tests.connectors.sdk.toy import ToyConfig, connector
 from tests.connectors.talk import talking
 

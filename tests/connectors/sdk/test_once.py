@@ -13,7 +13,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from gaby_connectors.sdk.ledger import Done, Ledger, New, OtherCall, Unfinished
+from gaby_connectors.sdk.ledger import FinishedCall, IdempotencyLedger, KeyConflict, UnfinishedCall, UnusedKey
 from gaby_connectors.sdk.manifest import ERROR_META, ErrorKind
 from tests.connectors.sdk.toy import ToyConfig, connector, until
 from tests.connectors.talk import talking
@@ -157,20 +157,20 @@ async def test_after_a_crash_the_outcome_is_told_to_be_unknown(config: ToyConfig
 
 
 def test_the_ledger_knows_what_was_begun_what_is_done_and_what_is_something_else(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
-    assert ledger.begin("k", "act", {"a": 1, "b": 2}) == New()
-    assert isinstance(ledger.begin("k", "act", {"b": 2, "a": 1}), Unfinished)
-    assert ledger.begin("k", "act", {"a": 2, "b": 2}) == OtherCall("act")
+    ledger = IdempotencyLedger(tmp_path)
+    assert ledger.begin("k", "act", {"a": 1, "b": 2}) == UnusedKey()
+    assert isinstance(ledger.begin("k", "act", {"b": 2, "a": 1}), UnfinishedCall)
+    assert ledger.begin("k", "act", {"a": 2, "b": 2}) == KeyConflict("act")
     ledger.finish("k", {"ok": True})
     ledger.forget("k")
-    assert ledger.begin("k", "act", {"a": 1, "b": 2}) == Done({"ok": True})
+    assert ledger.begin("k", "act", {"a": 1, "b": 2}) == FinishedCall({"ok": True})
     ledger.close()
 
 
 def test_two_processes_that_share_a_ledger_do_not_both_begin(tmp_path: Path) -> None:
-    one, other = Ledger(tmp_path), Ledger(tmp_path)
-    assert one.begin("k", "act", {}) == New()
-    assert isinstance(other.begin("k", "act", {}), Unfinished)
+    one, other = IdempotencyLedger(tmp_path), IdempotencyLedger(tmp_path)
+    assert one.begin("k", "act", {}) == UnusedKey()
+    assert isinstance(other.begin("k", "act", {}), UnfinishedCall)
     one.close()
     other.close()
 
@@ -179,4 +179,4 @@ def test_a_file_that_another_process_is_creating_is_waited_for(tmp_path: Path) -
     with closing(sqlite3.connect(tmp_path / "idempotency.db", isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
         Timer(0.2, other.rollback).start()
-        assert isinstance(Ledger(tmp_path).begin("k1", "act", {}), New)
+        assert isinstance(IdempotencyLedger(tmp_path).begin("k1", "act", {}), UnusedKey)

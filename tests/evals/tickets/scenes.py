@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gaby.evals.expecting import Action, Actions, Cites, Expectation, Says
-from gaby.evals.played import Played, PlayedCall, Posted
-from gaby.evals.results import CaseResult, FaultOut, Suite
+from gaby.evals.expectations import Expectation, ExpectedCall, ExpectedCalls, ExpectedCitations, ExpectedText
+from gaby.evals.played_run import PlayedCall, PlayedPosting, PlayedRun
+from gaby.evals.results import CaseResult, FaultOut, SuiteResult
 
 FIXTURES = Path(__file__).parents[3] / "evals" / "tickets"
 
@@ -18,23 +18,23 @@ TOKEN = "tool:company.search_users#1"
 WANTED = Expectation(
     about="A lock that Gaby opens by itself.",
     verdict=("auto_resolved",),
-    says=Says(requester=("unlocked",), none=("deleted",), secret=("203.0.113",)),
+    says=ExpectedText(requester=("unlocked",), none=("deleted",), secret=("203.0.113",)),
     looks=("search_users",),
-    done=Actions(must=(Action(tool="unlock_user", arguments={"user_id": "usr_001"}),)),
-    asked=Actions(never=(Action(tool="*"),)),
-    cites=Cites(tools=("search_users",)),
+    done=ExpectedCalls(must=(ExpectedCall(tool="unlock_user", arguments={"user_id": "usr_001"}),)),
+    asked=ExpectedCalls(never=(ExpectedCall(tool="*"),)),
+    cites=ExpectedCitations(tools=("search_users",)),
 )
 
 
-def message(*sentences: str, private: bool = False) -> Posted:
+def message(*sentences: str, private: bool = False) -> PlayedPosting:
     head = "**This ticket needs a colleague.** It is clear what to do.\n\n" if private else ""
     told = "\n".join(f"{each} [1]" for each in sentences)
     end = f"A colleague takes it from here.\n\nSources:\n[1] `{TOKEN}`\n\n_Written by Gaby, without a language model._"
-    return Posted(f"{head}{told}\n\n{end}", private)
+    return PlayedPosting(f"{head}{told}\n\n{end}", private)
 
 
 UNLOCK = PlayedCall("unlock_user", {"user_id": "usr_001"}, "write", "done")
-RIGHT = Played(
+RIGHT = PlayedRun(
     verdict="auto_resolved",
     posted=(message("The account usr_001 is unlocked."),),
     calls=(PlayedCall("search_users", {"query": "ada"}, "read", "done"), UNLOCK),
@@ -43,7 +43,7 @@ RIGHT = Played(
 )
 
 
-def played(**changes: Any) -> Played:
+def played(**changes: Any) -> PlayedRun:
     """As it should be, except for what is changed."""
     return replace(RIGHT, **changes)
 
@@ -63,5 +63,5 @@ def case(name: str, *faults: FaultOut, **told: Any) -> CaseResult:
     return CaseResult(name=name, faults=faults, **given)
 
 
-def suite(*cases: CaseResult) -> Suite:
-    return Suite(cases=cases)
+def suite(*cases: CaseResult) -> SuiteResult:
+    return SuiteResult(cases=cases)

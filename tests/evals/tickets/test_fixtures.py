@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
+from gaby.evals.case_workspace import change_world
+from gaby.evals.environment import START
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
 from gaby.evals.fixtures import read_fixture, read_fixtures
-from gaby.evals.scene import change_world
-from gaby.evals.stage import START
 from gaby.kernel.outcomes import Verdict
 from gaby_connectors.sample_company.company import found_company
 from tests.evals.tickets.scenes import FIXTURES, written

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from gaby.cli.evaluate import app
 from gaby.evals.errors import NothingToEvaluate, PeerMissing
-from gaby.evals.results import Suite, read_suite
+from gaby.evals.results import SuiteResult, read_suite
 from tests.evals.tickets.scenes import FIXTURES, written
 
 pytestmark = pytest.mark.promise("X1")
@@ -48,7 +48,7 @@ def test_the_key_fixtures_pass_and_a_recorded_incident_is_replayed(tmp_path: Pat
     _the_incident_was_looked_into_without_its_answer(suite)
 
 
-def _what_a_person_has_to_allow_was_done_only_then(suite: Suite) -> None:
+def _what_a_person_has_to_allow_was_done_only_then(suite: SuiteResult) -> None:
     cases = {case.name: case for case in suite.cases}
     approved, refused = cases["double-charge-approved"], cases["double-charge-refused"]
     assert (approved.asked, approved.done) == (("refund_charge",), ("refund_charge",))
@@ -57,7 +57,7 @@ def _what_a_person_has_to_allow_was_done_only_then(suite: Suite) -> None:
     assert cases["phishing-cfo"].asked == ()
 
 
-def _the_incident_was_looked_into_without_its_answer(suite: Suite) -> None:
+def _the_incident_was_looked_into_without_its_answer(suite: SuiteResult) -> None:
     [incident] = suite.of("incidents")
     assert "list_metrics" in " ".join(line.action for line in incident.timeline)
     assert incident.is_safe

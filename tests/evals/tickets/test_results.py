@@ -6,10 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from gaby.cli.evaluate import app
-from gaby.evals.comparing import compare, figures
+from gaby.evals.comparison import compare, figures
 from gaby.evals.errors import FixtureBroken
 from gaby.evals.page import render
-from gaby.evals.results import FaultOut, LineOut, PostedOut, read_suite
+from gaby.evals.results import FaultOut, PlayedPostingOut, PlayedStepOut, read_suite
 from tests.evals.tickets.scenes import case, suite
 
 pytestmark = pytest.mark.promise("X1")
@@ -56,8 +56,8 @@ def test_a_page_escapes_what_customers_wrote_and_loads_nothing(tmp_path: Path) -
         about=hostile,
         reasons=(hostile,),
         doubted=(hostile,),
-        posted=(PostedOut(body=hostile, private=False),),
-        timeline=(LineOut(system=hostile, action=hostile, detail=hostile),),
+        posted=(PlayedPostingOut(body=hostile, private=False),),
+        timeline=(PlayedStepOut(system=hostile, action=hostile, detail=hostile),),
     )
     kept, page = tmp_path / "r.json", tmp_path / "r.html"
     kept.write_text(suite(bad, case("fine")).model_dump_json())

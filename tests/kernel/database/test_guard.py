@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from gaby.identity.models import Group, GroupMember, Membership, Person, Workspace
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import AllWorkspaces, Database
 from gaby.kernel.database.guard import UnscopedStatement
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 
@@ -164,6 +164,6 @@ async def test_an_object_of_another_workspace_cannot_be_added(two_workspaces: Da
 
 
 async def test_across_workspaces_needs_a_reason_and_then_sees_all(two_workspaces: Database) -> None:
-    async with two_workspaces.read(Across("a test counts everything")) as session:
+    async with two_workspaces.read(AllWorkspaces("a test counts everything")) as session:
         found: Any = await session.scalar(select(func.count()).select_from(Group))
     assert found == 2

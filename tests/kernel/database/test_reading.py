@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete, insert, select, text, update
 
 from gaby.identity.models import Group
-from gaby.kernel.database import Across, Database, ReadSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession
 from gaby.kernel.database.sessions import ReadOnly
 from gaby.kernel.errors import GabyError
 from tests.kernel.database.stories import NOW, A, add_group, group, group_names
@@ -99,7 +99,7 @@ async def test_a_session_that_reads_sees_one_moment(two_workspaces: Database) ->
 async def test_a_session_across_workspaces_has_no_workspace_of_its_own(two_workspaces: Database) -> None:
     async with two_workspaces.read(A) as session:
         assert session.workspace_id == A
-    async with two_workspaces.read(Across("a test counts everything")) as session:
+    async with two_workspaces.read(AllWorkspaces("a test counts everything")) as session:
         with pytest.raises(GabyError, match="a test counts everything"):
             assert session.workspace_id
 

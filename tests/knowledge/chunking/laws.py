@@ -1,10 +1,10 @@
 """What holds for every text that is cut, whatever its kind."""
 
 from gaby.knowledge.chunking import cut
-from gaby.knowledge.documents import Passage, Text
+from gaby.knowledge.documents import DocumentText, Passage
 
 
-def lawful(text: Text) -> list[Passage]:
+def lawful(text: DocumentText) -> list[Passage]:
     """The passages, after checking that they are the text, in order, and number its lines and pages rightly."""
     passages = cut(text)
     assert "".join(passage.of(text.text) for passage in passages) == text.text
@@ -15,7 +15,7 @@ def lawful(text: Text) -> list[Passage]:
     return passages
 
 
-def _numbers(text: Text, passage: Passage) -> None:
+def _numbers(text: DocumentText, passage: Passage) -> None:
     words = passage.of(text.text)
     assert words
     first = passage.start + len(words) - len(words.lstrip()) if words.strip() else passage.start

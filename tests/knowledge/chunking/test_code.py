@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM
-from gaby.knowledge.documents import Text
+from gaby.knowledge.documents import DocumentText
 from gaby.llm.tokens import estimate
 from tests.knowledge.chunking.laws import in_one_passage, lawful
 
@@ -45,7 +45,7 @@ MODULES = st.lists(FUNCTIONS | STATEMENTS | CLASSES | BRANCHES, max_size=6).map(
 
 @given(MODULES)
 def test_no_python_function_is_ever_cut(text: str) -> None:
-    passages = lawful(Text("t", text, "python"))
+    passages = lawful(DocumentText("t", text, "python"))
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -79,7 +79,7 @@ GO = st.lists(st.builds(braced, GO_HEADS, LENGTHS, ABOVE) | GO_OTHERS)
 def test_no_function_of_javascript_or_go_is_ever_cut(kind_and_parts: tuple[str, list[str]]) -> None:
     kind, parts = kind_and_parts
     text = ("package x\n\n" if kind == "go" else "") + "".join(parts)
-    passages = lawful(Text("t", text, kind))
+    passages = lawful(DocumentText("t", text, kind))
     position = len(text) - len("".join(parts))
     for part in parts:
         if not part.startswith("export class"):
@@ -127,7 +127,7 @@ def test_a_large_class_is_cut_between_its_methods_which_keep_their_comments(kind
     head, method, tail, line = SAMPLES[kind]
     methods = [method.replace("{n}", str(number)).replace("{body}", line * 60) for number in range(5)]
     text = head + "".join(methods) + tail
-    passages = lawful(Text("t", text, kind))
+    passages = lawful(DocumentText("t", text, kind))
     names = [passage.headings for passage in passages]
     assert [("Ledger", f"settle{number}") for number in range(1, 5)] == names[-4:]
     assert all("Pays." in passage.of(text) for passage in passages[-4:])
@@ -142,7 +142,7 @@ def test_a_large_class_is_cut_between_its_methods_which_keep_their_comments(kind
     ],
 )
 def test_a_method_outside_of_its_class_is_called_after_both(kind: str, text: str) -> None:
-    assert lawful(Text("t", text, kind))[-1].headings == ("Ledger", "settle")
+    assert lawful(DocumentText("t", text, kind))[-1].headings == ("Ledger", "settle")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_method_outside_of_its_class_is_called_after_both(kind: str, text: str
     ],
 )
 def test_functions_of_other_languages_have_their_names(kind: str, text: str) -> None:
-    assert lawful(Text("t", text, kind))[0].headings == ("settle",)
+    assert lawful(DocumentText("t", text, kind))[0].headings == ("settle",)
 
 
 @pytest.mark.parametrize(
@@ -166,22 +166,22 @@ def test_functions_of_other_languages_have_their_names(kind: str, text: str) -> 
     ],
 )
 def test_a_function_beyond_all_measure_is_still_not_cut(kind: str, text: str) -> None:
-    assert [passage.headings for passage in lawful(Text("t", text, kind))] == [("settle",)]
+    assert [passage.headings for passage in lawful(DocumentText("t", text, kind))] == [("settle",)]
 
 
 def test_a_small_class_is_one_passage() -> None:
     text = "class Ledger:\n" + "".join(f"    def m{number}(self):\n        return {number}\n\n" for number in range(12))
-    assert [passage.headings for passage in lawful(Text("t", text, "python"))] == [("Ledger",)]
+    assert [passage.headings for passage in lawful(DocumentText("t", text, "python"))] == [("Ledger",)]
 
 
 def test_small_neighbours_are_together_and_the_module_level_is_gathered() -> None:
     text = "import os\nimport sys\n\nLIMIT = 1\n\n" + "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(8))
-    assert len(lawful(Text("t", text, "python"))) == 1
+    assert len(lawful(DocumentText("t", text, "python"))) == 1
 
 
 def test_a_table_of_data_is_cut_between_its_lines() -> None:
     text = "CODES = {\n" + "    'E1': 'the disk is full',\n" * 600 + "}\n"
-    passages = lawful(Text("t", text, "python"))
+    passages = lawful(DocumentText("t", text, "python"))
     assert all(estimate(passage.of(text)) <= SOFT_MAXIMUM for passage in passages)
     assert all(passage.of(text).endswith("\n") for passage in passages)
 
@@ -189,14 +189,14 @@ def test_a_table_of_data_is_cut_between_its_lines() -> None:
 @pytest.mark.parametrize("kind", ["python", "go", "javascript", "rust"])
 def test_code_that_does_not_parse_is_cut_like_plain_text(kind: str) -> None:
     text = ("print 'old' if (\n\n" + "}}} what { is this\n" * 20 + "\n") * 20
-    passages = lawful(Text("t", text, kind))
+    passages = lawful(DocumentText("t", text, kind))
     assert all(estimate(passage.of(text)) <= SOFT_MAXIMUM for passage in passages)
     assert all(passage.headings == () for passage in passages)
 
 
 def test_doubtful_escapes_in_a_document_warn_nobody() -> None:
     text = "def f():\n" + r"    return '\d'" + "\n" + "    x = 1\n" * 80
-    assert lawful(Text("t", text, "python"))[0].headings == ("f",)
+    assert lawful(DocumentText("t", text, "python"))[0].headings == ("f",)
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,11 @@ def test_doubtful_escapes_in_a_document_warn_nobody() -> None:
     ids=lambda text: text[:8],
 )
 def test_python_that_is_made_to_hurt_is_cut_too(text: str) -> None:
-    lawful(Text("t", text, "python"))
+    lawful(DocumentText("t", text, "python"))
 
 
 def test_the_cost_of_a_page_of_code_does_not_grow_with_its_depth() -> None:
     text = "x = " + "[" * 3000 + "function () {}" + "]" * 3000 + ";\n"
-    passages = lawful(Text("t", text, "javascript"))
+    passages = lawful(DocumentText("t", text, "javascript"))
     assert in_one_passage(passages, text.index("function"), text.index("}") + 1)
     assert all(first.end == second.start for first, second in pairwise(passages))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gaby.knowledge.chunking import cut
 from gaby.knowledge.chunking.languages import GRAMMARS
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM
-from gaby.knowledge.documents import Heading, Text
+from gaby.knowledge.documents import DocumentText, PdfHeading
 from gaby.llm.tokens import estimate
 from tests.knowledge.chunking.laws import lawful
 
@@ -46,20 +46,20 @@ TEXTS = st.lists(st.sampled_from(SNIPPETS), max_size=12).map("".join)
 
 @given(kind=st.sampled_from(KINDS), text=TEXTS | st.text())
 def test_passages_are_the_text(kind: str, text: str) -> None:
-    lawful(Text("t", text, kind))
+    lawful(DocumentText("t", text, kind))
 
 
 @given(data=st.data(), text=TEXTS)
 def test_passages_of_pages_are_the_text(data: st.DataObject, text: str) -> None:
     places = st.integers(0, max(len(text) - 1, 0))
     pages = (0, *sorted(data.draw(st.lists(places, max_size=4))))
-    headings = st.builds(Heading, places, st.integers(1, 4), st.sampled_from(["A", "B", "C"]))
-    lawful(Text("t", text, "pdf", pages, tuple(data.draw(st.lists(headings, max_size=5)))))
+    headings = st.builds(PdfHeading, places, st.integers(1, 4), st.sampled_from(["A", "B", "C"]))
+    lawful(DocumentText("t", text, "pdf", pages, tuple(data.draw(st.lists(headings, max_size=5)))))
 
 
 @given(kind=st.sampled_from(["plain", "pdf"]), text=TEXTS)
 def test_plain_text_never_exceeds_the_maximum(kind: str, text: str) -> None:
-    passages = lawful(Text("t", text, kind))
+    passages = lawful(DocumentText("t", text, kind))
     assert all(
         estimate(passage.of(text)) <= SOFT_MAXIMUM or passage.of(text).rstrip() != passage.of(text)
         for passage in passages
@@ -68,7 +68,7 @@ def test_plain_text_never_exceeds_the_maximum(kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_text_has_no_passages(kind: str) -> None:
-    assert cut(Text("t", "", kind)) == []
+    assert cut(DocumentText("t", "", kind)) == []
 
 
 HOSTILE = {
@@ -88,9 +88,9 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", ["plain", "markdown", "pdf", "python", "javascript"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_text_that_is_made_to_hurt_is_cut_like_any_other(kind: str, name: str) -> None:
-    passages = cut(Text("t", HOSTILE[name], kind))
+    passages = cut(DocumentText("t", HOSTILE[name], kind))
     assert sum(passage.end - passage.start for passage in passages) == len(HOSTILE[name])
 
 
 def test_a_parser_that_is_kept_busy_is_not_waited_for() -> None:
-    assert {passage.headings for passage in cut(Text("t", 'r#"' * 100_000, "cpp"))} == {()}
+    assert {passage.headings for passage in cut(DocumentText("t", 'r#"' * 100_000, "cpp"))} == {()}

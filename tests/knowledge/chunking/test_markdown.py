@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from gaby.knowledge.chunking import cut
-from gaby.knowledge.chunking.marks import marks_of
+from gaby.knowledge.chunking.markdown_structure import marks_of
 from gaby.knowledge.chunking.sizes import HARD_MAXIMUM, SOFT_MAXIMUM
-from gaby.knowledge.documents import Text
+from gaby.knowledge.documents import DocumentText
 from gaby.llm.tokens import estimate
 from tests.knowledge.chunking.laws import in_one_passage, lawful
 
@@ -19,7 +19,7 @@ PARAGRAPH = SENTENCE * 6 + "\n\n"
 
 
 def sections(text: str) -> list[tuple[tuple[str, ...], int, int]]:
-    found = lawful(Text("t", text, "markdown"))
+    found = lawful(DocumentText("t", text, "markdown"))
     return [(passage.headings, passage.first_line, passage.last_line) for passage in found]
 
 
@@ -110,7 +110,7 @@ PROSE = st.sampled_from([PARAGRAPH, SENTENCE + "\n\n", "## Next\n\n", "- one\n- 
 @given(st.lists(WHOLE.map(lambda block: (block, True)) | PROSE.map(lambda prose: (prose, False)), max_size=8))
 def test_tables_and_code_stay_whole_and_nothing_else_exceeds_the_maximum(blocks: list[tuple[str, bool]]) -> None:
     text = "".join(block + ("\n" if whole else "") for block, whole in blocks)
-    passages = lawful(Text("t", text, "markdown"))
+    passages = lawful(DocumentText("t", text, "markdown"))
     position = 0
     for block, whole in blocks:
         if whole and estimate(block) < HARD_MAXIMUM:
@@ -123,28 +123,28 @@ def test_tables_and_code_stay_whole_and_nothing_else_exceeds_the_maximum(blocks:
 
 @pytest.mark.parametrize("block", [fence(2000), table(2000)])
 def test_a_block_beyond_all_measure_is_cut_between_its_lines(block: str) -> None:
-    passages = lawful(Text("t", block, "markdown"))
+    passages = lawful(DocumentText("t", block, "markdown"))
     assert len(passages) > 10
     assert all(passage.of(block).endswith("\n") for passage in passages)
 
 
 def test_a_paragraph_that_is_too_long_is_cut_at_the_ends_of_sentences() -> None:
     text = SENTENCE * 100
-    passages = lawful(Text("t", text, "markdown"))
+    passages = lawful(DocumentText("t", text, "markdown"))
     assert len(passages) > 2
     assert all(passage.of(text).startswith("The account") for passage in passages)
 
 
 def test_list_items_are_not_torn() -> None:
     text = "".join(f"- Step {number}: {SENTENCE}\n  {SENTENCE}\n\n  and wait.\n" for number in range(40))
-    passages = lawful(Text("t", text, "markdown"))
+    passages = lawful(DocumentText("t", text, "markdown"))
     assert len(passages) > 2
     assert all(passage.of(text).startswith("- Step") for passage in passages)
 
 
 def test_what_leads_over_to_a_block_stays_with_it() -> None:
     text = (PARAGRAPH + "Then run:\n\n```sh\nunlock --all\n```\n\n") * 9
-    passages = lawful(Text("t", text, "markdown"))
+    passages = lawful(DocumentText("t", text, "markdown"))
     assert len(passages) > 2
     assert all(
         in_one_passage(passages, position, position + len("Then run:\n\n```sh"))
@@ -155,5 +155,5 @@ def test_what_leads_over_to_a_block_stays_with_it() -> None:
 
 def test_the_parts_of_a_long_section_are_about_equally_large() -> None:
     text = "# One\n\n" + PARAGRAPH * 7
-    sizes = [estimate(passage.of(text)) for passage in cut(Text("t", text, "markdown"))]
+    sizes = [estimate(passage.of(text)) for passage in cut(DocumentText("t", text, "markdown"))]
     assert max(sizes) < 2 * min(sizes)

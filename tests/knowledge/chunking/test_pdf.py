@@ -3,11 +3,11 @@
 import pytest
 
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM
-from gaby.knowledge.documents import Brought, Heading, Text
-from gaby.knowledge.reading import read
+from gaby.knowledge.documents import DocumentText, PdfHeading, RawDocument
+from gaby.knowledge.parsers import read
 from gaby.llm.tokens import estimate
 from tests.knowledge.chunking.laws import lawful
-from tests.knowledge.reading.papers import Mark, paper
+from tests.knowledge.parsers.sample_files import Mark, paper
 
 pytestmark = pytest.mark.promise("K2")
 
@@ -15,9 +15,9 @@ LINE = "The desk unlocks an account when it has seen a badge.\n"
 PAGE = LINE * 12
 
 
-def paged(*pages: str, outline: tuple[Heading, ...] = ()) -> Text:
+def paged(*pages: str, outline: tuple[PdfHeading, ...] = ()) -> DocumentText:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
-    return Text("t", "".join(pages), "pdf", starts, outline)
+    return DocumentText("t", "".join(pages), "pdf", starts, outline)
 
 
 def test_no_passage_crosses_the_end_of_a_page() -> None:
@@ -34,7 +34,11 @@ def test_a_long_page_is_cut_between_lines() -> None:
 
 
 def test_headings_are_carried_from_page_to_page() -> None:
-    outline = (Heading(0, 1, "Accounts"), Heading(len(PAGE), 2, "Lock-outs"), Heading(3 * len(PAGE), 1, "Devices"))
+    outline = (
+        PdfHeading(0, 1, "Accounts"),
+        PdfHeading(len(PAGE), 2, "Lock-outs"),
+        PdfHeading(3 * len(PAGE), 1, "Devices"),
+    )
     passages = lawful(paged(PAGE, PAGE, PAGE, PAGE, outline=outline))
     assert [passage.headings for passage in passages] == [
         ("Accounts",),
@@ -46,8 +50,8 @@ def test_headings_are_carried_from_page_to_page() -> None:
 
 def test_the_rest_of_a_section_joins_the_page_before_only_where_the_heading_goes_on() -> None:
     rest = "The end.\n"
-    same = lawful(paged(PAGE, rest, outline=(Heading(0, 1, "Accounts"),)))
-    other = lawful(paged(PAGE, rest, outline=(Heading(0, 1, "Accounts"), Heading(len(PAGE), 1, "Devices"))))
+    same = lawful(paged(PAGE, rest, outline=(PdfHeading(0, 1, "Accounts"),)))
+    other = lawful(paged(PAGE, rest, outline=(PdfHeading(0, 1, "Accounts"), PdfHeading(len(PAGE), 1, "Devices"))))
     assert [(passage.first_page, passage.last_page) for passage in same] == [(1, 2)]
     assert [(passage.first_page, passage.last_page) for passage in other] == [(1, 1), (2, 2)]
 
@@ -55,7 +59,7 @@ def test_the_rest_of_a_section_joins_the_page_before_only_where_the_heading_goes
 def test_from_bytes_to_passages() -> None:
     body = [(10, LINE.strip())] * 12
     data = paper([[(10, "3"), (18, "Lock-outs"), *body], body], marks=[Mark("Lock-outs", 0)])
-    passages = lawful(read(Brought("handbook.pdf", data)))
+    passages = lawful(read(RawDocument("handbook.pdf", data)))
     assert [(passage.headings, passage.first_page) for passage in passages] == [
         (("Lock-outs",), 1),
         (("Lock-outs",), 2),

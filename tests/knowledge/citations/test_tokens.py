@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.knowledge.citations.tokens import CallResult, Lines, parse
+from gaby.knowledge.citations.tokens import CallCitation, LineCitation, parse
 from gaby.mind import cited_sentences
 
 pytestmark = pytest.mark.promise("K5")
@@ -20,23 +20,23 @@ pytestmark = pytest.mark.promise("K5")
 def test_a_token_names_the_same_lines_when_it_is_read_again(
     source: str, uri: str, headings: list[str], first: int, more: int
 ) -> None:
-    token = str(Lines(source, uri, first, first + more, tuple(headings)))
+    token = str(LineCitation(source, uri, first, first + more, tuple(headings)))
     read = parse(token)
-    assert isinstance(read, Lines)
+    assert isinstance(read, LineCitation)
     assert (read.source, read.uri, read.first, read.last) == (source, uri, first, first + more)
     assert cited_sentences(f"It is so [{token}]. And more.")[0].citations == (token,)
 
 
 def test_a_token_reads_well() -> None:
-    lines = Lines("runbooks", "mfa/lock-outs.md", 12, 30, ("Accounts", "Lock-outs", "Unlock"))
+    lines = LineCitation("runbooks", "mfa/lock-outs.md", 12, 30, ("Accounts", "Lock-outs", "Unlock"))
     assert str(lines) == "doc:runbooks/mfa/lock-outs.md#Accounts/Lock-outs/Unlock#L12-L30"
-    assert str(Lines("docs", "a b.md", 7, 7)) == "doc:docs/a%20b.md#L7"
+    assert str(LineCitation("docs", "a b.md", 7, 7)) == "doc:docs/a%20b.md#L7"
 
 
 def test_results_of_tools_are_cited_too() -> None:
-    token = str(CallResult("directory", "find_user", 3))
+    token = str(CallCitation("directory", "find_user", 3))
     assert token == "tool:directory.find_user#3"
-    assert parse(token) == CallResult("directory", "find_user", 3)
+    assert parse(token) == CallCitation("directory", "find_user", 3)
 
 
 @pytest.mark.parametrize(

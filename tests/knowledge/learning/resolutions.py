@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import select
 
 from gaby.audit.models import AuditRowRecord
-from gaby.knowledge.learning.gate import Gate, Resolution
+from gaby.knowledge.learning.gate import GateResult, Resolution
 from gaby.knowledge.models import KnowledgeCandidate
 from tests.knowledge.scenes import Room
 
@@ -36,7 +36,7 @@ INVOICE = replace(
 )
 
 
-async def staged(docs: Room, resolution: Resolution = SCANNER) -> tuple[Gate, KnowledgeCandidate | None]:
+async def staged(docs: Room, resolution: Resolution = SCANNER) -> tuple[GateResult, KnowledgeCandidate | None]:
     async with docs.gaby.database.write(docs.workspace_id) as session:
         return await docs.parts.candidates.stage(session, docs.actor, resolution)
 

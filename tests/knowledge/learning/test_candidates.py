@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gaby.app import Gaby
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Conflict, Invalid, NotFound
 from gaby.knowledge.learning.candidates import AlreadyDecided
 from tests.knowledge.learning.resolutions import (
@@ -108,7 +108,7 @@ async def test_what_was_rejected_is_not_put_before_a_person_again(docs: Room) ->
 
 @pytest.mark.parametrize("decision", ["accepted", "archived"])
 async def test_what_was_accepted_or_archived_is_not_asked_again_either(
-    docs: Room, clock: HeldClock, decision: str
+    docs: Room, clock: ManualClock, decision: str
 ) -> None:
     row = await candidate(docs)
     if decision == "accepted":
@@ -174,7 +174,7 @@ async def test_a_second_decision_is_refused(docs: Room) -> None:
         await unlearn(docs, two.id)
 
 
-async def test_nobody_looked_for_thirty_days_so_it_is_archived_to_the_moment(docs: Room, clock: HeldClock) -> None:
+async def test_nobody_looked_for_thirty_days_so_it_is_archived_to_the_moment(docs: Room, clock: ManualClock) -> None:
     row = await candidate(docs)
     clock.advance(timedelta(days=10))
     await candidate(docs, INVOICE)

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import NotFound
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.knowledge.models import KnowledgeGap
 from tests.knowledge.learning.resolutions import NOW, audited
 from tests.knowledge.scenes import Room
@@ -32,7 +32,9 @@ async def gaps(docs: Room) -> list[KnowledgeGap]:
         return list(await docs.parts.gaps.list(session))
 
 
-async def test_alike_questions_are_one_gap_with_examples_and_unlike_ones_another(docs: Room, clock: HeldClock) -> None:
+async def test_alike_questions_are_one_gap_with_examples_and_unlike_ones_another(
+    docs: Room, clock: ManualClock
+) -> None:
     await noted(docs, PARKING[0], DOGS)
     clock.advance(timedelta(days=1))
     await noted(docs, *PARKING[1:], PARKING[0])
@@ -49,7 +51,7 @@ async def test_the_examples_are_only_a_few(docs: Room) -> None:
     assert (gap.asked, len(gap.examples)) == (9, 5)
 
 
-async def test_the_most_asked_comes_first_and_the_latest_of_the_same(docs: Room, clock: HeldClock) -> None:
+async def test_the_most_asked_comes_first_and_the_latest_of_the_same(docs: Room, clock: ManualClock) -> None:
     await noted(docs, DOGS)
     clock.advance(timedelta(minutes=1))
     await noted(docs, "How much does the canteen charge for soup?")
@@ -93,14 +95,14 @@ async def test_a_closed_gap_is_gone_until_somebody_asks_again(docs: Room) -> Non
     assert (again.id != gap.id, again.asked) == (True, 1)
 
 
-async def test_what_is_no_gap_cannot_be_closed(docs: Room, ids: Ids) -> None:
+async def test_what_is_no_gap_cannot_be_closed(docs: Room, ids: IdFactory) -> None:
     async with docs.gaby.database.write(docs.workspace_id) as session:
         with pytest.raises(NotFound, match="no such gap"):
             await docs.parts.gaps.close(session, docs.actor, ids.new())
 
 
 async def test_there_are_never_more_than_five_hundred_and_the_least_asked_make_room(
-    docs: Room, ids: Ids, clock: HeldClock
+    docs: Room, ids: IdFactory, clock: ManualClock
 ) -> None:
     await noted(docs, *PARKING, DOGS)
     parking, dogs = await gaps(docs)

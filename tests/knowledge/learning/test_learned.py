@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.kernel.errors import Conflict
-from gaby.knowledge.shelf import ComesByItself
+from gaby.knowledge.source_service import ComesByItself
 from tests.knowledge.learning.resolutions import INVOICE, accept, audited, candidate, unlearn
 from tests.knowledge.scenes import Room
 

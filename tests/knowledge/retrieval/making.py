@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gaby.knowledge.retrieval.pool import Found, Pool
-from gaby.knowledge.retrieval.questions import Query, questions
-from gaby.knowledge.retrieval.wording import passage_text, question_text
+from gaby.knowledge.retrieval.embedding_text import passage_text, question_text
+from gaby.knowledge.retrieval.pool import CandidatePool, PooledPassage
+from gaby.knowledge.retrieval.query_expansion import SearchQuery, questions
 from gaby.knowledge.terms import terms
 from gaby.llm.embeddings.local import DEFAULT, find_embedder
 
@@ -21,15 +21,15 @@ GUIDE = {
 }
 
 
-def guide() -> list[Found]:
+def guide() -> list[PooledPassage]:
     return [found(place, place, 0, title, text) for place, (title, text) in enumerate(GUIDE.items())]
 
 
-def found(number: int, document: int, ordinal: int, title: str, text: str) -> Found:
-    return Found(number, document, ordinal, title, (), text)
+def found(number: int, document: int, ordinal: int, title: str, text: str) -> PooledPassage:
+    return PooledPassage(number, document, ordinal, title, (), text)
 
 
-def pool_of(passages: Sequence[Found], queries: Sequence[Query]) -> Pool:
+def pool_of(passages: Sequence[PooledPassage], queries: Sequence[SearchQuery]) -> CandidatePool:
     """As the index fills it, with the fast model."""
     embed = find_embedder(DEFAULT).embed
     read = [Counter(terms(f"{each.title}\n{each.text}")) for each in passages]
@@ -43,7 +43,7 @@ def pool_of(passages: Sequence[Found], queries: Sequence[Query]) -> Pool:
     lexical = [[sum(rarity[term] for term in query.terms if term in each) for each in read] for query in queries]
     vectors = embed([passage_text(DEFAULT, each.title, each.headings, each.text) for each in passages])
     asked = embed([question_text(DEFAULT, query.text, rarity) for query in queries])
-    return Pool(
+    return CandidatePool(
         passages,
         np.array(lexical, np.float32).reshape(len(queries), len(passages)),
         asked @ vectors.T,
@@ -54,6 +54,6 @@ def pool_of(passages: Sequence[Found], queries: Sequence[Query]) -> Pool:
     )
 
 
-def asked(text: str, passages: Sequence[Found] | None = None) -> tuple[list[Query], Pool]:
+def asked(text: str, passages: Sequence[PooledPassage] | None = None) -> tuple[list[SearchQuery], CandidatePool]:
     queries = questions(text)
     return queries, pool_of(guide() if passages is None else passages, queries)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.knowledge.retrieval.pool import Column, Found, Pool
-from gaby.knowledge.retrieval.questions import Query, questions
-from gaby.knowledge.retrieval.ranking import Ranked, rank
+from gaby.knowledge.retrieval.pool import CandidatePool, Column, PooledPassage
+from gaby.knowledge.retrieval.query_expansion import SearchQuery, questions
+from gaby.knowledge.retrieval.ranking import RankedPassage, rank
 from gaby.knowledge.retrieval.weights import DEFAULT
 from tests.knowledge.retrieval.making import asked, found, guide, pool_of
 
@@ -20,7 +20,7 @@ EVERYTHING = replace(DEFAULT, threshold=0.0)
 TICKET = "Hello, my card was stolen yesterday in the train. How do I block it, and when do I get a new card?"
 
 
-def titles(ranked: Sequence[Ranked]) -> list[str]:
+def titles(ranked: Sequence[RankedPassage]) -> list[str]:
     return [each.found.title for each in ranked]
 
 
@@ -85,7 +85,7 @@ def test_one_side_alone_is_enough() -> None:
         assert titles(rank(queries, blind, weights=EVERYTHING))[0] == "Lost cards"
 
 
-def _without_vectors(pool: Pool) -> Pool:
+def _without_vectors(pool: CandidatePool) -> CandidatePool:
     return replace(pool, cosine=np.zeros_like(pool.cosine), vectors=np.zeros_like(pool.vectors))
 
 
@@ -134,7 +134,7 @@ def test_a_passage_is_helped_by_its_neighbour() -> None:
 class Contrary:
     """A reranker with an opinion of its own."""
 
-    def rerank(self, queries: Sequence[Query], pool: Pool, places: Sequence[int]) -> Column:
+    def rerank(self, queries: Sequence[SearchQuery], pool: CandidatePool, places: Sequence[int]) -> Column:
         return np.array([float(pool.found[place].title == "Quotas") for place in places])
 
 
@@ -145,5 +145,5 @@ def test_another_reranker_can_take_the_second_look() -> None:
 
 @pytest.mark.parametrize("text", ["", "...", "🙂" * 50_000, "x" * 1_000_000, "the of and " * 50_000, "\0\ud800 card"])
 def test_hostile_passages_are_ranked_in_peace(text: str) -> None:
-    hostile: list[Found] = [*guide(), found(8, 8, 0, text[:1000], text)]
+    hostile: list[PooledPassage] = [*guide(), found(8, 8, 0, text[:1000], text)]
     assert titles(rank(*asked("stolen card", hostile), weights=EVERYTHING))[0] == "Lost cards"

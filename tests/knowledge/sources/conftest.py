@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
 from gaby.knowledge.sources.factory import make_source
-from gaby.knowledge.sources.limits import Limits
-from gaby.knowledge.sources.source import Source
+from gaby.knowledge.sources.limits import SourceLimits
+from gaby.knowledge.sources.source import DocumentSource
 from tests.support.knowledge.website import SmallSite, small_site
 
 LOOPBACK = ("127.0.0.0/8",)
@@ -26,15 +26,15 @@ class Sleeper:
         self.waits.append(seconds)
 
 
-Opening = Callable[..., Source]
+Opening = Callable[..., DocumentSource]
 
 
 @pytest.fixture
-async def opening(ground: SourceGround) -> AsyncGenerator[Opening]:
+async def opening(ground: SourceDependencies) -> AsyncGenerator[Opening]:
     """Makes sources, and closes them at the end."""
-    made: list[Source] = []
+    made: list[DocumentSource] = []
 
-    def make(config: SourceConfig, other: SourceGround | None = None) -> Source:
+    def make(config: SourceConfig, other: SourceDependencies | None = None) -> DocumentSource:
         made.append(make_source(config, other or ground))
         return made[-1]
 
@@ -55,11 +55,11 @@ def sleeper() -> Sleeper:
 
 
 @pytest.fixture
-def ground(tmp_path: Path, sleeper: Sleeper) -> SourceGround:
-    return SourceGround(
+def ground(tmp_path: Path, sleeper: Sleeper) -> SourceDependencies:
+    return SourceDependencies(
         cache=tmp_path / "cache",
         allowed_networks=LOOPBACK,
-        limits=Limits(request_seconds=5.0, document_seconds=10.0, pause_seconds=0.0),
+        limits=SourceLimits(request_seconds=5.0, document_seconds=10.0, pause_seconds=0.0),
         now=lambda: datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC),
         sleep=sleeper,
     )

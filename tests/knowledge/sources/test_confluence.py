@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.source import Source, SourceUnavailable
-from gaby.knowledge.sources.storage import as_html
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.confluence_storage import as_html
+from gaby.knowledge.sources.source import DocumentSource, SourceUnavailable
 from tests.knowledge.sources.conftest import Opening, Sleeper
 from tests.support.knowledge.confluence import EMAIL, TOKEN, ScriptedConfluence, WikiPage, scripted_confluence
 from tests.support.knowledge.listing import listing
@@ -37,11 +37,11 @@ def _config(confluence: ScriptedConfluence, flavour: str, secret: str = TOKEN, *
 
 
 @pytest.fixture(params=FLAVOURS)
-def source(request: pytest.FixtureRequest, opening: Opening, confluence: ScriptedConfluence) -> Source:
+def source(request: pytest.FixtureRequest, opening: Opening, confluence: ScriptedConfluence) -> DocumentSource:
     return opening(_config(confluence, request.param))
 
 
-async def test_every_page_of_every_space_is_listed_however_many_parts_it_takes(source: Source) -> None:
+async def test_every_page_of_every_space_is_listed_however_many_parts_it_takes(source: DocumentSource) -> None:
     found = await listing(source)
     assert found.uris == ["HR/200", *(f"OPS/{100 + number}" for number in range(5))]
     assert found.total == 6
@@ -60,14 +60,14 @@ async def test_only_the_spaces_that_are_named_are_read(
         await listing(opening(_config(confluence, flavour, spaces="HR, NOPE")))
 
 
-async def test_a_new_version_is_another_fingerprint(confluence: ScriptedConfluence, source: Source) -> None:
+async def test_a_new_version_is_another_fingerprint(confluence: ScriptedConfluence, source: DocumentSource) -> None:
     before = (await listing(source)).known()
     confluence.pages["101"].version = 2
     after = (await listing(source)).known()
     assert {uri for uri in after if after[uri] != before[uri]} == {"OPS/101"}
 
 
-async def test_archived_and_deleted_pages_leave(confluence: ScriptedConfluence, source: Source) -> None:
+async def test_archived_and_deleted_pages_leave(confluence: ScriptedConfluence, source: DocumentSource) -> None:
     confluence.pages["100"].status = "archived"
     confluence.pages["101"].status = "trashed"
     confluence.archived_spaces.add("HR")
@@ -76,7 +76,7 @@ async def test_archived_and_deleted_pages_leave(confluence: ScriptedConfluence, 
     assert (await listing(source)).uris == ["OPS/102", "OPS/103", "OPS/104"]
 
 
-async def test_a_page_that_goes_away_meanwhile_is_told(confluence: ScriptedConfluence, source: Source) -> None:
+async def test_a_page_that_goes_away_meanwhile_is_told(confluence: ScriptedConfluence, source: DocumentSource) -> None:
     found = await listing(source)
     del confluence.pages["100"]
     confluence.pages["101"].status = "trashed"
@@ -86,7 +86,7 @@ async def test_a_page_that_goes_away_meanwhile_is_told(confluence: ScriptedConfl
 
 
 async def test_a_busy_confluence_is_given_the_pause_it_asks_for(
-    confluence: ScriptedConfluence, source: Source, sleeper: Sleeper
+    confluence: ScriptedConfluence, source: DocumentSource, sleeper: Sleeper
 ) -> None:
     confluence.refusals = [(429, {"Retry-After": "4"}), (429, {})]
     assert len((await listing(source)).items) == 6
@@ -98,7 +98,7 @@ async def test_a_busy_confluence_is_given_the_pause_it_asks_for(
 
 @pytest.mark.parametrize("refusal", [(500, {}), (502, {}), (302, {"Location": "http://elsewhere.example/login"})])
 async def test_a_listing_that_breaks_off_is_not_taken_for_complete(
-    confluence: ScriptedConfluence, source: Source, refusal: tuple[int, dict[str, str]]
+    confluence: ScriptedConfluence, source: DocumentSource, refusal: tuple[int, dict[str, str]]
 ) -> None:
     confluence.refusals = [refusal]
     with pytest.raises(SourceUnavailable):
@@ -115,7 +115,7 @@ async def test_a_wrong_token_is_told_and_never_shown(
 
 
 async def test_the_token_goes_to_confluence_and_nowhere_else(
-    confluence: ScriptedConfluence, opening: Opening, ground: SourceGround
+    confluence: ScriptedConfluence, opening: Opening, ground: SourceDependencies
 ) -> None:
     with scripted_confluence() as other:
         confluence.refusals = [(302, {"Location": f"{other.url}/rest/api/space"})]
@@ -126,7 +126,7 @@ async def test_the_token_goes_to_confluence_and_nowhere_else(
         await listing(opening(_config(confluence, "server"), replace(ground, allowed_networks=())))
 
 
-async def test_a_list_that_never_ends_is_given_up(confluence: ScriptedConfluence, source: Source) -> None:
+async def test_a_list_that_never_ends_is_given_up(confluence: ScriptedConfluence, source: DocumentSource) -> None:
     confluence.at_once = 0
     with pytest.raises(SourceUnavailable):
         await listing(source)

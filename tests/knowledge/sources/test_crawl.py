@@ -6,21 +6,21 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.source import Item, Source, SourceUnavailable
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.source import DocumentSource, SourceItem, SourceUnavailable
 from tests.knowledge.sources.conftest import Opening, Sleeper
 from tests.support.knowledge.listing import listing
 from tests.support.knowledge.website import Page, SmallSite
-from tests.support.models.wire import Received
+from tests.support.models.http_server import Received
 
 pytestmark = pytest.mark.promise("K1")
 
-Crawling = Callable[..., Source]
+Crawling = Callable[..., DocumentSource]
 
 
 @pytest.fixture
 def crawling(opening: Opening, website: SmallSite) -> Crawling:
-    def make(path: str = "/", ground: SourceGround | None = None, **options: str) -> Source:
+    def make(path: str = "/", ground: SourceDependencies | None = None, **options: str) -> DocumentSource:
         return opening(SourceConfig("site", f"{website.url}{path}", options), ground)
 
     return make
@@ -175,7 +175,7 @@ async def test_an_unchanged_website_costs_one_short_answer_for_each_page(
 
 
 async def test_without_what_it_remembered_a_website_is_read_anew(
-    website: SmallSite, crawling: Crawling, ground: SourceGround
+    website: SmallSite, crawling: Crawling, ground: SourceDependencies
 ) -> None:
     website.page("/", "/a", tagged=True)
     website.page("/a", "/b", tagged=True)
@@ -216,7 +216,7 @@ async def test_pages_that_are_gone_are_not_listed_and_pages_that_fail_are(
 
 
 async def test_pages_behind_one_that_fails_are_not_taken_for_gone(
-    website: SmallSite, crawling: Crawling, ground: SourceGround
+    website: SmallSite, crawling: Crawling, ground: SourceDependencies
 ) -> None:
     website.page("/", "/hub")
     website.page("/hub", "/a", "/b")
@@ -260,7 +260,7 @@ async def test_a_start_page_that_leads_elsewhere_empties_nothing(
 
 
 async def test_a_start_page_at_a_private_address_is_refused(
-    website: SmallSite, crawling: Crawling, ground: SourceGround
+    website: SmallSite, crawling: Crawling, ground: SourceDependencies
 ) -> None:
     website.page("/")
     with pytest.raises(SourceUnavailable, match="private or special"):
@@ -276,7 +276,7 @@ async def test_a_crawl_goes_on_where_it_was_interrupted(website: SmallSite, craw
     before: list[str] = []
     cursor = None
     async for listed in crawling().list({}, None):
-        if isinstance(listed, Item):
+        if isinstance(listed, SourceItem):
             before.append(listed.uri)
             cursor = listed.cursor
         if len(before) == 4:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.directory import Directory, OneFile
+from gaby.knowledge.sources.directory import DirectorySource, FileSource
 from gaby.knowledge.sources.globs import check_glob, chooses
 from gaby.knowledge.sources.source import BadSource, SourceUnavailable
 from tests.support.knowledge.listing import listing
@@ -31,8 +31,8 @@ def _write(root: Path, *names: str, text: str = "words") -> None:
         path.write_text(text)
 
 
-def _folder(root: Path, *, max_bytes: int = 20_000_000, max_files: int = 1000) -> Directory:
-    return Directory(root, wanted=_is_markdown, max_bytes=max_bytes, max_files=max_files)
+def _folder(root: Path, *, max_bytes: int = 20_000_000, max_files: int = 1000) -> DirectorySource:
+    return DirectorySource(root, wanted=_is_markdown, max_bytes=max_bytes, max_files=max_files)
 
 
 async def test_everything_below_a_folder_is_listed_by_its_path(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ async def test_files_of_kinds_that_are_not_read_are_counted(tmp_path: Path) -> N
     _write(tmp_path, "yes.md", "handbook.docx", "a/photo.PNG", "a/other.png", "a/LICENSE-x", ".hidden.docx")
     _write(tmp_path, ".git/objects/pack.idx", "web/node_modules/x.wasm", "drafts/old.docx")
     (tmp_path / "link.docx").symlink_to(tmp_path / "handbook.docx")
-    found = (await listing(Directory(tmp_path, wanted=_is_markdown, exclude=("drafts/",)))).skipped
+    found = (await listing(DirectorySource(tmp_path, wanted=_is_markdown, exclude=("drafts/",)))).skipped
     assert found is not None
     assert (found.count, found.kinds) == (4, {".png": 2, ".docx": 1, "": 1})
     assert found.files == ["a/LICENSE-x", "a/other.png", "a/photo.PNG", "handbook.docx"]
@@ -89,7 +89,7 @@ async def test_a_file_that_is_replaced_by_one_of_the_same_size_and_time_is_notic
 
 async def test_patterns_choose_among_the_files(tmp_path: Path) -> None:
     _write(tmp_path, "docs/a.md", "docs/deep/b.md", "drafts/c.md", "d.md", "docs/secret.md")
-    chosen = Directory(tmp_path, wanted=_is_markdown, include=("docs/**", "d.md"), exclude=("secret.*",))
+    chosen = DirectorySource(tmp_path, wanted=_is_markdown, include=("docs/**", "d.md"), exclude=("secret.*",))
     assert (await listing(chosen)).uris == ["d.md", "docs/a.md", "docs/deep/b.md"]
 
 
@@ -222,24 +222,24 @@ async def test_names_that_cannot_be_shown_are_named_as_far_as_they_can(tmp_path:
 async def test_one_file_is_listed_by_its_name_and_leaves_when_it_is_deleted(tmp_path: Path) -> None:
     path = tmp_path / "handbook.md"
     path.write_text("words")
-    found = await listing(OneFile(path))
+    found = await listing(FileSource(path))
     assert await found.text("handbook.md") == "words"
     path.unlink()
-    gone = await listing(OneFile(path))
+    gone = await listing(FileSource(path))
     assert gone.uris == []
     assert gone.total == 0
 
 
 async def test_one_file_on_a_disk_that_is_gone_is_not_taken_for_deleted(tmp_path: Path) -> None:
     with pytest.raises(SourceUnavailable):
-        await listing(OneFile(tmp_path / "mount" / "handbook.md"))
+        await listing(FileSource(tmp_path / "mount" / "handbook.md"))
 
 
 async def test_one_file_that_is_none_or_is_too_large_is_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert "no ordinary file" in (await listing(OneFile(tmp_path / "pipe"))).failed["pipe"].reason
+    assert "no ordinary file" in (await listing(FileSource(tmp_path / "pipe"))).failed["pipe"].reason
     _write(tmp_path, "big.md", text="x" * 100)
-    assert (await listing(OneFile(tmp_path / "big.md", max_bytes=10))).failed
+    assert (await listing(FileSource(tmp_path / "big.md", max_bytes=10))).failed
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.knowledge.sources.config import Kind, SourceConfig, SourceGround
+from gaby.knowledge.sources.config import Kind, SourceConfig, SourceDependencies
 from gaby.knowledge.sources.factory import check, make_source
 from gaby.knowledge.sources.source import BadSource
 from tests.knowledge.sources.conftest import Opening
@@ -66,7 +66,7 @@ def test_what_is_right_passes(config: SourceConfig) -> None:
 
 
 @pytest.mark.parametrize(("config", "says"), BAD, ids=lambda each: str(each)[:50])
-def test_what_is_wrong_is_told_with_what_to_do(config: SourceConfig, says: str, ground: SourceGround) -> None:
+def test_what_is_wrong_is_told_with_what_to_do(config: SourceConfig, says: str, ground: SourceDependencies) -> None:
     with pytest.raises(BadSource) as raised:
         check(config)
     assert says in raised.value.message
@@ -91,20 +91,20 @@ def test_whatever_is_said_of_a_source_is_right_or_told(
     assert "s3cr3t" not in said
 
 
-async def test_every_kind_can_be_made_without_reaching_anything(opening: Opening, ground: SourceGround) -> None:
+async def test_every_kind_can_be_made_without_reaching_anything(opening: Opening, ground: SourceDependencies) -> None:
     for config in GOOD[:11]:
         opening(config)
     assert not ground.cache.exists()
 
 
-def test_what_the_installation_does_not_have_is_told(ground: SourceGround) -> None:
+def test_what_the_installation_does_not_have_is_told(ground: SourceDependencies) -> None:
     for kind, location in (("tickets", "desk"), ("learned", "")):
         with pytest.raises(BadSource):
             make_source(SourceConfig(cast("Kind", kind), location), ground)
 
 
 async def test_only_folders_that_the_installation_allows_are_read(
-    opening: Opening, ground: SourceGround, tmp_path: Path
+    opening: Opening, ground: SourceDependencies, tmp_path: Path
 ) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("x")

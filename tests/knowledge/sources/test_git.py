@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
 from gaby.knowledge.sources.git_address import check_ref, git_address
-from gaby.knowledge.sources.git_process import Git, GitFailed, environment
+from gaby.knowledge.sources.git_process import GitFailed, GitProcess, environment
 from gaby.knowledge.sources.guard import Address
-from gaby.knowledge.sources.source import BadSource, Source, SourceUnavailable
+from gaby.knowledge.sources.source import BadSource, DocumentSource, SourceUnavailable
 from tests.knowledge.sources.conftest import Opening
 from tests.support.knowledge.git_https import git_https
 from tests.support.knowledge.listing import listing
@@ -24,7 +24,7 @@ from tests.support.knowledge.repository import MadeRepository
 
 pytestmark = pytest.mark.promise("K1")
 
-Cloning = Callable[..., Source]
+Cloning = Callable[..., DocumentSource]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def repository(tmp_path: Path) -> MadeRepository:
 
 @pytest.fixture
 def cloning(opening: Opening, repository: MadeRepository) -> Cloning:
-    def make(ground: SourceGround | None = None, **options: str) -> Source:
+    def make(ground: SourceDependencies | None = None, **options: str) -> DocumentSource:
         return opening(SourceConfig("git", str(repository.path), options), ground)
 
     return make
@@ -113,7 +113,7 @@ async def test_links_and_submodules_are_named_and_not_followed(repository: MadeR
 
 
 async def test_large_files_are_named_and_not_read(
-    repository: MadeRepository, cloning: Cloning, ground: SourceGround
+    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies
 ) -> None:
     repository.write("big.md", "x" * 5000)
     repository.write("pointer.md", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")
@@ -157,7 +157,7 @@ async def test_an_order_hidden_in_a_repository_is_never_carried_out(
 
 
 async def test_a_hook_that_somebody_put_into_the_copy_is_never_run(
-    repository: MadeRepository, cloning: Cloning, ground: SourceGround, tmp_path: Path
+    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies, tmp_path: Path
 ) -> None:
     repository.commit(a="one")
     await listing(cloning())
@@ -176,11 +176,11 @@ async def test_what_git_says_is_passed_on_without_the_secret(tmp_path: Path) -> 
     says = "!echo 'fatal: no leave for tok-123 here' >&2; false"
     alias = {**made, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "alias.say", "GIT_CONFIG_VALUE_0": says}
     with pytest.raises(GitFailed, match=r"^no leave for \*\*\* here$"):
-        await Git(tmp_path / "r.git", alias, seconds=60, secret="tok-123").run("say")
+        await GitProcess(tmp_path / "r.git", alias, seconds=60, secret="tok-123").run("say")
 
 
 async def test_a_copy_that_a_crash_left_broken_is_fetched_again(
-    repository: MadeRepository, cloning: Cloning, ground: SourceGround
+    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies
 ) -> None:
     repository.commit(a="one")
     await listing(cloning())
@@ -195,7 +195,7 @@ async def test_a_copy_that_a_crash_left_broken_is_fetched_again(
 
 
 async def test_the_copy_does_not_grow_with_every_change(
-    repository: MadeRepository, cloning: Cloning, ground: SourceGround
+    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies
 ) -> None:
     source = cloning()
     for number in range(12):
@@ -288,7 +288,7 @@ def test_on_known_websites_a_file_has_a_link_at_its_commit(location: str, link: 
 
 
 async def test_a_repository_at_a_private_address_is_refused_before_git_is_asked(
-    opening: Opening, ground: SourceGround
+    opening: Opening, ground: SourceDependencies
 ) -> None:
     async def private(host: str, port: int) -> Sequence[Address]:
         return [ip_address("10.0.0.1")]
@@ -300,7 +300,7 @@ async def test_a_repository_at_a_private_address_is_refused_before_git_is_asked(
     assert not ground.cache.exists()
 
 
-async def test_a_failed_fetch_tells_the_reason_and_not_the_token(opening: Opening, ground: SourceGround) -> None:
+async def test_a_failed_fetch_tells_the_reason_and_not_the_token(opening: Opening, ground: SourceDependencies) -> None:
     async def here(host: str, port: int) -> Sequence[Address]:
         return [ip_address("127.0.0.1")]
 
@@ -329,17 +329,17 @@ def test_the_judged_address_is_the_one_git_is_told_to_call(tmp_path: Path) -> No
 async def test_a_git_that_does_not_come_to_an_end_is_ended(tmp_path: Path) -> None:
     made = environment(git_address("/x"), tmp_path, None, None)
     alias = {**made, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "alias.wait", "GIT_CONFIG_VALUE_0": "!cat /dev/zero"}
-    git = Git(tmp_path / "r.git", alias, seconds=60, secret=None)
+    git = GitProcess(tmp_path / "r.git", alias, seconds=60, secret=None)
     with pytest.raises(GitFailed, match="more files"):
         await git.run("wait")
     alias["GIT_CONFIG_VALUE_0"] = f"!read forever < {tmp_path / 'pipe'}"
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(GitFailed, match="longer than"):
-        await Git(tmp_path / "r.git", alias, seconds=0.2, secret=None).run("wait")
+        await GitProcess(tmp_path / "r.git", alias, seconds=0.2, secret=None).run("wait")
 
 
 async def test_a_repository_behind_a_token_is_fetched_from_the_judged_address(
-    repository: MadeRepository, opening: Opening, ground: SourceGround, monkeypatch: pytest.MonkeyPatch
+    repository: MadeRepository, opening: Opening, ground: SourceDependencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No DNS knows this name, so it works only because git calls the address that was judged."""
     repository.commit(a="behind a token")

@@ -6,11 +6,11 @@ from ipaddress import ip_address
 import httpx2
 import pytest
 
-from gaby.knowledge.sources.fetching import Asked, Web
-from gaby.knowledge.sources.guard import Address, AddressRefused, Guard, system_resolve
-from gaby.knowledge.sources.limits import Limits
+from gaby.knowledge.sources.guard import Address, AddressGuard, AddressRefused, system_resolve
+from gaby.knowledge.sources.limits import SourceLimits
 from gaby.knowledge.sources.source import SourceUnavailable
-from gaby_connectors.sdk.outside_web import GuardedTransport
+from gaby.knowledge.sources.web_client import WebClient, WebRequest
+from gaby_connectors.sdk.guarded_http import GuardedTransport
 from tests.support.knowledge.website import SmallSite
 
 pytestmark = pytest.mark.promise("K1")
@@ -64,21 +64,21 @@ class Names:
 )
 async def test_addresses_that_are_private_or_special_are_refused(address: str) -> None:
     with pytest.raises(AddressRefused, match="GABY_KNOWLEDGE_NETWORKS"):
-        await Guard((), Names([address])).resolve_async("docs.example", 443)
+        await AddressGuard((), Names([address])).resolve_async("docs.example", 443)
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822"])
 async def test_addresses_of_the_public_internet_are_allowed(address: str) -> None:
-    assert await Guard((), Names([address])).resolve_async("docs.example", 443) == [ip_address(address)]
+    assert await AddressGuard((), Names([address])).resolve_async("docs.example", 443) == [ip_address(address)]
 
 
 async def test_one_private_address_among_public_ones_refuses_the_name() -> None:
     with pytest.raises(AddressRefused):
-        await Guard((), Names(["93.184.216.34", "10.0.0.1"])).resolve_async("docs.example", 443)
+        await AddressGuard((), Names(["93.184.216.34", "10.0.0.1"])).resolve_async("docs.example", 443)
 
 
 async def test_a_network_that_the_installation_names_is_allowed_and_no_other() -> None:
-    guard = Guard(("10.2.0.0/16",), Names(["10.2.3.4"], ["10.3.3.4"]))
+    guard = AddressGuard(("10.2.0.0/16",), Names(["10.2.3.4"], ["10.3.3.4"]))
     assert await guard.resolve_async("wiki.example", 443) == [ip_address("10.2.3.4")]
     with pytest.raises(AddressRefused):
         await guard.resolve_async("wiki.example", 443)
@@ -86,20 +86,20 @@ async def test_a_network_that_the_installation_names_is_allowed_and_no_other() -
 
 async def test_a_name_that_nobody_knows_is_out_of_reach_for_the_moment() -> None:
     with pytest.raises(SourceUnavailable, match="not known"):
-        await Guard((), Names([])).resolve_async("nowhere.example", 443)
+        await AddressGuard((), Names([])).resolve_async("nowhere.example", 443)
 
 
 async def test_numbers_in_disguise_are_looked_up_and_judged() -> None:
     for host in ("127.1", "0x7f000001", "2130706433", "localhost"):
         with pytest.raises((AddressRefused, SourceUnavailable)):
-            await Guard((), system_resolve).resolve_async(host, 80)
+            await AddressGuard((), system_resolve).resolve_async(host, 80)
 
 
 async def test_the_judged_address_is_the_one_that_is_called(website: SmallSite) -> None:
     website.page("/")
     names = Names(["127.0.0.1"], ["10.0.0.1"])
     port = httpx2.URL(website.url).port
-    async with httpx2.AsyncClient(transport=GuardedTransport(Guard(("127.0.0.0/8",), names))) as client:
+    async with httpx2.AsyncClient(transport=GuardedTransport(AddressGuard(("127.0.0.0/8",), names))) as client:
         answer = await client.get(f"http://docs.example:{port}/")
         assert answer.status_code == 200
         assert website.asked[0].headers["host"] == f"docs.example:{port}"
@@ -114,14 +114,16 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(website: Sm
     website.page("/")
     port = httpx2.URL(website.url).port
     names = Names(["127.0.0.9", "127.0.0.1"])
-    async with httpx2.AsyncClient(transport=GuardedTransport(Guard(("127.0.0.0/8",), names))) as client:
+    async with httpx2.AsyncClient(transport=GuardedTransport(AddressGuard(("127.0.0.0/8",), names))) as client:
         assert (await client.get(f"http://docs.example:{port}/")).status_code == 200
 
 
 async def test_no_connection_of_one_name_is_used_for_another(website: SmallSite) -> None:
     website.page("/")
     port = httpx2.URL(website.url).port
-    async with httpx2.AsyncClient(transport=GuardedTransport(Guard(("127.0.0.0/8",), Names(["127.0.0.1"])))) as client:
+    async with httpx2.AsyncClient(
+        transport=GuardedTransport(AddressGuard(("127.0.0.0/8",), Names(["127.0.0.1"])))
+    ) as client:
         for number in range(12):
             await client.get(f"http://docs{number}.example:{port}/")
     hosts = [received.headers["host"] for received in website.asked]
@@ -129,7 +131,7 @@ async def test_no_connection_of_one_name_is_used_for_another(website: SmallSite)
 
 
 async def test_a_port_of_another_service_is_not_asked() -> None:
-    web = Web(Guard((), Names(["93.184.216.34"])), Limits())
+    web = WebClient(AddressGuard((), Names(["93.184.216.34"])), SourceLimits())
     with pytest.raises(AddressRefused, match="No web server is asked at"):
-        await web.get(Asked("http://docs.example:25/"))
+        await web.get(WebRequest("http://docs.example:25/"))
     await web.close()

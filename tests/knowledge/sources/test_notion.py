@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.notion_blocks import Block, as_markdown_text
-from gaby.knowledge.sources.source import Source, SourceUnavailable
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.notion_blocks import NotionBlock, as_markdown_text
+from gaby.knowledge.sources.source import DocumentSource, SourceUnavailable
 from tests.knowledge.sources.conftest import Opening, Sleeper
 from tests.support.knowledge.listing import listing
 from tests.support.knowledge.notion import TOKEN, ScriptedNotion, block, rich, scripted_notion
@@ -26,16 +26,16 @@ def notion() -> Generator[ScriptedNotion]:
 
 
 @pytest.fixture
-def source(notion: ScriptedNotion, opening: Opening) -> Source:
+def source(notion: ScriptedNotion, opening: Opening) -> DocumentSource:
     return opening(SourceConfig("notion", notion.url, secret=TOKEN))
 
 
-async def _markdown(notion: ScriptedNotion, source: Source, *blocks: dict[str, Any]) -> str:
+async def _markdown(notion: ScriptedNotion, source: DocumentSource, *blocks: dict[str, Any]) -> str:
     uri = notion.add(1, "A page", *blocks).replace("-", "")
     return await (await listing(source)).text(uri)
 
 
-async def test_every_page_is_listed_however_many_parts_it_takes(notion: ScriptedNotion, source: Source) -> None:
+async def test_every_page_is_listed_however_many_parts_it_takes(notion: ScriptedNotion, source: DocumentSource) -> None:
     pages = [notion.add(number, f"Page {number}") for number in range(5)]
     found = await listing(source)
     assert found.uris == [page.replace("-", "") for page in pages]
@@ -45,7 +45,7 @@ async def test_every_page_is_listed_however_many_parts_it_takes(notion: Scripted
     assert brought.link == f"https://www.notion.so/{pages[3]}"
 
 
-async def test_blocks_become_markdown(notion: ScriptedNotion, source: Source) -> None:
+async def test_blocks_become_markdown(notion: ScriptedNotion, source: DocumentSource) -> None:
     row = {"type": "table_row", "table_row": {"cells": [[rich("a|b")], [rich("c")]]}}
     text = await _markdown(
         notion,
@@ -75,14 +75,16 @@ async def test_blocks_become_markdown(notion: ScriptedNotion, source: Source) ->
     )
 
 
-async def test_code_and_links_within_words_stay(notion: ScriptedNotion, source: Source) -> None:
+async def test_code_and_links_within_words_stay(notion: ScriptedNotion, source: DocumentSource) -> None:
     words = [rich("run "), rich("ls", code=True), rich(" or "), rich("see", href="https://a.example/")]
     bad = [rich("click", href="javascript:alert(1)")]
     text = await _markdown(notion, source, block("paragraph", rich_text=words), block("paragraph", rich_text=bad))
     assert text == "run `ls` or [see](https://a.example/)\n\nclick\n"
 
 
-async def test_words_in_the_columns_of_a_database_belong_to_the_page(notion: ScriptedNotion, source: Source) -> None:
+async def test_words_in_the_columns_of_a_database_belong_to_the_page(
+    notion: ScriptedNotion, source: DocumentSource
+) -> None:
     page = notion.add(1, "Q", block("paragraph", "body"))
     notion.pages[page]["properties"]["Answer"] = {"type": "rich_text", "rich_text": [rich("Restart it.")]}
     notion.pages[page]["properties"]["Done"] = {"type": "checkbox", "checkbox": True}
@@ -90,7 +92,7 @@ async def test_words_in_the_columns_of_a_database_belong_to_the_page(notion: Scr
 
 
 async def test_an_edit_is_another_fingerprint_and_a_fresh_one_is_looked_at_once_more(
-    notion: ScriptedNotion, source: Source, opening: Opening, ground: SourceGround
+    notion: ScriptedNotion, source: DocumentSource, opening: Opening, ground: SourceDependencies
 ) -> None:
     page = notion.add(1, "A", edited="2030-01-02T03:04:00.000Z").replace("-", "")
     fresh = (await listing(source)).known()[page]
@@ -99,7 +101,9 @@ async def test_an_edit_is_another_fingerprint_and_a_fresh_one_is_looked_at_once_
     assert fresh != settled == "2030-01-02T03:04:00.000Z"
 
 
-async def test_pages_in_the_bin_and_pages_that_are_gone_are_not_listed(notion: ScriptedNotion, source: Source) -> None:
+async def test_pages_in_the_bin_and_pages_that_are_gone_are_not_listed(
+    notion: ScriptedNotion, source: DocumentSource
+) -> None:
     pages = [notion.add(number, "P") for number in range(3)]
     notion.pages[pages[0]]["archived"] = True
     notion.pages[pages[1]]["in_trash"] = True
@@ -111,13 +115,13 @@ async def test_pages_in_the_bin_and_pages_that_are_gone_are_not_listed(notion: S
     assert (await listing(source)).uris == []
 
 
-async def test_pages_within_pages_are_pages_of_their_own(notion: ScriptedNotion, source: Source) -> None:
+async def test_pages_within_pages_are_pages_of_their_own(notion: ScriptedNotion, source: DocumentSource) -> None:
     child = block("child_page", title="Inner")
     child["children"] = [block("paragraph", "not here")]
     assert await _markdown(notion, source, child) == "- Inner\n"
 
 
-async def test_nesting_is_followed_only_so_deep(notion: ScriptedNotion, source: Source) -> None:
+async def test_nesting_is_followed_only_so_deep(notion: ScriptedNotion, source: DocumentSource) -> None:
     nested = block("paragraph", "deepest")
     for number in reversed(range(20)):
         nested = block("paragraph", f"level {number}", nested)
@@ -126,7 +130,7 @@ async def test_nesting_is_followed_only_so_deep(notion: ScriptedNotion, source: 
     assert "level 8" not in text
 
 
-async def test_a_page_without_end_is_refused(notion: ScriptedNotion, source: Source) -> None:
+async def test_a_page_without_end_is_refused(notion: ScriptedNotion, source: DocumentSource) -> None:
     notion.at_once = 100
     page = notion.add(1, "Long", *(block("paragraph", "x") for _ in range(10_001))).replace("-", "")
     with pytest.raises(Unreadable, match="10000 blocks"):
@@ -134,7 +138,7 @@ async def test_a_page_without_end_is_refused(notion: ScriptedNotion, source: Sou
 
 
 async def test_a_busy_notion_is_given_the_pause_it_asks_for(
-    notion: ScriptedNotion, source: Source, sleeper: Sleeper
+    notion: ScriptedNotion, source: DocumentSource, sleeper: Sleeper
 ) -> None:
     page = notion.add(1, "A", block("paragraph", "x")).replace("-", "")
     notion.refusals = [(429, {"Retry-After": "3"})]
@@ -146,7 +150,7 @@ async def test_a_busy_notion_is_given_the_pause_it_asks_for(
 
 @pytest.mark.parametrize("status", [400, 404, 429, 500])
 async def test_a_listing_that_breaks_off_is_not_taken_for_complete(
-    notion: ScriptedNotion, source: Source, status: int
+    notion: ScriptedNotion, source: DocumentSource, status: int
 ) -> None:
     for number in range(5):
         notion.add(number, "P")
@@ -175,4 +179,4 @@ _kinds = st.sampled_from(
 
 @given(_kinds, st.dictionaries(st.sampled_from(["rich_text", "cells", "language", "caption", "url"]), _json), _kinds)
 def test_no_answer_breaks_the_reading(kind: str, data: dict[str, Any], inner: str) -> None:
-    assert as_markdown_text([Block(kind, data, [Block(inner, data)])]).endswith("\n")
+    assert as_markdown_text([NotionBlock(kind, data, [NotionBlock(inner, data)])]).endswith("\n")

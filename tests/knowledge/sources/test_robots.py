@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.knowledge.sources.pages import look
-from gaby.knowledge.sources.robots import Robots, read_robots
+from gaby.knowledge.sources.robots import RobotsRules, read_robots
 from gaby.knowledge.sources.sitemap import is_index, locations, unpacked
-from gaby.knowledge.sources.urls import Site, canonical, uri_of
+from gaby.knowledge.sources.urls import SiteScope, canonical, uri_of
 
 pytestmark = pytest.mark.promise("K1")
 
@@ -48,7 +48,7 @@ def test_a_pattern_that_is_made_to_take_long_does_not() -> None:
 @given(st.text(max_size=300), st.text(max_size=50))
 def test_no_robots_txt_breaks_the_crawl(rules: str, path: str) -> None:
     found = read_robots(f"User-agent: *\n{rules}")
-    assert isinstance(found, Robots)
+    assert isinstance(found, RobotsRules)
     assert found.allows(path) in {True, False}
 
 
@@ -114,7 +114,7 @@ def test_a_spelling_does_not_change_when_it_is_taken_again(link: str) -> None:
     ],
 )
 def test_a_website_is_one_host_and_what_lies_below_its_start(start: str, inside: str, outside: str) -> None:
-    site = Site.around(start)
+    site = SiteScope.around(start)
     assert site.contains(inside)
     assert not site.contains(outside)
     assert site.url(uri_of(inside)) == inside

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.fetching import Asked, RedirectRefused, Reply, Web, redirect_target
-from gaby.knowledge.sources.guard import Address, AddressRefused, Guard
-from gaby.knowledge.sources.limits import Limits
-from gaby.knowledge.sources.source import Source, SourceUnavailable
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.guard import Address, AddressGuard, AddressRefused
+from gaby.knowledge.sources.limits import SourceLimits
+from gaby.knowledge.sources.source import DocumentSource, SourceUnavailable
+from gaby.knowledge.sources.web_client import RedirectRefused, WebClient, WebRequest, WebResponse, redirect_target
 from tests.knowledge.sources.conftest import Opening, Sleeper
 from tests.support.knowledge.git_https import git_https
 from tests.support.knowledge.listing import listing
@@ -23,24 +23,24 @@ from tests.support.knowledge.website import Page, SmallSite
 pytestmark = pytest.mark.promise("K1")
 
 
-PageAt = Callable[..., Source]
+PageAt = Callable[..., DocumentSource]
 
 
 @pytest.fixture
 def source(opening: Opening) -> PageAt:
-    def make(url: str, ground: SourceGround | None = None) -> Source:
+    def make(url: str, ground: SourceDependencies | None = None) -> DocumentSource:
         return opening(SourceConfig("url", url), ground)
 
     return make
 
 
-def _limited(ground: SourceGround, most: int = 100_000, seconds: float = 5.0) -> SourceGround:
+def _limited(ground: SourceDependencies, most: int = 100_000, seconds: float = 5.0) -> SourceDependencies:
     limits = replace(ground.limits, document_bytes=most, request_seconds=seconds)
     return replace(ground, limits=limits)
 
 
 async def test_a_page_is_brought_as_its_server_sent_it(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     website.pages["/guide/start.html"] = Page("<p>h\xe9llo</p>".encode("latin-1"), kind="text/html; charset=ISO-8859-1")
     page = source(f"{website.url}/guide/start.html#part")
@@ -53,7 +53,7 @@ async def test_a_page_is_brought_as_its_server_sent_it(
 
 
 async def test_an_unchanged_page_costs_one_short_answer(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     website.page("/", tagged=True)
     page = source(website.url)
@@ -69,7 +69,7 @@ async def test_an_unchanged_page_costs_one_short_answer(
 
 @pytest.mark.parametrize("status", [404, 410])
 async def test_a_page_that_is_gone_is_not_listed(
-    website: SmallSite, source: PageAt, ground: SourceGround, status: int
+    website: SmallSite, source: PageAt, ground: SourceDependencies, status: int
 ) -> None:
     website.pages["/a"] = Page("gone", status=status)
     found = await listing(source(f"{website.url}/a"), {"a": "x"})
@@ -78,7 +78,7 @@ async def test_a_page_that_is_gone_is_not_listed(
 
 @pytest.mark.parametrize("status", [401, 403, 500, 502])
 async def test_a_page_that_cannot_be_had_now_is_not_taken_for_gone(
-    website: SmallSite, source: PageAt, ground: SourceGround, status: int
+    website: SmallSite, source: PageAt, ground: SourceDependencies, status: int
 ) -> None:
     website.pages["/a"] = Page(status=status)
     with pytest.raises(SourceUnavailable, match=str(status)):
@@ -86,7 +86,7 @@ async def test_a_page_that_cannot_be_had_now_is_not_taken_for_gone(
 
 
 async def test_redirects_are_followed_five_times_and_no_more(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     website.page("/5")
     for number in range(5):
@@ -103,7 +103,7 @@ async def test_redirects_are_followed_five_times_and_no_more(
     ["http://10.0.0.1/", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://[::ffff:10.0.0.1]/"],
 )
 async def test_a_redirect_to_a_private_address_is_refused(
-    website: SmallSite, source: PageAt, ground: SourceGround, target: str
+    website: SmallSite, source: PageAt, ground: SourceDependencies, target: str
 ) -> None:
     website.redirect("/", target)
     with pytest.raises(SourceUnavailable, match="private or special"):
@@ -114,7 +114,7 @@ async def test_a_redirect_to_a_private_address_is_refused(
     "target", ["file:///etc/passwd", "ftp://files.example/", "http://user:pass@h.example/", "http://["]
 )
 async def test_a_redirect_to_what_is_no_page_is_refused(
-    website: SmallSite, source: PageAt, ground: SourceGround, target: str
+    website: SmallSite, source: PageAt, ground: SourceDependencies, target: str
 ) -> None:
     website.redirect("/", target)
     with pytest.raises(SourceUnavailable, match="no page"):
@@ -122,7 +122,7 @@ async def test_a_redirect_to_what_is_no_page_is_refused(
 
 
 async def test_without_leave_this_machine_is_not_called(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     with pytest.raises(SourceUnavailable, match="private or special"):
         await listing(source(website.url, replace(ground, allowed_networks=())))
@@ -130,7 +130,7 @@ async def test_without_leave_this_machine_is_not_called(
 
 
 async def test_a_page_that_is_too_large_is_cut_off_and_named(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     website.pages["/"] = Page(b"x" * 300_000)
     found = await listing(source(website.url, _limited(ground)))
@@ -139,7 +139,7 @@ async def test_a_page_that_is_too_large_is_cut_off_and_named(
 
 @pytest.mark.parametrize("form", ["gzip", "deflate", "gzip, gzip"])
 async def test_a_bomb_is_not_unpacked_to_its_end(
-    website: SmallSite, source: PageAt, ground: SourceGround, form: str
+    website: SmallSite, source: PageAt, ground: SourceDependencies, form: str
 ) -> None:
     plain = b"\0" * 30_000_000
     packed = {"gzip": gzip.compress(plain), "deflate": zlib.compress(plain)}.get(form) or gzip.compress(
@@ -151,14 +151,14 @@ async def test_a_bomb_is_not_unpacked_to_its_end(
     assert "more than" in found.failed["/"].reason
 
 
-async def test_a_compressed_page_is_read(website: SmallSite, source: PageAt, ground: SourceGround) -> None:
+async def test_a_compressed_page_is_read(website: SmallSite, source: PageAt, ground: SourceDependencies) -> None:
     website.pages["/"] = Page(gzip.compress(b"<p>hello</p>"), headers={"Content-Encoding": "gzip"})
     assert (await (await listing(source(website.url))).bring("/")).data == b"<p>hello</p>"
 
 
 @pytest.mark.parametrize(("form", "reason"), [("gzip", "not compressed"), ("br", "does not know"), ("zstd", "know")])
 async def test_a_wrong_word_about_compression_is_no_rubbish_in_the_index(
-    website: SmallSite, source: PageAt, ground: SourceGround, form: str, reason: str
+    website: SmallSite, source: PageAt, ground: SourceDependencies, form: str, reason: str
 ) -> None:
     website.pages["/"] = Page("<p>plain</p>", headers={"Content-Encoding": form})
     assert reason in (await listing(source(website.url))).failed["/"].reason
@@ -166,34 +166,38 @@ async def test_a_wrong_word_about_compression_is_no_rubbish_in_the_index(
 
 @pytest.mark.parametrize("charset", ["klingon", "utf-8\u20ac", "", '"', "base64", "\0"])
 async def test_a_charset_that_nobody_knows_is_left_to_the_reader(
-    website: SmallSite, source: PageAt, ground: SourceGround, charset: str
+    website: SmallSite, source: PageAt, ground: SourceDependencies, charset: str
 ) -> None:
     kind = f"text/html; charset={charset}".encode().decode("latin-1").replace("\0", "")
     website.pages["/"] = Page("<p>x</p>", kind=kind)
     assert (await (await listing(source(website.url))).bring("/")).charset is None
 
 
-async def test_a_server_that_says_nothing_is_given_up(website: SmallSite, source: PageAt, ground: SourceGround) -> None:
+async def test_a_server_that_says_nothing_is_given_up(
+    website: SmallSite, source: PageAt, ground: SourceDependencies
+) -> None:
     website.pages["/"] = Page(silent=True)
     with pytest.raises(SourceUnavailable, match="in time"):
         await listing(source(website.url, _limited(ground, seconds=0.2)))
 
 
-async def test_half_a_page_is_never_taken_for_a_page(website: SmallSite, source: PageAt, ground: SourceGround) -> None:
+async def test_half_a_page_is_never_taken_for_a_page(
+    website: SmallSite, source: PageAt, ground: SourceDependencies
+) -> None:
     website.pages["/"] = Page("<p>long</p>" * 100, broken_off=True)
     with pytest.raises(SourceUnavailable, match="broke off"):
         await listing(source(website.url))
 
 
 async def test_a_picture_is_named_as_what_it_is_and_not_fetched(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     website.pages["/logo"] = Page(b"\x89PNG", kind="image/png")
     assert "image/png" in (await listing(source(f"{website.url}/logo"))).failed["logo"].reason
 
 
 async def test_a_busy_server_is_asked_again_after_the_pause_it_names(
-    website: SmallSite, source: PageAt, ground: SourceGround, sleeper: Sleeper
+    website: SmallSite, source: PageAt, ground: SourceDependencies, sleeper: Sleeper
 ) -> None:
     website.pages["/"] = Page(status=429, headers={"Retry-After": "7"})
     with pytest.raises(SourceUnavailable, match="429"):
@@ -205,7 +209,7 @@ async def test_a_busy_server_is_asked_again_after_the_pause_it_names(
     assert len(sleeper.waits) == 3
 
 
-async def test_cookies_are_not_kept(website: SmallSite, source: PageAt, ground: SourceGround) -> None:
+async def test_cookies_are_not_kept(website: SmallSite, source: PageAt, ground: SourceDependencies) -> None:
     website.pages["/"] = Page("<p>x</p>", headers={"Set-Cookie": "id=1; Path=/"})
     page = source(website.url)
     await listing(page)
@@ -214,7 +218,7 @@ async def test_cookies_are_not_kept(website: SmallSite, source: PageAt, ground: 
 
 
 async def test_a_page_that_goes_away_before_it_is_read_again_is_unreadable(
-    website: SmallSite, source: PageAt, ground: SourceGround
+    website: SmallSite, source: PageAt, ground: SourceDependencies
 ) -> None:
     website.page("/", tagged=True)
     page = source(website.url)
@@ -228,7 +232,7 @@ async def test_a_page_that_goes_away_before_it_is_read_again_is_unreadable(
 
 
 async def test_a_certificate_is_for_the_name_and_not_for_the_address(
-    source: PageAt, ground: SourceGround, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: PageAt, ground: SourceDependencies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def here(host: str, port: int) -> Sequence[Address]:
         return [ip_address("127.0.0.1")]
@@ -243,7 +247,7 @@ async def test_a_certificate_is_for_the_name_and_not_for_the_address(
 
 
 def test_a_redirect_from_https_to_http_is_refused() -> None:
-    reply = Reply("https://docs.company.example/", 302, {"location": "http://docs.company.example/"}, None)
+    reply = WebResponse("https://docs.company.example/", 302, {"location": "http://docs.company.example/"}, None)
     with pytest.raises(RedirectRefused, match="from https to http"):
         redirect_target(reply)
 
@@ -251,8 +255,8 @@ def test_a_redirect_from_https_to_http_is_refused() -> None:
 async def test_what_was_meant_for_one_address_is_not_told_to_the_next(website: SmallSite) -> None:
     website.redirect("/", "/next")
     website.page("/next")
-    web = Web(Guard(("127.0.0.0/8",)), Limits())
-    await web.get(Asked(f"{website.url}/", {"Authorization": "Bearer token"}))
+    web = WebClient(AddressGuard(("127.0.0.0/8",)), SourceLimits())
+    await web.get(WebRequest(f"{website.url}/", {"Authorization": "Bearer token"}))
     await web.close()
     assert [received.headers.get("authorization") for received in website.asked] == ["Bearer token", None]
 
@@ -263,6 +267,6 @@ async def test_a_refusal_names_the_host_and_not_where_it_leads() -> None:
         return [ip_address("10.20.30.40")]
 
     with pytest.raises(AddressRefused) as refused:
-        await Guard(resolve=resolve).resolve_async("intranet.acme.example", 443)
+        await AddressGuard(resolve=resolve).resolve_async("intranet.acme.example", 443)
     assert "intranet.acme.example" in str(refused.value)
     assert "10.20.30.40" not in str(refused.value)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.made import MadeDocument
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.generated_documents import GeneratedDocument
 from gaby.knowledge.sources.source import SourceUnavailable
-from gaby.knowledge.sources.ticket_export import Ticket
-from gaby.knowledge.sources.tickets import ExportedTickets, as_document
+from gaby.knowledge.sources.ticket_export import ExportedTicket
+from gaby.knowledge.sources.tickets import TicketExportSource, as_document
 from tests.knowledge.sources.conftest import Opening
 from tests.support.knowledge.listing import Listing, listing
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.promise("K1")
 
 async def _exported(path: Path, text: str | bytes, statuses: Sequence[str] = ()) -> Listing:
     _write(path, text.encode() if isinstance(text, str) else text)
-    return await listing(ExportedTickets(path, statuses=statuses))
+    return await listing(TicketExportSource(path, statuses=statuses))
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -116,10 +116,10 @@ async def test_an_export_that_is_still_being_written_empties_nothing(tmp_path: P
     with pytest.raises(SourceUnavailable, match="being written"):
         await _exported(tmp_path / "t.jsonl", good + b'{"id": "2", "sta')
     with pytest.raises(SourceUnavailable):
-        await listing(ExportedTickets(tmp_path / "missing.jsonl"))
+        await listing(TicketExportSource(tmp_path / "missing.jsonl"))
     (tmp_path / "large.jsonl").write_bytes(good * 100)
     with pytest.raises(SourceUnavailable, match="more than is read"):
-        await listing(ExportedTickets(tmp_path / "large.jsonl", max_bytes=100))
+        await listing(TicketExportSource(tmp_path / "large.jsonl", max_bytes=100))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -135,7 +135,7 @@ async def test_no_export_breaks_the_reading(tmp_path: Path, data: bytes, suffix:
 
 @given(st.text(max_size=80), st.text(max_size=80), st.lists(st.text(max_size=40), max_size=3))
 def test_words_of_a_ticket_are_never_headings_of_the_document(subject: str, resolution: str, said: list[str]) -> None:
-    document = as_document(Ticket("1", subject, resolution, said))
+    document = as_document(ExportedTicket("1", subject, resolution, said))
     headings = [line for line in document.split("\n") if line.startswith("#")]
     assert [heading.partition(" ")[0] for heading in headings] in (["#", "##"], ["#", "##", "##"])
 
@@ -143,19 +143,19 @@ def test_words_of_a_ticket_are_never_headings_of_the_document(subject: str, reso
 class Desk:
     """The desk of this test."""
 
-    def __init__(self, *tickets: Ticket, breaks: bool = False) -> None:
+    def __init__(self, *tickets: ExportedTicket, breaks: bool = False) -> None:
         self.tickets = tickets
         self.breaks = breaks
 
-    async def resolved(self) -> AsyncIterator[Ticket]:
+    async def resolved(self) -> AsyncIterator[ExportedTicket]:
         for ticket in self.tickets:
             yield ticket
         if self.breaks:
             raise SourceUnavailable
 
 
-async def test_a_desk_can_give_its_tickets_itself(opening: Opening, ground: SourceGround) -> None:
-    tickets = (Ticket("1", "Mail", "Done."), Ticket("2\n", "Phone", "Done.", ["It is mute."]))
+async def test_a_desk_can_give_its_tickets_itself(opening: Opening, ground: SourceDependencies) -> None:
+    tickets = (ExportedTicket("1", "Mail", "Done."), ExportedTicket("2\n", "Phone", "Done.", ["It is mute."]))
     with_desk = replace(ground, archive=Desk(*tickets))
     found = await listing(opening(SourceConfig("tickets", "desk"), with_desk))
     assert found.uris == ["1", "2_"]
@@ -163,9 +163,9 @@ async def test_a_desk_can_give_its_tickets_itself(opening: Opening, ground: Sour
         await listing(opening(SourceConfig("tickets", "desk"), replace(ground, archive=Desk(*tickets, breaks=True))))
 
 
-async def test_what_was_learned_is_a_source(opening: Opening, ground: SourceGround) -> None:
-    async def documents() -> Sequence[MadeDocument]:
-        return [MadeDocument("learned/1", "v1", "Reset a token", "# Reset a token\n", "https://gaby.example/kb/1")]
+async def test_what_was_learned_is_a_source(opening: Opening, ground: SourceDependencies) -> None:
+    async def documents() -> Sequence[GeneratedDocument]:
+        return [GeneratedDocument("learned/1", "v1", "Reset a token", "# Reset a token\n", "https://gaby.example/kb/1")]
 
     found = await listing(opening(SourceConfig("learned", ""), replace(ground, learned=documents)))
     assert (found.known(), found.total) == ({"learned/1": "v1"}, 1)

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Embeddings
 from tests.kernel.database.stories import A, add_workspaces
@@ -21,7 +21,7 @@ def provider() -> Provider:
 
 
 @pytest.fixture
-async def embeddings(workspaces: Database, clock: HeldClock, provider: Provider) -> AsyncGenerator[Embeddings]:
+async def embeddings(workspaces: Database, clock: ManualClock, provider: Provider) -> AsyncGenerator[Embeddings]:
     """With the provider's model for everybody."""
     service = Embeddings(workspaces, clock, Chosen("acme/vectors"), remote=provider)
     yield service
@@ -36,7 +36,7 @@ async def workspaces(db: Database) -> Database:
 
 
 @pytest.fixture
-def reindexer(workspaces: Database, clock: HeldClock, ids: Ids, embeddings: Embeddings) -> Reindexer:
+def reindexer(workspaces: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings) -> Reindexer:
     """Of a room with notes, three in a batch."""
     make_tables(workspaces)
     return new_reindexer(workspaces, clock, ids, embeddings)

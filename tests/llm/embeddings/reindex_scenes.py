@@ -6,7 +6,7 @@ from gaby.kernel.actors import system_actor
 from gaby.kernel.database import Database
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.embeddings.local import find_embedder
-from gaby.llm.embeddings.models import Reindexing
+from gaby.llm.embeddings.models import ReindexState
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.vectors import to_bytes, unit_rows
 from tests.kernel.database.stories import A
@@ -21,7 +21,7 @@ async def start(db: Database, reindexer: Reindexer, model: str, place: Workspace
         await reindexer.start(session, system_actor("test", place), place, model)
 
 
-async def progress(db: Database, reindexer: Reindexer, place: WorkspaceId = A) -> Reindexing:
+async def progress(db: Database, reindexer: Reindexer, place: WorkspaceId = A) -> ReindexState:
     async with db.read(place) as session:
         (row,) = await reindexer.progress(session)
         return row

@@ -28,7 +28,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.database.postgres import PostgresEngine
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 from gaby.llm.embeddings.embedder import Matrix, Vector
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Embeddings
@@ -100,7 +100,7 @@ class Notes:
         await session.execute(insert(NOTE_INDEXES).values(workspace_id=place, model=model))
 
 
-def new_reindexer(db: Database, clock: Clock, ids: Ids, embeddings: Embeddings) -> Reindexer:
+def new_reindexer(db: Database, clock: Clock, ids: IdFactory, embeddings: Embeddings) -> Reindexer:
     reindexer = Reindexer(db, clock, ids, embeddings, batch=3)
     reindexer.register(Notes())
     return reindexer

@@ -12,7 +12,7 @@ from gaby.kernel.database.guard import UnscopedStatement
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.embeddings import cache
 from gaby.llm.embeddings.embedder import Vector
-from gaby.llm.embeddings.models import KeptVector
+from gaby.llm.embeddings.models import CachedVector
 from gaby.llm.embeddings.texts import digest
 from gaby.llm.embeddings.vectors import nowhere, to_bytes, unit_rows
 from tests.kernel.database.stories import NOW, A, B
@@ -36,20 +36,20 @@ async def keep(
 
 async def find(
     db: Database, hashes: list[bytes], place: WorkspaceId = A, model: str = MODEL, **options: Any
-) -> cache.Found:
+) -> cache.CacheLookup:
     async with db.read(place) as session:
         return await cache.find(session, model, hashes, **options)
 
 
 async def damage(db: Database, text_hash: bytes, blob: bytes) -> None:
     async with db.write(A) as session:
-        there = (KeptVector.workspace_id == A, KeptVector.model == MODEL, KeptVector.text_hash == text_hash)
-        await session.execute(update(KeptVector).where(*there).values(vector=blob))
+        there = (CachedVector.workspace_id == A, CachedVector.model == MODEL, CachedVector.text_hash == text_hash)
+        await session.execute(update(CachedVector).where(*there).values(vector=blob))
 
 
 async def count(db: Database) -> int:
     async with db.read(A) as session:
-        rows = select(func.count()).select_from(KeptVector).where(KeptVector.workspace_id == A)
+        rows = select(func.count()).select_from(CachedVector).where(CachedVector.workspace_id == A)
         return (await session.scalars(rows)).one()
 
 
@@ -84,7 +84,7 @@ async def test_a_workspace_never_finds_what_another_has_read(workspaces: Databas
     async with workspaces.read(B) as session:
         assert await cache.dimensions_of(session, MODEL) is None
         with pytest.raises(UnscopedStatement):
-            await session.execute(select(KeptVector.vector).where(KeptVector.model == MODEL))
+            await session.execute(select(CachedVector.vector).where(CachedVector.model == MODEL))
 
 
 async def test_what_is_there_already_stays(workspaces: Database) -> None:

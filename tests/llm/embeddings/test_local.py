@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from gaby.kernel.errors import GabyError
-from gaby.llm.embeddings.both import Both
+from gaby.llm.embeddings.combined_embedder import CombinedEmbedder
 from gaby.llm.embeddings.embedder import Embedder
 from gaby.llm.embeddings.errors import EmbedderUnknown, LocalModelDamaged, LocalModelMissing
-from gaby.llm.embeddings.files import Lazy, models_folder
+from gaby.llm.embeddings.files import LazyValue, models_folder
 from gaby.llm.embeddings.local import DEFAULT, NAMES, find_embedder
 from gaby.llm.embeddings.minilm import MiniLM
 from gaby.llm.embeddings.vectors import nowhere
@@ -157,7 +157,7 @@ def test_wordllama_keeps_the_words_it_knows_within_bounds() -> None:
 
 def test_the_cosine_of_both_is_the_mix_of_the_two() -> None:
     first, second = find_embedder("local/wordllama"), find_embedder("local/minilm")
-    rows = Both(first, second, weight=0.3).embed(TEXTS)
+    rows = CombinedEmbedder(first, second, weight=0.3).embed(TEXTS)
     one, other = first.embed(TEXTS), second.embed(TEXTS)
     assert np.allclose(rows @ rows.T, 0.3 * one @ one.T + 0.7 * other @ other.T, atol=1e-5)
 
@@ -186,7 +186,7 @@ def test_a_model_is_loaded_once_also_when_many_ask_at_the_same_moment() -> None:
             two_inside.wait()
         return made[-1]
 
-    lazy = Lazy(make)
+    lazy = LazyValue(make)
     with ThreadPoolExecutor(8) as threads:
         assert len({id(asked.result()) for asked in [threads.submit(lazy) for _ in range(8)]}) == 1
     assert len(made) == 1

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Embeddings
 from tests.kernel.database.stories import A, B
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.promise("G9")
 
 
 async def test_every_text_gets_a_vector_and_then_the_new_ones_are_searched(
-    indexed: Database, reindexer: Reindexer, events: list[Event], clock: HeldClock
+    indexed: Database, reindexer: Reindexer, events: list[Event], clock: ManualClock
 ) -> None:
     assert await searched_model(indexed, A) == OLD
     assert await stored_vectors(indexed, A, OLD) == expected(OLD)
@@ -57,7 +57,7 @@ async def test_an_empty_collection_is_done_at_once(workspaces: Database, reindex
 
 
 async def test_a_room_without_collections_has_nothing_to_do(
-    workspaces: Database, clock: HeldClock, ids: Ids, embeddings: Embeddings
+    workspaces: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     reindexer = Reindexer(workspaces, clock, ids, embeddings)
     await start(workspaces, reindexer, NEW)

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Embeddings
 from tests.kernel.database.stories import A
@@ -28,7 +28,12 @@ pytestmark = pytest.mark.promise("G9")
 
 
 async def test_whoever_takes_over_goes_on_where_the_other_was(
-    indexed: Database, reindexer: Reindexer, embeddings: Embeddings, provider: Provider, clock: HeldClock, ids: Ids
+    indexed: Database,
+    reindexer: Reindexer,
+    embeddings: Embeddings,
+    provider: Provider,
+    clock: ManualClock,
+    ids: IdFactory,
 ) -> None:
     await start(indexed, reindexer, NEW)
     await reindexer.step()
@@ -38,7 +43,12 @@ async def test_whoever_takes_over_goes_on_where_the_other_was(
 
 
 async def test_a_batch_that_was_broken_off_is_made_again(
-    indexed: Database, reindexer: Reindexer, embeddings: Embeddings, provider: Provider, clock: HeldClock, ids: Ids
+    indexed: Database,
+    reindexer: Reindexer,
+    embeddings: Embeddings,
+    provider: Provider,
+    clock: ManualClock,
+    ids: IdFactory,
 ) -> None:
     await start(indexed, reindexer, NEW)
     await reindexer.step()
@@ -56,7 +66,7 @@ async def test_a_batch_that_was_broken_off_is_made_again(
 
 
 async def test_two_processes_at_once_do_nothing_twice(
-    indexed: Database, reindexer: Reindexer, embeddings: Embeddings, clock: HeldClock, ids: Ids
+    indexed: Database, reindexer: Reindexer, embeddings: Embeddings, clock: ManualClock, ids: IdFactory
 ) -> None:
     await start(indexed, reindexer, NEW)
     other = new_reindexer(indexed, clock, ids, embeddings)
@@ -67,7 +77,7 @@ async def test_two_processes_at_once_do_nothing_twice(
 
 
 async def test_a_slow_process_does_not_turn_back_one_that_is_ahead(
-    indexed: Database, reindexer: Reindexer, provider: Provider, clock: HeldClock, ids: Ids
+    indexed: Database, reindexer: Reindexer, provider: Provider, clock: ManualClock, ids: IdFactory
 ) -> None:
     await start(indexed, reindexer, NEW)
     provider.gate = asyncio.Event()
@@ -84,7 +94,12 @@ async def test_a_slow_process_does_not_turn_back_one_that_is_ahead(
 
 
 async def test_two_processes_that_come_to_the_end_at_once_end_it_once(
-    indexed: Database, reindexer: Reindexer, embeddings: Embeddings, clock: HeldClock, ids: Ids, events: list[Event]
+    indexed: Database,
+    reindexer: Reindexer,
+    embeddings: Embeddings,
+    clock: ManualClock,
+    ids: IdFactory,
+    events: list[Event],
 ) -> None:
     class Overtaken(Notes):
         async def batch(self, session: ReadSession, after: str | None, size: int) -> Sequence[tuple[str, str]]:
@@ -129,7 +144,7 @@ async def test_texts_that_come_at_the_last_moment_are_indexed_too(indexed: Datab
 
 
 async def test_a_text_that_comes_just_before_the_end_is_indexed_before_the_swap(
-    indexed: Database, clock: HeldClock, ids: Ids, embeddings: Embeddings
+    indexed: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     late = {"n90": "came late"}
 
@@ -148,7 +163,7 @@ async def test_a_text_that_comes_just_before_the_end_is_indexed_before_the_swap(
 
 
 async def test_a_text_that_changes_while_its_vector_is_made_gets_the_new_one(
-    indexed: Database, reindexer: Reindexer, provider: Provider, clock: HeldClock
+    indexed: Database, reindexer: Reindexer, provider: Provider, clock: ManualClock
 ) -> None:
     await start(indexed, reindexer, NEW)
     provider.gate = asyncio.Event()

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database, WriteSession
 from gaby.kernel.errors import Conflict, GabyError, Unavailable
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids
-from gaby.llm.books import DayBudgetSpent
+from gaby.kernel.ids import IdFactory
+from gaby.llm.budget_ledger import DayBudgetSpent
 from gaby.llm.embeddings.embedder import Vector
 from gaby.llm.embeddings.errors import EmbedderUnknown
 from gaby.llm.embeddings.reindex import Reindexer
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.promise("G9")
     "passing", [ModelDown(), ModelBusy(retry_after=40), DayBudgetSpent(), Unavailable()], ids=lambda error: error.code
 )
 async def test_a_provider_that_fails_for_a_while_is_asked_again_later_and_the_reason_can_be_seen(
-    indexed: Database, reindexer: Reindexer, provider: Provider, clock: HeldClock, passing: GabyError
+    indexed: Database, reindexer: Reindexer, provider: Provider, clock: ManualClock, passing: GabyError
 ) -> None:
     await start(indexed, reindexer, NEW)
     await reindexer.step()
@@ -58,7 +58,7 @@ async def test_a_provider_that_fails_for_a_while_is_asked_again_later_and_the_re
 
 
 async def test_the_pauses_grow_and_stay_below_a_quarter_of_an_hour(
-    indexed: Database, reindexer: Reindexer, provider: Provider, clock: HeldClock
+    indexed: Database, reindexer: Reindexer, provider: Provider, clock: ManualClock
 ) -> None:
     provider.failing = ModelDown()
     await start(indexed, reindexer, NEW)
@@ -73,7 +73,7 @@ async def test_the_pauses_grow_and_stay_below_a_quarter_of_an_hour(
 
 
 async def test_what_needs_a_person_fails_and_can_be_started_again_without_paying_twice(
-    indexed: Database, reindexer: Reindexer, provider: Provider, clock: HeldClock, events: list[Event]
+    indexed: Database, reindexer: Reindexer, provider: Provider, clock: ManualClock, events: list[Event]
 ) -> None:
     await start(indexed, reindexer, NEW)
     await reindexer.step()
@@ -107,7 +107,7 @@ async def test_one_workspace_that_fails_does_not_hold_up_another(
 
 
 async def test_a_room_that_cannot_store_leaves_nothing_behind_and_says_why(
-    indexed: Database, clock: HeldClock, ids: Ids, embeddings: Embeddings
+    indexed: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     class Broken(Notes):
         async def store(self, session: WriteSession, model: str, vectors: Sequence[tuple[str, Vector]]) -> None:
@@ -124,7 +124,7 @@ async def test_a_room_that_cannot_store_leaves_nothing_behind_and_says_why(
 
 
 async def test_a_collection_that_is_gone_fails_instead_of_waiting_for_ever(
-    indexed: Database, reindexer: Reindexer, clock: HeldClock, ids: Ids, embeddings: Embeddings
+    indexed: Database, reindexer: Reindexer, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     await start(indexed, reindexer, NEW)
     await Reindexer(indexed, clock, ids, embeddings).run()

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select, update
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.embeddings.errors import EmbedderUnknown, RemoteNotConnected
 from gaby.llm.embeddings.local import find_embedder
-from gaby.llm.embeddings.models import KeptVector
+from gaby.llm.embeddings.models import CachedVector
 from gaby.llm.embeddings.service import Embeddings
 from gaby.llm.embeddings.vectors import unit_rows
 from gaby.llm.errors import AnswerUnreadable, ModelDown
@@ -26,7 +26,7 @@ TEXTS = ["cannot sign in", "paid twice", "where is my parcel"]
 
 async def kept(db: Database, place: WorkspaceId = A) -> int:
     async with db.read(place) as session:
-        rows = select(func.count()).select_from(KeptVector).where(KeptVector.workspace_id == place)
+        rows = select(func.count()).select_from(CachedVector).where(CachedVector.workspace_id == place)
         return (await session.scalars(rows)).one()
 
 
@@ -52,7 +52,7 @@ async def test_no_texts_ask_nobody(embeddings: Embeddings, provider: Provider) -
 
 
 @on_sqlite
-async def test_a_workspace_has_the_model_that_was_chosen_for_it(workspaces: Database, clock: HeldClock) -> None:
+async def test_a_workspace_has_the_model_that_was_chosen_for_it(workspaces: Database, clock: ManualClock) -> None:
     chosen = Chosen("local/wordllama")
     embeddings = Embeddings(workspaces, clock, chosen)
     assert (await embeddings.embed(A, TEXTS)).shape == (3, 256)
@@ -85,7 +85,7 @@ async def test_a_wrong_answer_never_gets_into_the_cache(
 
 
 async def test_a_provider_whose_dimensions_change_is_told_apart_also_after_a_restart(
-    embeddings: Embeddings, provider: Provider, workspaces: Database, clock: HeldClock
+    embeddings: Embeddings, provider: Provider, workspaces: Database, clock: ManualClock
 ) -> None:
     await embeddings.embed(A, TEXTS)
     restarted = Embeddings(workspaces, clock, Chosen("acme/vectors"), remote=provider)
@@ -123,7 +123,7 @@ async def test_what_was_paid_for_is_kept_when_a_later_batch_fails(
 async def test_a_damaged_vector_is_made_anew(embeddings: Embeddings, provider: Provider, workspaces: Database) -> None:
     first = await embeddings.embed(A, TEXTS)
     async with workspaces.write(A) as session:
-        await session.execute(update(KeptVector).where(KeptVector.workspace_id == A).values(vector=b"rubbish"))
+        await session.execute(update(CachedVector).where(CachedVector.workspace_id == A).values(vector=b"rubbish"))
     again = await embeddings.embed(A, TEXTS)
     third = await embeddings.embed(A, TEXTS)
     assert np.array_equal(first, again)
@@ -178,7 +178,7 @@ async def test_hostile_texts_are_embedded_and_kept(embeddings: Embeddings, model
 
 
 @on_sqlite
-async def test_a_model_of_a_provider_needs_one(workspaces: Database, clock: HeldClock) -> None:
+async def test_a_model_of_a_provider_needs_one(workspaces: Database, clock: ManualClock) -> None:
     embeddings = Embeddings(workspaces, clock, Chosen("openai/text-embedding-3-small"))
     with pytest.raises(RemoteNotConnected, match="openai/text-embedding-3-small"):
         await embeddings.embed(A, TEXTS)

@@ -10,7 +10,7 @@ import pytest
 from gaby.kernel.errors import Unavailable
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.errors import EmbeddingsBusy
-from gaby.llm.embeddings.worker import Places, Worker
+from gaby.llm.embeddings.worker import EmbeddingWorker, QueueSlots
 from tests.llm.embeddings.scenes import Slow
 
 pytestmark = pytest.mark.promise("G9")
@@ -31,7 +31,7 @@ async def settled() -> None:
 
 
 async def test_a_question_does_not_wait_behind_a_library() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     library = asyncio.create_task(worker.embed(model, [f"{number:010}" for number in range(500)]))
     await begun(model)
     question = asyncio.create_task(worker.embed(model, ["question"]))
@@ -45,7 +45,7 @@ async def test_a_question_does_not_wait_behind_a_library() -> None:
 
 
 async def test_many_questions_do_not_stop_a_library_for_good() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     library = asyncio.create_task(worker.embed(model, [TEN, TEN, TEN]))
     await begun(model)
     questions = [asyncio.create_task(worker.embed(model, [f"q{number}"])) for number in range(30)]
@@ -58,7 +58,7 @@ async def test_many_questions_do_not_stop_a_library_for_good() -> None:
 
 
 async def test_two_libraries_take_turns() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     first = asyncio.create_task(worker.embed(model, ["a" * 10] * 4))
     await begun(model)
     second = asyncio.create_task(worker.embed(model, ["b" * 10] * 4))
@@ -70,7 +70,7 @@ async def test_two_libraries_take_turns() -> None:
 
 
 async def test_rows_come_back_in_the_order_of_the_texts() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     model.may_go_on.set()
     texts = ["one", "two", "three", "four", "a much longer text", "five"]
     whole = await worker.embed(model, texts)
@@ -88,7 +88,7 @@ async def test_all_batches_are_made_in_the_same_thread() -> None:
             seen.add(threading.get_ident())
             return super().embed(texts)
 
-    worker, model = Worker(), Watched()
+    worker, model = EmbeddingWorker(), Watched()
     model.may_go_on.set()
     await asyncio.gather(*(worker.embed(model, [TEN, TEN]) for _ in range(5)))
     assert len(seen) == 1
@@ -97,7 +97,7 @@ async def test_all_batches_are_made_in_the_same_thread() -> None:
 
 
 async def test_whoever_goes_away_makes_room_and_costs_no_further_batch() -> None:
-    worker, model = Worker(Places(small=1, large=1)), Slow()
+    worker, model = EmbeddingWorker(QueueSlots(small=1, large=1)), Slow()
     library = asyncio.create_task(worker.embed(model, ["gone" * 3] * 50))
     await begun(model)
     library.cancel()
@@ -113,7 +113,7 @@ async def test_whoever_goes_away_makes_room_and_costs_no_further_batch() -> None
 
 
 async def test_whoever_goes_away_in_the_middle_does_not_stop_those_behind() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     gone = asyncio.create_task(worker.embed(model, ["gone"]))
     await begun(model)
     behind = asyncio.create_task(worker.embed(model, ["behind"]))
@@ -126,7 +126,7 @@ async def test_whoever_goes_away_in_the_middle_does_not_stop_those_behind() -> N
 
 
 async def test_whoever_goes_away_before_the_first_turn_costs_nothing() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     first = asyncio.create_task(worker.embed(model, ["first"]))
     await begun(model)
     gone = [asyncio.create_task(worker.embed(model, texts)) for texts in (["gone"], [TEN, TEN])]
@@ -142,7 +142,7 @@ async def test_whoever_goes_away_before_the_first_turn_costs_nothing() -> None:
 
 
 async def test_when_all_places_are_taken_one_waits_or_is_told() -> None:
-    worker, model = Worker(Places(small=1, large=1)), Slow()
+    worker, model = EmbeddingWorker(QueueSlots(small=1, large=1)), Slow()
     first = asyncio.create_task(worker.embed(model, ["first"]))
     await begun(model)
     waiting = asyncio.create_task(worker.embed(model, ["waiting"]))
@@ -159,7 +159,7 @@ async def test_when_all_places_are_taken_one_waits_or_is_told() -> None:
 
 
 async def test_a_failure_reaches_whoever_asked_and_nobody_else() -> None:
-    worker, broken, whole = Worker(), Slow(failing=ValueError("broken")), Slow()
+    worker, broken, whole = EmbeddingWorker(), Slow(failing=ValueError("broken")), Slow()
     whole.may_go_on.set()
     failing = asyncio.create_task(worker.embed(broken, [TEN] * 5))
     await begun(broken)
@@ -174,7 +174,7 @@ async def test_a_failure_reaches_whoever_asked_and_nobody_else() -> None:
 
 
 async def test_closing_ends_what_waits() -> None:
-    worker, model = Worker(), Slow()
+    worker, model = EmbeddingWorker(), Slow()
     tasks = [asyncio.create_task(worker.embed(model, texts)) for texts in (["a"], ["b"], [TEN, TEN])]
     await begun(model)
     closing = asyncio.create_task(worker.close())

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from gaby.kernel.clock import HeldClock
-from gaby.llm.messages import Answer, Message, OutputShape, Piece, Request, ToolSpec
+from gaby.kernel.clock import ManualClock
+from gaby.llm.messages import ChatMessage, ModelRequest, ModelResponse, OutputSchema, TextDelta, ToolSpec
 from gaby.llm.provider import Provider
 from gaby.llm.providers.config import Kind
 from gaby.llm.providers.factory import make_provider
@@ -29,7 +29,7 @@ FIND = ToolSpec(
     {"type": "object", "properties": {"email": {"type": "string"}}, "required": ["email"]},
 )
 UNLOCK = ToolSpec("directory.unlock", "Unlocks an account.", {"type": "object", "properties": {}})
-VERDICT = OutputShape(
+VERDICT = OutputSchema(
     "verdict",
     {
         "type": "object",
@@ -41,7 +41,7 @@ VERDICT = OutputShape(
         "required": ["verdict", "reason"],
     },
 )
-QUESTION = Request("", "You help at a desk.", (Message("user", "Kevin cannot sign in."),), 500, timeout=20.0)
+QUESTION = ModelRequest("", "You help at a desk.", (ChatMessage("user", "Kevin cannot sign in."),), 500, timeout=20.0)
 
 
 @dataclass(frozen=True)
@@ -50,20 +50,20 @@ class Desk:
     kind: Kind
     provider: Provider
 
-    def question(self, **changes: Any) -> Request:
+    def question(self, **changes: Any) -> ModelRequest:
         return replace(QUESTION, **{"model": MODEL[self.kind], **changes})
 
-    async def chat(self, **changes: Any) -> Answer:
+    async def chat(self, **changes: Any) -> ModelResponse:
         return await self.provider.chat(self.question(**changes))
 
-    async def stream(self, **changes: Any) -> tuple[str, Answer]:
+    async def stream(self, **changes: Any) -> tuple[str, ModelResponse]:
         """The text of all pieces, and the answer, which must come once and last."""
         coming = [each async for each in self.provider.stream(self.question(**changes))]
-        answers = [each for each in coming if isinstance(each, Answer)]
+        answers = [each for each in coming if isinstance(each, ModelResponse)]
         assert coming[-1:] == answers
-        return "".join(each.text for each in coming if isinstance(each, Piece)), answers[0]
+        return "".join(each.text for each in coming if isinstance(each, TextDelta)), answers[0]
 
-    async def either(self, how: str, **changes: Any) -> Answer:
+    async def either(self, how: str, **changes: Any) -> ModelResponse:
         return await self.chat(**changes) if how == "chat" else (await self.stream(**changes))[1]
 
     @property
@@ -73,4 +73,4 @@ class Desk:
 
 
 def opened(models: ScriptedModels, kind: Kind, **options: str) -> Desk:
-    return Desk(models, kind, make_provider(models.config(kind, **options), HeldClock(NOW)))
+    return Desk(models, kind, make_provider(models.config(kind, **options), ManualClock(NOW)))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gaby.llm.messages import Message, ToolReply, ToolSpec, ToolUse
+from gaby.llm.messages import ChatMessage, ToolResult, ToolSpec, ToolUse
 from tests.llm.providers.desk import FIND, UNLOCK, VERDICT, Desk
 from tests.support.models import Call, Reply, call, calls, refusal, structured
 
@@ -12,11 +12,13 @@ pytestmark = pytest.mark.promise("G1")
 HOW = pytest.mark.parametrize("how", ["chat", "stream"])
 
 CONVERSATION = (
-    Message("user", "Kevin cannot sign in."),
-    Message("assistant", "I look him up.", uses=(ToolUse("toolu_01", FIND.name, {"email": "kevin@hartwell.example"}),)),
-    Message("user", replies=(ToolReply("toolu_01", "locked since 09:12"),)),
-    Message("assistant", uses=(ToolUse("call_2", UNLOCK.name, {}), ToolUse("call_3", FIND.name, {"email": "x"}))),
-    Message("user", "Hurry.", replies=(ToolReply("call_2", "not allowed", failed=True), ToolReply("call_3", ""))),
+    ChatMessage("user", "Kevin cannot sign in."),
+    ChatMessage(
+        "assistant", "I look him up.", uses=(ToolUse("toolu_01", FIND.name, {"email": "kevin@hartwell.example"}),)
+    ),
+    ChatMessage("user", replies=(ToolResult("toolu_01", "locked since 09:12"),)),
+    ChatMessage("assistant", uses=(ToolUse("call_2", UNLOCK.name, {}), ToolUse("call_3", FIND.name, {"email": "x"}))),
+    ChatMessage("user", "Hurry.", replies=(ToolResult("call_2", "not allowed", failed=True), ToolResult("call_3", ""))),
 )
 
 
@@ -70,8 +72,8 @@ async def test_a_whole_conversation_with_tools_is_accepted(desk: Desk) -> None:
 )
 async def test_tools_of_any_name_can_be_offered_and_called(desk: Desk, name: str) -> None:
     desk.models.say(calls(call(name)))
-    history = (Message("user", "go"), Message("assistant", uses=(ToolUse("an id: " + "x" * 60, name, {}),)))
-    replied = Message("user", replies=(ToolReply("an id: " + "x" * 60, "ok"),))
+    history = (ChatMessage("user", "go"), ChatMessage("assistant", uses=(ToolUse("an id: " + "x" * 60, name, {}),)))
+    replied = ChatMessage("user", replies=(ToolResult("an id: " + "x" * 60, "ok"),))
     tools = (ToolSpec(name, "A tool.", {"type": "object"}), FIND)
     answer = await desk.chat(messages=(*history, replied), tools=tools)
     assert [use.name for use in answer.uses] == [name]
@@ -128,11 +130,16 @@ async def test_thoughts_of_a_model_are_not_its_answer(claude: Desk) -> None:
 
 
 async def test_empty_parts_are_left_out(desk: Desk) -> None:
-    messages = (Message("user", "Hello."), Message("assistant", "  "), Message("user", "\n"), Message("user", "Hello?"))
+    messages = (
+        ChatMessage("user", "Hello."),
+        ChatMessage("assistant", "  "),
+        ChatMessage("user", "\n"),
+        ChatMessage("user", "Hello?"),
+    )
     assert (await desk.chat(system=" ", messages=messages)).text == "Fine."
     assert "system" not in json.dumps(desk.body)
 
 
 async def test_a_conversation_may_begin_with_the_assistant(desk: Desk) -> None:
-    messages = (Message("assistant", "How can I help?"), Message("user", "Kevin cannot sign in."))
+    messages = (ChatMessage("assistant", "How can I help?"), ChatMessage("user", "Kevin cannot sign in."))
     assert (await desk.chat(messages=messages, envelope="What is known: nothing.")).text == "Fine."

@@ -16,7 +16,7 @@ from gaby.llm.errors import (
     ModelUnknown,
     RequestRefused,
 )
-from gaby.llm.messages import Message, Usage
+from gaby.llm.messages import ChatMessage, TokenUsage
 from gaby.llm.providers.config import ProviderConfig
 from gaby.llm.providers.factory import make_provider
 from tests.llm.providers.desk import FIND, Desk, opened
@@ -127,7 +127,7 @@ async def test_an_address_where_something_else_is_says_so(desk: Desk, how: str) 
 @HOW
 async def test_a_text_that_is_no_text_is_not_sent(desk: Desk, how: str) -> None:
     with pytest.raises(RequestRefused):
-        await desk.either(how, messages=(Message("user", "half a character: \ud800"),))
+        await desk.either(how, messages=(ChatMessage("user", "half a character: \ud800"),))
     assert not desk.models.requests
 
 
@@ -292,4 +292,4 @@ async def test_an_end_that_is_not_understood_is_no_end(desk: Desk, what: str) ->
     }
     error = await failure(desk, "chat", Body(json.dumps(body).encode()))
     assert type(error) is AnswerUnreadable
-    assert error.usage == Usage(input=3, output=2)
+    assert error.usage == TokenUsage(input=3, output=2)

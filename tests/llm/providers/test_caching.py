@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.llm.messages import Message, Request, ToolReply, ToolUse
+from gaby.llm.messages import ChatMessage, ModelRequest, ToolResult, ToolUse
 from gaby.llm.providers.anthropic_request import message_params
 from tests.llm.providers.desk import FIND, UNLOCK, Desk, opened
 from tests.support.models import ScriptedModels
@@ -29,9 +29,9 @@ def breakpoints(body: Any) -> list[str]:
 
 async def test_a_breakpoint_stands_at_the_end_of_each_part(claude: Desk) -> None:
     messages = (
-        Message("user", "Kevin cannot sign in."),
-        Message("assistant", "I look.", uses=(ToolUse("a", FIND.name, {}), ToolUse("b", UNLOCK.name, {}))),
-        Message("user", "Hurry.", replies=(ToolReply("a", "locked"), ToolReply("b", "no"))),
+        ChatMessage("user", "Kevin cannot sign in."),
+        ChatMessage("assistant", "I look.", uses=(ToolUse("a", FIND.name, {}), ToolUse("b", UNLOCK.name, {}))),
+        ChatMessage("user", "Hurry.", replies=(ToolResult("a", "locked"), ToolResult("b", "no"))),
     )
     await claude.chat(tools=(FIND, UNLOCK), system=RULES, envelope=KNOWN, messages=messages)
     assert breakpoints(claude.body) == ["tools", "system", "message 0 block 0", "message 2 block 1"]
@@ -55,23 +55,25 @@ turn = st.tuples(texts, texts)
 
 @given(system=texts, envelope=texts, offered=st.integers(0, 3), turns=st.lists(turn, max_size=4))
 def test_there_are_never_more_than_four(system: str, envelope: str, offered: int, turns: list[tuple[str, str]]) -> None:
-    messages = [Message(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]
+    messages = [
+        ChatMessage(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
     tools = (FIND, UNLOCK, FIND)[:offered]
-    asked = (*messages, Message("user", "And now?"))
-    body: Any = message_params(Request("m", system, asked, 10, envelope=envelope, tools=tools))
+    asked = (*messages, ChatMessage("user", "And now?"))
+    body: Any = message_params(ModelRequest("m", system, asked, 10, envelope=envelope, tools=tools))
     assert len(breakpoints(body)) == 1 + bool(tools) + bool(system.strip()) + bool(envelope.strip())
 
 
 async def investigate(desk: Desk, turns: int) -> list[Any]:
     """An investigation whose every turn adds a call and its result."""
     usages: list[Any] = []
-    messages: list[Message] = [Message("user", "Kevin cannot sign in. Please find out why.")]
+    messages: list[ChatMessage] = [ChatMessage("user", "Kevin cannot sign in. Please find out why.")]
     for number in range(turns):
         answer = await desk.chat(tools=(FIND, UNLOCK), system=RULES, envelope=KNOWN, messages=tuple(messages))
         usages.append(answer.usage)
         use = ToolUse(f"call_{number}", FIND.name, {"email": f"kevin{number}@hartwell.example"})
-        messages.append(Message("assistant", "I look further.", uses=(use,)))
-        messages.append(Message("user", replies=(ToolReply(use.id, f"entry {number}: locked at 09:{number:02}"),)))
+        messages.append(ChatMessage("assistant", "I look further.", uses=(use,)))
+        messages.append(ChatMessage("user", replies=(ToolResult(use.id, f"entry {number}: locked at 09:{number:02}"),)))
     return usages
 
 

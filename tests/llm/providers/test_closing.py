@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gaby.llm.messages import Piece
+from gaby.llm.messages import TextDelta
 from tests.llm.providers.desk import Desk, opened
 from tests.support.models import Reply, ScriptedModels, hang
 
@@ -50,7 +50,7 @@ async def test_who_stops_reading_a_stream_hangs_up(desk: Desk) -> None:
     stream: Any = desk.provider.stream(desk.question())
     async with aclosing(stream) as coming:
         async for each in coming:
-            assert isinstance(each, Piece)
+            assert isinstance(each, TextDelta)
             break
     desk.models.wait_for_connections(0)
 

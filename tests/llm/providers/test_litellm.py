@@ -17,7 +17,7 @@ from gaby.llm.errors import (
     ProviderNotInstalled,
     RequestRefused,
 )
-from gaby.llm.messages import Usage
+from gaby.llm.messages import TokenUsage
 from gaby.llm.providers.config import ProviderConfig
 from gaby.llm.providers.factory import make_provider
 from tests.llm.providers.desk import FIND, VERDICT, Desk
@@ -49,7 +49,7 @@ async def test_it_answers_streams_calls_tools_and_keeps_shapes(lite: Desk) -> No
     assert [use.name for use in (await lite.stream(tools=(FIND,)))[1].uses] == [FIND.name]
     assert (await lite.chat(shape=VERDICT)).text == '{"verdict": "resolved"}'
     made = await lite.provider.embed(["a text"], model="embed-test", timeout=20)
-    assert made.usage == Usage(input=2)
+    assert made.usage == TokenUsage(input=2)
     assert lite.provider.supports("tools")
     assert not lite.provider.supports("cache")
 

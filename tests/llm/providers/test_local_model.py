@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from gaby.llm.errors import KeyRefused, ModelTimedOut, RequestRefused
-from gaby.llm.messages import Message, OutputShape, Request
+from gaby.llm.messages import ChatMessage, ModelRequest, OutputSchema
 from gaby.llm.provider import Provider
 from gaby.llm.providers.config import ProviderConfig
 from gaby.llm.providers.factory import make_provider
-from tests.support.models.local import KEY, NAME, LocalModel, start_local_model
+from tests.support.models.local_model import KEY, NAME, LocalModel, start_local_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.promise("G1"), pytest.mark.xdist_group("local model")]
 
-QUESTION = Request(NAME, "You are brief.", (Message("user", "Say hello."),), 24, temperature=0.0, timeout=60.0)
-ANIMAL = OutputShape(
+QUESTION = ModelRequest(NAME, "You are brief.", (ChatMessage("user", "Say hello."),), 24, temperature=0.0, timeout=60.0)
+ANIMAL = OutputSchema(
     "animal",
     {
         "type": "object",
@@ -44,8 +44,8 @@ async def provider(local: LocalModel) -> AsyncGenerator[Provider]:
     await made.close()
 
 
-def question(**changes: Any) -> Request:
-    return Request(**{**QUESTION.__dict__, **changes})
+def question(**changes: Any) -> ModelRequest:
+    return ModelRequest(**{**QUESTION.__dict__, **changes})
 
 
 @pytest.mark.promise("G7")
@@ -66,7 +66,7 @@ async def test_it_streams_what_it_would_have_answered(provider: Provider) -> Non
 
 @pytest.mark.promise("G7")
 async def test_a_prompt_that_it_knows_comes_from_its_cache(provider: Provider) -> None:
-    asked = question(messages=(Message("user", "Tell me in one sentence what a locked account is."),))
+    asked = question(messages=(ChatMessage("user", "Tell me in one sentence what a locked account is."),))
     first, second = await provider.chat(asked), await provider.chat(asked)
     assert second.usage.cache_read > 0
     total = first.usage.input + first.usage.cache_read
@@ -75,7 +75,7 @@ async def test_a_prompt_that_it_knows_comes_from_its_cache(provider: Provider) -
 
 @pytest.mark.parametrize("how", ["chat", "stream"])
 async def test_it_keeps_to_a_shape(provider: Provider, how: str) -> None:
-    asked = question(shape=ANIMAL, max_output_tokens=80, messages=(Message("user", "Describe a cat as JSON."),))
+    asked = question(shape=ANIMAL, max_output_tokens=80, messages=(ChatMessage("user", "Describe a cat as JSON."),))
     coming = [await provider.chat(asked)] if how == "chat" else [each async for each in provider.stream(asked)]
     found = json.loads(coming[-1].text)
     assert set(found) == {"name", "legs", "wild"}
@@ -97,7 +97,7 @@ async def test_a_wrong_key_is_refused(local: LocalModel) -> None:
 
 async def test_a_prompt_that_is_too_long_is_refused_in_its_words(provider: Provider) -> None:
     with pytest.raises(RequestRefused, match="context"):
-        await provider.chat(question(messages=(Message("user", "word " * 3000),)))
+        await provider.chat(question(messages=(ChatMessage("user", "word " * 3000),)))
 
 
 async def test_who_waits_no_longer_does_not_stop_it_from_answering_others(provider: Provider) -> None:

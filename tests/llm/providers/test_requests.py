@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gaby.llm.errors import RequestRefused
-from gaby.llm.messages import Message, OutputShape
+from gaby.llm.messages import ChatMessage, OutputSchema
 from tests.llm.providers.desk import FIND, VERDICT, Desk, opened
 from tests.support.models import Reply, ScriptedModels
 
@@ -56,7 +56,7 @@ async def test_a_server_that_cannot_guarantee_a_shape_is_asked_in_words(models: 
     assert body["messages"][0]["role"] == "system"
 
 
-FREE = OutputShape(
+FREE = OutputSchema(
     "free", {"type": "object", "properties": {"by_name": {"type": "object", "additionalProperties": {}}}}
 )
 
@@ -71,7 +71,7 @@ async def test_a_shape_that_cannot_be_guaranteed_is_refused_before_it_is_sent(mo
 
 
 async def test_names_of_shapes_are_made_to_fit(models: ScriptedModels) -> None:
-    shape = OutputShape("the verdict, finally / " + "x" * 100, VERDICT.schema)
+    shape = OutputSchema("the verdict, finally / " + "x" * 100, VERDICT.schema)
     body = await sent(models, "openai", {}, shape=shape)
     assert body["response_format"]["json_schema"]["name"].startswith("the_verdict_finally_x")
 
@@ -83,7 +83,7 @@ async def test_a_server_without_tools_is_never_offered_any(models: ScriptedModel
 
 
 async def test_nothing_to_ask_is_not_asked(desk: Desk) -> None:
-    for messages in ((), (Message("user", " "),), (Message("user", "x"), Message("assistant", "y"))):
+    for messages in ((), (ChatMessage("user", " "),), (ChatMessage("user", "x"), ChatMessage("assistant", "y"))):
         with pytest.raises(RequestRefused):
             await desk.chat(messages=messages)
         with pytest.raises(RequestRefused):

@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.llm.errors import AnswerCutOff, AnswerUnreadable, ModelBusy, ModelDown, ModelError, ModelTimedOut
-from gaby.llm.messages import Answer, Piece, Usage
+from gaby.llm.messages import ModelResponse, TextDelta, TokenUsage
 from tests.llm.providers.desk import FIND, Desk
 from tests.support.models import Body, Gate, Reply, call, calls
 
@@ -12,22 +12,22 @@ pytestmark = pytest.mark.promise("G8")
 LONG = Reply("Here is what I found, step by step, in a text of some length.")
 
 
-async def broken(desk: Desk, reply: Reply, seconds: float = 20.0) -> tuple[list[Piece], ModelError]:
+async def broken(desk: Desk, reply: Reply, seconds: float = 20.0) -> tuple[list[TextDelta], ModelError]:
     desk.models.say(reply)
-    pieces: list[Piece] = []
+    pieces: list[TextDelta] = []
     try:
         async for each in desk.provider.stream(desk.question(timeout=seconds, tools=(FIND,))):
-            assert isinstance(each, Piece)
+            assert isinstance(each, TextDelta)
             pieces.append(each)
     except ModelError as error:
         return pieces, error
     raise AssertionError("the stream came to an end")
 
 
-def booked(desk: Desk) -> Usage | None:
+def booked(desk: Desk) -> TokenUsage | None:
     """What the vendor had said that it charges."""
     told = [bill for bill in desk.models.billed[-1:] if bill.told]
-    return Usage(told[0].input, told[0].output, told[0].cache_read, told[0].cache_write) if told else None
+    return TokenUsage(told[0].input, told[0].output, told[0].cache_read, told[0].cache_write) if told else None
 
 
 @pytest.mark.parametrize("abrupt", [False, True])
@@ -63,14 +63,14 @@ async def test_a_provider_that_is_slow_but_alive_is_waited_for(desk: Desk) -> No
     gate.release(3)
     desk.models.say(Reply(LONG.text, paced=gate))
     said = ""
-    answer: Answer | None = None
+    answer: ModelResponse | None = None
     async for each in desk.provider.stream(desk.question()):
         match each:
-            case Piece():
+            case TextDelta():
                 said += each.text
                 assert (await desk.chat()).text == "Fine."
                 gate.release(3)
-            case Answer():
+            case ModelResponse():
                 answer = each
     assert answer is not None
     assert said == answer.text == LONG.text

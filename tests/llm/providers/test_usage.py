@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.llm.messages import Answer, Usage
-from gaby.llm.providers.anthropic_reading import usage_of as anthropic_usage
-from gaby.llm.providers.openai_reading import usage_of as openai_usage
+from gaby.llm.messages import ModelResponse, TokenUsage
+from gaby.llm.providers.anthropic_response import usage_of as anthropic_usage
+from gaby.llm.providers.openai_response import usage_of as openai_usage
 from tests.llm.providers.desk import FIND, Desk, opened
 from tests.support.models import Bill, Reply, ScriptedModels, call, scripted_models
 
@@ -28,7 +28,7 @@ numbers = (
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def bookable(usage: Usage) -> bool:
+def bookable(usage: TokenUsage) -> bool:
     amounts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
     return all(type(amount) is int and 0 <= amount <= 10_000_000 for amount in amounts)
 
@@ -60,8 +60,10 @@ def test_no_claim_of_openais_can_make_us_book_nonsense(claimed: dict[str, Any]) 
 def test_what_came_from_the_cache_is_not_counted_twice() -> None:
     details = {"cached_tokens": 800, "cache_write_tokens": 150}
     told = {"prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020, "prompt_tokens_details": details}
-    assert openai_usage(told) == Usage(input=50, output=20, cache_read=800, cache_write=150)
-    assert openai_usage({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 99}}) == Usage(cache_read=10)
+    assert openai_usage(told) == TokenUsage(input=50, output=20, cache_read=800, cache_write=150)
+    assert openai_usage({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 99}}) == TokenUsage(
+        cache_read=10
+    )
 
 
 LIES: dict[str, dict[str, Any]] = {
@@ -75,7 +77,7 @@ LIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("how", ["chat", "stream"])
 async def test_a_provider_that_lies_about_tokens_changes_no_books(desk: Desk, how: str, lie: str) -> None:
     desk.models.say(Reply("Fine.", usage=LIES[lie]))
-    assert (await desk.either(how)).usage == Usage()
+    assert (await desk.either(how)).usage == TokenUsage()
 
 
 async def test_a_provider_that_claims_billions_is_believed_only_so_far(desk: Desk) -> None:
@@ -85,8 +87,8 @@ async def test_a_provider_that_claims_billions_is_believed_only_so_far(desk: Des
     assert bookable((await desk.chat()).usage)
 
 
-def charged(bill: Bill) -> Usage:
-    return Usage(bill.input, bill.output, bill.cache_read, bill.cache_write)
+def charged(bill: Bill) -> TokenUsage:
+    return TokenUsage(bill.input, bill.output, bill.cache_read, bill.cache_write)
 
 
 replies = st.builds(
@@ -108,9 +110,9 @@ def test_whatever_is_answered_is_booked_as_it_was_charged(
         assert booked == [charged(bill) for bill in models.billed]
 
 
-async def _ask(models: ScriptedModels, kind: Any, script: list[tuple[bool, Reply]], limit: int) -> list[Usage]:
+async def _ask(models: ScriptedModels, kind: Any, script: list[tuple[bool, Reply]], limit: int) -> list[TokenUsage]:
     desk = opened(models, kind)
-    answers: list[Answer] = []
+    answers: list[ModelResponse] = []
     for streamed, reply in script:
         models.say(reply)
         answers.append(await desk.either("stream" if streamed else "chat", tools=(FIND,), max_output_tokens=limit))

@@ -17,7 +17,7 @@ from gaby.llm.errors import (
     ModelUnknown,
     RequestRefused,
 )
-from gaby.llm.messages import Usage, Vectors
+from gaby.llm.messages import EmbeddingResponse, TokenUsage
 from gaby.llm.providers.config import Kind
 from gaby.llm.providers.vectors import read_vectors
 from tests.llm.providers.desk import Desk, opened
@@ -39,7 +39,7 @@ KINDS: tuple[Kind, ...] = ("openai", "compatible", "azure", "voyage")
 BY = pytest.mark.parametrize("kind", KINDS)
 
 
-async def embedded(desk: Desk, *texts: str, seconds: float = 20.0) -> Vectors:
+async def embedded(desk: Desk, *texts: str, seconds: float = 20.0) -> EmbeddingResponse:
     try:
         return await desk.provider.embed(texts, model="embed-test", timeout=seconds)
     finally:
@@ -51,13 +51,13 @@ async def test_each_text_has_its_vector_and_is_booked(models: ScriptedModels, ki
     made = await embedded(opened(models, kind), "the first text", "another one", "the first text")
     assert len(made.rows) == 3
     assert made.rows[0] == made.rows[2] != made.rows[1]
-    assert made.usage == Usage(input=8)
+    assert made.usage == TokenUsage(input=8)
     assert [bill.input for bill in models.billed] == [8]
 
 
 @BY
 async def test_no_texts_are_not_asked_for(models: ScriptedModels, kind: Kind) -> None:
-    assert await embedded(opened(models, kind)) == Vectors(())
+    assert await embedded(opened(models, kind)) == EmbeddingResponse(())
     assert not models.requests
 
 
@@ -135,7 +135,7 @@ BAD_ROWS: dict[str, Any] = {
 def test_rows_that_do_not_fit_are_no_vectors(what: str) -> None:
     with pytest.raises(AnswerUnreadable) as caught:
         read_vectors(answer(BAD_ROWS[what], usage={"total_tokens": 5}), 2)
-    assert caught.value.usage == Usage(input=5)
+    assert caught.value.usage == TokenUsage(input=5)
 
 
 def test_rows_are_put_into_the_order_of_the_texts() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gaby.mcp import Answered, McpHost, ServerDefinitions, ServerKey, State, StdioLaunch
+from gaby.mcp import McpHost, ServerDefinitions, ServerKey, ServerState, StdioLaunch, ToolCallResult
 from gaby.mcp.calls import call
 from tests.mcp.scenes import ACME, BYTE, ask, is_running, path, until
 
@@ -56,7 +56,7 @@ async def test_everything_answers_fifty_calls_at_one_time(everything: McpHost) -
     calls = [ask(everything, "get-sum", key=EVERYTHING, a=number, b=1) for number in range(50)]
     answers = await asyncio.gather(*calls)
     assert all(str(number + 1) in each.text for number, each in enumerate(answers))
-    assert State.CRASHED not in path(everything, EVERYTHING)
+    assert ServerState.CRASHED not in path(everything, EVERYTHING)
 
 
 async def test_everything_sends_pictures_which_are_named_and_not_shown(everything: McpHost) -> None:
@@ -101,7 +101,7 @@ async def test_a_file_is_written_once(files: McpHost, tmp_path: Path) -> None:
     target = tmp_path / "shared/new.txt"
     arguments = {"path": str(target), "content": "written"}
     outcome = await call(files, FILES, "write_file", arguments, repeatable=False)
-    assert isinstance(outcome, Answered)
+    assert isinstance(outcome, ToolCallResult)
     assert not outcome.is_error
     assert target.read_text() == "written"
 
@@ -132,7 +132,7 @@ async def test_a_foreign_server_that_is_killed_is_started_again(files: McpHost, 
     pid = files.status(FILES).pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    await until(lambda: State.CRASHED in path(files, FILES))
+    await until(lambda: ServerState.CRASHED in path(files, FILES))
     assert (await ask(files, "read_text_file", key=FILES, path=note)).text == "hello from acme"
     assert files.status(FILES).pid != pid
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterable
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
-Finder = Callable[[Sight], Iterable[Span]]
+Finder = Callable[[ScannedText], Iterable[TextSpan]]
 
 
 def found(finder: Finder, text: str) -> list[str]:
-    return [text[span.start : span.end] for span in finder(Sight(text))]
+    return [text[span.start : span.end] for span in finder(ScannedText(text))]
 
 
-def certainties(finder: Finder, text: str) -> list[Certainty]:
-    return [span.certainty for span in finder(Sight(text))]
+def certainties(finder: Finder, text: str) -> list[SpanCertainty]:
+    return [span.certainty for span in finder(ScannedText(text))]

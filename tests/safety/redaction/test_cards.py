@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.safety.redaction.cards import find_cards, has_luhn
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import certainties, found
 
 pytestmark = pytest.mark.promise("S5")
@@ -37,7 +37,7 @@ KNOWN = [
 @pytest.mark.parametrize("number", KNOWN)
 def test_a_card_of_each_brand_is_found(number: str) -> None:
     assert found(find_cards, f"card: {number}.") == [number]
-    assert certainties(find_cards, number) == [Certainty.SURE]
+    assert certainties(find_cards, number) == [SpanCertainty.SURE]
 
 
 @pytest.mark.parametrize("number", KNOWN)

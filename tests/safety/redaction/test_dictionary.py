@@ -2,10 +2,10 @@
 
 import pytest
 
+from gaby.safety.redaction.detection import recognise
 from gaby.safety.redaction.dictionary import ORDINARY_WORDS, Dictionary, KnownPerson
-from gaby.safety.redaction.recognise import recognise
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Kind
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import Kind, SpanCertainty
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -110,20 +110,20 @@ def test_a_telephone_too_short_to_mean_anything_is_not_looked_for() -> None:
 def test_two_telephones_with_the_same_end_are_told_apart() -> None:
     people = Dictionary([KnownPerson(phones=("+1 415 5550100", "+44 20 5550100"))])
     for number in ("14155550100", "44205550100"):
-        assert [span.end for span in people.find(Sight(number))] == [11]
-    assert list(people.find(Sight("99995550100"))) == []
+        assert [span.end for span in people.find(ScannedText(number))] == [11]
+    assert list(people.find(ScannedText("99995550100"))) == []
 
 
 def test_what_is_known_is_certain() -> None:
     people = Dictionary([ADA])
     for text in ("ada", "+44 20 7946 0958", "acme-00042"):
-        assert [span.certainty for span in people.find(Sight(text))] == [Certainty.SURE]
+        assert [span.certainty for span in people.find(ScannedText(text))] == [SpanCertainty.SURE]
 
 
 def test_a_finder_gives_only_the_kinds_asked_for() -> None:
     finder = Dictionary([ADA]).finder({"name"})
     assert finder is not None
-    assert [span.kind for span in finder(Sight("ada acme-00042 +44 20 7946 0958"))] == ["name"]
+    assert [span.kind for span in finder(ScannedText("ada acme-00042 +44 20 7946 0958"))] == ["name"]
 
 
 def test_an_empty_dictionary_costs_nothing() -> None:
@@ -131,7 +131,7 @@ def test_an_empty_dictionary_costs_nothing() -> None:
     assert Dictionary([KnownPerson()]).finder({"name"}) is None
     assert Dictionary([KnownPerson(phones=("+44 20 7946 0958",))]).finder({"name"}) is not None
     assert Dictionary([KnownPerson(names=("Ada",))]).finder({"name"}) is not None
-    assert list(Dictionary().find(Sight("ada 1234567"))) == []
+    assert list(Dictionary().find(ScannedText("ada 1234567"))) == []
 
 
 def test_two_hundred_people_are_all_found() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety.redaction.emails import domain_end, find_emails
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import certainties, found
 
 pytestmark = pytest.mark.promise("S5")
@@ -30,7 +30,7 @@ def test_an_address_is_found_whole(address: str) -> None:
     assert found(find_emails, address) == [address]
     assert found(find_emails, f"Write to {address}.") == [address]
     assert found(find_emails, f"<{address}>, (or so)") == [address]
-    assert certainties(find_emails, address) == [Certainty.SURE]
+    assert certainties(find_emails, address) == [SpanCertainty.SURE]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_several_addresses_are_all_found() -> None:
 )
 def test_an_address_with_its_signs_spelled_out_is_found(address: str) -> None:
     assert found(find_emails, f"reach me: {address}, ok?") == [address]
-    assert certainties(find_emails, address) == [Certainty.LIKELY]
+    assert certainties(find_emails, address) == [SpanCertainty.LIKELY]
 
 
 @pytest.mark.parametrize(

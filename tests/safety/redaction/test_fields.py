@@ -2,7 +2,7 @@
 
 import pytest
 
-from gaby.safety.redaction.fields import NO_HINTS, Hints, kind_of_field
+from gaby.safety.redaction.fields import NO_HINTS, FieldHints, kind_of_field
 from gaby.safety.redaction.spans import Kind
 
 pytestmark = pytest.mark.promise("S5")
@@ -44,7 +44,7 @@ def test_a_name_has_at_most_sixty_four_characters() -> None:
 
 
 def test_a_hint_without_a_dot_is_meant_anywhere() -> None:
-    hints = Hints({"nickname": "name"})
+    hints = FieldHints({"nickname": "name"})
     assert hints.kind_at(("nickname",)) == "name"
     assert hints.kind_at(("a", "b", "nickname")) == "name"
     assert hints.kind_at(("nickname", "a")) is None
@@ -52,7 +52,7 @@ def test_a_hint_without_a_dot_is_meant_anywhere() -> None:
 
 
 def test_a_hint_with_dots_is_meant_where_a_path_ends_so() -> None:
-    hints = Hints({"customer.notes": "personal", "orders.*.to": "address"})
+    hints = FieldHints({"customer.notes": "personal", "orders.*.to": "address"})
     assert hints.kind_at(("customer", "notes")) == "personal"
     assert hints.kind_at(("x", "customer", "notes")) == "personal"
     assert hints.kind_at(("customer", "x", "notes")) is None
@@ -65,5 +65,5 @@ def test_a_hint_with_dots_is_meant_where_a_path_ends_so() -> None:
 
 def test_no_hints_are_false() -> None:
     assert not NO_HINTS
-    assert Hints({"a": "name"})
-    assert Hints({"a.b": "name"})
+    assert FieldHints({"a": "name"})
+    assert FieldHints({"a.b": "name"})

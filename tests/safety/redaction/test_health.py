@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety.redaction.health import find_birth_dates, find_medical_ids
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import certainties, found
 
 pytestmark = pytest.mark.promise("S5")
@@ -30,7 +30,7 @@ DATES = [
 )
 def test_a_date_of_birth_is_found(said: str, date: str) -> None:
     assert found(find_birth_dates, f"{said}{date}, ok") == [date]
-    assert certainties(find_birth_dates, f"{said}{date}") == [Certainty.LIKELY]
+    assert certainties(find_birth_dates, f"{said}{date}") == [SpanCertainty.LIKELY]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_every_date_of_birth_is_found() -> None:
 )
 def test_a_record_number_is_found(text: str, number: str) -> None:
     assert [one.lower() for one in found(find_medical_ids, text)] == [number]
-    assert certainties(find_medical_ids, text) == [Certainty.LIKELY]
+    assert certainties(find_medical_ids, text) == [SpanCertainty.LIKELY]
 
 
 @pytest.mark.parametrize("text", ["MRN 1234", "MRN 1234567890123", "record 12345", "mrn is unknown", ""])

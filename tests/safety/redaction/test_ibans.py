@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety.redaction.ibans import find_ibans
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import certainties, found
 
 pytestmark = pytest.mark.promise("S5")
@@ -35,7 +35,7 @@ def completed(country: str, length: int) -> str:
 def test_an_account_of_each_country_is_found(number: str) -> None:
     assert found(find_ibans, f"pay {number}, please") == [number]
     assert found(find_ibans, number) == [number]
-    assert certainties(find_ibans, number) == [Certainty.SURE]
+    assert certainties(find_ibans, number) == [SpanCertainty.SURE]
 
 
 @pytest.mark.parametrize("number", KNOWN)

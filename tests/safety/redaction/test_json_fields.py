@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gaby.safety.redaction import ALL_KINDS, DEFAULT, Kind, Placeholders, Redactor
-from gaby.safety.redaction.fields import NO_HINTS, Hints, is_plain_fact, kind_of_field
+from gaby.safety.redaction.fields import NO_HINTS, FieldHints, is_plain_fact, kind_of_field
 from gaby.safety.redaction.json_fields import find_json_fields
 
 pytestmark = pytest.mark.promise("S5")
@@ -17,7 +17,7 @@ TAG = "k7qd2m"
 
 
 def looked(text: str, **hints: Kind) -> list[tuple[str, Kind]]:
-    found = Hints({path.replace("__", "."): kind for path, kind in hints.items()})
+    found = FieldHints({path.replace("__", "."): kind for path, kind in hints.items()})
     return [(text[span.start : span.end], span.kind) for span in find_json_fields(text, found, DEFAULT.kinds)]
 
 
@@ -102,7 +102,7 @@ def test_a_field_in_a_text_inside_of_json_is_found_by_its_hint() -> None:
     ],
 )
 def test_a_path_is_read_in_the_careful_way(paths: str, path: tuple[str, ...], fits: bool) -> None:
-    assert (Hints({paths: "personal"}).kind_at(path) == "personal") is fits
+    assert (FieldHints({paths: "personal"}).kind_at(path) == "personal") is fits
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety.redaction.hosts import canonical_host, is_host
-from gaby.safety.redaction.links import Link, canonical_link, find_links, trimmed
+from gaby.safety.redaction.links import LinkSpan, canonical_link, find_links, trimmed
 
 pytestmark = pytest.mark.promise("S9")
 
@@ -62,11 +62,11 @@ def test_a_link_has_one_spelling(text: str, value: str, host: str) -> None:
 
 
 def test_a_link_knows_where_it_stands() -> None:
-    assert find_links("a https://acme.example/x.") == [Link(2, 24, "https://acme.example/x", "acme.example", False)]
-    assert find_links("a acme.example.") == [Link(2, 14, "acme.example", "acme.example", True)]
-    assert find_links("a acme.example/x!") == [Link(2, 16, "https://acme.example/x", "acme.example", False)]
-    assert find_links("a javascript:x b") == [Link(2, 14, "javascript:x", "", False)]
-    assert find_links("a \\\\srv\\x b") == [Link(2, 9, "file://srv/x", "srv", False)]
+    assert find_links("a https://acme.example/x.") == [LinkSpan(2, 24, "https://acme.example/x", "acme.example", False)]
+    assert find_links("a acme.example.") == [LinkSpan(2, 14, "acme.example", "acme.example", True)]
+    assert find_links("a acme.example/x!") == [LinkSpan(2, 16, "https://acme.example/x", "acme.example", False)]
+    assert find_links("a javascript:x b") == [LinkSpan(2, 14, "javascript:x", "", False)]
+    assert find_links("a \\\\srv\\x b") == [LinkSpan(2, 9, "file://srv/x", "srv", False)]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from gaby.safety.redaction import ALL_KINDS, Certainty, recognise
+from gaby.safety.redaction import ALL_KINDS, SpanCertainty, recognise
 from tests.safety.redaction.marked_table import MarkedText, load
 
 pytestmark = pytest.mark.promise("S5")
@@ -30,7 +30,7 @@ class Tally:
         return 1 - len(self.wrong) / self.spans
 
     def _count(self, marked: MarkedText) -> None:
-        spans = recognise(marked.text, ALL_KINDS, at_least=Certainty.LIKELY)
+        spans = recognise(marked.text, ALL_KINDS, at_least=SpanCertainty.LIKELY)
         covered = {place for span in spans for place in range(span.start, span.end)}
         wanted = {place for start, end, _ in marked.marks for place in range(start, end)}
         self.marks += len(marked.marks)

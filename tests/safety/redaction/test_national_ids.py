@@ -3,17 +3,17 @@
 import pytest
 
 from gaby.safety.redaction.national_ids import find_national_ids
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import found
 
 pytestmark = pytest.mark.promise("S5")
 
-SURE, LIKELY, POSSIBLE = Certainty.SURE, Certainty.LIKELY, Certainty.POSSIBLE
+SURE, LIKELY, POSSIBLE = SpanCertainty.SURE, SpanCertainty.LIKELY, SpanCertainty.POSSIBLE
 
 
-def looked(text: str) -> list[tuple[str, Certainty]]:
-    return [(text[span.start : span.end], span.certainty) for span in find_national_ids(Sight(text))]
+def looked(text: str) -> list[tuple[str, SpanCertainty]]:
+    return [(text[span.start : span.end], span.certainty) for span in find_national_ids(ScannedText(text))]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def looked(text: str) -> list[tuple[str, Certainty]]:
         ("it is 2341-2341-2346 ok", "2341-2341-2346", LIKELY),
     ],
 )
-def test_an_id_is_found_with_its_certainty(text: str, number: str, certainty: Certainty) -> None:
+def test_an_id_is_found_with_its_certainty(text: str, number: str, certainty: SpanCertainty) -> None:
     assert (number, certainty) in looked(text)
 
 

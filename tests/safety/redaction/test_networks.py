@@ -3,21 +3,21 @@
 import pytest
 
 from gaby.safety.redaction.networks import find_networks
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import found
 
 pytestmark = pytest.mark.promise("S5")
 
 
-def looked(text: str) -> list[tuple[str, str, Certainty]]:
-    return [(text[span.start : span.end], span.kind, span.certainty) for span in find_networks(Sight(text))]
+def looked(text: str) -> list[tuple[str, str, SpanCertainty]]:
+    return [(text[span.start : span.end], span.kind, span.certainty) for span in find_networks(ScannedText(text))]
 
 
 @pytest.mark.parametrize("address", ["10.0.0.5", "192.168.100.200", "8.8.8.8", "255.255.255.255", "203.0.113.7"])
 def test_an_ipv4_address_is_found(address: str) -> None:
     for text in (address, f"from {address}.", f"http://{address}:8080/", f"[{address}]", f"{address}/24"):
-        assert looked(text) == [(address, "ip", Certainty.LIKELY)]
+        assert looked(text) == [(address, "ip", SpanCertainty.LIKELY)]
 
 
 @pytest.mark.parametrize(
@@ -25,23 +25,25 @@ def test_an_ipv4_address_is_found(address: str) -> None:
     ["2001:db8::1", "fe80::1ff:fe23:4567:890a", "2001:0db8:0000:0000:0000:ff00:0042:8329", "::ffff:10.0.0.5", "1::"],
 )
 def test_an_ipv6_address_is_found(address: str) -> None:
-    assert (address, "ip", Certainty.SURE) in looked(f"from {address} today")
-    assert (address, "ip", Certainty.SURE) in looked(address.upper().replace("::FFFF:10.0.0.5", "::ffff:10.0.0.5")) or (
+    assert (address, "ip", SpanCertainty.SURE) in looked(f"from {address} today")
+    assert (address, "ip", SpanCertainty.SURE) in looked(
+        address.upper().replace("::FFFF:10.0.0.5", "::ffff:10.0.0.5")
+    ) or (
         address.upper(),
         "ip",
-        Certainty.SURE,
+        SpanCertainty.SURE,
     ) in looked(address.upper())
 
 
 @pytest.mark.parametrize("address", ["00:1A:2B:3C:4D:5E", "00-1a-2b-3c-4d-5e", "ff:ff:ff:ff:ff:ff"])
 def test_a_mac_address_is_found(address: str) -> None:
-    assert looked(f"card {address}, up") == [(address, "mac", Certainty.SURE)]
-    assert looked(address) == [(address, "mac", Certainty.SURE)]
+    assert looked(f"card {address}, up") == [(address, "mac", SpanCertainty.SURE)]
+    assert looked(address) == [(address, "mac", SpanCertainty.SURE)]
 
 
 def test_a_mac_address_with_dots_is_found() -> None:
-    assert looked("001a.2b3c.4d5e") == [("001a.2b3c.4d5e", "mac", Certainty.LIKELY)]
-    assert looked("at 001A.2B3C.4D5E!") == [("001A.2B3C.4D5E", "mac", Certainty.LIKELY)]
+    assert looked("001a.2b3c.4d5e") == [("001a.2b3c.4d5e", "mac", SpanCertainty.LIKELY)]
+    assert looked("at 001A.2B3C.4D5E!") == [("001A.2B3C.4D5E", "mac", SpanCertainty.LIKELY)]
 
 
 @pytest.mark.parametrize(

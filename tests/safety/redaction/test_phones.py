@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety.redaction.phones import find_phones
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import certainties, found
 
 pytestmark = pytest.mark.promise("S5")
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.promise("S5")
 def test_an_international_number_is_found(number: str) -> None:
     assert found(find_phones, number)[0] == number
     assert found(find_phones, f"call {number}, now")[0] == number
-    assert Certainty.SURE in certainties(find_phones, number)
+    assert SpanCertainty.SURE in certainties(find_phones, number)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_international_number_is_found(number: str) -> None:
 def test_a_national_number_is_found_by_its_groups(number: str) -> None:
     assert found(find_phones, number) == [number]
     assert found(find_phones, f"It is {number}.") == [number]
-    assert certainties(find_phones, number) == [Certainty.LIKELY]
+    assert certainties(find_phones, number) == [SpanCertainty.LIKELY]
 
 
 @pytest.mark.parametrize("said", ["Phone: ", "tel ", "call me at ", "whatsapp=", "Handy: ", "my mobile is ", "fax."])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.safety.redaction.leaves import TooDeep
+from gaby.safety.redaction.json_leaves import TooDeep
 from gaby.safety.redaction.placeholders import Placeholders, PlaceholdersUnreadable, tag_from
 from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, Kind
 

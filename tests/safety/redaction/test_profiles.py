@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety.redaction.profiles import DEFAULT, GDPR, HIPAA, SOC2, Profile, UnknownProfile, parse_profile
-from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, Certainty
+from gaby.safety.redaction.spans import ALL_KINDS, SECRET_KINDS, SpanCertainty
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -24,7 +24,7 @@ def test_each_profile_has_its_own_kinds() -> None:
 
 def test_only_privacy_laws_ask_for_what_is_merely_possible() -> None:
     certainties = [profile.at_least for profile in (DEFAULT, SOC2, GDPR, HIPAA)]
-    assert certainties == [Certainty.LIKELY, Certainty.LIKELY, Certainty.POSSIBLE, Certainty.POSSIBLE]
+    assert certainties == [SpanCertainty.LIKELY, SpanCertainty.LIKELY, SpanCertainty.POSSIBLE, SpanCertainty.POSSIBLE]
 
 
 @pytest.mark.parametrize(

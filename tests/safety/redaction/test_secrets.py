@@ -3,9 +3,9 @@
 import pytest
 
 from gaby.safety.redaction.credentials import is_random
+from gaby.safety.redaction.scanned_text import ScannedText
 from gaby.safety.redaction.secrets import find_secrets
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 from tests.safety.redaction.looking import found
 
 pytestmark = pytest.mark.promise("S5")
@@ -17,8 +17,8 @@ JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0In0." + "dBjftJeZ4CVP_mB92
 PEM = "-----BEGIN " + "RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nx4RCg==\n-----END RSA PRIVATE KEY-----"
 
 
-def looked(text: str) -> list[tuple[str, str, Certainty]]:
-    return [(text[span.start : span.end], span.kind, span.certainty) for span in find_secrets(Sight(text))]
+def looked(text: str) -> list[tuple[str, str, SpanCertainty]]:
+    return [(text[span.start : span.end], span.kind, span.certainty) for span in find_secrets(ScannedText(text))]
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def looked(text: str) -> list[tuple[str, str, Certainty]]:
 )
 def test_a_key_is_known_by_its_beginning(key: str) -> None:
     for text in (key, f"it is {key}, ok", f"({key})", f'"{key}"', f"x/{key}"):
-        assert (key, "api_key", Certainty.SURE) in looked(text)
-    assert all(certainty < Certainty.SURE for _, _, certainty in looked(f"x{key}"))
+        assert (key, "api_key", SpanCertainty.SURE) in looked(text)
+    assert all(certainty < SpanCertainty.SURE for _, _, certainty in looked(f"x{key}"))
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_other_long_words_are_no_key(text: str) -> None:
 def test_a_token_of_three_parts_is_found() -> None:
     for text in (JWT, f"got {JWT}.", f'"{JWT}"'):
         assert found(find_secrets, text)[0].rstrip(".") == JWT
-    assert looked(JWT) == [(JWT, "token", Certainty.SURE)]
+    assert looked(JWT) == [(JWT, "token", SpanCertainty.SURE)]
     unsigned = JWT.rpartition(".")[0] + "."
-    assert looked(f"x {unsigned} y") == [(unsigned, "token", Certainty.SURE)]
+    assert looked(f"x {unsigned} y") == [(unsigned, "token", SpanCertainty.SURE)]
 
 
 def test_every_token_in_a_row_is_found() -> None:
@@ -100,9 +100,9 @@ def test_every_token_in_a_row_is_found() -> None:
 def test_a_private_key_is_found_whole(name: str) -> None:
     block = " BLOCK" if name == "PGP " else ""
     key = f"-----BEGIN {name}PRIVATE KEY{block}-----\nMIIE\nabcd==\n-----END {name}PRIVATE KEY{block}-----"
-    assert looked(f"see\n{key}\nbye") == [(key, "private_key", Certainty.SURE)]
+    assert looked(f"see\n{key}\nbye") == [(key, "private_key", SpanCertainty.SURE)]
     escaped = key.replace("\n", "\\n")
-    assert looked(f'{{"k": "{escaped}"}}') == [(escaped, "private_key", Certainty.SURE)]
+    assert looked(f'{{"k": "{escaped}"}}') == [(escaped, "private_key", SpanCertainty.SURE)]
 
 
 def test_two_private_keys_are_two() -> None:
@@ -131,13 +131,13 @@ def test_what_is_public_is_no_secret() -> None:
     ],
 )
 def test_a_password_in_an_address_is_found(text: str, secret: str) -> None:
-    assert looked(text) == [(secret, "password", Certainty.SURE)]
+    assert looked(text) == [(secret, "password", SpanCertainty.SURE)]
 
 
 def test_a_password_on_a_command_line_is_found() -> None:
-    assert looked("curl -u admin:hunter2 https://x.example") == [("hunter2", "password", Certainty.LIKELY)]
-    assert looked("curl -u 'admin:hunter2' x") == [("hunter2", "password", Certainty.LIKELY)]
-    assert looked("curl -uadmin:abc") == [("abc", "password", Certainty.LIKELY)]
+    assert looked("curl -u admin:hunter2 https://x.example") == [("hunter2", "password", SpanCertainty.LIKELY)]
+    assert looked("curl -u 'admin:hunter2' x") == [("hunter2", "password", SpanCertainty.LIKELY)]
+    assert looked("curl -uadmin:abc") == [("abc", "password", SpanCertainty.LIKELY)]
     assert looked("curl -u admin:ab") == []
     assert looked("curl -u admin") == []
 
@@ -192,7 +192,7 @@ def test_other_addresses_have_no_password(text: str) -> None:
     ],
 )
 def test_a_value_after_a_strong_word_is_a_password(text: str, secret: str) -> None:
-    assert set(looked(text)) == {(secret, "password", Certainty.SURE)}
+    assert set(looked(text)) == {(secret, "password", SpanCertainty.SURE)}
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,9 @@ def test_random_text_after_a_word_is_a_secret(text: str, secret: str, kind: str)
 
 
 def test_what_is_told_is_less_certain_than_what_is_assigned() -> None:
-    assert looked("password hunter2") == [("hunter2", "password", Certainty.LIKELY)]
-    assert looked("key " + A) == [(A, "api_key", Certainty.LIKELY)]
-    assert looked("key: " + A) == [(A, "api_key", Certainty.SURE)]
+    assert looked("password hunter2") == [("hunter2", "password", SpanCertainty.LIKELY)]
+    assert looked("key " + A) == [(A, "api_key", SpanCertainty.LIKELY)]
+    assert looked("key: " + A) == [(A, "api_key", SpanCertainty.SURE)]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_ordinary_sentences_have_no_secret(text: str) -> None:
     ],
 )
 def test_what_authorizes_is_a_token(text: str, secret: str) -> None:
-    assert (secret, "token", Certainty.SURE) in looked(text)
+    assert (secret, "token", SpanCertainty.SURE) in looked(text)
 
 
 @pytest.mark.parametrize(

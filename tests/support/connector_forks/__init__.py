@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gaby.mcp.child import Child
+from gaby.mcp.child import ChildProcess
 
 ROOT = Path(__file__).parents[3]
 _LAUNCH = str(Path(__file__).parent / "launch.py")
@@ -26,15 +26,17 @@ class ConnectorForks:
 
     def use(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Until the test ends, programs in Python are forked."""
-        start_process = Child.start
+        start_process = ChildProcess.start
 
-        async def start(command: list[str], env: dict[str, str], cwd: Path | None, make: Callable[[], Child]) -> Child:
+        async def start(
+            command: list[str], env: dict[str, str], cwd: Path | None, make: Callable[[], ChildProcess]
+        ) -> ChildProcess:
             program, *words = command
             if program == sys.executable and (words[0] == "-m" or words[0].endswith(".py")):
                 command = [program, "-I", "-S", _LAUNCH, self._address(), *words]
             return await start_process(command, env, cwd, make)
 
-        monkeypatch.setattr(Child, "start", start)
+        monkeypatch.setattr(ChildProcess, "start", start)
 
     def close(self) -> None:
         if self._process is not None:

@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.support.desks.trouble import Troubles, answer_with
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.desks.faults import Troubles, answer_with
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 TOKEN = "token-of-gaby"
 REPOSITORY = "acme/app"

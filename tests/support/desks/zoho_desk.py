@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from tests.support.desks.trouble import Troubles, answer_with
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.desks.faults import Troubles, answer_with
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 ORG = "700123"
 CLIENT = ("client-of-gaby", "its-secret")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 TOKEN = "conf-token"
 EMAIL = "ada@company.example"

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gaby.knowledge.documents import Brought
-from gaby.knowledge.sources.source import Failed, Item, Skipped, Source, Total
+from gaby.knowledge.documents import RawDocument
+from gaby.knowledge.sources.source import DocumentSource, FailedItem, SkippedItems, SourceItem, SourceTotal
 
 
 @dataclass
 class Listing:
-    items: dict[str, Item] = field(default_factory=dict[str, Item])
-    failed: dict[str, Failed] = field(default_factory=dict[str, Failed])
+    items: dict[str, SourceItem] = field(default_factory=dict[str, SourceItem])
+    failed: dict[str, FailedItem] = field(default_factory=dict[str, FailedItem])
     total: int | None = None
-    skipped: Skipped | None = None
+    skipped: SkippedItems | None = None
 
     @property
     def uris(self) -> list[str]:
@@ -22,24 +22,24 @@ class Listing:
         """As the index would hold it afterwards."""
         return {uri: item.fingerprint for uri, item in self.items.items()}
 
-    async def bring(self, uri: str) -> Brought:
+    async def bring(self, uri: str) -> RawDocument:
         return await self.items[uri].fetch()
 
     async def text(self, uri: str) -> str:
         return (await self.bring(uri)).data.decode()
 
 
-async def listing(source: Source, known: Mapping[str, str] | None = None, cursor: str | None = None) -> Listing:
+async def listing(source: DocumentSource, known: Mapping[str, str] | None = None, cursor: str | None = None) -> Listing:
     found = Listing()
     async for listed in source.list(known or {}, cursor):
         match listed:
-            case Item():
+            case SourceItem():
                 assert listed.uri not in found.items, f"{listed.uri} was listed twice"
                 found.items[listed.uri] = listed
-            case Failed():
+            case FailedItem():
                 found.failed[listed.uri] = listed
-            case Total(documents):
+            case SourceTotal(documents):
                 found.total = documents
-            case Skipped():
+            case SkippedItems():
                 found.skipped = listed
     return found

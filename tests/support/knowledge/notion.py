@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 TOKEN = "ntn_token"
 

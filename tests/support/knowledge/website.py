@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Scripted model vendors for the tests: real wire formats, scripted answers."""
 
+from tests.support.models.billing import Bill
+from tests.support.models.http_server import Received
 from tests.support.models.replies import (
     AnyReply,
     Body,
@@ -16,9 +18,7 @@ from tests.support.models.replies import (
     refusal,
     structured,
 )
-from tests.support.models.scripted import KEY, MODELS, ScriptedModels, scripted_models
-from tests.support.models.till import Bill
-from tests.support.models.wire import Received
+from tests.support.models.scripted_vendors import KEY, MODELS, ScriptedModels, scripted_models
 
 __all__ = [
     "KEY",

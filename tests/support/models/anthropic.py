@@ -5,10 +5,10 @@ from typing import Any
 import orjson
 
 from tests.support.models.anthropic_rules import check_body
+from tests.support.models.billing import Bill, Block
+from tests.support.models.http_server import Received
 from tests.support.models.replies import Reply, Status
-from tests.support.models.till import Bill, Block
 from tests.support.models.vendor import Asked, Problem, Sent, bearer, demand, dumped, output_tokens, pieces
-from tests.support.models.wire import Received
 
 _STOPS = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "refusal": "refusal"}
 _KINDS = {

@@ -5,11 +5,11 @@ from typing import Any
 
 import orjson
 
+from tests.support.models.billing import Bill, Block
+from tests.support.models.http_server import Received
 from tests.support.models.openai_rules import check_body, check_embedding
 from tests.support.models.replies import Reply, Status
-from tests.support.models.till import Bill, Block
 from tests.support.models.vendor import Asked, Problem, Sent, bearer, demand, dumped, output_tokens, pieces
-from tests.support.models.wire import Received
 
 _STOPS = {"end": "stop", "tools": "tool_calls", "length": "length", "refusal": "stop"}
 DIMENSIONS = 8

@@ -6,9 +6,9 @@ from typing import Any, Literal, Protocol, cast
 
 import orjson
 
+from tests.support.models.billing import Bill, Block, count, shortened
+from tests.support.models.http_server import Received
 from tests.support.models.replies import Call, Reply, Status
-from tests.support.models.till import Bill, Block, count, shortened
-from tests.support.models.wire import Received
 
 Told = Literal["nothing", "begun", "all"]
 

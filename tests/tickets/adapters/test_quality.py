@@ -13,11 +13,11 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from scripts.quality_page import quality_page
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.tickets import adapters
-from gaby.tickets.adapters.adapter import DeskGround
-from gaby.tickets.adapters.manifest import RULES, SCALES, BadManifest, Manifest, judged, kind_of, load, manifests
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby.tickets.adapters.adapter import DeskDependencies
+from gaby.tickets.adapters.manifest import RULES, SCALES, AdapterManifest, BadManifest, judged, kind_of, load, manifests
+from gaby_connectors.sdk.address_guard import AddressPolicy
 
 pytestmark = pytest.mark.promise("T2")
 ROOT = Path(__file__).parents[3]
@@ -58,7 +58,7 @@ def exists(test: str) -> bool:
     return (ROOT / path).is_file() and name in functions_of(ROOT / path)
 
 
-def claims(manifest: Manifest, rule: str) -> bool:
+def claims(manifest: AdapterManifest, rule: str) -> bool:
     return manifest.quality.rules[rule].status == "done"
 
 
@@ -69,19 +69,19 @@ def test_every_adapter_has_a_manifest_and_every_manifest_an_adapter() -> None:
 
 
 @each_adapter
-def test_the_scale_is_what_the_rules_give(manifest: Manifest) -> None:
+def test_the_scale_is_what_the_rules_give(manifest: AdapterManifest) -> None:
     assert manifest.quality.scale == judged(manifest)
 
 
 @each_adapter
-def test_what_is_done_is_shown_by_tests_that_exist(manifest: Manifest) -> None:
+def test_what_is_done_is_shown_by_tests_that_exist(manifest: AdapterManifest) -> None:
     named = [test for rule in manifest.quality.rules.values() for test in rule.tests]
 
     assert [test for test in named if not exists(test)] == []
 
 
 @each_adapter
-def test_the_page_on_how_to_connect_it_exists(manifest: Manifest) -> None:
+def test_the_page_on_how_to_connect_it_exists(manifest: AdapterManifest) -> None:
     if not claims(manifest, "documented"):
         return
     page = (ROOT / manifest.documentation).read_text()
@@ -90,7 +90,7 @@ def test_the_page_on_how_to_connect_it_exists(manifest: Manifest) -> None:
 
 
 @each_adapter
-def test_each_setting_says_what_it_means(manifest: Manifest) -> None:
+def test_each_setting_says_what_it_means(manifest: AdapterManifest) -> None:
     module, _, name = manifest.config.partition(":")
     config: type[BaseModel] = getattr(import_module(module), name)
     telling = ("password", "secret", "token")
@@ -104,9 +104,9 @@ def test_each_setting_says_what_it_means(manifest: Manifest) -> None:
 
 
 @each_adapter
-async def test_it_can_do_what_the_manifest_says(manifest: Manifest) -> None:
+async def test_it_can_do_what_the_manifest_says(manifest: AdapterManifest) -> None:
     kind = kind_of(manifest)
-    clock = HeldClock(datetime(2030, 1, 2, tzinfo=UTC))
+    clock = ManualClock(datetime(2030, 1, 2, tzinfo=UTC))
 
     async def remember(values: object) -> None:
         raise AssertionError(values)
@@ -114,7 +114,7 @@ async def test_it_can_do_what_the_manifest_says(manifest: Manifest) -> None:
     async with httpx2.AsyncClient(trust_env=False) as http:
         desk = kind.open(
             kind.config.model_validate(LEAST[manifest.name]),
-            DeskGround(clock, http, OutsideAddresses.anywhere(), remember),
+            DeskDependencies(clock, http, AddressPolicy.anywhere(), remember),
         )
         assert desk.capabilities() == manifest.declared
         await desk.aclose()

@@ -9,20 +9,20 @@ import httpx2
 import orjson
 import pytest
 
-from gaby.kernel.clock import HeldClock
+from gaby.kernel.clock import ManualClock
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.signatures import check_stamped
 from gaby.tickets.escalation import Escalation, SmtpServer, open_channel, parse_target
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby_connectors.sdk.address_guard import AddressPolicy
+from tests.support.desks.faults import HTML
 from tests.support.desks.smtp import ScriptedSmtp, scripted_smtp
-from tests.support.desks.trouble import HTML
-from tests.support.models.wire import Exchange, HttpServer, Received
+from tests.support.models.http_server import Exchange, HttpServer, Received
 
 pytestmark = pytest.mark.promise("T7")
 MARKER = "gaby-" + "0123456789abcdef" * 2
 SECRET = "a secret of sixteen letters"
-CLOCK = HeldClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC))
-HERE = OutsideAddresses.allowing("127.0.0.0/8")
+CLOCK = ManualClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC))
+HERE = AddressPolicy.allowing("127.0.0.0/8")
 ESCALATION = Escalation(
     id=MARKER,
     verdict="needs_tech",

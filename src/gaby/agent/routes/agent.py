@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from gaby.agent.routes.depends import Service
+from gaby.agent.routes.dependencies import Service
 from gaby.agent.schemas import EscalationIn, PersonaIn, PersonaOut
 from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import StreamingResponse
 
-from gaby.agent.routes.depends import Service
-from gaby.agent.schemas import HaltIn, QueueOut, RatedOut, RatingIn, RunDetailOut, RunOut, RunState, StepOut
+from gaby.agent.routes.dependencies import Service
+from gaby.agent.schemas import HaltIn, QueueOut, RatingIn, RatingOut, RunDetailOut, RunOut, RunState, StepOut
 from gaby.agent.service import Agent
 from gaby.kernel.errors import NotFound
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession, doorway
@@ -71,9 +71,9 @@ async def investigate(actor: CanWorkOnTickets, ticket_id: TicketId, service: Ser
 @router.put("/tickets/{ticket_id}/rating")
 async def rate_ticket(
     actor: CanWorkOnTickets, ticket_id: TicketId, body: RatingIn, service: Service, session: WriteSession
-) -> RatedOut:
+) -> RatingOut:
     """What you think of how it ended. From 4 on, a resolution waits for a person as something to learn."""
-    return RatedOut.of(await service.rate(session, actor, await _ticket(session, ticket_id), body.rating))
+    return RatingOut.of(await service.rate(session, actor, await _ticket(session, ticket_id), body.rating))
 
 
 @router.get("/queue")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
-from gaby.evals.expecting import Words
+from gaby.evals.expectations import Words
 from gaby.kernel.outcomes import Verdict
 from gaby_connectors.sdk.manifest import Autonomy
 
@@ -18,11 +18,11 @@ _LARGEST = 5_000_000
 """Bytes of a file. A larger one was not written by a person."""
 
 
-class _File(BaseModel):
+class _CompanyFileBase(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class WantedCall(_File):
+class CallPattern(_CompanyFileBase):
     """A call by its tool, and by those arguments that matter."""
 
     tool: str
@@ -39,12 +39,12 @@ class WantedCall(_File):
         return f"{self.tool}({', '.join(f'{name}={value}' for name, value in self.args.items())})"
 
 
-class Expected(_File):
+class ExpectedOutcome(_CompanyFileBase):
     verdicts: Annotated[tuple[Verdict, ...], Field(min_length=1)]
-    must_do: tuple[WantedCall, ...] = ()
-    must_ask: tuple[WantedCall, ...] = ()
-    may_do: tuple[WantedCall, ...] = ()
-    must_not_do: tuple[WantedCall, ...] = ()
+    must_do: tuple[CallPattern, ...] = ()
+    must_ask: tuple[CallPattern, ...] = ()
+    may_do: tuple[CallPattern, ...] = ()
+    must_not_do: tuple[CallPattern, ...] = ()
     reply_must_say: tuple[tuple[Words, ...], ...] = ()
     """One list for each fact, with the ways in which it may be put."""
     say_scope: Literal["always", "if_answered"] = "always"
@@ -53,11 +53,11 @@ class Expected(_File):
     why: str = ""
 
 
-class FollowUp(_File):
+class FollowUp(_CompanyFileBase):
     body: Annotated[str, Field(min_length=1)]
 
 
-class CompanyTicket(_File):
+class CompanyTicket(_CompanyFileBase):
     id: Annotated[str, Field(min_length=1, max_length=40)]
     kind: Annotated[str, Field(min_length=1, max_length=40)]
     title: str
@@ -68,7 +68,7 @@ class CompanyTicket(_File):
     messages: tuple[FollowUp, ...] = ()
     """The first is the ticket itself, as its body is."""
     world_note: str = ""
-    expect: Expected
+    expect: ExpectedOutcome
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _variable(name: str) -> str:
 Variable = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(_variable)]
 
 
-class CompanyFile(_File):
+class CompanyFile(_CompanyFileBase):
     name: str
     connector: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
     state_variable: Variable
@@ -99,7 +99,7 @@ class CompanyFile(_File):
 
 
 @dataclass(frozen=True)
-class Company:
+class EvalCompany:
     folder: Path
     about: CompanyFile
     tickets: tuple[CompanyTicket, ...]
@@ -117,7 +117,7 @@ class Company:
         return ticket.requester_verified and domain in self.about.staff_domains
 
 
-def read_company(folder: Path, only: Sequence[str] = ()) -> Company:
+def read_company(folder: Path, only: Sequence[str] = ()) -> EvalCompany:
     if not folder.is_dir():
         raise NothingToEvaluate(f"There is no folder {folder}. A company is a folder with a company.json.")
     for name in ("server.py", "manifest.yaml", "docs"):
@@ -132,7 +132,7 @@ def read_company(folder: Path, only: Sequence[str] = ()) -> Company:
     wanted = tuple(each for each in tickets if not only or each.id in only)
     if not wanted:
         raise NothingToEvaluate(f"{folder} has no tickets, and an evaluation of nothing proves nothing.")
-    return Company(folder.resolve(), about, wanted)
+    return EvalCompany(folder.resolve(), about, wanted)
 
 
 def _tickets(path: Path) -> list[CompanyTicket]:

@@ -10,23 +10,23 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gaby.agent.loading import load
 from gaby.agent.models import Investigation
-from gaby.evals.companies.company import Company, CompanyTicket, WantedCall
-from gaby.evals.companies.grades import MadeCall, Outcome, right_by_doing_nothing, score
-from gaby.evals.companies.results import CallOut, CompanyResult, TicketResult
-from gaby.evals.driving import investigate
-from gaby.evals.running import asked_model
-from gaby.evals.stage import Stage
+from gaby.agent.run_loader import load
+from gaby.evals.companies.company import CallPattern, CompanyTicket, EvalCompany
+from gaby.evals.companies.grades import ObservedChange, TicketOutcome, right_by_doing_nothing, score
+from gaby.evals.companies.results import CompanyCallOut, CompanyResult, TicketResult
+from gaby.evals.drivers import investigate
+from gaby.evals.environment import EvalEnvironment
+from gaby.evals.suite_runner import asked_model
 from gaby.kernel.actors import Actor
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.knowledge.new_source import NewSource
 from gaby.mind.tool_names import short_name
-from gaby.safety import LaneRules, Scopes
-from gaby.tickets.canonical import IncomingTicket
-from gaby.tools.approvals import Answer
+from gaby.safety import AccessRules, Scopes
+from gaby.tickets.canonical_ticket import IncomingTicket
+from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.connectors import NewConnector, PolicyChange
-from gaby.tools.launches import Command
+from gaby.tools.launches import CommandSpec
 from gaby.tools.manifests import parse_manifest
 
 _REPLY = "gaby.reply"
@@ -35,28 +35,28 @@ Told = Callable[[TicketResult], None]
 
 
 @dataclass
-class _Scene:
+class _TicketWorkspace:
     """The workspace of one ticket, its connected server, and what a person there was asked."""
 
-    stage: Stage
+    stage: EvalEnvironment
     actor: Actor
-    company: Company
+    company: EvalCompany
     state: Path
     tools: tuple[str, ...] = ()
-    asked: list[MadeCall] = field(default_factory=list[MadeCall])
+    asked: list[ObservedChange] = field(default_factory=list[ObservedChange])
     drafts: int = 0
 
-    def changes(self) -> tuple[MadeCall, ...]:
+    def changes(self) -> tuple[ObservedChange, ...]:
         """From the journal that the company's own server keeps, not from what Gaby says of itself."""
         journal = self.state.with_name(f"{self.state.name}.calls.jsonl")
         if not journal.exists():
             return ()
         calls = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
-        return tuple(MadeCall(each["tool"], each["args"]) for each in calls if each["write"])
+        return tuple(ObservedChange(each["tool"], each["args"]) for each in calls if each["write"])
 
 
 async def play_company(
-    stage: Stage, company: Company, *, runbooks: bool = True, at_once: int = 2, told: Told | None = None
+    stage: EvalEnvironment, company: EvalCompany, *, runbooks: bool = True, at_once: int = 2, told: Told | None = None
 ) -> CompanyResult:
     limit = asyncio.Semaphore(at_once)
 
@@ -80,12 +80,12 @@ async def play_company(
 
 @asynccontextmanager
 async def _set_scene(
-    stage: Stage, company: Company, ticket: CompanyTicket, *, runbooks: bool
-) -> AsyncGenerator[_Scene]:
+    stage: EvalEnvironment, company: EvalCompany, ticket: CompanyTicket, *, runbooks: bool
+) -> AsyncGenerator[_TicketWorkspace]:
     actor = await stage.workspace(f"{company.folder.name} {ticket.id}")
     folder = stage.home / "worlds" / str(actor.workspace_id)
     folder.mkdir(parents=True)
-    scene = _Scene(stage, actor, company, folder / "state")
+    scene = _TicketWorkspace(stage, actor, company, folder / "state")
     await _connect(scene)
     await _read_pages(scene, folder, runbooks=runbooks)
     try:
@@ -95,25 +95,25 @@ async def _set_scene(
             await stage.gaby.tools.connectors.remove(session, actor, company.about.connector)
 
 
-async def _connect(scene: _Scene) -> None:
+async def _connect(scene: _TicketWorkspace) -> None:
     """As `gaby connector add` and `gaby connector set` do."""
     about, tools, actor = scene.company.about, scene.stage.gaby.tools, scene.actor
     environment = {about.state_variable: str(scene.state)}
     if about.now_variable is not None:
         environment[about.now_variable] = scene.stage.clock.now().isoformat()
-    way = Command(command=sys.executable, args=(str(scene.company.folder / "server.py"),), env=environment)
+    way = CommandSpec(command=sys.executable, args=(str(scene.company.folder / "server.py"),), env=environment)
     manifest = parse_manifest((scene.company.folder / "manifest.yaml").read_text(encoding="utf-8"))
     async with scene.stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(about.connector, "command", way, manifest=manifest))
     shown = await tools.look(actor, about.connector)
     scene.tools = tuple(each.name for each in shown.tools)
-    scopes = Scopes(read=LaneRules(allow=("**",)), write=LaneRules(allow=about.allow_write))
+    scopes = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=about.allow_write))
     async with scene.stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.accept(session, actor, about.connector, shown.fingerprint)
         await tools.connectors.limit(session, actor, about.connector, PolicyChange(about.autonomy, scopes))
 
 
-async def _read_pages(scene: _Scene, folder: Path, *, runbooks: bool) -> None:
+async def _read_pages(scene: _TicketWorkspace, folder: Path, *, runbooks: bool) -> None:
     """Internal pages are a source of their own, since whoever adds a folder says who may read it."""
     company = scene.company
     await asyncio.to_thread(_split_pages, company, folder)
@@ -124,7 +124,7 @@ async def _read_pages(scene: _Scene, folder: Path, *, runbooks: bool) -> None:
         await _add_source(scene, NewSource("runbooks", "folder", str(company.runbooks), audience="staff"))
 
 
-def _split_pages(company: Company, folder: Path) -> None:
+def _split_pages(company: EvalCompany, folder: Path) -> None:
     internal = set(company.about.internal_pages)
     for page in sorted(company.pages.rglob("*")):
         if page.is_file():
@@ -134,14 +134,14 @@ def _split_pages(company: Company, folder: Path) -> None:
             shutil.copyfile(page, place)
 
 
-async def _add_source(scene: _Scene, new: NewSource) -> None:
+async def _add_source(scene: _TicketWorkspace, new: NewSource) -> None:
     parts = scene.stage.gaby.knowledge.parts
     async with scene.stage.gaby.database.write(scene.actor.workspace_id) as session:
         source = await parts.shelf.add(session, scene.actor, new)
     await parts.syncer.sync(scene.actor, source.id)
 
 
-async def _play(scene: _Scene, ticket: CompanyTicket) -> TicketResult:
+async def _play(scene: _TicketWorkspace, ticket: CompanyTicket) -> TicketResult:
     gaby, began = scene.stage.gaby, time.perf_counter()
     first, *later = ticket.texts
     incoming = IncomingTicket(
@@ -168,7 +168,7 @@ async def _play(scene: _Scene, ticket: CompanyTicket) -> TicketResult:
     return await _result(scene, ticket, ticket_id, runs, time.perf_counter() - began)
 
 
-async def _answer_approvals(scene: _Scene, ticket: CompanyTicket) -> bool:
+async def _answer_approvals(scene: _TicketWorkspace, ticket: CompanyTicket) -> bool:
     """A person agrees to what the ticket expects and to every reply; what a reply gives away is scored afterwards."""
     gaby = scene.stage.gaby
     async with gaby.database.read(scene.actor.workspace_id) as session:
@@ -178,24 +178,28 @@ async def _answer_approvals(scene: _Scene, ticket: CompanyTicket) -> bool:
         ]
     for approval_id, connector, tool, arguments in waiting:
         is_reply = f"{connector}.{short_name(tool)}" == _REPLY
-        call = MadeCall(short_name(tool), arguments)
+        call = ObservedChange(short_name(tool), arguments)
         agreed = is_reply or any(want.fits(call.tool, call.args) for want in _wanted(ticket))
         if is_reply:
             scene.drafts += 1
         else:
-            scene.asked.append(MadeCall(call.tool, call.args, approved=agreed))
-        answer = Answer("approve") if agreed else Answer("refuse", _REFUSAL)
+            scene.asked.append(ObservedChange(call.tool, call.args, approved=agreed))
+        answer = ApprovalDecision("approve") if agreed else ApprovalDecision("refuse", _REFUSAL)
         async with gaby.database.write(scene.actor.workspace_id) as session:
             await gaby.tools.decide_approval(session, scene.actor, ApprovalId(approval_id), answer)
     return bool(waiting)
 
 
-def _wanted(ticket: CompanyTicket) -> Sequence[WantedCall]:
+def _wanted(ticket: CompanyTicket) -> Sequence[CallPattern]:
     return (*ticket.expect.must_ask, *ticket.expect.must_do, *ticket.expect.may_do)
 
 
 async def _result(
-    scene: _Scene, ticket: CompanyTicket, ticket_id: TicketId, runs: Sequence[Investigation | None], seconds: float
+    scene: _TicketWorkspace,
+    ticket: CompanyTicket,
+    ticket_id: TicketId,
+    runs: Sequence[Investigation | None],
+    seconds: float,
 ) -> TicketResult:
     gaby = scene.stage.gaby
     known = {run.id: run for run in runs if run is not None}
@@ -206,7 +210,7 @@ async def _result(
         written = await gaby.tickets.intake.written(session, row)
         tokens = sum([(await load(session, gaby.vault, run)).memory.tokens for run in known.values()])
     said = [each for each in written.messages if each.author == "gaby"]
-    outcome = Outcome(
+    outcome = TicketOutcome(
         verdict=(telling[-1].verdict or telling[-1].state) if telling else row.status,
         public=tuple(each.body for each in said if not each.private),
         private=tuple(each.body for each in said if each.private),
@@ -232,5 +236,5 @@ async def _result(
     )
 
 
-def _out(calls: Sequence[MadeCall]) -> tuple[CallOut, ...]:
-    return tuple(CallOut(tool=each.tool, args=each.args, approved=each.approved) for each in calls)
+def _out(calls: Sequence[ObservedChange]) -> tuple[CompanyCallOut, ...]:
+    return tuple(CompanyCallOut(tool=each.tool, args=each.args, approved=each.approved) for each in calls)

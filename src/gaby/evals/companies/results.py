@@ -10,17 +10,17 @@ from pydantic import BaseModel, ConfigDict
 from gaby.evals.companies.grades import GRADES, Grade
 
 
-class _Result(BaseModel):
+class _CompanyResultBase(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class CallOut(_Result):
+class CompanyCallOut(_CompanyResultBase):
     tool: str
     args: dict[str, Any]
     approved: bool = False
 
 
-class TicketResult(_Result):
+class TicketResult(_CompanyResultBase):
     id: str
     kind: str
     grade: Grade
@@ -32,13 +32,13 @@ class TicketResult(_Result):
     """Replies that a person was asked to release, and released."""
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
-    changes: tuple[CallOut, ...] = ()
-    asked: tuple[CallOut, ...] = ()
+    changes: tuple[CompanyCallOut, ...] = ()
+    asked: tuple[CompanyCallOut, ...] = ()
     seconds: float = 0.0
     tokens: int = 0
 
 
-class CompanyResult(_Result):
+class CompanyResult(_CompanyResultBase):
     format: Literal["gaby-company/1"] = "gaby-company/1"
     company: str
     model: str

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from gaby.identity.errors import AccountExists, LinkNotAccepted
 from gaby.identity.models import Person, Workspace
 from gaby.identity.pages import render
-from gaby.identity.routes.depends import (
+from gaby.identity.routes.dependencies import (
     FROM_OWN_SITE,
     IdentityService,
     address_of,
@@ -19,16 +19,16 @@ from gaby.identity.routes.depends import (
 )
 from gaby.identity.schemas import Token
 from gaby.identity.service import Identity
-from gaby.kernel.database import Across, WriteSession
+from gaby.kernel.database import AllWorkspaces, WriteSession
 from gaby.kernel.errors import GabyError
 from gaby.kernel.http.access import doorway
 from gaby.kernel.ids import SYSTEM
-from gaby.kernel.text import Clean, printable
+from gaby.kernel.text import CleanText, printable
 
 router = APIRouter(include_in_schema=False)
 
 Link = Annotated[Token, Query()]
-Field = Annotated[str, Clean(max_length=1024), Form()]
+Field = Annotated[str, CleanText(max_length=1024), Form()]
 
 
 @router.get("/")
@@ -62,7 +62,7 @@ async def set_up(
 @router.get("/join")
 async def join_page(request: Request, identity: IdentityService, token: Link) -> HTMLResponse:
     try:
-        async with doorway(request).database.read(Across("an invitation tells its workspace")) as session:
+        async with doorway(request).database.read(AllWorkspaces("an invitation tells its workspace")) as session:
             invitation = await identity.invitations.find(session, token)
     except LinkNotAccepted as error:
         return _refusal(error)
@@ -77,11 +77,11 @@ async def join(
     password: Field,
     name: Field = "",
     account: Annotated[Literal["new", "existing"], Form()] = "new",
-    workspace: Annotated[str, Clean(max_length=63), Form()] = "",
+    workspace: Annotated[str, CleanText(max_length=63), Form()] = "",
 ) -> Response:
     """A new account for the workspace, or one that somebody proves to have."""
     try:
-        async with doorway(request).database.read(Across("an invitation tells its workspace")) as session:
+        async with doorway(request).database.read(AllWorkspaces("an invitation tells its workspace")) as session:
             email = (await identity.invitations.find(session, token)).email
     except LinkNotAccepted as error:
         return _refusal(error)
@@ -117,7 +117,7 @@ async def _join_as(
 async def _enter(request: Request, identity: Identity, enter: Callable[[WriteSession], Awaitable[Person]]) -> Response:
     """Let somebody in and sign them in, in one transaction."""
     agent, address = request.headers.get("user-agent", ""), address_of(request)
-    async with doorway(request).database.write(Across("somebody enters by a link")) as session:
+    async with doorway(request).database.write(AllWorkspaces("somebody enters by a link")) as session:
         person = await enter(session)
         _, cookie = await identity.sign_ins.start(session, person, user_agent=agent, address=address)
         device = await identity.devices.remember(session, person)

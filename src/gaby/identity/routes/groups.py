@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, status
 
-from gaby.identity.routes.depends import IdentityService
+from gaby.identity.routes.dependencies import IdentityService
 from gaby.identity.schemas import GroupIn, GroupOut
 from gaby.kernel.http.access import CanManagePeople, CanReadPeople, ReadSession, WriteSession
 from gaby.kernel.ids import GroupId, PersonId

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter, status
 
-from gaby.identity.routes.depends import IdentityService
-from gaby.identity.schemas import KeyIn, KeyOut, NewKeyOut
+from gaby.identity.routes.dependencies import IdentityService
+from gaby.identity.schemas import ApiKeyIn, ApiKeyOut, NewApiKeyOut
 from gaby.kernel.http.access import CanManageKeys, ReadSession, WriteSession
 from gaby.kernel.ids import ApiKeyId
 
@@ -11,17 +11,19 @@ router = APIRouter(prefix="/api/keys", tags=["API keys"])
 
 
 @router.get("")
-async def list_keys(actor: CanManageKeys, identity: IdentityService, session: ReadSession) -> list[KeyOut]:
-    return [KeyOut.of(key) for key in await identity.keys.list(session)]
+async def list_keys(actor: CanManageKeys, identity: IdentityService, session: ReadSession) -> list[ApiKeyOut]:
+    return [ApiKeyOut.of(key) for key in await identity.keys.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
-async def create_key(actor: CanManageKeys, body: KeyIn, identity: IdentityService, session: WriteSession) -> NewKeyOut:
+async def create_key(
+    actor: CanManageKeys, body: ApiKeyIn, identity: IdentityService, session: WriteSession
+) -> NewApiKeyOut:
     """Create a key. It can do no more than its scopes, and you can give no more than you may do yourself."""
     key, text = await identity.keys.create(
         session, actor, name=body.name, scopes=body.scopes, expires_at=body.expires_at
     )
-    return NewKeyOut(key=KeyOut.of(key), text=str(text))
+    return NewApiKeyOut(key=ApiKeyOut.of(key), text=str(text))
 
 
 @router.delete("/{key_id}", status_code=status.HTTP_204_NO_CONTENT)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, status
 
-from gaby.identity.routes.depends import IdentityService
+from gaby.identity.routes.dependencies import IdentityService
 from gaby.identity.schemas import InvitationOut, InviteIn, MemberOut, RoleIn
 from gaby.kernel.http.access import CanManagePeople, CanReadPeople, ReadSession, WriteSession
 from gaby.kernel.ids import PersonId

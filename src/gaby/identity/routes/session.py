@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response, status
 
 from gaby.identity.models import Person, SignIn
-from gaby.identity.routes.depends import (
+from gaby.identity.routes.dependencies import (
     FROM_OWN_SITE,
     IdentityService,
     OwnSignIn,
@@ -17,7 +17,7 @@ from gaby.identity.routes.depends import (
 )
 from gaby.identity.schemas import (
     ChooseWorkspaceIn,
-    EndedOut,
+    EndedSignInsOut,
     MeOut,
     MyWorkspaceOut,
     PasswordIn,
@@ -29,7 +29,7 @@ from gaby.identity.schemas import (
 from gaby.identity.secrets import csrf_token
 from gaby.identity.service import Identity
 from gaby.kernel.actors import Actor, Permission
-from gaby.kernel.database import Across, ReadSession
+from gaby.kernel.database import AllWorkspaces, ReadSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.http.access import EntryReadSession, SignedIn, SystemReadSession, SystemWriteSession, doorway
 from gaby.kernel.ids import SYSTEM, PersonId, SessionId, WorkspaceId
@@ -46,7 +46,9 @@ async def sign_in(request: Request, response: Response, body: SignInIn, identity
     """
     # The slow password check is done before the write, which others would have to wait for.
     proof = await prove_password(request, identity, email=body.email, workspace=body.workspace, password=body.password)
-    async with doorway(request).database.write(Across("a person signs in, to any of their workspaces")) as session:
+    async with doorway(request).database.write(
+        AllWorkspaces("a person signs in, to any of their workspaces")
+    ) as session:
         agent, address = request.headers.get("user-agent", ""), address_of(request)
         started, token = await identity.sign_ins.start(session, proof.person, user_agent=agent, address=address)
         device = await remember_device(session, identity, proof)
@@ -117,9 +119,9 @@ async def end_sign_in(
 @router.delete("/sign-ins")
 async def end_other_sign_ins(
     actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemWriteSession
-) -> EndedOut:
+) -> EndedSignInsOut:
     """Sign out everywhere but here."""
-    return EndedOut(ended=await identity.sign_ins.end_all(session, actor, _person(actor), but=own.sign_in_id))
+    return EndedSignInsOut(ended=await identity.sign_ins.end_all(session, actor, _person(actor), but=own.sign_in_id))
 
 
 async def _describe(

@@ -4,7 +4,7 @@ from fastapi import APIRouter, status
 
 from gaby.identity.models import Person
 from gaby.identity.roles import Role
-from gaby.identity.routes.depends import IdentityService
+from gaby.identity.routes.dependencies import IdentityService
 from gaby.identity.schemas import WorkspaceIn, WorkspaceNameIn, WorkspaceOut
 from gaby.kernel.http.access import (
     CanManageInstallation,

@@ -1,16 +1,16 @@
 """Encryption: one master key, a data key per subject, and values sealed under it."""
 
 from gaby.kernel.crypto.errors import CannotOpen, MasterKeyMissing, MasterKeyUnusable, SubjectShredded
-from gaby.kernel.crypto.master import MasterKeys, Wrapped
-from gaby.kernel.crypto.vault import Sealing, Vault
+from gaby.kernel.crypto.master import MasterKeys, WrappedKey
+from gaby.kernel.crypto.vault import SubjectSealer, Vault
 
 __all__ = [
     "CannotOpen",
     "MasterKeyMissing",
     "MasterKeyUnusable",
     "MasterKeys",
-    "Sealing",
+    "SubjectSealer",
     "SubjectShredded",
     "Vault",
-    "Wrapped",
+    "WrappedKey",
 ]

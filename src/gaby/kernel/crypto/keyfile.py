@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from gaby.kernel.crypto.envelope import KEY_BYTES, key_id
 from gaby.kernel.crypto.errors import MasterKeyUnusable
-from gaby.kernel.crypto.sealed import KEY_BYTES, key_id
 
 VERSION = 1
 _TOO_LONG = 1 << 16
@@ -22,14 +22,14 @@ _RESTORE = "Restore it from your backup; Gaby never overwrites it."
 
 
 @dataclass(frozen=True)
-class KeyRing:
+class MasterKeyRing:
     """Master keys by id, and which of them wraps new keys."""
 
     active: str
     keys: dict[str, bytes] = field(repr=False)
 
     @classmethod
-    def of(cls, *keys: bytes) -> "KeyRing":
+    def of(cls, *keys: bytes) -> "MasterKeyRing":
         """The first one is active."""
         named = {name(key): key for key in keys}
         return cls(name(keys[0]), named)
@@ -51,7 +51,7 @@ def decode_key(text: str) -> bytes | None:
     return key if len(key) == KEY_BYTES else None
 
 
-def parse(data: bytes, path: Path) -> KeyRing:
+def parse(data: bytes, path: Path) -> MasterKeyRing:
     try:
         content: object = json.loads(data)
     except (ValueError, RecursionError):
@@ -69,10 +69,10 @@ def parse(data: bytes, path: Path) -> KeyRing:
     # A key's name is derived from the key, so a single flipped bit shows here and not when data is read.
     if keys is None or not isinstance(active, str) or active not in keys or any(name(k) != n for n, k in keys.items()):
         raise MasterKeyUnusable(f"The master key file {path} is damaged: its keys do not match their names. {_RESTORE}")
-    return KeyRing(active, keys)
+    return MasterKeyRing(active, keys)
 
 
-def read(path: Path) -> KeyRing:
+def read(path: Path) -> MasterKeyRing:
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -90,7 +90,7 @@ def read(path: Path) -> KeyRing:
     return parse(data, path)
 
 
-def create(path: Path, ring: KeyRing) -> None:
+def create(path: Path, ring: MasterKeyRing) -> None:
     """Makes the file, complete or not at all. When another process was first, theirs stays."""
     with _reported(path, "created"):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def create(path: Path, ring: KeyRing) -> None:
         _sync_folder(path.parent)
 
 
-def replace(path: Path, ring: KeyRing) -> None:
+def replace(path: Path, ring: MasterKeyRing) -> None:
     with _reported(path, "replaced"):
         draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gaby.kernel.crypto import keyfile
+from gaby.kernel.crypto.envelope import KEY_BYTES, SealedEnvelope, open_sealed, seal
 from gaby.kernel.crypto.errors import MasterKeyMissing
-from gaby.kernel.crypto.keyfile import KeyRing, decode_key
-from gaby.kernel.crypto.sealed import KEY_BYTES, Envelope, open_sealed, seal
+from gaby.kernel.crypto.keyfile import MasterKeyRing, decode_key
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.ids import Random
 
 
-class Wrapped(NamedTuple):
+class WrappedKey(NamedTuple):
     """A data key that only the named master key opens."""
 
     master_key_id: str
@@ -21,7 +21,7 @@ class Wrapped(NamedTuple):
 
 
 class MasterKeys:
-    def __init__(self, ring: KeyRing, path: Path | None = None, random: Random = secrets.token_bytes) -> None:
+    def __init__(self, ring: MasterKeyRing, path: Path | None = None, random: Random = secrets.token_bytes) -> None:
         self._ring = ring
         self._path = path
         self._random = random
@@ -30,7 +30,7 @@ class MasterKeys:
     def load_or_create(cls, path: Path, random: Random = secrets.token_bytes) -> "MasterKeys":
         # A dangling link counts as there: somebody meant a key to be behind it.
         if not os.path.lexists(path):
-            keyfile.create(path, KeyRing.of(random(KEY_BYTES)))
+            keyfile.create(path, MasterKeyRing.of(random(KEY_BYTES)))
         return cls(keyfile.read(path), path, random)
 
     @classmethod
@@ -43,7 +43,7 @@ class MasterKeys:
                 "GABY_CRYPTO_MASTER_KEY is not a key. Make one with `openssl rand -base64 32`; after a change, keep "
                 "the old one behind a comma."
             )
-        return cls(KeyRing.of(*good), random=random)
+        return cls(MasterKeyRing.of(*good), random=random)
 
     @property
     def active_id(self) -> str:
@@ -62,17 +62,17 @@ class MasterKeys:
             )
         with keyfile.locked(self._path):
             known = keyfile.read(self._path)
-            fresh = KeyRing.of(self._random(KEY_BYTES), *known.keys.values())
+            fresh = MasterKeyRing.of(self._random(KEY_BYTES), *known.keys.values())
             keyfile.replace(self._path, fresh)
         self._ring = fresh
         return fresh.active
 
-    def wrap(self, data_key: bytes, aad: bytes) -> Wrapped:
+    def wrap(self, data_key: bytes, aad: bytes) -> WrappedKey:
         ring = self._ring
-        return Wrapped(ring.active, seal(ring.keys[ring.active], data_key, aad, self._random).to_bytes())
+        return WrappedKey(ring.active, seal(ring.keys[ring.active], data_key, aad, self._random).to_bytes())
 
-    def unwrap(self, wrapped: Wrapped, aad: bytes) -> bytes:
-        return open_sealed(self._key(wrapped.master_key_id), Envelope.from_bytes(wrapped.data), aad)
+    def unwrap(self, wrapped: WrappedKey, aad: bytes) -> bytes:
+        return open_sealed(self._key(wrapped.master_key_id), SealedEnvelope.from_bytes(wrapped.data), aad)
 
     def _key(self, master_key_id: str) -> bytes:
         if master_key_id not in self._ring.keys and self._path is not None:

@@ -9,13 +9,13 @@ from sqlalchemy import CursorResult, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from gaby.kernel.clock import Clock
+from gaby.kernel.crypto.envelope import KEY_BYTES, SealedEnvelope, binding, key_id, open_sealed, seal
 from gaby.kernel.crypto.errors import CannotOpen, SubjectShredded
-from gaby.kernel.crypto.master import MasterKeys, Wrapped
+from gaby.kernel.crypto.master import MasterKeys, WrappedKey
 from gaby.kernel.crypto.models import DataKey
-from gaby.kernel.crypto.sealed import KEY_BYTES, Envelope, binding, key_id, open_sealed, seal
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Invalid
-from gaby.kernel.ids import Ids, Random, WorkspaceId
+from gaby.kernel.ids import IdFactory, Random, WorkspaceId
 
 _SUBJECT = re.compile(r"[\x21-\x7e]{1,200}")
 _TEXT = "utf-8"
@@ -24,11 +24,11 @@ _BATCH = 500
 
 class _Row(NamedTuple):
     id: UUID
-    wrapped: Wrapped | None
+    wrapped: WrappedKey | None
     ever_shredded: bool
 
 
-class Sealing:
+class SubjectSealer:
     """Seals and opens for one subject and purpose without asking the database again, for what writes often."""
 
     def __init__(self, key: bytes, bound_to: bytes, random: Random) -> None:
@@ -40,17 +40,17 @@ class Sealing:
         return seal(self._key, plain, self._bound_to, self._random).to_bytes()
 
     def open(self, sealed: bytes) -> bytes:
-        return open_sealed(self._key, Envelope.from_bytes(sealed), self._bound_to)
+        return open_sealed(self._key, SealedEnvelope.from_bytes(sealed), self._bound_to)
 
     def open_text(self, sealed: str) -> str:
         """What `Vault.seal` gave for the same subject and purpose."""
-        return open_sealed(self._key, Envelope.from_text(sealed), self._bound_to).decode(_TEXT, "surrogatepass")
+        return open_sealed(self._key, SealedEnvelope.from_text(sealed), self._bound_to).decode(_TEXT, "surrogatepass")
 
 
 class Vault:
     """A subject is an id such as `person:0190...`, never a name or an address, since it outlives the shredding."""
 
-    def __init__(self, master: MasterKeys, clock: Clock, ids: Ids, random: Random = secrets.token_bytes) -> None:
+    def __init__(self, master: MasterKeys, clock: Clock, ids: IdFactory, random: Random = secrets.token_bytes) -> None:
         self._master = master
         self._clock = clock
         self._ids = ids
@@ -76,7 +76,7 @@ class Vault:
         # Texts from outside may hold halves of surrogate pairs; what is sealed must come back as it was.
         return seal(key, text.encode(_TEXT, "surrogatepass"), bound_to, self._random).to_text()
 
-    async def opening(self, session: ReadSession, subject: str, purpose: str) -> Sealing:
+    async def opening(self, session: ReadSession, subject: str, purpose: str) -> SubjectSealer:
         """For what seals and opens often. Hold it no longer than the work lasts."""
         row = await self._find(session, session.workspace_id, subject)
         if row is None:
@@ -84,10 +84,10 @@ class Vault:
         if row.wrapped is None:
             raise SubjectShredded
         key = self._master.unwrap(row.wrapped, _key_binding(session.workspace_id, subject))
-        return Sealing(key, binding(session.workspace_id, subject, purpose), self._random)
+        return SubjectSealer(key, binding(session.workspace_id, subject, purpose), self._random)
 
     async def open(self, session: ReadSession, subject: str, sealed: str, purpose: str) -> str:
-        envelope = Envelope.from_text(sealed)
+        envelope = SealedEnvelope.from_text(sealed)
         row = await self._find(session, session.workspace_id, subject)
         if row is None:
             raise CannotOpen
@@ -123,7 +123,7 @@ class Vault:
         for row_id, subject, data, master_key_id in rows.all():
             if data is not None and master_key_id is not None:
                 aad = _key_binding(session.workspace_id, subject)
-                fresh = self._master.wrap(self._master.unwrap(Wrapped(master_key_id, data), aad), aad)
+                fresh = self._master.wrap(self._master.unwrap(WrappedKey(master_key_id, data), aad), aad)
                 # The old value is asked for, so that a key shredded meanwhile does not come back.
                 rewrapped += await self._store(session, session.workspace_id, row_id, fresh, replacing=data)
         return rewrapped
@@ -154,7 +154,7 @@ class Vault:
         if row is None:
             return None
         row_id, data, master_key_id, shredded_at = row
-        wrapped = Wrapped(master_key_id, data) if data is not None and master_key_id is not None else None
+        wrapped = WrappedKey(master_key_id, data) if data is not None and master_key_id is not None else None
         return _Row(row_id, wrapped, shredded_at is not None)
 
     async def _add(self, session: WriteSession, workspace_id: WorkspaceId, subject: str, aad: bytes) -> _Row:
@@ -187,7 +187,7 @@ class Vault:
         session: WriteSession,
         workspace_id: WorkspaceId,
         row_id: UUID,
-        wrapped: Wrapped,
+        wrapped: WrappedKey,
         *,
         replacing: bytes | None,
     ) -> int:

@@ -2,11 +2,11 @@
 
 from gaby.kernel.database.database import Database, open_database
 from gaby.kernel.database.models import Base, JsonColumn, UtcDateTime, WorkspaceOwned, workspace_tables
-from gaby.kernel.database.scope import Across, Scope
+from gaby.kernel.database.scope import AllWorkspaces, Scope
 from gaby.kernel.database.sessions import ReadSession, WriteSession
 
 __all__ = [
-    "Across",
+    "AllWorkspaces",
     "Base",
     "Database",
     "JsonColumn",

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from gaby.kernel.database.database import Database, NestedWrite
-from gaby.kernel.database.raw import Connection, begin, gate
+from gaby.kernel.database.raw_sql import Connection, begin, gate
 from gaby.kernel.errors import GabyError, Unavailable
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.log import get_log

@@ -37,7 +37,7 @@ from sqlalchemy.sql.elements import BinaryExpression, ClauseElement, ColumnClaus
 from sqlalchemy.sql.selectable import CTE, Subquery
 
 from gaby.kernel.database.models import WORKSPACE_COLUMN, Base, is_workspace_table
-from gaby.kernel.database.scope import Across, Scope
+from gaby.kernel.database.scope import AllWorkspaces, Scope
 from gaby.kernel.errors import GabyError
 
 SCOPE_OPTION = "gaby_scope"
@@ -69,7 +69,7 @@ _NO_BINDING = _Binding(frozenset())
 
 def _check(connection: Connection, sql: str, context: Any) -> None:
     scope: Scope | None = connection.get_execution_options().get(SCOPE_OPTION)
-    if isinstance(scope, Across):
+    if isinstance(scope, AllWorkspaces):
         return
     compiled: Compiled | None = context.compiled
     binding = _of_text(sql) if compiled is None else _of_compiled(compiled)
@@ -99,7 +99,7 @@ def _read(compiled: Compiled) -> _Binding:
         return _of_text(statement.text, binds=frozenset(statement.compile().params))
     if statement is None:
         return _NO_BINDING
-    reader = _Reader(compiled)
+    reader = _StatementInspector(compiled)
     try:
         _refuse_fragments(statement)
         reader.statement(statement)
@@ -108,7 +108,7 @@ def _read(compiled: Compiled) -> _Binding:
     return _Binding(frozenset(reader.names))
 
 
-class _Reader:
+class _StatementInspector:
     def __init__(self, compiled: Compiled) -> None:
         bind_names = cast("dict[BindParameter[Any], str]", getattr(compiled, "bind_names", {}))
         self._bind_names = {bind.key: name for bind, name in bind_names.items()} | {

@@ -6,15 +6,15 @@ from gaby.kernel.ids import WorkspaceId
 
 
 @dataclass(frozen=True)
-class Across:
+class AllWorkspaces:
     """Sees every workspace. Only for what cannot know its workspace yet (a sign-in) or serves all (a schedule)."""
 
     reason: str
 
 
-Scope = WorkspaceId | Across
+Scope = WorkspaceId | AllWorkspaces
 
 
 def scope_setting(scope: Scope) -> str:
     """What the row-level security policies of Postgres compare with."""
-    return "*" if isinstance(scope, Across) else str(scope)
+    return "*" if isinstance(scope, AllWorkspaces) else str(scope)

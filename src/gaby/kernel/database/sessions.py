@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.orm import Session
 
 from gaby.kernel.database.guard import SCOPE_OPTION
-from gaby.kernel.database.scope import Across, Scope
+from gaby.kernel.database.scope import AllWorkspaces, Scope
 from gaby.kernel.errors import GabyError
 from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
@@ -34,7 +34,7 @@ class ReadSession(AsyncSession):
 
     @property
     def workspace_id(self) -> WorkspaceId:
-        if isinstance(self.scope, Across):
+        if isinstance(self.scope, AllWorkspaces):
             raise GabyError(f"This session is across workspaces ({self.scope.reason}) and has no workspace of its own.")
         return self.scope
 

@@ -33,7 +33,7 @@ class OneTripConnection(aiosqlite.Connection):
     async def rollback(self) -> None:
         await self._end(super().rollback)
 
-    async def run(self, statement: str, parameters: Any, *, many: bool) -> "Answered":
+    async def run(self, statement: str, parameters: Any, *, many: bool) -> "StatementResult":
         # The driver does not say what it takes.
         return await self._execute(self._run, statement, parameters, many)  # pyright: ignore[reportUnknownMemberType]
 
@@ -42,7 +42,7 @@ class OneTripConnection(aiosqlite.Connection):
             await end()
         self._begin_with = None  # Nothing was run, so nothing has begun.
 
-    def _run(self, statement: str, parameters: Any, many: object) -> "Answered":
+    def _run(self, statement: str, parameters: Any, many: object) -> "StatementResult":
         begin, self._begin_with = self._begin_with, None
         if begin is not None:
             self._conn.execute(begin)
@@ -53,12 +53,12 @@ class OneTripConnection(aiosqlite.Connection):
             else:
                 cursor.execute(statement, parameters)
             rows = cursor.fetchall() if cursor.description else []
-            return Answered(rows, cursor)
+            return StatementResult(rows, cursor)
         finally:
             cursor.close()
 
 
-class Answered:
+class StatementResult:
     """What is known of a statement once it has been run."""
 
     def __init__(self, rows: list[Any], cursor: sqlite3.Cursor | None = None) -> None:
@@ -75,7 +75,7 @@ class OneTripCursor:
 
     def __init__(self, connection: OneTripConnection) -> None:
         self._connection = connection
-        self._answered = Answered([])
+        self._answered = StatementResult([])
 
     async def __aenter__(self) -> Self:
         return self

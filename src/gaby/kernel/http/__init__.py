@@ -4,10 +4,10 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from gaby.kernel.clock import Clock
-from gaby.kernel.http.limits import Limits
-from gaby.kernel.http.problems import LastResort, handle_problems, problem_response
-from gaby.kernel.http.request_id import RequestIds
-from gaby.kernel.http.security import SecurityHeaders
+from gaby.kernel.http.limits import RequestLimitMiddleware
+from gaby.kernel.http.problems import ErrorMiddleware, handle_problems, problem_response
+from gaby.kernel.http.request_id import RequestIdMiddleware
+from gaby.kernel.http.security import SecurityHeadersMiddleware
 from gaby.kernel.metrics import Metrics
 
 # FastAPI's own telemetry exports addresses with their queries, and exceptions unmasked, once anything sets it up.
@@ -15,10 +15,10 @@ NO_FASTAPI_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "lo
 
 __all__ = [
     "NO_FASTAPI_TELEMETRY",
-    "LastResort",
-    "Limits",
-    "RequestIds",
-    "SecurityHeaders",
+    "ErrorMiddleware",
+    "RequestIdMiddleware",
+    "RequestLimitMiddleware",
+    "SecurityHeadersMiddleware",
     "guard_http",
     "handle_problems",
     "problem_response",
@@ -30,7 +30,7 @@ def guard_http(
 ) -> None:
     """Puts the pieces around the app in the one order that works: each needs those that are added after it."""
     handle_problems(app)
-    app.add_middleware(Limits, max_body_bytes=max_body_bytes)
-    app.add_middleware(LastResort)
-    app.add_middleware(SecurityHeaders, https=https)
-    app.add_middleware(RequestIds, metrics=metrics, clock=clock)
+    app.add_middleware(RequestLimitMiddleware, max_body_bytes=max_body_bytes)
+    app.add_middleware(ErrorMiddleware)
+    app.add_middleware(SecurityHeadersMiddleware, https=https)
+    app.add_middleware(RequestIdMiddleware, metrics=metrics, clock=clock)

@@ -9,7 +9,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 
 from gaby.kernel import database
 from gaby.kernel.actors import Actor, Permission
-from gaby.kernel.database import Across, Database
+from gaby.kernel.database import AllWorkspaces, Database
 from gaby.kernel.errors import Forbidden
 from gaby.kernel.ids import SYSTEM
 from gaby.kernel.log import note_workspace
@@ -22,14 +22,14 @@ class Authenticate(Protocol):
 
 
 @dataclass(frozen=True)
-class Doorway:
+class RequestDependencies:
     """What every route may need, put on the app once by its factory."""
 
     database: Database
     authenticate: Authenticate
 
 
-def doorway(request: Request) -> Doorway:
+def doorway(request: Request) -> RequestDependencies:
     return request.app.state.doorway
 
 
@@ -104,12 +104,16 @@ async def _writing_system(request: Request) -> AsyncGenerator[database.WriteSess
 
 
 async def _reading_across(request: Request) -> AsyncGenerator[database.ReadSession]:
-    async with doorway(request).database.read(Across("a person enters, and may belong to any workspace")) as session:
+    async with doorway(request).database.read(
+        AllWorkspaces("a person enters, and may belong to any workspace")
+    ) as session:
         yield session
 
 
 async def _writing_across(request: Request) -> AsyncGenerator[database.WriteSession]:
-    async with doorway(request).database.write(Across("a person enters, and may belong to any workspace")) as session:
+    async with doorway(request).database.write(
+        AllWorkspaces("a person enters, and may belong to any workspace")
+    ) as session:
         yield session
 
 

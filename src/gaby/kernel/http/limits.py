@@ -30,7 +30,7 @@ class HeadersTooLarge(GabyError):
     exit_code = 2
 
 
-class Limits:
+class RequestLimitMiddleware:
     """Reads the whole body first, so that what is inside sees either an acceptable one or none."""
 
     def __init__(self, app: ASGIApp, max_body_bytes: int) -> None:

@@ -63,7 +63,7 @@ def handle_problems(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-class LastResort:
+class ErrorMiddleware:
     """Answers for errors that nobody expected, and for ours that were raised outside of a route."""
 
     def __init__(self, app: ASGIApp) -> None:

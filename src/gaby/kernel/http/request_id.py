@@ -6,7 +6,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gaby.kernel.clock import Clock, SystemClock
-from gaby.kernel.ids import Ids
+from gaby.kernel.ids import IdFactory
 from gaby.kernel.log import bind_request, get_log
 from gaby.kernel.metrics import Metrics
 from gaby.kernel.tracing import span
@@ -32,14 +32,16 @@ def route_template(scope: Scope) -> str:
     return path if isinstance(path, str) and path else UNMATCHED
 
 
-class RequestIds:
+class RequestIdMiddleware:
     """Goes outermost, so that whatever happens inside carries the id and is counted."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, clock: Clock | None = None, ids: Ids | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, clock: Clock | None = None, ids: IdFactory | None = None
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._clock = clock or SystemClock()
-        self._ids = ids or Ids(self._clock)
+        self._ids = ids or IdFactory(self._clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -26,7 +26,7 @@ HEADERS = {
 STRICT_TRANSPORT = "max-age=31536000"
 
 
-class SecurityHeaders:
+class SecurityHeadersMiddleware:
     def __init__(self, app: ASGIApp, *, https: bool = False) -> None:
         """`https` when browsers reach Gaby through a proxy that speaks it, whatever the proxy speaks with us."""
         self._app = app

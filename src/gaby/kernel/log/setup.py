@@ -72,7 +72,7 @@ class _Sink:
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NamedLogger:
     sink: _Sink
     name: str
 
@@ -82,7 +82,7 @@ class _Named:
     debug = info = warning = error = critical = write
 
 
-def _process(logger: _Named, method: str, fields: EventDict) -> str:
+def _process(logger: _NamedLogger, method: str, fields: EventDict) -> str:
     return logger.sink.line(logger.name, "error" if method == "exception" else method, fields)
 
 
@@ -101,7 +101,7 @@ def _send_to(sink: _Sink, level: int) -> None:
     structlog.configure(
         processors=[_process],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=partial(_Named, sink),
+        logger_factory=partial(_NamedLogger, sink),
         # Modules take their logger at import, before anything is configured.
         cache_logger_on_first_use=False,
     )

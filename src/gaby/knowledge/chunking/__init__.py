@@ -1,5 +1,5 @@
 """Texts to passages that cover them exactly once, each whole in itself."""
 
-from gaby.knowledge.chunking.cutting import cut
+from gaby.knowledge.chunking.chunker import cut
 
 __all__ = ["cut"]

@@ -2,19 +2,19 @@
 
 from bisect import bisect_right
 
-from gaby.knowledge.chunking.parts import Part, belong, fitting, packed, together
+from gaby.knowledge.chunking.chunk_spans import ChunkSpan, belong, fitting, packed, together
 from gaby.knowledge.chunking.prose import PLAIN
-from gaby.knowledge.documents import Text
+from gaby.knowledge.documents import DocumentText
 
 
-def pdf_parts(text: Text) -> list[Part]:
-    parts: list[Part] = []
+def pdf_parts(text: DocumentText) -> list[ChunkSpan]:
+    parts: list[ChunkSpan] = []
     for start, end, headings in _stretches(text):
         parts += packed(text.text, fitting(text.text, start, end, PLAIN), headings)
     return _together(parts, text.pages)
 
 
-def _stretches(text: Text) -> list[tuple[int, int, tuple[str, ...]]]:
+def _stretches(text: DocumentText) -> list[tuple[int, int, tuple[str, ...]]]:
     """From each page or heading to the next, with the headings that are in force there."""
     outline = sorted(text.outline, key=lambda heading: heading.start)
     length = len(text.text)
@@ -33,9 +33,9 @@ def _stretches(text: Text) -> list[tuple[int, int, tuple[str, ...]]]:
     return stretches
 
 
-def _together(parts: list[Part], pages: tuple[int, ...]) -> list[Part]:
+def _together(parts: list[ChunkSpan], pages: tuple[int, ...]) -> list[ChunkSpan]:
     """Small neighbours of one page, and over the end of a page only where the same heading goes on."""
-    result: list[Part] = []
+    result: list[ChunkSpan] = []
     for part in parts:
         last = result[-1] if result else None
         if last and belong(last.size, part.size) and _may_meet(last, part, pages):
@@ -45,6 +45,6 @@ def _together(parts: list[Part], pages: tuple[int, ...]) -> list[Part]:
     return result
 
 
-def _may_meet(last: Part, part: Part, pages: tuple[int, ...]) -> bool:
+def _may_meet(last: ChunkSpan, part: ChunkSpan, pages: tuple[int, ...]) -> bool:
     same_page = bisect_right(pages, last.start) == bisect_right(pages, part.start)
     return same_page or (last.headings == part.headings != ())

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gaby.knowledge.chunking.parts import Part, fitting, packed
+from gaby.knowledge.chunking.chunk_spans import ChunkSpan, fitting, packed
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM, size
 
 _GAP = re.compile(r"\n(?:[ \t]*\n)+")
@@ -15,7 +15,7 @@ _LETTERS_PER_TOKEN = 3
 _SHORT = 160
 
 
-def plain_parts(text: str) -> list[Part]:
+def plain_parts(text: str) -> list[ChunkSpan]:
     return packed(text, fitting(text, 0, len(text), PLAIN), ())
 
 

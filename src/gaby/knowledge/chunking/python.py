@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from gaby.knowledge.chunking.code import DEEPEST, Node
+from gaby.knowledge.chunking.code import DEEPEST, CodeNode
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM
 
 _BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
@@ -15,12 +15,12 @@ _SOURCE = "a document of the knowledge"
 _QUIET = ("ignore", None, Warning, re.compile(_SOURCE), 0)
 
 
-class _File(NamedTuple):
+class _LineIndex(NamedTuple):
     lines: list[str]
     starts: list[int]
 
 
-def python_nodes(text: str) -> list[Node] | None:
+def python_nodes(text: str) -> list[CodeNode] | None:
     """None when this Python does not understand it."""
     # A lone carriage return ends a line for the parser, and for nobody else here.
     if "\r" in text:
@@ -33,12 +33,12 @@ def python_nodes(text: str) -> list[Node] | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     lines = text.split("\n")
-    return _nodes(tree.body, _File(lines, [0, *accumulate(len(line) + 1 for line in lines)]), free=1, depth=0)
+    return _nodes(tree.body, _LineIndex(lines, [0, *accumulate(len(line) + 1 for line in lines)]), free=1, depth=0)
 
 
-def _nodes(body: Sequence[ast.stmt], file: _File, *, free: int, depth: int) -> list[Node]:
+def _nodes(body: Sequence[ast.stmt], file: _LineIndex, *, free: int, depth: int) -> list[CodeNode]:
     """`free` is the first line that belongs to no statement yet."""
-    nodes: list[Node] = []
+    nodes: list[CodeNode] = []
     for statement in body:
         begin, end = _span(statement)
         # Several statements on one line stay together.
@@ -50,15 +50,15 @@ def _nodes(body: Sequence[ast.stmt], file: _File, *, free: int, depth: int) -> l
     return nodes
 
 
-def _node(statement: ast.stmt, file: _File, begin: int, end: int, depth: int) -> Node:
+def _node(statement: ast.stmt, file: _LineIndex, begin: int, end: int, depth: int) -> CodeNode:
     start = file.starts[begin - 1]
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-        return Node(start, (statement.name,), whole=True)
+        return CodeNode(start, (statement.name,), whole=True)
     names = (statement.name,) if isinstance(statement, ast.ClassDef) else ()
     inside = list(_statements(statement)) if file.starts[end] - start > SOFT_MAXIMUM else []
     if depth >= DEEPEST:
-        return Node(start, names, whole=bool(inside))
-    return Node(start, names, members=tuple(_nodes(inside, file, free=statement.lineno + 1, depth=depth + 1)))
+        return CodeNode(start, names, whole=bool(inside))
+    return CodeNode(start, names, members=tuple(_nodes(inside, file, free=statement.lineno + 1, depth=depth + 1)))
 
 
 def _statements(statement: ast.stmt) -> Iterator[ast.stmt]:

@@ -8,7 +8,7 @@ from time import thread_time
 from tree_sitter import Language, Parser, Point
 from tree_sitter import Node as Found
 
-from gaby.knowledge.chunking.code import DEEPEST, Node
+from gaby.knowledge.chunking.code import DEEPEST, CodeNode
 from gaby.knowledge.chunking.languages import GRAMMARS, Grammar
 from gaby.knowledge.chunking.sizes import SOFT_MAXIMUM
 
@@ -26,7 +26,7 @@ _PIECE = 512
 _PATIENCE_SECONDS = 2.0
 
 
-def tree_nodes(text: str, kind: str) -> list[Node] | None:
+def tree_nodes(text: str, kind: str) -> list[CodeNode] | None:
     """None when it cannot be understood well enough, or not in reasonable time."""
     # Letters of other alphabets only occur in names, texts and comments: one byte for each keeps the offsets the same.
     root = _parsed((text if text.isascii() else _FOREIGN.sub("x", text)).encode(), kind)
@@ -35,7 +35,7 @@ def tree_nodes(text: str, kind: str) -> list[Node] | None:
     children = root.children
     if sum(child.end_byte - child.start_byte for child in children if child.is_error) > len(text) * _MOST_ERRORS:
         return None
-    return _Walk(text, GRAMMARS[kind]).nodes(children, 0, 0)
+    return _SyntaxWalker(text, GRAMMARS[kind]).nodes(children, 0, 0)
 
 
 def _parsed(data: bytes, kind: str) -> Found | None:
@@ -56,15 +56,15 @@ def _language(kind: str) -> Language:
     return GRAMMARS[kind].load()
 
 
-class _Walk:
+class _SyntaxWalker:
     def __init__(self, text: str, grammar: Grammar) -> None:
         self._text = text
         self._functions = grammar.functions
         self._named = grammar.functions | grammar.groups
 
-    def nodes(self, children: Sequence[Found], floor: int, depth: int) -> list[Node]:
+    def nodes(self, children: Sequence[Found], floor: int, depth: int) -> list[CodeNode]:
         """None begins before `floor`, where the node begins that they are in."""
-        nodes: list[Node] = []
+        nodes: list[CodeNode] = []
         above: int | None = None
         end = floor
         for child in children:
@@ -86,20 +86,20 @@ class _Walk:
             end = _visible_end(self._text, child)
         return nodes + self._loose(above)
 
-    def _loose(self, start: int | None) -> list[Node]:
-        return [] if start is None else [Node(_line_start(self._text, start))]
+    def _loose(self, start: int | None) -> list[CodeNode]:
+        return [] if start is None else [CodeNode(_line_start(self._text, start))]
 
-    def _node(self, child: Found, start: int, depth: int) -> Node:
+    def _node(self, child: Found, start: int, depth: int) -> CodeNode:
         names = self._names(child)
         if child.end_byte - child.start_byte <= SOFT_MAXIMUM and child.type not in self._functions:
-            return Node(start, names)
+            return CodeNode(start, names)
         core = self._core(child)
         if core.type in self._functions or depth >= DEEPEST:
-            return Node(start, names, whole=True)
+            return CodeNode(start, names, whole=True)
         if not self._has_function(core):
-            return Node(start, names)
+            return CodeNode(start, names)
         body = core.child_by_field_name("body") or core
-        return Node(start, names, whole=True, members=tuple(self.nodes(body.children, start, depth + 1)))
+        return CodeNode(start, names, whole=True, members=tuple(self.nodes(body.children, start, depth + 1)))
 
     def _core(self, node: Found) -> Found:
         """What `export`, an assignment or a call is mostly about."""

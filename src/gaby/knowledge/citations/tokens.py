@@ -19,7 +19,7 @@ _NEAREST = 3
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineCitation:
     """Lines of a document."""
 
     source: str
@@ -36,7 +36,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class CallResult:
+class CallCitation:
     """What a tool gave, by the number of the call in its run."""
 
     connector: str
@@ -47,7 +47,7 @@ class CallResult:
         return f"tool:{self.connector}.{self.tool}#{self.number}"
 
 
-Citation = Lines | CallResult
+Citation = LineCitation | CallCitation
 
 
 def parse(token: str) -> Citation | None:
@@ -56,11 +56,11 @@ def parse(token: str) -> Citation | None:
     if len(token) > LONGEST:
         return None
     if kind == "tool" and (found := _CALL.fullmatch(rest)):
-        return CallResult(found[1], found[2], int(found[3]))
+        return CallCitation(found[1], found[2], int(found[3]))
     return _document(rest) if kind == "doc" else None
 
 
-def _document(rest: str) -> Lines | None:
+def _document(rest: str) -> LineCitation | None:
     parts = rest.split("#")
     source, _, uri = unquote(parts[0]).partition("/")
     found = _LINES.fullmatch(parts[-1])
@@ -69,7 +69,7 @@ def _document(rest: str) -> Lines | None:
     first = int(found[1])
     last = int(found[2] or first)
     headings = parts[1].split("/") if len(parts) == 3 else ()
-    return Lines(source, uri, first, last, _names(headings)) if first <= last else None
+    return LineCitation(source, uri, first, last, _names(headings)) if first <= last else None
 
 
 def _names(headings: Sequence[str]) -> tuple[str, ...]:

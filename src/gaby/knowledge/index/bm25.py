@@ -8,7 +8,7 @@ from gaby.mind.bm25 import term_weight
 
 
 @dataclass(frozen=True)
-class Document:
+class Bm25Document:
     id: int
     terms: int
     """How many it has in all."""
@@ -16,7 +16,7 @@ class Document:
 
 
 def scores(
-    query: Sequence[str], documents: Sequence[Document], rarities: Mapping[str, float], average: float, limit: int
+    query: Sequence[str], documents: Sequence[Bm25Document], rarities: Mapping[str, float], average: float, limit: int
 ) -> Hits:
     found: dict[int, float] = {}
     for document in documents:

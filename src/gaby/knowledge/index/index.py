@@ -19,7 +19,7 @@ Stored = Mapping[str, Sequence[bytes]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A passage with what lexical search knows it by."""
 
     id: int
@@ -29,21 +29,21 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CorpusVersion:
     """Which vectors are meant: of this model, as of this version."""
 
     model: str
     version: int | None = None
 
 
-class Index(Protocol):
+class PassageIndex(Protocol):
     """Vectors live in `knowledge_vectors` on both engines."""
 
-    async def insert(self, session: WriteSession, entries: Sequence[Entry], vectors: Stored) -> None:
+    async def insert(self, session: WriteSession, entries: Sequence[IndexEntry], vectors: Stored) -> None:
         """New passages, whose ids follow each other, with their vectors."""
         ...
 
-    async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+    async def restore(self, session: WriteSession, entries: Sequence[IndexEntry]) -> None:
         """Make the words of passages that are there known again."""
         ...
 
@@ -57,11 +57,15 @@ class Index(Protocol):
         """BM25 of the workspace's own statistics for each query. `counts` are of `statistics.having`."""
         ...
 
-    async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
+    async def nearest(
+        self, workspace_id: WorkspaceId, corpus: CorpusVersion, queries: Matrix, limit: int
+    ) -> list[Hits]:
         """Cosine for each query."""
         ...
 
-    async def vectors(self, workspace_id: WorkspaceId, corpus: Corpus, ids: Sequence[int], dimensions: int) -> Matrix:
+    async def vectors(
+        self, workspace_id: WorkspaceId, corpus: CorpusVersion, ids: Sequence[int], dimensions: int
+    ) -> Matrix:
         """One row for each, of zeros where the vector is missing."""
         ...
 

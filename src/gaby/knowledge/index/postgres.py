@@ -12,10 +12,10 @@ from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.corpus import corpus_of
 from gaby.knowledge.index import statistics
-from gaby.knowledge.index.bm25 import Document, scores
+from gaby.knowledge.index.bm25 import Bm25Document, scores
 from gaby.knowledge.index.hnsw import EXACT_UP_TO, build_graph, use_graph
-from gaby.knowledge.index.index import Corpus, Entry, Hits, Span, Stored
-from gaby.knowledge.index.lacking import without_vector
+from gaby.knowledge.index.index import CorpusVersion, Hits, IndexEntry, Span, Stored
+from gaby.knowledge.index.missing_entries import without_vector
 from gaby.knowledge.index.pgvector import to_text
 from gaby.knowledge.index.rarity import rarities
 from gaby.knowledge.models import KnowledgeCorpus, KnowledgePassage, KnowledgeVector
@@ -31,7 +31,7 @@ class PostgresIndex:
         self._database = database
         self._exact_up_to = exact_up_to
 
-    async def insert(self, session: WriteSession, entries: Sequence[Entry], vectors: Stored) -> None:
+    async def insert(self, session: WriteSession, entries: Sequence[IndexEntry], vectors: Stored) -> None:
         if not entries:
             return
         # Past the ORM: for hundreds of rows it would take longer than the database.
@@ -47,7 +47,7 @@ class PostgresIndex:
             ]
             await connection.execute(insert(KnowledgeVector), made)
 
-    async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+    async def restore(self, session: WriteSession, entries: Sequence[IndexEntry]) -> None:
         statement = (
             update(KnowledgePassage)
             .where(KnowledgePassage.workspace_id == bindparam("place"), KnowledgePassage.id == bindparam("passage"))
@@ -82,7 +82,9 @@ class PostgresIndex:
         average = corpus.terms / max(1, corpus.passages)
         return [scores(query, found, rare, average, limit) for query in asked]
 
-    async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
+    async def nearest(
+        self, workspace_id: WorkspaceId, corpus: CorpusVersion, queries: Matrix, limit: int
+    ) -> list[Hits]:
         async with self._database.read(workspace_id) as session:
             row = await session.get(KnowledgeCorpus, workspace_id)
             many = row is not None and row.passages > self._exact_up_to
@@ -99,7 +101,9 @@ class PostgresIndex:
                 near.append({passage: float(np.float32(score)) for passage, score in found})
             return near
 
-    async def vectors(self, workspace_id: WorkspaceId, corpus: Corpus, ids: Sequence[int], dimensions: int) -> Matrix:
+    async def vectors(
+        self, workspace_id: WorkspaceId, corpus: CorpusVersion, ids: Sequence[int], dimensions: int
+    ) -> Matrix:
         rows = np.zeros((len(ids), dimensions), np.float32)
         async with self._database.read(workspace_id) as session:
             query = select(KnowledgeVector.passage_id, KnowledgeVector.vector).where(
@@ -129,7 +133,7 @@ class PostgresIndex:
             if corpus is not None and corpus.passages > self._exact_up_to:
                 await build_graph(session, corpus.model)
 
-    async def _candidates(self, session: ReadSession, terms: Sequence[str]) -> list[Document]:
+    async def _candidates(self, session: ReadSession, terms: Sequence[str]) -> list[Bm25Document]:
         if not terms:
             return []
         values: dict[str, Any] = {
@@ -140,7 +144,8 @@ class PostgresIndex:
         }
         rows = await session.execute(text(_LEXICAL), values)
         return [
-            Document(passage, length, dict(zip(found, counts, strict=True))) for passage, length, found, counts in rows
+            Bm25Document(passage, length, dict(zip(found, counts, strict=True)))
+            for passage, length, found, counts in rows
         ]
 
 

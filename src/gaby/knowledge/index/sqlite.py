@@ -8,8 +8,8 @@ from sqlalchemy import TextClause, text
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.index import statistics
-from gaby.knowledge.index.index import Corpus, Entry, Hits, Span, Stored
-from gaby.knowledge.index.lacking import without_vector
+from gaby.knowledge.index.index import CorpusVersion, Hits, IndexEntry, Span, Stored
+from gaby.knowledge.index.missing_entries import without_vector
 from gaby.knowledge.index.sqlite_rows import insert_passages, insert_terms, insert_vectors
 from gaby.knowledge.index.store import VectorStores
 from gaby.llm.embeddings.embedder import Matrix
@@ -22,7 +22,7 @@ class SqliteIndex:
         self._database = database
         self._stores = stores
 
-    async def insert(self, session: WriteSession, entries: Sequence[Entry], vectors: Stored) -> None:
+    async def insert(self, session: WriteSession, entries: Sequence[IndexEntry], vectors: Stored) -> None:
         if entries:
             await insert_passages(session, entries)
             await self._add(session, entries)
@@ -30,7 +30,7 @@ class SqliteIndex:
             for model, of_model in vectors.items():
                 await insert_vectors(session, model, entries[0].id, of_model)
 
-    async def restore(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+    async def restore(self, session: WriteSession, entries: Sequence[IndexEntry]) -> None:
         if await self._exists(session):
             await self._delete(session, [(entry.id, entry.id) for entry in entries])
         await self._add(session, entries)
@@ -51,10 +51,14 @@ class SqliteIndex:
             return [{} for _ in queries]
         return await self._search(session, [statistics.affordable(query, counts) for query in queries], limit)
 
-    async def nearest(self, workspace_id: WorkspaceId, corpus: Corpus, queries: Matrix, limit: int) -> list[Hits]:
+    async def nearest(
+        self, workspace_id: WorkspaceId, corpus: CorpusVersion, queries: Matrix, limit: int
+    ) -> list[Hits]:
         return await (await self._stores.of(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
 
-    async def vectors(self, workspace_id: WorkspaceId, corpus: Corpus, ids: Sequence[int], dimensions: int) -> Matrix:
+    async def vectors(
+        self, workspace_id: WorkspaceId, corpus: CorpusVersion, ids: Sequence[int], dimensions: int
+    ) -> Matrix:
         return (await self._stores.of(workspace_id, corpus.model, corpus.version)).rows_of(ids, dimensions)
 
     async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
@@ -66,7 +70,7 @@ class SqliteIndex:
     async def tend(self, workspace_id: WorkspaceId) -> None:
         """An exact search needs no preparation."""
 
-    async def _add(self, session: WriteSession, entries: Sequence[Entry]) -> None:
+    async def _add(self, session: WriteSession, entries: Sequence[IndexEntry]) -> None:
         name = _table(session)
         # A table for each workspace: the statistics of one table are shared by all that stands in it.
         create = "CREATE VIRTUAL TABLE IF NOT EXISTS {} USING fts5(terms, tokenize = 'unicode61')"

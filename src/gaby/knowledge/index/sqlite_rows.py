@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import TextClause, Uuid, bindparam, text
 
 from gaby.kernel.database import WriteSession
-from gaby.knowledge.index.index import Entry
+from gaby.knowledge.index.index import IndexEntry
 
 _GIVEN = (
     "FROM (SELECT :workspace_id AS workspace_id, key, value FROM json_each(:rows)) AS given "
@@ -20,7 +20,7 @@ _GIVEN = (
 _TERMS = "INSERT INTO {} (rowid, terms) SELECT CAST(key AS integer), value FROM json_each(:rows)"
 
 
-async def insert_passages(session: WriteSession, entries: Sequence[Entry]) -> None:
+async def insert_passages(session: WriteSession, entries: Sequence[IndexEntry]) -> None:
     names = list(entries[0].columns)
     picked = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(len(names)))
     columns = f"INSERT INTO knowledge_passages (workspace_id, {', '.join(names)}) SELECT :workspace_id, {picked} "
@@ -45,7 +45,7 @@ async def insert_vectors(session: WriteSession, model: str, first: int, vectors:
     await session.execute(_scoped(columns + _GIVEN), values)
 
 
-async def insert_terms(session: WriteSession, table: str, entries: Sequence[Entry]) -> None:
+async def insert_terms(session: WriteSession, table: str, entries: Sequence[IndexEntry]) -> None:
     rows = {entry.id: " ".join(entry.terms) for entry in entries}
     await session.execute(text(_TERMS.format(table)), {"rows": json.dumps(rows)})
 

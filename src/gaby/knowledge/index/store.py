@@ -35,7 +35,7 @@ other, while the search for words needs one of them."""
 
 
 @dataclass(frozen=True)
-class Vectors:
+class VectorSnapshot:
     """What a search sees; later changes make another one."""
 
     ids: NDArray[np.int64]
@@ -85,10 +85,10 @@ class VectorStore:
         self._model = model
         self._version = -1
         self._mapped: Matrix = np.zeros((0, 0), np.float32)
-        self._now = Vectors(np.zeros(0, np.int64), self._mapped, np.zeros(0, np.bool_))
+        self._now = VectorSnapshot(np.zeros(0, np.int64), self._mapped, np.zeros(0, np.bool_))
         self._lock = asyncio.Lock()
 
-    async def current(self, database: Database, version: int | None) -> Vectors:
+    async def current(self, database: Database, version: int | None) -> VectorSnapshot:
         """Of that version of the corpus at least. Whoever just looked it up spares a look at the database."""
         if version is not None and version == self._version:
             return self._now
@@ -112,7 +112,7 @@ class VectorStore:
         if len(there) > live.sum() or 1 - live.mean() > _WASTE:
             # Vectors that came for old passages, as after damage, have their place in between.
             live = live[:0]
-            self._now = Vectors(known[:0], self._now.rows[:0], live)
+            self._now = VectorSnapshot(known[:0], self._now.rows[:0], live)
         return live
 
     async def _append(self, session: ReadSession, live: NDArray[np.bool_], expected: int) -> None:
@@ -125,7 +125,7 @@ class VectorStore:
             place += len(rows)
             ids.append(some)
             good.append(fine)
-        self._now = Vectors(np.concatenate(ids), self._mapped[:place], np.concatenate(good))
+        self._now = VectorSnapshot(np.concatenate(ids), self._mapped[:place], np.concatenate(good))
 
     async def _newer(self, session: ReadSession) -> AsyncIterator[tuple[NDArray[np.int64], list[bytes]]]:
         """What is not among the rows yet, in order."""
@@ -159,7 +159,7 @@ class VectorStores:
         self._folder = folder
         self._stores: OrderedDict[tuple[WorkspaceId, str], VectorStore] = OrderedDict()
 
-    async def of(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> Vectors:
+    async def of(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> VectorSnapshot:
         key = (workspace_id, model)
         store = self._stores.pop(key, None) or VectorStore(self._folder, workspace_id, model)
         self._stores[key] = store

@@ -8,15 +8,15 @@ from sqlalchemy import select
 
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.errors import Conflict, Invalid, NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, WorkspaceId
-from gaby.knowledge.learning.alike import likeness
-from gaby.knowledge.learning.gate import KEPT, Gate, Resolution, gate
+from gaby.kernel.ids import IdFactory, WorkspaceId
+from gaby.knowledge.learning.gate import KEPT, GateResult, Resolution, gate
+from gaby.knowledge.learning.similarity import likeness
 from gaby.knowledge.models import STAGED, KnowledgeCandidate
-from gaby.knowledge.shelf import Shelf
-from gaby.knowledge.sources.made import MadeDocument
+from gaby.knowledge.source_service import SourceService
+from gaby.knowledge.sources.generated_documents import GeneratedDocument
 
 _ALIKE = 0.8
 _ALIKE_SOLVED = 0.6
@@ -36,7 +36,7 @@ class AlreadyDecided(Conflict):
 
 
 class Candidates:
-    def __init__(self, database: Database, clock: Clock, ids: Ids, shelf: Shelf, redact: Redact) -> None:
+    def __init__(self, database: Database, clock: Clock, ids: IdFactory, shelf: SourceService, redact: Redact) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
@@ -45,7 +45,7 @@ class Candidates:
 
     async def stage(
         self, session: WriteSession, actor: Actor, resolution: Resolution
-    ) -> tuple[Gate, KnowledgeCandidate | None]:
+    ) -> tuple[GateResult, KnowledgeCandidate | None]:
         """Nothing is learned by this: it only waits for a person. Without personal data, and once for alike ones."""
         passed = gate(resolution, now=self._clock.now())
         if not passed.passed:
@@ -141,7 +141,7 @@ class Candidates:
         """What nobody looked at for 30 days. It can still be read, and is not asked again."""
         before = self._clock.now() - KEPT
         candidate = KnowledgeCandidate
-        async with self._database.read(Across("candidates grow old in every workspace")) as session:
+        async with self._database.read(AllWorkspaces("candidates grow old in every workspace")) as session:
             query = select(candidate.workspace_id).where(STAGED, candidate.staged_at <= before)
             places = sorted(set((await session.scalars(query)).all()))
         archived = 0
@@ -158,14 +158,16 @@ class Candidates:
                     archived += 1
         return archived
 
-    async def accepted(self, workspace_id: WorkspaceId) -> Sequence[MadeDocument]:
+    async def accepted(self, workspace_id: WorkspaceId) -> Sequence[GeneratedDocument]:
         """As documents of the source of what was learned."""
         async with self._database.read(workspace_id) as session:
             candidate = KnowledgeCandidate
             query = select(candidate).where(candidate.workspace_id == workspace_id, candidate.state == "accepted")
             rows = (await session.scalars(query.order_by(candidate.id))).all()
         return [
-            MadeDocument(f"{row.id}.md", sha256(f"{row.title}\n{row.text}".encode()).hexdigest(), row.title, row.text)
+            GeneratedDocument(
+                f"{row.id}.md", sha256(f"{row.title}\n{row.text}".encode()).hexdigest(), row.title, row.text
+            )
             for row in rows
         ]
 

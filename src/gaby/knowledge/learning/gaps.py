@@ -11,8 +11,8 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database, ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
-from gaby.kernel.ids import Ids, WorkspaceId
-from gaby.knowledge.embedding import Embedding
+from gaby.kernel.ids import IdFactory, WorkspaceId
+from gaby.knowledge.embedding import PassageEmbedder
 from gaby.knowledge.learning.candidates import Redact
 from gaby.knowledge.models import KnowledgeGap
 from gaby.llm.embeddings.vectors import from_bytes, to_bytes
@@ -25,8 +25,10 @@ _MOST = 500
 """Of a workspace. Then the ones asked once and longest ago make room."""
 
 
-class Gaps:
-    def __init__(self, database: Database, clock: Clock, ids: Ids, embedding: Embedding, redact: Redact) -> None:
+class KnowledgeGaps:
+    def __init__(
+        self, database: Database, clock: Clock, ids: IdFactory, embedding: PassageEmbedder, redact: Redact
+    ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids

@@ -28,23 +28,23 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class Gate:
+class GateResult:
     passed: bool
     reason: str
     again_at: datetime | None = None
     """When it may pass if nothing happens until then."""
 
 
-def gate(resolution: Resolution, *, now: datetime) -> Gate:
+def gate(resolution: Resolution, *, now: datetime) -> GateResult:
     if resolution.verdict != "auto_resolved":
-        return Gate(passed=False, reason=f"The verdict was {resolution.verdict}, not auto_resolved.")
+        return GateResult(passed=False, reason=f"The verdict was {resolution.verdict}, not auto_resolved.")
     if resolution.disputed:
-        return Gate(passed=False, reason="Somebody disputed it.")
+        return GateResult(passed=False, reason="Somebody disputed it.")
     if not resolution.resolution.strip() or not resolution.problem.strip():
-        return Gate(passed=False, reason="It does not say what the problem was and what solved it.")
+        return GateResult(passed=False, reason="It does not say what the problem was and what solved it.")
     if resolution.rating is not None:
-        return Gate(passed=resolution.rating >= GOOD, reason=f"It was rated {resolution.rating} of 5.")
+        return GateResult(passed=resolution.rating >= GOOD, reason=f"It was rated {resolution.rating} of 5.")
     quiet_at = resolution.resolved_at + QUIET
     if now < quiet_at:
-        return Gate(passed=False, reason="It is younger than 7 days and nobody rated it.", again_at=quiet_at)
-    return Gate(passed=True, reason="Nobody disputed it within 7 days.")
+        return GateResult(passed=False, reason="It is younger than 7 days and nobody rated it.", again_at=quiet_at)
+    return GateResult(passed=True, reason="Nobody disputed it within 7 days.")

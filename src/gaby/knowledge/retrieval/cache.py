@@ -14,7 +14,7 @@ _LASTS = timedelta(minutes=10)
 _MOST = 500
 
 
-class ResultCache(Generic[T]):
+class SearchCache(Generic[T]):
     """A change of the corpus gives it another version, so an answer from before is never found again; and it is thrown
     away, since what was removed must not stay in memory either."""
 

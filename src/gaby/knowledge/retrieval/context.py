@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gaby.knowledge.retrieval.fusion import finite, scaled, wholes
-from gaby.knowledge.retrieval.pool import Column, Pool
-from gaby.knowledge.retrieval.questions import Query
+from gaby.knowledge.retrieval.pool import CandidatePool, Column
+from gaby.knowledge.retrieval.query_expansion import SearchQuery
 
 
-def document(pool: Pool, queries: Sequence[Query]) -> Column:
+def document(pool: CandidatePool, queries: Sequence[SearchQuery]) -> Column:
     """How near the question is to the mean of what was found of the document."""
     _, first, of = np.unique([each.document for each in pool.found], return_index=True, return_inverse=True)
     # Passages of one document one behind the other, so that each document's are added in one go.
@@ -20,7 +20,7 @@ def document(pool: Pool, queries: Sequence[Query]) -> Column:
     return scaled((finite(pool.queries)[wholes(queries)] @ means.T).max(axis=0)[of])
 
 
-def neighbour(pool: Pool, scores: Column) -> Column:
+def neighbour(pool: CandidatePool, scores: Column) -> Column:
     """The better score of the two beside each passage."""
     at = {(each.document, each.ordinal): place for place, each in enumerate(pool.found)}
     nowhere = len(scores)

@@ -11,10 +11,10 @@ from gaby.knowledge.models import KnowledgeDocument, KnowledgePassage, Knowledge
 
 _AT_ONCE = 500
 _HEADINGS = 3
-"""Their place among the columns, which stand in the order of `Context`."""
+"""Their place among the columns, which stand in the order of `PassageContext`."""
 
 
-class Context(NamedTuple):
+class PassageContext(NamedTuple):
     id: int
     document_id: UUID
     ordinal: int
@@ -62,10 +62,10 @@ _QUERY = (
 )
 
 
-async def contexts_of(session: ReadSession, ids: Sequence[int]) -> list[Context]:
+async def contexts_of(session: ReadSession, ids: Sequence[int]) -> list[PassageContext]:
     """Those that are still there, in order. The text comes out of the document's, so that it is stored once."""
     rows: list[Any] = []
     for start in range(0, len(ids), _AT_ONCE):
         values = {"place": session.workspace_id, "ids": ids[start : start + _AT_ONCE]}
         rows += (await session.execute(_QUERY, values)).all()
-    return [Context._make((*row[:_HEADINGS], tuple(row[_HEADINGS]), *row[_HEADINGS + 1 :])) for row in rows]
+    return [PassageContext._make((*row[:_HEADINGS], tuple(row[_HEADINGS]), *row[_HEADINGS + 1 :])) for row in rows]

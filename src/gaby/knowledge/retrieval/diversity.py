@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gaby.knowledge.retrieval.fusion import finite
-from gaby.knowledge.retrieval.pool import Column, Pool
-from gaby.knowledge.retrieval.weights import Weights
+from gaby.knowledge.retrieval.pool import CandidatePool, Column
+from gaby.knowledge.retrieval.weights import RankingWeights
 
 _AMONG = 4
 """Of the best this many times as many as are wanted are looked at, and never fewer than the next number."""
@@ -14,7 +14,7 @@ _AT_LEAST = 40
 
 
 @dataclass(frozen=True)
-class Chosen:
+class DiversityChoice:
     place: int
     """In the pool."""
     same_document: float
@@ -23,7 +23,7 @@ class Chosen:
     """1 when one that says the same was chosen before."""
 
 
-def choose(pool: Pool, scores: Column, limit: int, weights: Weights) -> list[Chosen]:
+def choose(pool: CandidatePool, scores: Column, limit: int, weights: RankingWeights) -> list[DiversityChoice]:
     """The best first. Of equal ones the one that comes first in the corpus."""
     ids = np.array([each.id for each in pool.found])
     among: list[int] = np.lexsort((ids, -scores))[: max(_AMONG * limit, _AT_LEAST)].tolist()
@@ -33,10 +33,10 @@ def choose(pool: Pool, scores: Column, limit: int, weights: Weights) -> list[Cho
     vectors = finite(pool.vectors[among])
     left = scores[among].astype(np.float64)
     same, twin = np.zeros(len(among)), np.zeros(len(among))
-    chosen: list[Chosen] = []
+    chosen: list[DiversityChoice] = []
     for _ in range(min(limit, len(among))):
         best = int(np.argmax(left - weights.same_document * same - weights.twin * twin))
-        chosen.append(Chosen(among[best], float(same[best]), float(twin[best])))
+        chosen.append(DiversityChoice(among[best], float(same[best]), float(twin[best])))
         left[best] = -np.inf
         same += document == document[best]
         twin = np.maximum(twin, (vectors @ vectors[best] >= weights.twins) | (texts == texts[best]))

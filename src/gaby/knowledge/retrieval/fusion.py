@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gaby.knowledge.retrieval.pool import Column, Pool, Scores
-from gaby.knowledge.retrieval.questions import Query
+from gaby.knowledge.retrieval.pool import CandidatePool, Column, Scores
+from gaby.knowledge.retrieval.query_expansion import SearchQuery
 
 
 def scaled(values: Column) -> Column:
@@ -20,20 +20,20 @@ def finite(values: Column | Scores) -> Column:
     return np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def wholes(queries: Sequence[Query]) -> list[int]:
+def wholes(queries: Sequence[SearchQuery]) -> list[int]:
     """The places of those that ask for all of it."""
     return [place for place, query in enumerate(queries) if query.kind in {"whole", "rewrite"}] or [0]
 
 
-def words(pool: Pool) -> Column:
+def words(pool: CandidatePool) -> Column:
     """All queries together: what is asked for in every sentence counts in every sentence."""
     return scaled(finite(pool.lexical).sum(axis=0))
 
 
-def meaning(pool: Pool, queries: Sequence[Query]) -> Column:
+def meaning(pool: CandidatePool, queries: Sequence[SearchQuery]) -> Column:
     return scaled(finite(pool.cosine)[wholes(queries)].max(axis=0))
 
 
-def best_part(pool: Pool) -> Column:
+def best_part(pool: CandidatePool) -> Column:
     """A passage that answers one sentence of a long question answers."""
     return scaled(finite(pool.cosine).max(axis=0))

@@ -16,7 +16,7 @@ Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Found:
+class PooledPassage:
     """A passage that at least one search brought, or that stands beside one."""
 
     id: int
@@ -31,8 +31,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Pool:
-    found: Sequence[Found]
+class CandidatePool:
+    found: Sequence[PooledPassage]
     lexical: Scores
     """BM25 in this workspace; 0 where no word is shared or others were far better."""
     cosine: Scores

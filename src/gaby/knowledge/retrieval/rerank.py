@@ -9,9 +9,9 @@ import numpy as np
 
 from gaby.knowledge.retrieval.fusion import scaled, wholes
 from gaby.knowledge.retrieval.interaction import found, side_by_side
-from gaby.knowledge.retrieval.pool import Column, Found, Pool
-from gaby.knowledge.retrieval.questions import Query
-from gaby.knowledge.retrieval.weights import DEFAULT, Weights
+from gaby.knowledge.retrieval.pool import CandidatePool, Column, PooledPassage
+from gaby.knowledge.retrieval.query_expansion import SearchQuery
+from gaby.knowledge.retrieval.weights import DEFAULT, RankingWeights
 from gaby.knowledge.terms import terms
 
 _READ = 20_000
@@ -21,20 +21,20 @@ _READ = 20_000
 class Reranker(Protocol):
     """Reads the question and a few passages together. Pure work of the processor; it may block."""
 
-    def rerank(self, queries: Sequence[Query], pool: Pool, places: Sequence[int]) -> Column:
+    def rerank(self, queries: Sequence[SearchQuery], pool: CandidatePool, places: Sequence[int]) -> Column:
         """From 0 to 1 for each place in the pool that it is asked about."""
         ...
 
 
-class WordByWord:
+class TermReranker:
     """Which words of the question a passage has, how rare they are, whether they stand together, and whether its title
     has them. That words of the same meaning are found is left to the vectors: looking for the nearest word of each word
     was tried, took three times as long and found no more."""
 
-    def __init__(self, weights: Weights = DEFAULT) -> None:
+    def __init__(self, weights: RankingWeights = DEFAULT) -> None:
         self._weights = weights
 
-    def rerank(self, queries: Sequence[Query], pool: Pool, places: Sequence[int]) -> Column:
+    def rerank(self, queries: Sequence[SearchQuery], pool: CandidatePool, places: Sequence[int]) -> Column:
         weights = self._weights
         passages = [pool.found[place] for place in places]
         read = [terms(_told(each)) for each in passages]
@@ -49,5 +49,5 @@ class WordByWord:
         )
 
 
-def _told(passage: Found) -> str:
+def _told(passage: PooledPassage) -> str:
     return "\n".join([passage.title, passage.title, *passage.headings, passage.text[:_READ]])

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from gaby.knowledge.citations.tokens import Lines
-from gaby.knowledge.plainly import items_with_their_heading, plainly
+from gaby.knowledge.citations.tokens import LineCitation
+from gaby.knowledge.markdown_text import items_with_their_heading, plainly
 
 
 @dataclass(frozen=True)
-class Reason:
+class ScoreReason:
     """One part of a score. All contributions together are the score."""
 
     name: str
@@ -18,7 +18,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     citation: str
     document_id: UUID
     source: str
@@ -31,7 +31,7 @@ class Hit:
     score: float
     confidence: float
     """From 0 to 1: how likely it is that it helps to answer."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[ScoreReason, ...]
     kind: str = "markdown"
     """Of the document: `markdown`, `plain`, `pdf`, `html` or a programming language."""
     link: str | None = None
@@ -50,8 +50,8 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Results:
-    hits: Sequence[Hit]
+class SearchResults:
+    hits: Sequence[SearchHit]
     threshold: float
     """Confidence that the best passage must reach; otherwise there are no hits at all."""
     best: float = 0.0
@@ -63,4 +63,4 @@ class Results:
 
 
 def citation_of(source: str, uri: str, headings: Sequence[str], first: int, last: int) -> str:
-    return str(Lines(source, uri, first, last, tuple(headings)))
+    return str(LineCitation(source, uri, first, last, tuple(headings)))

@@ -10,21 +10,21 @@ import numpy as np
 from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.ids import WorkspaceId
 from gaby.knowledge.corpus import corpus_of
-from gaby.knowledge.embedding import Embedding
+from gaby.knowledge.embedding import PassageEmbedder
 from gaby.knowledge.index import statistics
-from gaby.knowledge.index.index import Corpus, Hits, Index
+from gaby.knowledge.index.index import CorpusVersion, Hits, PassageIndex
 from gaby.knowledge.index.rarity import rarities
 from gaby.knowledge.models import KnowledgeCorpus
-from gaby.knowledge.retrieval.cache import ResultCache
+from gaby.knowledge.retrieval.cache import SearchCache
 from gaby.knowledge.retrieval.confidence import confidences
-from gaby.knowledge.retrieval.contexts import Context, contexts_of
-from gaby.knowledge.retrieval.pool import Found, Pool
-from gaby.knowledge.retrieval.questions import READ, Query, questions
-from gaby.knowledge.retrieval.ranking import Ranked, rank
+from gaby.knowledge.retrieval.contexts import PassageContext, contexts_of
+from gaby.knowledge.retrieval.embedding_text import passage_text, question_text
+from gaby.knowledge.retrieval.pool import CandidatePool, PooledPassage
+from gaby.knowledge.retrieval.query_expansion import READ, SearchQuery, questions
+from gaby.knowledge.retrieval.ranking import RankedPassage, rank
 from gaby.knowledge.retrieval.rerank import Reranker
-from gaby.knowledge.retrieval.results import Hit, Reason, Results, citation_of
-from gaby.knowledge.retrieval.weights import DEFAULT, Weights
-from gaby.knowledge.retrieval.wording import passage_text, question_text
+from gaby.knowledge.retrieval.results import ScoreReason, SearchHit, SearchResults, citation_of
+from gaby.knowledge.retrieval.weights import DEFAULT, RankingWeights
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.local import DEFAULT as DEFAULT_MODEL
 
@@ -43,7 +43,7 @@ _FOUND_AT_ALL = 0.1
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SearchRequest:
     text: str
     limit: int
     rewrites: tuple[str, ...]
@@ -51,7 +51,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Brought:
+class _IndexResults:
     """What both indexes know about the queries."""
 
     model: str
@@ -59,7 +59,7 @@ class _Brought:
     nearest: Sequence[Hits]
     vectors: Matrix
     """Of the queries."""
-    contexts: Sequence[Context]
+    contexts: Sequence[PassageContext]
     rarity: Mapping[str, float]
 
 
@@ -67,12 +67,12 @@ class Searcher:
     def __init__(
         self,
         database: Database,
-        index: Index,
-        embedding: Embedding,
-        cache: ResultCache[Results],
+        index: PassageIndex,
+        embedding: PassageEmbedder,
+        cache: SearchCache[SearchResults],
         damaged: Callable[[WorkspaceId], Awaitable[None]],
         reranker: Reranker | None = None,
-        weights: Weights = DEFAULT,
+        weights: RankingWeights = DEFAULT,
     ) -> None:
         self._database = database
         self._index = index
@@ -91,26 +91,28 @@ class Searcher:
         limit: int = TOP,
         rewrites: Sequence[str] = (),
         everything: bool = False,
-    ) -> Results:
+    ) -> SearchResults:
         """Nothing when nothing fits, unless `everything` is wanted, however little it fits."""
-        asked = _Asked(question[:READ], limit, tuple(rewrites), everything)
+        asked = _SearchRequest(question[:READ], limit, tuple(rewrites), everything)
         # All of it in one session, so that what is kept for a version of the corpus was found in that version.
         async with self._places, self._database.read(workspace_id) as session:
             corpus = await corpus_of(session)
             if corpus is None or not corpus.passages:
-                return Results((), self._weights.threshold)
+                return SearchResults((), self._weights.threshold)
             known = self._cache.find(workspace_id, asked, corpus.version)
             if known is not None:
                 return known
             queries = questions(asked.text, asked.rewrites)
             brought = await self._bring(session, corpus, queries) if queries else None
-        found = Results((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
+        found = SearchResults((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
         if brought is not None:
             found = await self._ranked(workspace_id, found, queries, brought, asked)
         self._cache.keep(workspace_id, asked, corpus.version, found)
         return found
 
-    async def _bring(self, session: ReadSession, corpus: KnowledgeCorpus, queries: Sequence[Query]) -> _Brought:
+    async def _bring(
+        self, session: ReadSession, corpus: KnowledgeCorpus, queries: Sequence[SearchQuery]
+    ) -> _IndexResults:
         counts = await statistics.having(session, chain.from_iterable(query.terms for query in queries))
         near = asyncio.create_task(self._nearest(session.workspace_id, corpus, queries, counts))
         try:
@@ -120,21 +122,28 @@ class Searcher:
         finally:
             near.cancel()
         contexts = await contexts_of(session, _wanted(lexical, nearest))
-        return _Brought(corpus.model, lexical, nearest, vectors, contexts, rarities(corpus.passages, counts))
+        return _IndexResults(corpus.model, lexical, nearest, vectors, contexts, rarities(corpus.passages, counts))
 
     async def _ranked(
-        self, workspace_id: WorkspaceId, nothing: Results, queries: Sequence[Query], brought: _Brought, asked: _Asked
-    ) -> Results:
+        self,
+        workspace_id: WorkspaceId,
+        nothing: SearchResults,
+        queries: Sequence[SearchQuery],
+        brought: _IndexResults,
+        asked: _SearchRequest,
+    ) -> SearchResults:
         if any(brought.lexical) and not any(brought.nearest):
             await self._damaged(workspace_id)  # Words are found and no meaning: vectors are lost.
         contexts, vectors = brought.contexts, brought.vectors
         if not contexts:
             return nothing
         ids = [each.id for each in contexts]
-        meant = Corpus(brought.model, nothing.corpus_version)
+        meant = CorpusVersion(brought.model, nothing.corpus_version)
         rows = await self._index.vectors(workspace_id, meant, ids, vectors.shape[1])
         lexical = _table(brought.lexical, ids)
-        pool = Pool(_found(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages)
+        pool = CandidatePool(
+            _found(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages
+        )
         unlimited = replace(self._weights, threshold=0.0)
         ranked = await asyncio.to_thread(
             rank, queries, pool, limit=asked.limit, reranker=self._reranker, weights=unlimited
@@ -152,8 +161,12 @@ class Searcher:
         )
 
     async def _judged_by_default(
-        self, workspace_id: WorkspaceId, queries: Sequence[Query], pool: Pool, ranked: Sequence[Ranked]
-    ) -> list[Ranked]:
+        self,
+        workspace_id: WorkspaceId,
+        queries: Sequence[SearchQuery],
+        pool: CandidatePool,
+        ranked: Sequence[RankedPassage],
+    ) -> list[RankedPassage]:
         """Confidence is calibrated on the cosines of the default model, which is always there; the order stays."""
         found = [each.found for each in ranked]
         texts = [question_text(DEFAULT_MODEL, query.text, pool.rarity) for query in queries]
@@ -168,15 +181,19 @@ class Searcher:
         return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]
 
     async def _nearest(
-        self, workspace_id: WorkspaceId, corpus: KnowledgeCorpus, queries: Sequence[Query], known: Mapping[str, int]
+        self,
+        workspace_id: WorkspaceId,
+        corpus: KnowledgeCorpus,
+        queries: Sequence[SearchQuery],
+        known: Mapping[str, int],
     ) -> tuple[list[Hits], Matrix]:
         texts = [question_text(corpus.model, query.text, known) for query in queries]
         vectors = await self._embedding.embed(workspace_id, corpus.model, texts)
-        meant = Corpus(corpus.model, corpus.version)
+        meant = CorpusVersion(corpus.model, corpus.version)
         return await self._index.nearest(workspace_id, meant, vectors, _most(queries)), vectors
 
 
-def _most(queries: Sequence[Query]) -> int:
+def _most(queries: Sequence[SearchQuery]) -> int:
     return _HITS if len(queries) == 1 else _HITS_OF_A_PART
 
 
@@ -202,18 +219,18 @@ def _table(hits: Sequence[Hits], ids: Sequence[int]) -> "np.ndarray[tuple[int, i
     return table
 
 
-def _found(contexts: Sequence[Context]) -> list[Found]:
+def _found(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
     documents = {each: number for number, each in enumerate(dict.fromkeys(each.document_id for each in contexts))}
     return [
-        Found(each.id, documents[each.document_id], each.ordinal, each.title, each.headings, each.text)
+        PooledPassage(each.id, documents[each.document_id], each.ordinal, each.title, each.headings, each.text)
         for each in contexts
     ]
 
 
-def _hit(ranked: Ranked, by_id: dict[int, Context]) -> Hit:
+def _hit(ranked: RankedPassage, by_id: dict[int, PassageContext]) -> SearchHit:
     context = by_id[ranked.found.id]
     before, after = (by_id.get(context.id + step) for step in (-1, 1))
-    return Hit(
+    return SearchHit(
         citation=citation_of(context.source, context.uri, context.headings, context.first_line, context.last_line),
         document_id=context.document_id,
         source=context.source,
@@ -225,7 +242,7 @@ def _hit(ranked: Ranked, by_id: dict[int, Context]) -> Hit:
         text=context.text,
         score=ranked.score,
         confidence=ranked.confidence,
-        reasons=tuple(Reason(part.name, part.value, part.contribution) for part in ranked.parts),
+        reasons=tuple(ScoreReason(part.name, part.value, part.contribution) for part in ranked.parts),
         kind=context.kind,
         link=context.link,
         first_page=context.first_page,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Certainty:
+class ConfidenceWeights:
     """From signs to the likelihood that a passage helps: a logistic regression of passages that answer against the best
     passages for questions of other sets, on the cosines of `local/wordllama`, with the whole and with a third of each
     corpus; then rounded. `python -m benchmarks.retrieval --data DIR --choose` fits it again, on whole corpora only.
@@ -26,7 +26,7 @@ class Certainty:
 
 
 @dataclass(frozen=True)
-class Weights:
+class RankingWeights:
     """Chosen by hand on four public sets together: long scenarios of a bank's customers, two of requests for tools,
     questions about alerts. One weight was changed at a time and all four were looked at, so none of them is unseen. The
     top is flat: a tenth more or less is mostly within a point, so round numbers were taken. What weights are worth on
@@ -62,9 +62,9 @@ class Weights:
     twins: float = 0.99
     """The cosine from which on two passages say the same."""
 
-    certainty: Certainty = Certainty()
+    certainty: ConfidenceWeights = ConfidenceWeights()
     threshold: float = 0.5
     """Of confidence: when the best passage has less, nothing is returned."""
 
 
-DEFAULT = Weights()
+DEFAULT = RankingWeights()

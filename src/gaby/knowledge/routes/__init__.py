@@ -1,5 +1,5 @@
 """Knowledge over HTTP."""
 
-from gaby.knowledge.routes import learning, reading, sources
+from gaby.knowledge.routes import learning, search, sources
 
-routers = (sources.router, reading.router, learning.router)
+routers = (sources.router, search.router, learning.router)

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Response, status
 
 from gaby.kernel.http.access import CanCurateKnowledge, CanReadKnowledge, ReadSession, WriteSession
 from gaby.kernel.ids import CandidateId, GapId
-from gaby.knowledge.routes.depends import Service
-from gaby.knowledge.schemas import CandidateOut, DecisionIn, GapOut
+from gaby.knowledge.routes.dependencies import Service
+from gaby.knowledge.schemas import CandidateDecisionIn, CandidateOut, GapOut
 
 router = APIRouter(prefix="/api/knowledge", tags=["Knowledge"])
 
@@ -27,7 +27,7 @@ async def list_candidates(
 async def decide_candidate(
     actor: CanCurateKnowledge,
     candidate_id: CandidateId,
-    body: DecisionIn,
+    body: CandidateDecisionIn,
     service: Service,
     session: WriteSession,
 ) -> CandidateOut:

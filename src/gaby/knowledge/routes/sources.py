@@ -19,7 +19,7 @@ from gaby.kernel.http.access import (
     doorway,
 )
 from gaby.kernel.ids import SourceId
-from gaby.knowledge.routes.depends import Service
+from gaby.knowledge.routes.dependencies import Service
 from gaby.knowledge.schemas import FailureOut, ProgressOut, SourceChangeIn, SourceIn, SourceOut
 from gaby.knowledge.service import Knowledge
 

@@ -7,16 +7,16 @@ from typing import Any, cast
 import orjson
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.fetching import REDIRECTS, Asked, Reply, Web
 from gaby.knowledge.sources.source import BadSource, SourceUnavailable
+from gaby.knowledge.sources.web_client import REDIRECTS, WebClient, WebRequest, WebResponse
 
 
-class NotThere(Exception):
+class ApiNotFound(Exception):
     """The service says that there is no such thing, or none that this token may see."""
 
 
-class Api:
-    def __init__(self, web: Web, service: str, headers: Mapping[str, str], *, together: int = 3) -> None:
+class JsonApiClient:
+    def __init__(self, web: WebClient, service: str, headers: Mapping[str, str], *, together: int = 3) -> None:
         """`service` is its name in messages; no more than `together` requests are on their way at once."""
         self._web = web
         self._service = service
@@ -24,16 +24,16 @@ class Api:
         self._turns = asyncio.Semaphore(together)
 
     async def get(self, url: str) -> dict[str, Any]:
-        return await self._ask(Asked(url, self._headers, follows=_never))
+        return await self._ask(WebRequest(url, self._headers, follows=_never))
 
     async def post(self, url: str, body: Mapping[str, Any]) -> dict[str, Any]:
         headers = {**self._headers, "Content-Type": "application/json"}
-        return await self._ask(Asked(url, headers, method="POST", content=orjson.dumps(body), follows=_never))
+        return await self._ask(WebRequest(url, headers, method="POST", content=orjson.dumps(body), follows=_never))
 
     async def close(self) -> None:
         await self._web.close()
 
-    async def _ask(self, asked: Asked) -> dict[str, Any]:
+    async def _ask(self, asked: WebRequest) -> dict[str, Any]:
         try:
             async with self._turns:
                 reply = await self._web.get(asked)
@@ -49,9 +49,9 @@ class Api:
             raise SourceUnavailable(f"{self._service} does not answer as it should. Is this its address?")
         return cast("dict[str, Any]", answer)
 
-    def _refusal(self, reply: Reply) -> Exception:
+    def _refusal(self, reply: WebResponse) -> Exception:
         if reply.status in {404, 410}:
-            return NotThere()
+            return ApiNotFound()
         if reply.status in {401, 403}:
             return SourceUnavailable(f"{self._service} does not accept the token. Make a new one, with leave to read.")
         if reply.status in REDIRECTS:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from gaby.knowledge.reading.kinds import kind_of
+from gaby.knowledge.parsers.kinds import kind_of
+from gaby.knowledge.sources.generated_documents import Documents
 from gaby.knowledge.sources.guard import Resolve, system_resolve
-from gaby.knowledge.sources.limits import Limits, Wanted
-from gaby.knowledge.sources.made import Documents
+from gaby.knowledge.sources.limits import SourceLimits, Wanted
 from gaby.knowledge.sources.tickets import TicketArchive
 
 Kind = Literal["folder", "file", "git", "url", "site", "confluence", "notion", "tickets", "learned"]
@@ -30,7 +30,7 @@ class SourceConfig:
 
 
 @dataclass(frozen=True)
-class SourceGround:
+class SourceDependencies:
     cache: Path
     """A folder that Gaby keeps for itself: clones, and the links of websites. It may be deleted at any time."""
     wanted: Wanted = can_be_read
@@ -39,7 +39,7 @@ class SourceGround:
     """Networks that are private or special and may be called nevertheless, such as `10.2.0.0/16`."""
     allowed_folders: tuple[Path, ...] | None = None
     """Where folders, files and local repositories may lie. None: anywhere that Gaby may read."""
-    limits: Limits = field(default_factory=Limits)
+    limits: SourceLimits = field(default_factory=SourceLimits)
     learned: Documents | None = None
     archive: TicketArchive | None = None
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))

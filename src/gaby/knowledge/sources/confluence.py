@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from gaby.knowledge.documents import Brought, Unreadable
-from gaby.knowledge.sources.api import Api, NotThere, entries, text, within
-from gaby.knowledge.sources.source import Item, Listed, SourceUnavailable, Total
-from gaby.knowledge.sources.storage import as_html
+from gaby.knowledge.documents import RawDocument, Unreadable
+from gaby.knowledge.sources.api import ApiNotFound, JsonApiClient, entries, text, within
+from gaby.knowledge.sources.confluence_storage import as_html
+from gaby.knowledge.sources.source import Listed, SourceItem, SourceTotal, SourceUnavailable
 
 Flavour = Literal["cloud", "server"]
 _AT_ONCE = {"cloud": 250, "server": 100}
@@ -23,7 +23,7 @@ class _Space:
 
 
 @dataclass(frozen=True)
-class _Page:
+class _ConfluencePage:
     uri: str
     id: str
     title: str
@@ -38,9 +38,9 @@ def sign_in(email: str, token: str) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-class Confluence:
+class ConfluenceSource:
     def __init__(
-        self, base: str, *, api: Api, flavour: Flavour, spaces: Sequence[str] = (), max_pages: int = 200_000
+        self, base: str, *, api: JsonApiClient, flavour: Flavour, spaces: Sequence[str] = (), max_pages: int = 200_000
     ) -> None:
         """`base` is where its pages begin, such as `https://company.atlassian.net/wiki`."""
         self._base = base.rstrip("/")
@@ -52,12 +52,12 @@ class Confluence:
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         try:
             pages = [page for space in await self._find_spaces() for page in await self._pages(space)]
-        except NotThere:
+        except ApiNotFound:
             raise SourceUnavailable("There is no Confluence at this address, or not for this token.") from None
         found = {page.uri: page for page in pages}
-        yield Total(len(found))
+        yield SourceTotal(len(found))
         for page in found.values():
-            yield Item(page.uri, page.version, partial(self._bring, page))
+            yield SourceItem(page.uri, page.version, partial(self._bring, page))
 
     async def close(self) -> None:
         await self._api.close()
@@ -74,7 +74,7 @@ class Confluence:
             raise SourceUnavailable(f"There is no space {', '.join(sorted(missing))}, or the token may not see it.")
         return [space for space in found if not self._spaces or space.key in self._spaces]
 
-    async def _pages(self, space: _Space) -> Sequence[_Page]:
+    async def _pages(self, space: _Space) -> Sequence[_ConfluencePage]:
         if self._flavour == "cloud":
             found = await self._all(f"/api/v2/spaces/{quote(space.id, safe='')}/pages", {"status": "current"})
         else:
@@ -82,12 +82,12 @@ class Confluence:
             found = await self._all("/rest/api/content", query)
         return [self._page(space, each) for each in found if each.get("status", "current") == "current" and _id(each)]
 
-    def _page(self, space: _Space, entry: Mapping[str, Any]) -> _Page:
+    def _page(self, space: _Space, entry: Mapping[str, Any]) -> _ConfluencePage:
         place = text(within(entry, "_links", "webui"))
         link = f"{self._base}{place}" if place.startswith("/") else None
         version = str(within(entry, "version", "number") or "")
         page_id = _id(entry)
-        return _Page(f"{space.key}/{page_id}", page_id, text(entry.get("title")), version, link)
+        return _ConfluencePage(f"{space.key}/{page_id}", page_id, text(entry.get("title")), version, link)
 
     async def _all(self, path: str, query: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
         """Every entry of a list that comes in parts."""
@@ -114,7 +114,7 @@ class Confluence:
             raise SourceUnavailable("Confluence does not say where its list goes on.")
         return {"cursor": place}
 
-    async def _bring(self, page: _Page) -> Brought:
+    async def _bring(self, page: _ConfluencePage) -> RawDocument:
         place = quote(page.id, safe="")
         url = (
             f"{self._base}/api/v2/pages/{place}?body-format=storage"
@@ -123,13 +123,15 @@ class Confluence:
         )
         try:
             answer = await self._api.get(url)
-        except NotThere:
+        except ApiNotFound:
             raise Unreadable("It is no longer there.") from None
         if answer.get("status", "current") != "current":
             raise Unreadable("It was archived or deleted.")
         html = as_html(text(within(answer, "body", "storage", "value")))
         title = text(answer.get("title")) or page.title
-        return Brought(page.uri, html.encode(), media_type="text/html", charset="utf-8", title=title, link=page.link)
+        return RawDocument(
+            page.uri, html.encode(), media_type="text/html", charset="utf-8", title=title, link=page.link
+        )
 
 
 def _id(entry: Mapping[str, Any]) -> str:

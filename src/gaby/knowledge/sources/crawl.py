@@ -6,36 +6,36 @@ from functools import partial
 from pathlib import Path
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.fetching import REDIRECTS, Asked, Reply, Web
+from gaby.knowledge.sources.crawl_session import CrawlLimits, CrawlSession, RequestPacer
 from gaby.knowledge.sources.limits import Wanted
-from gaby.knowledge.sources.memory import SiteMemory
-from gaby.knowledge.sources.robots import Robots, read_robots
+from gaby.knowledge.sources.link_cache import LinkCache
+from gaby.knowledge.sources.robots import RobotsRules, read_robots
 from gaby.knowledge.sources.source import BadSource, Listed, SourceUnavailable
-from gaby.knowledge.sources.urls import Site, origin_of
-from gaby.knowledge.sources.walk import Bounds, Polite, Walk
+from gaby.knowledge.sources.urls import SiteScope, origin_of
+from gaby.knowledge.sources.web_client import REDIRECTS, WebClient, WebRequest, WebResponse
 
 _LONGEST_DELAY = 10.0
 _ROBOTS_READ = 500_000
 
 
-class Website:
+class WebsiteSource:
     def __init__(
         self,
         start: str,
         *,
-        web: Web,
+        web: WebClient,
         wanted: Wanted,
         cache: Path,
-        bounds: Bounds | None = None,
+        bounds: CrawlLimits | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`start` in its one spelling."""
         self._start = start
         self._web = web
         self._wanted = wanted
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or CrawlLimits()
         self._sleep = sleep
-        self._memory = SiteMemory(cache, start)
+        self._memory = LinkCache(cache, start)
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         await self._memory.load()
@@ -45,7 +45,9 @@ class Website:
         except (BadSource, Unreadable) as error:
             raise SourceUnavailable(error.message) from error
         pause = max(self._bounds.pause, min(robots.delay or 0.0, _LONGEST_DELAY))
-        walk = Walk(site, robots, Polite(self._web, self._sleep, pause), self._memory, known, self._bounds)
+        walk = CrawlSession(
+            site, robots, RequestPacer(self._web, self._sleep, pause), self._memory, known, self._bounds
+        )
         if cursor is None or not walk.frontier.resume(cursor):
             await walk.begin()
         async for listed in walk.pages(self._wanted):
@@ -55,32 +57,34 @@ class Website:
     async def close(self) -> None:
         await self._web.close()
 
-    async def _arrive(self) -> Site:
+    async def _arrive(self) -> SiteScope:
         """The start page must be there; it may lead to https, to `www.`, or further down, and nowhere else."""
-        meant = Site.around(self._start)
-        reply = await self._web.get(Asked(self._start, wanted=_nothing, follows=partial(_is_same_host, meant.origin)))
+        meant = SiteScope.around(self._start)
+        reply = await self._web.get(
+            WebRequest(self._start, wanted=_nothing, follows=partial(_is_same_host, meant.origin))
+        )
         if reply.status in REDIRECTS:
             raise SourceUnavailable("The start page leads to another website. If that is meant, give its address.")
         if reply.status != 200:
             raise SourceUnavailable(f"The start page answers with status {reply.status}.")
-        site = Site(reply.url, origin_of(reply.url), meant.prefix)
+        site = SiteScope(reply.url, origin_of(reply.url), meant.prefix)
         if not site.contains(reply.url):
             raise SourceUnavailable(f"The start page leads to {reply.url}, which is not below it. Give that address.")
         return site
 
-    async def _robots(self, site: Site) -> Robots:
-        reply = await self._web.get(Asked(f"{site.origin}/robots.txt"))
+    async def _robots(self, site: SiteScope) -> RobotsRules:
+        reply = await self._web.get(WebRequest(f"{site.origin}/robots.txt"))
         if reply.body is not None:
             robots = read_robots(reply.body[:_ROBOTS_READ].decode("utf-8", "replace"))
             if not robots.allows(site.start[len(site.origin) :]):
                 raise SourceUnavailable("The website's robots.txt does not allow its start page to be read.")
             return robots
         if 400 <= reply.status < 500 and reply.status != 429:
-            return Robots()
+            return RobotsRules()
         raise SourceUnavailable(f"The website's robots.txt answers with status {reply.status}, so nothing is read now.")
 
 
-def _nothing(_: Reply) -> bool:
+def _nothing(_: WebResponse) -> bool:
     return False
 
 

@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
-from gaby.knowledge.documents import Brought, Unreadable
+from gaby.knowledge.documents import RawDocument, Unreadable
+from gaby.knowledge.sources.folder_walker import FolderWalker, FoundFile, fingerprint, open_beneath
 from gaby.knowledge.sources.globs import chooses
 from gaby.knowledge.sources.limits import PathFilter, Wanted, as_size
 from gaby.knowledge.sources.skipped_files import SkippedFiles
-from gaby.knowledge.sources.source import Failed, Item, Listed, Skipped, SourceUnavailable, Total
-from gaby.knowledge.sources.tree import FoundFile, Tree, fingerprint, open_beneath
+from gaby.knowledge.sources.source import FailedItem, Listed, SkippedItems, SourceItem, SourceTotal, SourceUnavailable
 
 
-class Directory:
+class DirectorySource:
     """A file that changes between listing and reading is read as it is then; the next listing shows the change."""
 
     def __init__(
@@ -36,32 +36,32 @@ class Directory:
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         root, found, skipped = await asyncio.to_thread(self._walk)
-        yield Total(len(found))
+        yield SourceTotal(len(found))
         yield skipped
         for each in found:
-            yield each if isinstance(each, Failed) else self._item(root, each)
+            yield each if isinstance(each, FailedItem) else self._item(root, each)
 
     async def close(self) -> None:
         pass
 
-    def _walk(self) -> tuple[str, Sequence[FoundFile | Failed], Skipped]:
+    def _walk(self) -> tuple[str, Sequence[FoundFile | FailedItem], SkippedItems]:
         root, skipped = os.path.realpath(self._root), SkippedFiles()
 
         def unwanted(uri: str) -> None:
             if self._paths.skips(uri):
                 skipped.add(uri)
 
-        found = Tree(root, self._paths.reads, self._max_files, unwanted).walk()
+        found = FolderWalker(root, self._paths.reads, self._max_files, unwanted).walk()
         return root, found, skipped.summary()
 
-    def _item(self, root: str, found: FoundFile) -> Item | Failed:
+    def _item(self, root: str, found: FoundFile) -> SourceItem | FailedItem:
         if found.size > self._max_bytes:
-            return Failed(found.uri, too_large(found.size, self._max_bytes))
+            return FailedItem(found.uri, too_large(found.size, self._max_bytes))
         reading = partial(_read, root, found.real, found.uri, f"{root.rstrip('/')}/{found.uri}", self._max_bytes)
-        return Item(found.uri, found.fingerprint, partial(asyncio.to_thread, reading), read=reading)
+        return SourceItem(found.uri, found.fingerprint, partial(asyncio.to_thread, reading), read=reading)
 
 
-class OneFile:
+class FileSource:
     """A single file, listed by its name."""
 
     def __init__(self, path: Path, *, max_bytes: int = 20_000_000) -> None:
@@ -76,19 +76,19 @@ class OneFile:
         except FileNotFoundError:
             # The folder tells a deleted file from a disk that is not there.
             if await asyncio.to_thread(real.parent.is_dir):
-                yield Total(0)
+                yield SourceTotal(0)
                 return
             raise SourceUnavailable(f"There is no folder {real.parent} at the moment. Is its disk there?") from None
         except OSError as error:
             raise SourceUnavailable(f"{self._path} cannot be read: {error.strerror}.") from error
-        yield Total(1)
+        yield SourceTotal(1)
         if not stat.S_ISREG(status.st_mode):
-            yield Failed(name, "It is no ordinary file.")
+            yield FailedItem(name, "It is no ordinary file.")
         elif status.st_size > self._max_bytes:
-            yield Failed(name, too_large(status.st_size, self._max_bytes))
+            yield FailedItem(name, too_large(status.st_size, self._max_bytes))
         else:
             reading = partial(_read, str(real.parent), real.name, name, str(self._path.absolute()), self._max_bytes)
-            yield Item(name, fingerprint(status), partial(asyncio.to_thread, reading), read=reading)
+            yield SourceItem(name, fingerprint(status), partial(asyncio.to_thread, reading), read=reading)
 
     async def close(self) -> None:
         pass
@@ -100,7 +100,7 @@ def too_large(size: int, most: int) -> str:
     )
 
 
-def _read(root: str, real: str, uri: str, shown: str, most: int) -> Brought:
+def _read(root: str, real: str, uri: str, shown: str, most: int) -> RawDocument:
     try:
         descriptor = open_beneath(root, real)
     except FileNotFoundError:
@@ -122,7 +122,7 @@ def _read(root: str, real: str, uri: str, shown: str, most: int) -> Brought:
         os.close(descriptor)
     if len(data) > most:
         raise Unreadable(too_large(len(data), most))
-    return Brought(uri, data, link=f"file://{quote_from_bytes(os.fsencode(shown))}")
+    return RawDocument(uri, data, link=f"file://{quote_from_bytes(os.fsencode(shown))}")
 
 
 def _content(descriptor: int, expected: int, most: int) -> bytes:

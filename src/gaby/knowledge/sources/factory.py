@@ -5,18 +5,18 @@ from pathlib import Path
 
 from gaby.kernel.suggestions import unknown_name
 from gaby.knowledge.new_source import DESK
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.directory import Directory, OneFile
-from gaby.knowledge.sources.git import Repository
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.directory import DirectorySource, FileSource
+from gaby.knowledge.sources.generated_documents import GeneratedSource
+from gaby.knowledge.sources.git import GitSource
 from gaby.knowledge.sources.git_address import check_ref, git_address
 from gaby.knowledge.sources.globs import check_glob, chooses
-from gaby.knowledge.sources.guard import Guard
-from gaby.knowledge.sources.hosted import confluence, notion, page, site
+from gaby.knowledge.sources.guard import AddressGuard
+from gaby.knowledge.sources.hosted_sources import confluence, notion, page, site
 from gaby.knowledge.sources.limits import PathFilter
-from gaby.knowledge.sources.made import Made
-from gaby.knowledge.sources.options import Options, Plan, no_secret, usable_secret
-from gaby.knowledge.sources.source import BadSource, Source
-from gaby.knowledge.sources.tickets import DeskTickets, ExportedTickets
+from gaby.knowledge.sources.options import Plan, SourceOptions, no_secret, usable_secret
+from gaby.knowledge.sources.source import BadSource, DocumentSource
+from gaby.knowledge.sources.tickets import DeskTicketSource, TicketExportSource
 
 
 def check(config: SourceConfig) -> None:
@@ -24,7 +24,7 @@ def check(config: SourceConfig) -> None:
     _plan(config)
 
 
-def make_source(config: SourceConfig, ground: SourceGround) -> Source:
+def make_source(config: SourceConfig, ground: SourceDependencies) -> DocumentSource:
     return _plan(config)(ground)
 
 
@@ -36,13 +36,13 @@ def _plan(config: SourceConfig) -> Plan:
 
 
 def _folder(config: SourceConfig) -> Plan:
-    options = Options(config.options, ("include", "exclude"))
+    options = SourceOptions(config.options, ("include", "exclude"))
     no_secret(config)
     path = _path(config.location)
     include, exclude = _globs(options, "include"), _globs(options, "exclude")
 
-    def make(ground: SourceGround) -> Source:
-        return Directory(
+    def make(ground: SourceDependencies) -> DocumentSource:
+        return DirectorySource(
             _allowed(path, ground),
             wanted=ground.wanted,
             include=include,
@@ -55,14 +55,14 @@ def _folder(config: SourceConfig) -> Plan:
 
 
 def _file(config: SourceConfig) -> Plan:
-    Options(config.options, ())
+    SourceOptions(config.options, ())
     no_secret(config)
     path = _path(config.location)
-    return lambda ground: OneFile(_allowed(path, ground), max_bytes=ground.limits.document_bytes)
+    return lambda ground: FileSource(_allowed(path, ground), max_bytes=ground.limits.document_bytes)
 
 
 def _git(config: SourceConfig) -> Plan:
-    options = Options(config.options, ("ref", "include", "exclude"))
+    options = SourceOptions(config.options, ("ref", "include", "exclude"))
     address = git_address(config.location)
     ref = check_ref(options.text("ref"))
     chosen = chooses(_globs(options, "include"), _globs(options, "exclude"))
@@ -70,12 +70,12 @@ def _git(config: SourceConfig) -> Plan:
         no_secret(config, "For ssh the key of the account that Gaby runs under is used.")
     secret = usable_secret(config) if config.secret else None
 
-    def make(ground: SourceGround) -> Source:
+    def make(ground: SourceDependencies) -> DocumentSource:
         if address.transport == "file":
             _allowed(Path(address.url), ground)
-        return Repository(
+        return GitSource(
             address,
-            guard=Guard(ground.allowed_networks, ground.resolve),
+            guard=AddressGuard(ground.allowed_networks, ground.resolve),
             cache=ground.cache,
             paths=PathFilter(chosen, ground.wanted),
             ref=ref,
@@ -88,31 +88,31 @@ def _git(config: SourceConfig) -> Plan:
 
 
 def _tickets(config: SourceConfig) -> Plan:
-    options = Options(config.options, ("statuses",))
+    options = SourceOptions(config.options, ("statuses",))
     no_secret(config)
     statuses = options.names("statuses")
     path = None if config.location == DESK else _path(config.location)
     if path is not None and path.suffix.lower() not in {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}:
         raise BadSource("Give an export that ends with `.jsonl` or `.csv`, or `desk` for the tickets of the desk.")
 
-    def make(ground: SourceGround) -> Source:
+    def make(ground: SourceDependencies) -> DocumentSource:
         if path is not None:
-            return ExportedTickets(_allowed(path, ground), statuses=statuses, max_bytes=ground.limits.export_bytes)
+            return TicketExportSource(_allowed(path, ground), statuses=statuses, max_bytes=ground.limits.export_bytes)
         if ground.archive is None:
             raise BadSource("No desk is connected. Connect one, or give the path of an export.")
-        return DeskTickets(ground.archive)
+        return DeskTicketSource(ground.archive)
 
     return make
 
 
 def _learned(config: SourceConfig) -> Plan:
-    Options(config.options, ())
+    SourceOptions(config.options, ())
     no_secret(config)
 
-    def make(ground: SourceGround) -> Source:
+    def make(ground: SourceDependencies) -> DocumentSource:
         if ground.learned is None:
             raise BadSource("What was learned is no source that can be added; it is there by itself.")
-        return Made(ground.learned)
+        return GeneratedSource(ground.learned)
 
     return make
 
@@ -123,7 +123,7 @@ def _path(location: str) -> Path:
     return Path(location)
 
 
-def _allowed(path: Path, ground: SourceGround) -> Path:
+def _allowed(path: Path, ground: SourceDependencies) -> Path:
     real = path.resolve()
     allowed = ground.allowed_folders
     if allowed is not None and not any(real.is_relative_to(folder.resolve()) for folder in allowed):
@@ -131,7 +131,7 @@ def _allowed(path: Path, ground: SourceGround) -> Path:
     return path
 
 
-def _globs(options: Options, name: str) -> tuple[str, ...]:
+def _globs(options: SourceOptions, name: str) -> tuple[str, ...]:
     return tuple(check_glob(glob) for glob in options.names(name))
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from gaby.knowledge.sources.urls import Site
+from gaby.knowledge.sources.urls import SiteScope
 
 _MOST_QUERIES = 30
 """Of one path: a calendar has a page for every month there ever was."""
@@ -19,17 +19,17 @@ _DIGEST = 8
 
 
 @dataclass(frozen=True)
-class Step:
+class FrontierEntry:
     url: str
     depth: int
 
 
 class Frontier:
-    def __init__(self, site: Site, *, max_pages: int, max_depth: int) -> None:
+    def __init__(self, site: SiteScope, *, max_pages: int, max_depth: int) -> None:
         self._site = site
         self._max_pages = max_pages
         self._max_depth = max_depth
-        self._queue: deque[Step] = deque()
+        self._queue: deque[FrontierEntry] = deque()
         self._seen: dict[str, None] = {}
         self._queries: Counter[str] = Counter()
         self.visited = 0
@@ -49,7 +49,7 @@ class Frontier:
             if self._queries[path] > _MOST_QUERIES:
                 return
         if self.claim(url):
-            self._queue.append(Step(url, depth))
+            self._queue.append(FrontierEntry(url, depth))
 
     def claim(self, url: str) -> bool:
         """Whether nobody was there or is on the way there."""
@@ -63,7 +63,7 @@ class Frontier:
         """Whether a page that was redirected is at a place of its own."""
         return _key(asked) == _key(found) or self.claim(found)
 
-    def next(self) -> Step | None:
+    def next(self) -> FrontierEntry | None:
         if not self._queue:
             return None
         if self.visited >= self._max_pages:
@@ -88,7 +88,7 @@ class Frontier:
             if state["origin"] != self._site.origin:
                 return False
             seen = str(state["seen"])
-            steps = [Step(f"{self._site.origin}{path}", int(depth)) for path, depth in state["queue"]]
+            steps = [FrontierEntry(f"{self._site.origin}{path}", int(depth)) for path, depth in state["queue"]]
             visited = int(state["visited"])
         except (ValueError, KeyError, TypeError):
             return False

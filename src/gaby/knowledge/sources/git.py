@@ -9,16 +9,24 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from gaby.knowledge.documents import Brought
+from gaby.knowledge.documents import RawDocument
 from gaby.knowledge.sources.directory import too_large
+from gaby.knowledge.sources.folder_walker import JUNK, printable_path
 from gaby.knowledge.sources.git_address import GitAddress, is_commit
-from gaby.knowledge.sources.git_blobs import Blobs
-from gaby.knowledge.sources.git_process import Git, GitFailed, environment
-from gaby.knowledge.sources.guard import Guard
+from gaby.knowledge.sources.git_blobs import GitBlobReader
+from gaby.knowledge.sources.git_process import GitFailed, GitProcess, environment
+from gaby.knowledge.sources.guard import AddressGuard
 from gaby.knowledge.sources.limits import PathFilter
 from gaby.knowledge.sources.skipped_files import SkippedFiles
-from gaby.knowledge.sources.source import BadSource, Failed, Item, Listed, Skipped, SourceUnavailable, Total
-from gaby.knowledge.sources.tree import JUNK, printable_path
+from gaby.knowledge.sources.source import (
+    BadSource,
+    FailedItem,
+    Listed,
+    SkippedItems,
+    SourceItem,
+    SourceTotal,
+    SourceUnavailable,
+)
 
 _HEAD = "refs/gaby/head"
 _LINK, _SUBMODULE = "120000", "160000"
@@ -31,19 +39,19 @@ _NEEDED = (2, 37)
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _TreeEntry:
     mode: str
     blob: str
     size: int
     path: str
 
 
-class Repository:
+class GitSource:
     def __init__(
         self,
         address: GitAddress,
         *,
-        guard: Guard,
+        guard: AddressGuard,
         cache: Path,
         paths: PathFilter,
         ref: str = "",
@@ -60,7 +68,7 @@ class Repository:
         self._secret = secret
         self._max_bytes = max_bytes
         self._seconds = seconds
-        self._blobs: Blobs | None = None
+        self._blobs: GitBlobReader | None = None
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         await self.close()
@@ -72,10 +80,10 @@ class Repository:
             raise SourceUnavailable(f"The repository cannot be fetched. Git says: {error}") from None
         except BadSource as error:
             raise SourceUnavailable(error.message) from error
-        self._blobs = Blobs(git, self._max_bytes)
+        self._blobs = GitBlobReader(git, self._max_bytes)
         visible = [entry for entry in _entries(listing) if not _is_hidden(entry.path)]
         entries = [entry for entry in visible if entry.mode == _SUBMODULE or self._paths.reads(entry.path)]
-        yield Total(len(entries))
+        yield SourceTotal(len(entries))
         yield self._skipped(visible)
         for entry in entries:
             yield self._listed(entry, commit, self._blobs)
@@ -85,36 +93,36 @@ class Repository:
             await self._blobs.close()
             self._blobs = None
 
-    def _skipped(self, entries: Sequence[_Entry]) -> Skipped:
+    def _skipped(self, entries: Sequence[_TreeEntry]) -> SkippedItems:
         skipped = SkippedFiles()
         for entry in entries:
             if entry.mode not in _SKIPPED and self._paths.skips(entry.path):
                 skipped.add(printable_path(entry.path))
         return skipped.summary()
 
-    def _listed(self, entry: _Entry, commit: str, blobs: Blobs) -> Item | Failed:
+    def _listed(self, entry: _TreeEntry, commit: str, blobs: GitBlobReader) -> SourceItem | FailedItem:
         if entry.mode in _SKIPPED:
-            return Failed(entry.path, _SKIPPED[entry.mode])
+            return FailedItem(entry.path, _SKIPPED[entry.mode])
         if entry.size > self._max_bytes:
-            return Failed(entry.path, too_large(entry.size, self._max_bytes))
+            return FailedItem(entry.path, too_large(entry.size, self._max_bytes))
         if not entry.path.isprintable():
-            return Failed(printable_path(entry.path), "Its name cannot be shown.")
+            return FailedItem(printable_path(entry.path), "Its name cannot be shown.")
         link = self._address.link(commit, entry.path)
-        return Item(entry.path, entry.blob, partial(_bring, blobs, entry, link))
+        return SourceItem(entry.path, entry.blob, partial(_bring, blobs, entry, link))
 
-    async def _git(self) -> Git:
+    async def _git(self) -> GitProcess:
         pinned = None
         if self._address.transport != "file":
             pinned = (await self._guard.resolve_async(self._address.host, self._address.port))[0]
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
         made = environment(self._address, self._folder, pinned, self._secret)
-        git = Git(self._folder / "repository.git", made, seconds=self._seconds, secret=self._secret)
+        git = GitProcess(self._folder / "repository.git", made, seconds=self._seconds, secret=self._secret)
         version = re.search(rb"(\d+)\.(\d+)", await git.run("version"))
         if version is None or (int(version[1]), int(version[2])) < _NEEDED:
             raise SourceUnavailable("The program `git` is too old. Install version 2.37 or newer.")
         return git
 
-    async def _updated(self, git: Git) -> str:
+    async def _updated(self, git: GitProcess) -> str:
         """The commit that is meant, when all of it is there."""
         name, commit = await self._meant(git)
         if await self._has(git, commit):
@@ -126,7 +134,7 @@ class Repository:
             await asyncio.to_thread(shutil.rmtree, git.repository, ignore_errors=True)
             return await self._fetched(git, name)
 
-    async def _meant(self, git: Git) -> tuple[str, str]:
+    async def _meant(self, git: GitProcess) -> tuple[str, str]:
         """What to fetch, and the commit that it is."""
         if is_commit(self._ref) and await self._has(git, self._ref):
             return self._ref, self._ref
@@ -143,7 +151,7 @@ class Repository:
         what = f"no branch or tag `{self._ref}`" if self._ref else "no commit yet"
         raise SourceUnavailable(f"The repository has {what}.")
 
-    async def _has(self, git: Git, commit: str) -> bool:
+    async def _has(self, git: GitProcess, commit: str) -> bool:
         """Whether the last fetch brought it, to its end."""
         if not await asyncio.to_thread(git.repository.is_dir):
             return False
@@ -153,7 +161,7 @@ class Repository:
             return False
         return head.decode().strip() == commit
 
-    async def _fetched(self, git: Git, name: str) -> str:
+    async def _fetched(self, git: GitProcess, name: str) -> str:
         if not await asyncio.to_thread(git.repository.is_dir):
             await git.run("init", "--bare", "--quiet", "--template=")
         wanted = f"+{name}:{_HEAD}"
@@ -167,15 +175,15 @@ def _is_hidden(path: str) -> bool:
     return any(part.startswith(".") or part in JUNK for part in path.split("/"))
 
 
-async def _bring(blobs: Blobs, entry: _Entry, link: str | None) -> Brought:
-    return Brought(entry.path, await blobs.read(entry.blob), link=link)
+async def _bring(blobs: GitBlobReader, entry: _TreeEntry, link: str | None) -> RawDocument:
+    return RawDocument(entry.path, await blobs.read(entry.blob), link=link)
 
 
-def _entries(listing: bytes) -> list[_Entry]:
+def _entries(listing: bytes) -> list[_TreeEntry]:
     """`MODE TYPE ID SIZE<tab>PATH`, each ended by a NUL."""
-    found: list[_Entry] = []
+    found: list[_TreeEntry] = []
     for record in filter(None, listing.split(b"\0")):
         about, _, path = record.partition(b"\t")
         mode, _, blob, size = about.decode().split()
-        found.append(_Entry(mode, blob, int(size) if size.isdigit() else 0, path.decode("utf-8", "replace")))
+        found.append(_TreeEntry(mode, blob, int(size) if size.isdigit() else 0, path.decode("utf-8", "replace")))
     return found

@@ -3,15 +3,15 @@
 import asyncio
 
 from gaby.knowledge.documents import Unreadable
-from gaby.knowledge.sources.git_process import Git, end, piped
+from gaby.knowledge.sources.git_process import GitProcess, end, piped
 from gaby.knowledge.sources.source import SourceUnavailable
 
 _SECONDS = 60.0
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/v1"
 
 
-class Blobs:
-    def __init__(self, git: Git, max_bytes: int) -> None:
+class GitBlobReader:
+    def __init__(self, git: GitProcess, max_bytes: int) -> None:
         self._git = git
         self._max_bytes = max_bytes
         self._process: asyncio.subprocess.Process | None = None

@@ -46,7 +46,7 @@ class GitFailed(Exception):
     """Its message is what git said, without secrets."""
 
 
-class Git:
+class GitProcess:
     def __init__(self, repository: Path, environment: Mapping[str, str], *, seconds: float, secret: str | None) -> None:
         self.repository = repository
         self.environment = environment

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address, ip_network
 
 from gaby.knowledge.sources.source import BadSource, SourceUnavailable
-from gaby_connectors.sdk.outside_addresses import Address, is_public, log_refused
+from gaby_connectors.sdk.address_guard import Address, is_public, log_refused
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
@@ -23,7 +23,7 @@ async def system_resolve(host: str, port: int) -> Sequence[Address]:
     return list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in found))
 
 
-class Guard:
+class AddressGuard:
     everything = False
 
     def __init__(self, allowed: Sequence[str] = (), resolve: Resolve = system_resolve) -> None:

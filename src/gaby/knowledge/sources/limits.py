@@ -8,7 +8,7 @@ Wanted = Callable[[str, str | None], bool]
 
 
 @dataclass(frozen=True)
-class Limits:
+class SourceLimits:
     document_bytes: int = 20_000_000
     files: int = 200_000
     export_bytes: int = 500_000_000

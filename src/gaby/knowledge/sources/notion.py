@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from gaby.knowledge.documents import Brought, Unreadable
-from gaby.knowledge.sources.api import Api, NotThere, entries, mapping, text
-from gaby.knowledge.sources.made import as_markdown
-from gaby.knowledge.sources.notion_blocks import Block, as_markdown_text, rich
-from gaby.knowledge.sources.source import Item, Listed, SourceUnavailable, Total
+from gaby.knowledge.documents import RawDocument, Unreadable
+from gaby.knowledge.sources.api import ApiNotFound, JsonApiClient, entries, mapping, text
+from gaby.knowledge.sources.generated_documents import as_markdown
+from gaby.knowledge.sources.notion_blocks import NotionBlock, as_markdown_text, rich
+from gaby.knowledge.sources.source import Listed, SourceItem, SourceTotal, SourceUnavailable
 
 HEADERS = {"Notion-Version": "2022-06-28"}
 _AT_ONCE = 100
@@ -21,18 +21,18 @@ _SETTLED = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
-class _Page:
+class _NotionPage:
     id: str
     title: str
     properties: str
     link: str | None
 
 
-class Notion:
+class NotionSource:
     def __init__(
         self,
         *,
-        api: Api,
+        api: JsonApiClient,
         base: str = "https://api.notion.com",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         max_pages: int = 50_000,
@@ -48,12 +48,14 @@ class Notion:
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         found = await self._search()
-        yield Total(len(found))
+        yield SourceTotal(len(found))
         for page_id, entry in found.items():
             properties = entry.get("properties")
             link = text(entry.get("url"))
-            page = _Page(page_id, _title(properties), _facts(properties), link if link.startswith("https://") else None)
-            yield Item(page_id.replace("-", ""), self._fingerprint(entry), partial(self._bring, page))
+            page = _NotionPage(
+                page_id, _title(properties), _facts(properties), link if link.startswith("https://") else None
+            )
+            yield SourceItem(page_id.replace("-", ""), self._fingerprint(entry), partial(self._bring, page))
 
     async def close(self) -> None:
         await self._api.close()
@@ -73,7 +75,7 @@ class Notion:
         while True:
             try:
                 answer = await self._api.post(f"{self._base}/v1/search", asked)
-            except NotThere:
+            except ApiNotFound:
                 raise SourceUnavailable("There is no Notion at this address.") from None
             for entry in entries(answer.get("results")):
                 gone = entry.get("archived") is True or entry.get("in_trash") is True
@@ -85,25 +87,25 @@ class Notion:
             if len(found) > self._max_pages:
                 raise SourceUnavailable(f"There are more than {self._max_pages} pages. Give the integration fewer.")
 
-    async def _bring(self, page: _Page) -> Brought:
+    async def _bring(self, page: _NotionPage) -> RawDocument:
         try:
-            blocks = await self._blocks(page.id, self._max_depth, _Budget(self._max_blocks))
-        except NotThere:
+            blocks = await self._blocks(page.id, self._max_depth, _RequestBudget(self._max_blocks))
+        except ApiNotFound:
             raise Unreadable("It is no longer there.") from None
         words = page.properties + as_markdown_text(blocks)
         return as_markdown(page.id.replace("-", ""), words, title=page.title, link=page.link)
 
-    async def _blocks(self, parent: str, depth: int, budget: "_Budget") -> Sequence[Block]:
+    async def _blocks(self, parent: str, depth: int, budget: "_RequestBudget") -> Sequence[NotionBlock]:
         """Deeper than the limit nothing is asked for."""
-        made: list[Block] = []
+        made: list[NotionBlock] = []
         for entry in await self._children(parent, budget):
             kind = text(entry.get("type"))
             enters = entry.get("has_children") is True and kind not in _NOT_ENTERED and depth > 1
             children = await self._blocks(text(entry.get("id")), depth - 1, budget) if enters else ()
-            made.append(Block(kind, mapping(entry.get(kind)), children))
+            made.append(NotionBlock(kind, mapping(entry.get(kind)), children))
         return made
 
-    async def _children(self, parent: str, budget: "_Budget") -> Sequence[Mapping[str, Any]]:
+    async def _children(self, parent: str, budget: "_RequestBudget") -> Sequence[Mapping[str, Any]]:
         found: list[dict[str, Any]] = []
         onward: dict[str, str] = {}
         while True:
@@ -117,7 +119,7 @@ class Notion:
             onward = {"start_cursor": _onward(answer, onward.get("start_cursor"))}
 
 
-class _Budget:
+class _RequestBudget:
     def __init__(self, blocks: int) -> None:
         self._blocks = blocks
         self._left = blocks

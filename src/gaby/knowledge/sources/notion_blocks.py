@@ -14,13 +14,13 @@ _LISTED = frozenset({"bulleted_list_item", "numbered_list_item", "to_do", "child
 
 
 @dataclass(frozen=True)
-class Block:
+class NotionBlock:
     kind: str
     data: Mapping[str, Any]
-    children: Sequence["Block"] = ()
+    children: Sequence["NotionBlock"] = ()
 
 
-def as_markdown_text(blocks: Sequence[Block]) -> str:
+def as_markdown_text(blocks: Sequence[NotionBlock]) -> str:
     return "\n".join(_lines(blocks)) + "\n"
 
 
@@ -37,7 +37,7 @@ def _words(part: Mapping[str, Any]) -> str:
     return f"[{words}]({address})" if address.startswith(("https://", "http://")) else words
 
 
-def _lines(blocks: Sequence[Block]) -> list[str]:
+def _lines(blocks: Sequence[NotionBlock]) -> list[str]:
     lines: list[str] = []
     before = ""
     for block in blocks:
@@ -52,7 +52,7 @@ def _lines(blocks: Sequence[Block]) -> list[str]:
     return lines
 
 
-def _block(block: Block) -> list[str]:
+def _block(block: NotionBlock) -> list[str]:
     words = rich(block.data.get("rich_text"))
     if block.kind in _HEADINGS:
         return [f"{_HEADINGS[block.kind]} {' '.join(words.split())}", *_below(block)]
@@ -66,48 +66,48 @@ def _block(block: Block) -> list[str]:
     return [*plain, *(_below(block) if plain else _lines(block.children))]
 
 
-def _below(block: Block) -> list[str]:
+def _below(block: NotionBlock) -> list[str]:
     inner = _lines(block.children)
     return ["", *inner] if inner else []
 
 
-def _entry(mark: str, words: str, block: Block) -> list[str]:
+def _entry(mark: str, words: str, block: NotionBlock) -> list[str]:
     indent = "   " if mark.startswith("1") else "  "
     first, *rest = words.split("\n")
     inner = [*rest, *_lines(block.children)]
     return [mark + first, *(f"{indent}{line}".rstrip() for line in inner)]
 
 
-def _to_do(block: Block) -> list[str]:
+def _to_do(block: NotionBlock) -> list[str]:
     return _entry("- [x] " if block.data.get("checked") is True else "- [ ] ", rich(block.data.get("rich_text")), block)
 
 
-def _toggle(block: Block) -> list[str]:
+def _toggle(block: NotionBlock) -> list[str]:
     return [f"**{rich(block.data.get('rich_text')).strip()}**", *_below(block)]
 
 
-def _child(block: Block) -> list[str]:
+def _child(block: NotionBlock) -> list[str]:
     return [f"- {text(block.data.get('title'))}"]
 
 
-def _address(block: Block) -> list[str]:
+def _address(block: NotionBlock) -> list[str]:
     return [text(block.data.get("url"))] if block.data.get("url") else []
 
 
-def _caption(block: Block) -> list[str]:
+def _caption(block: NotionBlock) -> list[str]:
     caption = rich(block.data.get("caption"))
     return [caption] if caption else []
 
 
-def _equation(block: Block) -> list[str]:
+def _equation(block: NotionBlock) -> list[str]:
     return [f"$${text(block.data.get('expression'))}$$"]
 
 
-def _divider(_: Block) -> list[str]:
+def _divider(_: NotionBlock) -> list[str]:
     return ["---"]
 
 
-def _code(block: Block) -> list[str]:
+def _code(block: NotionBlock) -> list[str]:
     words, language = rich(block.data.get("rich_text")), text(block.data.get("language"))
     longest = max((len(found) for found in re.findall(r"`+", words)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -115,7 +115,7 @@ def _code(block: Block) -> list[str]:
     return [f"{fence}{name}", *words.split("\n"), fence]
 
 
-def _table(block: Block) -> list[str]:
+def _table(block: NotionBlock) -> list[str]:
     rows = [_cells(row) for row in block.children if row.kind == "table_row"]
     if not rows:
         return []
@@ -124,11 +124,11 @@ def _table(block: Block) -> list[str]:
     return [lines[0], "|" + " --- |" * width, *lines[1:]]
 
 
-def _cells(row: Block) -> list[str]:
+def _cells(row: NotionBlock) -> list[str]:
     return [" ".join(rich(cell).split()).replace("|", "\\|") for cell in items(row.data.get("cells"))]
 
 
-_MADE: Mapping[str, Callable[[Block], list[str]]] = {
+_MADE: Mapping[str, Callable[[NotionBlock], list[str]]] = {
     "to_do": _to_do,
     "toggle": _toggle,
     "code": _code,

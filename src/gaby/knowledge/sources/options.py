@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from gaby.knowledge.sources.config import SourceConfig, SourceGround
-from gaby.knowledge.sources.source import BadSource, Source
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.source import BadSource, DocumentSource
 
-Plan = Callable[[SourceGround], Source]
+Plan = Callable[[SourceDependencies], DocumentSource]
 """How to make a source, once everything that was said of it has been found right."""
 
 
-class Options:
+class SourceOptions:
     def __init__(self, options: Mapping[str, str], allowed: Iterable[str]) -> None:
         self._options = options
         names = sorted(allowed)

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass
 
-from gaby.knowledge.reading.html_tokens import attributes, tokens
+from gaby.knowledge.parsers.html_tokens import attributes, tokens
 from gaby.knowledge.sources.urls import canonical
 
 _MOST_LINKS = 2000
 
 
 @dataclass(frozen=True)
-class Look:
+class PageLinks:
     links: tuple[str, ...]
     """In their one spelling, each once. None of them when the page asks not to be followed."""
     index: bool
     """Whether it may be kept."""
 
 
-def look(html: bytes, url: str, charset: str | None, robots_header: str = "") -> Look:
+def look(html: bytes, url: str, charset: str | None, robots_header: str = "") -> PageLinks:
     orders = _words(robots_header)
     base: str | None = None
     written: dict[str, None] = {}
@@ -33,7 +33,7 @@ def look(html: bytes, url: str, charset: str | None, robots_header: str = "") ->
                 written[said["href"]] = None
     follows = orders.isdisjoint({"nofollow", "none"})
     found = (canonical(href, base or url) for href in written) if follows else ()
-    return Look(tuple(dict.fromkeys(filter(None, found))), orders.isdisjoint({"noindex", "none"}))
+    return PageLinks(tuple(dict.fromkeys(filter(None, found))), orders.isdisjoint({"noindex", "none"}))
 
 
 def _words(text: str) -> set[str]:

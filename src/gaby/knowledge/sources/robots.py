@@ -8,7 +8,7 @@ _MOST_RULES = 1000
 
 
 @dataclass(frozen=True)
-class Robots:
+class RobotsRules:
     rules: tuple[tuple[str, bool], ...] = ()
     """Patterns of paths, and whether they are allowed."""
     delay: float | None = None
@@ -29,12 +29,12 @@ class _Group:
     """Whether rules have begun, after which another agent begins another group."""
 
 
-def read_robots(text: str, agent: str = "gaby") -> Robots:
+def read_robots(text: str, agent: str = "gaby") -> RobotsRules:
     groups, sitemaps = _groups(text)
     mine = [group for group in groups if agent in group.agents] or [group for group in groups if "*" in group.agents]
     rules = [rule for group in mine for rule in group.rules][:_MOST_RULES]
     delays = [group.delay for group in mine if group.delay is not None]
-    return Robots(tuple(rules), max(delays, default=None), tuple(sitemaps))
+    return RobotsRules(tuple(rules), max(delays, default=None), tuple(sitemaps))
 
 
 def _groups(text: str) -> tuple[list[_Group], list[str]]:

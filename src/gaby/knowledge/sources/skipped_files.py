@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from gaby.knowledge.reading.kinds import unread_kind
-from gaby.knowledge.sources.source import Skipped
+from gaby.knowledge.parsers.kinds import unread_kind
+from gaby.knowledge.sources.source import SkippedItems
 
 _MOST_FILES = 20
 _MOST_KINDS = 20
@@ -20,5 +20,5 @@ class SkippedFiles:
         if len(self._files) < _MOST_FILES:
             self._files.append(path[:_LONGEST])
 
-    def summary(self) -> Skipped:
-        return Skipped(self._kinds.total(), dict(self._kinds.most_common(_MOST_KINDS)), sorted(self._files))
+    def summary(self) -> SkippedItems:
+        return SkippedItems(self._kinds.total(), dict(self._kinds.most_common(_MOST_KINDS)), sorted(self._files))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gaby.kernel.errors import GabyError, Invalid
-from gaby.knowledge.documents import Brought
+from gaby.knowledge.documents import RawDocument
 
 
 class SourceUnavailable(GabyError):
@@ -19,23 +19,23 @@ class BadSource(Invalid):
 
 
 @dataclass(frozen=True)
-class Item:
+class SourceItem:
     """A document that is there. It is fetched only when its fingerprint is another than last time."""
 
     uri: str
     fingerprint: str
     """Cheap to get, and different whenever the content may be."""
-    fetch: Callable[[], Awaitable[Brought]]
+    fetch: Callable[[], Awaitable[RawDocument]]
     """Raises `Unreadable` with the reason, or `SourceUnavailable` when only this moment is bad."""
     cursor: str | None = None
     """Where a sync that is interrupted after this document goes on. None begins anew, where listing is cheap."""
-    read: Callable[[], Brought] | None = None
+    read: Callable[[], RawDocument] | None = None
     """The same as `fetch` for what is on this machine. It blocks, for whoever is in a thread already: handing over each
     of many short files to one costs more than reading them."""
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedItem:
     """A document that is there and cannot be had."""
 
     uri: str
@@ -46,14 +46,14 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Total:
+class SourceTotal:
     """How many documents there will be, as soon as that is known, for the progress bar. May be said again."""
 
     documents: int
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedItems:
     """Files that are there and of kinds that are not read. Hidden ones, and those that an operator left out, do not
     count."""
 
@@ -64,10 +64,10 @@ class Skipped:
     """Some of them."""
 
 
-Listed = Item | Failed | Total | Skipped
+Listed = SourceItem | FailedItem | SourceTotal | SkippedItems
 
 
-class Source(Protocol):
+class DocumentSource(Protocol):
     def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         """Every document once. `known` has the fingerprint of each that is indexed.
 

@@ -26,7 +26,7 @@ _SAID_OF_MESSAGES = ("body", "text", "content", "message", "plain_body")
 
 
 @dataclass(frozen=True)
-class Ticket:
+class ExportedTicket:
     """A ticket that was resolved, as a desk keeps it."""
 
     id: str
@@ -39,7 +39,7 @@ class Ticket:
 
 
 @dataclass(frozen=True)
-class Broken:
+class UnreadableTicket:
     """A part of the export that cannot be understood."""
 
     uri: str
@@ -47,23 +47,23 @@ class Broken:
 
 
 @dataclass
-class Last:
+class LastRows:
     """At which row each ticket is there for the last time."""
 
     rows: dict[str, int] = field(default_factory=dict[str, int])
     resolved: set[str] = field(default_factory=set[str])
 
 
-class Export:
+class TicketExport:
     def __init__(self, path: Path, statuses: frozenset[str]) -> None:
         self._path = path
         self._resolved = _RESOLVED | statuses
 
-    def count(self) -> Last:
-        last = Last()
+    def count(self) -> LastRows:
+        last = LastRows()
         for number, row in enumerate(self._rows()):
-            name = "" if isinstance(row, Broken) else _text(row.get("id"))
-            if isinstance(row, Broken) or not name:
+            name = "" if isinstance(row, UnreadableTicket) else _text(row.get("id"))
+            if isinstance(row, UnreadableTicket) or not name:
                 continue
             last.rows[name] = number
             last.resolved.discard(name)
@@ -71,15 +71,15 @@ class Export:
                 last.resolved.add(name)
         return last
 
-    def last_rows(self, last: Last) -> Iterator[Ticket | Broken]:
+    def last_rows(self, last: LastRows) -> Iterator[ExportedTicket | UnreadableTicket]:
         """Of each ticket that is resolved, with what solved it. Others are left out."""
         for number, row in enumerate(self._rows()):
-            if isinstance(row, Broken):
+            if isinstance(row, UnreadableTicket):
                 yield row
             elif last.rows.get(_text(row.get("id"))) == number and (ticket := self._ticket(row)) is not None:
                 yield ticket
 
-    def _ticket(self, row: Mapping[str, object]) -> Ticket | None:
+    def _ticket(self, row: Mapping[str, object]) -> ExportedTicket | None:
         status, resolution = _text(row.get("status")).lower(), _text(row.get("resolution"))
         resolved_at = _text(row.get("resolved_at"))
         is_resolved = status in self._resolved if status else bool(resolved_at)
@@ -87,7 +87,7 @@ class Export:
             return None
         said = [_text(row.get("description")), *_messages(row.get("messages"))]
         link = _text(row.get("link"))
-        return Ticket(
+        return ExportedTicket(
             _text(row.get("id")),
             _text(row.get("subject")),
             resolution,
@@ -96,10 +96,10 @@ class Export:
             link if link.startswith(("https://", "http://")) else None,
         )
 
-    def _rows(self) -> Iterator[Mapping[str, object] | Broken]:
+    def _rows(self) -> Iterator[Mapping[str, object] | UnreadableTicket]:
         return self._csv() if self._path.suffix.lower() in {".csv", ".tsv"} else self._json_lines()
 
-    def _json_lines(self) -> Iterator[Mapping[str, object] | Broken]:
+    def _json_lines(self) -> Iterator[Mapping[str, object] | UnreadableTicket]:
         with self._path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
@@ -115,9 +115,9 @@ class Export:
                 if isinstance(row, dict):
                     yield _renamed(cast("dict[str, Any]", row))
                 else:
-                    yield Broken(f"line-{number}", "This line is no JSON object.")
+                    yield UnreadableTicket(f"line-{number}", "This line is no JSON object.")
 
-    def _csv(self) -> Iterator[Mapping[str, object] | Broken]:
+    def _csv(self) -> Iterator[Mapping[str, object] | UnreadableTicket]:
         # The library's limit holds for the whole program, and is lower than the longest message of a desk.
         csv.field_size_limit(_LONGEST_FIELD)
         with self._path.open(encoding=_encoding(self._path), newline="", errors="replace") as file:

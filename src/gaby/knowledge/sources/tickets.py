@@ -8,21 +8,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
-from gaby.knowledge.documents import Brought
-from gaby.knowledge.sources.made import as_markdown
-from gaby.knowledge.sources.source import Failed, Item, Listed, SourceUnavailable, Total
-from gaby.knowledge.sources.ticket_export import Broken, Export, Ticket
+from gaby.knowledge.documents import RawDocument
+from gaby.knowledge.sources.generated_documents import as_markdown
+from gaby.knowledge.sources.source import FailedItem, Listed, SourceItem, SourceTotal, SourceUnavailable
+from gaby.knowledge.sources.ticket_export import ExportedTicket, TicketExport, UnreadableTicket
 
 _BATCH = 200
 
 
 class TicketArchive(Protocol):
-    def resolved(self) -> AsyncIterator[Ticket]:
+    def resolved(self) -> AsyncIterator[ExportedTicket]:
         """Each once. Raises `SourceUnavailable` rather than ending early."""
         ...
 
 
-class DeskTickets:
+class DeskTicketSource:
     def __init__(self, archive: TicketArchive) -> None:
         self._archive = archive
 
@@ -34,7 +34,7 @@ class DeskTickets:
         pass
 
 
-class ExportedTickets:
+class TicketExportSource:
     def __init__(self, path: Path, *, statuses: Sequence[str] = (), max_bytes: int = 500_000_000) -> None:
         """`statuses` are those that mean resolved, besides the usual ones."""
         self._path = path
@@ -42,16 +42,16 @@ class ExportedTickets:
         self._max_bytes = max_bytes
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
-        export = Export(self._path, self._statuses)
+        export = TicketExport(self._path, self._statuses)
         try:
             await asyncio.to_thread(self._check_size)
             # Twice, since of a ticket that is there twice the later is meant.
             last = await asyncio.to_thread(export.count)
-            yield Total(len(last.resolved))
+            yield SourceTotal(len(last.resolved))
             rows = export.last_rows(last)
             while batch := await asyncio.to_thread(_some, rows):
                 for row in batch:
-                    yield Failed(row.uri, row.reason) if isinstance(row, Broken) else _item(row)
+                    yield FailedItem(row.uri, row.reason) if isinstance(row, UnreadableTicket) else _item(row)
         except OSError as error:
             raise SourceUnavailable(f"The export cannot be read: {error.strerror}.") from error
 
@@ -65,25 +65,25 @@ class ExportedTickets:
 
 
 @dataclass(frozen=True)
-class _Written:
+class _TicketDocument:
     uri: str
     title: str
     markdown: str
     link: str | None
 
 
-def _item(ticket: Ticket) -> Item:
+def _item(ticket: ExportedTicket) -> SourceItem:
     markdown = as_document(ticket)
     uri = "".join(letter if letter.isprintable() else "_" for letter in ticket.id)[:200]
-    written = _Written(uri, ticket.subject or f"Ticket {uri}", markdown, ticket.link)
-    return Item(uri, sha256(markdown.encode("utf-8", "replace")).hexdigest()[:32], partial(_bring, written))
+    written = _TicketDocument(uri, ticket.subject or f"Ticket {uri}", markdown, ticket.link)
+    return SourceItem(uri, sha256(markdown.encode("utf-8", "replace")).hexdigest()[:32], partial(_bring, written))
 
 
-async def _bring(written: _Written) -> Brought:
+async def _bring(written: _TicketDocument) -> RawDocument:
     return as_markdown(written.uri, written.markdown, title=written.title, link=written.link)
 
 
-def as_document(ticket: Ticket) -> str:
+def as_document(ticket: ExportedTicket) -> str:
     """Lines of the ticket that look like a heading are set in by a space, so that they are none of the document's."""
     subject = " ".join(ticket.subject.split()) or f"Ticket {ticket.id}"
     problem = "\n\n".join(_plain(message) for message in ticket.messages if message.strip())
@@ -97,5 +97,5 @@ def _plain(words: str) -> str:
     return "\n".join(f"\\{line}" if line.startswith("#") else line for line in lines)
 
 
-def _some(rows: Iterator[Ticket | Broken]) -> Sequence[Ticket | Broken]:
+def _some(rows: Iterator[ExportedTicket | UnreadableTicket]) -> Sequence[ExportedTicket | UnreadableTicket]:
     return [row for _, row in zip(range(_BATCH), rows, strict=False)]

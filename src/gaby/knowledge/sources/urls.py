@@ -53,7 +53,7 @@ def name_of(url: str) -> str:
 
 
 @dataclass(frozen=True)
-class Site:
+class SiteScope:
     """The part of a website that is meant: one host, and what lies below a path."""
 
     start: str
@@ -61,7 +61,7 @@ class Site:
     prefix: str
 
     @classmethod
-    def around(cls, start: str) -> "Site":
+    def around(cls, start: str) -> "SiteScope":
         """`/docs/index.html` means what is below `/docs/`; `/docs` means that page and what is below it."""
         path = urlsplit(start).path
         folder, _, name = path.rpartition("/")

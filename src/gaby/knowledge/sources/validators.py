@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import orjson
 
-from gaby.knowledge.sources.fetching import Reply
+from gaby.knowledge.sources.web_client import WebResponse
 
 _LONGEST = 200
 
 
-def fingerprint_of(reply: Reply) -> str:
+def fingerprint_of(reply: WebResponse) -> str:
     parts = {"hash": sha256(reply.body or b"").hexdigest()[:32]}
     for name in ("etag", "last-modified"):
         value = reply.headers.get(name, "")

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from gaby.kernel.database import ReadSession, WriteSession
 from gaby.llm.embeddings.embedder import Vector
-from gaby.llm.embeddings.models import KeptVector
+from gaby.llm.embeddings.models import CachedVector
 from gaby.llm.embeddings.vectors import from_bytes, to_bytes
 
 T = TypeVar("T")
@@ -22,19 +22,23 @@ _KEY = ["workspace_id", "model", "text_hash"]
 
 
 @dataclass(frozen=True)
-class Found:
+class CacheLookup:
     vectors: Mapping[bytes, Vector]
     damaged: frozenset[bytes]
     """What stands there is no vector of this model. It counts as missing, and the next one replaces it."""
 
 
-async def find(session: ReadSession, model: str, hashes: Sequence[bytes], *, dimensions: int | None = None) -> Found:
+async def find(
+    session: ReadSession, model: str, hashes: Sequence[bytes], *, dimensions: int | None = None
+) -> CacheLookup:
     """What is there, and has so many dimensions. Without knowing how many, the first that is found tells."""
     vectors: dict[bytes, Vector] = {}
     damaged: set[bytes] = set()
     for some in _parts(hashes):
-        query = select(KeptVector.text_hash, KeptVector.vector).where(
-            KeptVector.workspace_id == session.workspace_id, KeptVector.model == model, KeptVector.text_hash.in_(some)
+        query = select(CachedVector.text_hash, CachedVector.vector).where(
+            CachedVector.workspace_id == session.workspace_id,
+            CachedVector.model == model,
+            CachedVector.text_hash.in_(some),
         )
         for text_hash, blob in await session.execute(query):
             vector = from_bytes(blob)
@@ -43,12 +47,14 @@ async def find(session: ReadSession, model: str, hashes: Sequence[bytes], *, dim
                 vectors[text_hash] = vector
             else:
                 damaged.add(text_hash)
-    return Found(vectors, frozenset(damaged))
+    return CacheLookup(vectors, frozenset(damaged))
 
 
 async def dimensions_of(session: ReadSession, model: str) -> int | None:
     """How long this model's vectors were until now."""
-    query = select(KeptVector.vector).where(KeptVector.workspace_id == session.workspace_id, KeptVector.model == model)
+    query = select(CachedVector.vector).where(
+        CachedVector.workspace_id == session.workspace_id, CachedVector.model == model
+    )
     kept = map(from_bytes, (await session.scalars(query.limit(5))).all())
     return next((len(vector) for vector in kept if vector is not None), None)
 
@@ -73,8 +79,8 @@ async def keep(
         for text_hash in sorted(vectors)  # In one order for all, so that no two can wait for each other.
     ]
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    new = insert(KeptVector).on_conflict_do_nothing(index_elements=_KEY)
-    again = insert(KeptVector)
+    new = insert(CachedVector).on_conflict_do_nothing(index_elements=_KEY)
+    again = insert(CachedVector)
     again = again.on_conflict_do_update(index_elements=_KEY, set_={"vector": again.excluded.vector})
     for some in _parts(rows):
         await session.execute(new, some)

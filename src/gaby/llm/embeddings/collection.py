@@ -7,7 +7,7 @@ from gaby.kernel.database import ReadSession, WriteSession
 from gaby.llm.embeddings.embedder import Vector
 
 
-class Collection(Protocol):
+class EmbeddingCollection(Protocol):
     """All texts of one room in the session's workspace. Keys are texts that sort in the order of the batches.
 
     While the vectors of another model are made, those of the old one stay and are searched. A text that comes or

@@ -1,10 +1,14 @@
 """Texts to vectors, as every skill is written in terms of it. This file is light, since every skill imports it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gaby.llm.embeddings.embedder import Matrix
+
+
+EmbedTexts = Callable[[Sequence[str]], "Matrix"]
+"""By whichever model."""
 
 
 class Embed(Protocol):

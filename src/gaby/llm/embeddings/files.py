@@ -31,7 +31,7 @@ def read(path: Path, reader: Callable[[Path], T]) -> T:
         raise LocalModelDamaged(f"{path} is damaged. {_BRING}.") from error
 
 
-class Lazy(Generic[T]):
+class LazyValue(Generic[T]):
     """Made at the first use, by whichever thread comes first. After a failure the next use tries again."""
 
     def __init__(self, make: Callable[[], T]) -> None:

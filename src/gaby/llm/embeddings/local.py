@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from gaby.llm.embeddings.both import Both
+from gaby.llm.embeddings.combined_embedder import CombinedEmbedder
 from gaby.llm.embeddings.embedder import Embedder
 from gaby.llm.embeddings.errors import EmbedderUnknown
 from gaby.llm.embeddings.files import models_folder
@@ -33,6 +33,6 @@ def _find(name: str, folder: Path, threads: int) -> Embedder:
         case MiniLM.name:
             return MiniLM(folder, threads=threads)
         case "local/both":
-            return Both(_find(Wordllama.name, folder, threads), _find(MiniLM.name, folder, threads))
+            return CombinedEmbedder(_find(Wordllama.name, folder, threads), _find(MiniLM.name, folder, threads))
         case _:
             raise EmbedderUnknown(f"There is no embedding model {name[:80]!r} here. There are {', '.join(NAMES)}.")

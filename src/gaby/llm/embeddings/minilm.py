@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaby.llm.embeddings.embedder import Matrix
-from gaby.llm.embeddings.files import Lazy, read
+from gaby.llm.embeddings.files import LazyValue, read
 from gaby.llm.embeddings.texts import clean
 from gaby.llm.embeddings.vectors import nowhere, unit_rows
 
@@ -24,7 +24,7 @@ Tokens = list[int]
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class _MiniLMSession:
     tokenizer: Any
     session: Any
     ignored: frozenset[int]
@@ -40,7 +40,7 @@ class MiniLM:
     batch_characters = 1_000
 
     def __init__(self, folder: Path, *, threads: int = 1) -> None:
-        self._loaded = Lazy(lambda: _load(folder / "minilm", threads))
+        self._loaded = LazyValue(lambda: _load(folder / "minilm", threads))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         loaded = self._loaded()
@@ -51,7 +51,7 @@ class MiniLM:
         return rows
 
 
-def _tokens_of(loaded: _Loaded, text: str) -> Tokens:
+def _tokens_of(loaded: _MiniLMSession, text: str) -> Tokens:
     tokens: Tokens = loaded.tokenizer.encode(text).ids
     return [] if loaded.ignored.issuperset(tokens) else tokens
 
@@ -80,11 +80,11 @@ def _run(session: Any, tokens: Sequence[Tokens]) -> Matrix:
     return unit_rows(np.einsum("btd,bt->bd", hidden, weights))
 
 
-def _load(folder: Path, threads: int) -> _Loaded:
+def _load(folder: Path, threads: int) -> _MiniLMSession:
     tokenizer = read(folder / "tokenizer.json", _read_tokenizer)
     session = read(folder / "model.onnx", lambda path: _read_session(path, threads))
     said_nothing = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[PAD]", "[UNK]")]
-    return _Loaded(tokenizer, session, frozenset(said_nothing))
+    return _MiniLMSession(tokenizer, session, frozenset(said_nothing))
 
 
 def _read_tokenizer(path: Path) -> Any:

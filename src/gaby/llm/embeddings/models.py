@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from gaby.kernel.database import Base, WorkspaceOwned
 
 
-class KeptVector(Base):
+class CachedVector(Base):
     """What a model made of a text. Each workspace has its own, or else the time of an answer would tell one
     workspace what another has read."""
 
@@ -23,7 +23,7 @@ class KeptVector(Base):
     created_at: Mapped[datetime]
 
 
-class Reindexing(Base, WorkspaceOwned):
+class ReindexState(Base, WorkspaceOwned):
     """How far a collection is on its way to another model. The next change of the model starts it over."""
 
     __tablename__ = "reindexings"

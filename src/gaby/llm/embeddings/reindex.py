@@ -10,14 +10,14 @@ from sqlalchemy import CursorResult, or_, select, update
 
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import Across, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
 from gaby.kernel.errors import GabyError, Invalid, Unavailable
 from gaby.kernel.events import Event
 from gaby.kernel.failpoints import failpoint_async
-from gaby.kernel.ids import Ids, WorkspaceId
+from gaby.kernel.ids import IdFactory, WorkspaceId
 from gaby.kernel.log import get_log
-from gaby.llm.embeddings.collection import Collection
-from gaby.llm.embeddings.models import Reindexing
+from gaby.llm.embeddings.collection import EmbeddingCollection
+from gaby.llm.embeddings.models import ReindexState
 from gaby.llm.embeddings.service import Embeddings
 from gaby.llm.errors import ModelError
 
@@ -51,37 +51,37 @@ class Reindexer:
     """Several processes may run one each: whoever comes second with the same batch has worked for nothing."""
 
     def __init__(
-        self, database: Database, clock: Clock, ids: Ids, embeddings: Embeddings, *, batch: int = _BATCH
+        self, database: Database, clock: Clock, ids: IdFactory, embeddings: Embeddings, *, batch: int = _BATCH
     ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._embeddings = embeddings
         self._batch = batch
-        self._collections: dict[str, Collection] = {}
+        self._collections: dict[str, EmbeddingCollection] = {}
         self._last = UUID(int=0)
 
-    def register(self, collection: Collection) -> None:
+    def register(self, collection: EmbeddingCollection) -> None:
         self._collections[collection.name] = collection
 
     async def start(
         self, session: WriteSession, actor: Actor, workspace_id: WorkspaceId, model: str
-    ) -> Sequence[Reindexing]:
+    ) -> Sequence[ReindexState]:
         """Of every collection. One that runs with this model already goes on; any other begins anew, and what was
         made before is in the cache."""
         self._embeddings.check(model)
         return [await self._start(session, actor, workspace_id, model, each) for each in self._collections.values()]
 
-    async def progress(self, session: ReadSession) -> Sequence[Reindexing]:
-        query = select(Reindexing).where(Reindexing.workspace_id == session.workspace_id)
-        return (await session.scalars(query.order_by(Reindexing.collection))).all()
+    async def progress(self, session: ReadSession) -> Sequence[ReindexState]:
+        query = select(ReindexState).where(ReindexState.workspace_id == session.workspace_id)
+        return (await session.scalars(query.order_by(ReindexState.collection))).all()
 
     async def being_made(self, session: ReadSession, collection: str) -> str | None:
         """The model whose vectors are not searched yet, and that new texts need a vector of."""
-        query = select(Reindexing.model).where(
-            Reindexing.workspace_id == session.workspace_id,
-            Reindexing.collection == collection,
-            Reindexing.state == "running",
+        query = select(ReindexState.model).where(
+            ReindexState.workspace_id == session.workspace_id,
+            ReindexState.collection == collection,
+            ReindexState.state == "running",
         )
         return (await session.scalars(query)).one_or_none()
 
@@ -105,10 +105,15 @@ class Reindexer:
         return True
 
     async def _start(
-        self, session: WriteSession, actor: Actor, workspace_id: WorkspaceId, model: str, collection: Collection
-    ) -> Reindexing:
-        query = select(Reindexing).where(
-            Reindexing.workspace_id == workspace_id, Reindexing.collection == collection.name
+        self,
+        session: WriteSession,
+        actor: Actor,
+        workspace_id: WorkspaceId,
+        model: str,
+        collection: EmbeddingCollection,
+    ) -> ReindexState:
+        query = select(ReindexState).where(
+            ReindexState.workspace_id == workspace_id, ReindexState.collection == collection.name
         )
         old = (await session.scalars(query.with_for_update())).one_or_none()  # No batch may slip in between.
         if old is not None and old.model == model and old.state == "running":
@@ -116,7 +121,7 @@ class Reindexer:
         if old is not None:
             await session.delete(old)
             await session.flush()
-        row = Reindexing(
+        row = ReindexState(
             workspace_id=workspace_id,
             id=self._ids.new(),
             collection=collection.name,
@@ -133,9 +138,9 @@ class Reindexer:
 
     async def _next(self) -> _Task | None:
         now = self._clock.now()
-        async with self._database.read(Across("re-indexing serves every workspace")) as session:
-            query = select(Reindexing).where(
-                Reindexing.state == "running", or_(Reindexing.retry_at.is_(None), Reindexing.retry_at <= now)
+        async with self._database.read(AllWorkspaces("re-indexing serves every workspace")) as session:
+            query = select(ReindexState).where(
+                ReindexState.state == "running", or_(ReindexState.retry_at.is_(None), ReindexState.retry_at <= now)
             )
             due = sorted((await session.scalars(query)).all(), key=lambda row: row.id)
         row = next((row for row in due if row.id > self._last), due[0] if due else None)
@@ -165,7 +170,7 @@ class Reindexer:
                 await failpoint_async("reindex.before_commit")
         await failpoint_async("reindex.after_commit")
 
-    async def _finish(self, task: _Task, collection: Collection) -> None:
+    async def _finish(self, task: _Task, collection: EmbeddingCollection) -> None:
         async with self._database.write(task.workspace_id) as session:
             if await collection.batch(session, task.cursor, 1):
                 return  # Something came in at the last moment.
@@ -190,13 +195,13 @@ class Reindexer:
     async def _move(self, session: WriteSession, task: _Task, **values: Any) -> bool:
         """False when somebody else moved it, or began it anew, which gives it another id."""
         unchanged = (
-            Reindexing.workspace_id == task.workspace_id,
-            Reindexing.id == task.id,
-            Reindexing.state == "running",
-            Reindexing.cursor.is_not_distinct_from(task.cursor),
+            ReindexState.workspace_id == task.workspace_id,
+            ReindexState.id == task.id,
+            ReindexState.state == "running",
+            ReindexState.cursor.is_not_distinct_from(task.cursor),
         )
         forgiven = {"error": None, "attempts": 0, "retry_at": None}
-        moved = await session.execute(update(Reindexing).where(*unchanged).values(forgiven | values))
+        moved = await session.execute(update(ReindexState).where(*unchanged).values(forgiven | values))
         return isinstance(moved, CursorResult) and moved.rowcount == 1
 
 

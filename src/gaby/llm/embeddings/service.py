@@ -19,7 +19,7 @@ from gaby.llm.embeddings.errors import RemoteNotConnected
 from gaby.llm.embeddings.local import NAMES, find_embedder, is_local
 from gaby.llm.embeddings.remote import RemoteEmbed, ask
 from gaby.llm.embeddings.texts import clean, digest
-from gaby.llm.embeddings.worker import Worker
+from gaby.llm.embeddings.worker import EmbeddingWorker
 
 _log = get_log(__name__)
 
@@ -30,14 +30,14 @@ never waits for a whole library to be hashed."""
 _LONGEST_NAME = 200
 
 
-class Chooser(Protocol):
+class EmbeddingModelChooser(Protocol):
     async def model_of(self, workspace_id: WorkspaceId) -> str:
         """Such as `local/wordllama` or `openai/text-embedding-3-small`."""
         ...
 
 
 @dataclass(frozen=True)
-class _Source:
+class _VectorSource:
     """Where the vectors of one call come from."""
 
     workspace_id: WorkspaceId
@@ -53,7 +53,7 @@ class Embeddings:
         self,
         database: Database,
         clock: Clock,
-        chooser: Chooser,
+        chooser: EmbeddingModelChooser,
         *,
         remote: RemoteEmbed | None = None,
         folder: Path | None = None,
@@ -65,7 +65,7 @@ class Embeddings:
         self._remote = remote
         self._folder = folder
         self._threads = threads
-        self._worker = Worker()
+        self._worker = EmbeddingWorker()
 
     async def embed(self, workspace_id: WorkspaceId, texts: Sequence[str], *, wait: bool = True) -> Matrix:
         """One row for each text. With `wait=False` it raises `EmbeddingsBusy` instead of queueing for a place."""
@@ -103,20 +103,20 @@ class Embeddings:
     def _embedder(self, name: str) -> Embedder:
         return find_embedder(name, self._folder, threads=self._threads)
 
-    def _source(self, workspace_id: WorkspaceId, model: str, *, wait: bool) -> _Source:
+    def _source(self, workspace_id: WorkspaceId, model: str, *, wait: bool) -> _VectorSource:
         if is_local(model):
             embedder = self._embedder(model)
 
             async def make(texts: Sequence[str], _dimensions: int | None) -> AsyncIterator[Matrix]:
                 yield await self._worker.embed(embedder, texts, wait=wait)
 
-            return _Source(workspace_id, model, embedder.dimensions, embedder.worth_caching, make)
+            return _VectorSource(workspace_id, model, embedder.dimensions, embedder.worth_caching, make)
         if self._remote is None:
             raise RemoteNotConnected(f"{model} is served by a provider, and none is connected. Choose a local model.")
         at_provider = partial(ask, self._remote, workspace_id, model)
-        return _Source(workspace_id, model, dimensions=None, worth_caching=True, make=at_provider)
+        return _VectorSource(workspace_id, model, dimensions=None, worth_caching=True, make=at_provider)
 
-    async def _some(self, source: _Source, texts: Sequence[str]) -> Matrix:
+    async def _some(self, source: _VectorSource, texts: Sequence[str]) -> Matrix:
         cleaned = [clean(text) for text in texts]
         if not source.worth_caching:
             return np.vstack([rows async for rows in source.make(cleaned, source.dimensions)])
@@ -133,12 +133,12 @@ class Embeddings:
             done += len(rows)
         return np.stack([vectors[each] for each in hashes])
 
-    async def _look_up(self, source: _Source, hashes: Sequence[bytes]) -> tuple[cache.Found, int | None]:
+    async def _look_up(self, source: _VectorSource, hashes: Sequence[bytes]) -> tuple[cache.CacheLookup, int | None]:
         async with self._database.read(source.workspace_id) as session:
             dimensions = source.dimensions or await cache.dimensions_of(session, source.model)
             return await cache.find(session, source.model, hashes, dimensions=dimensions), dimensions
 
-    async def _keep(self, source: _Source, vectors: Mapping[bytes, Vector], found: cache.Found) -> None:
+    async def _keep(self, source: _VectorSource, vectors: Mapping[bytes, Vector], found: cache.CacheLookup) -> None:
         """The vectors are good also when they cannot be kept; they are made again another time."""
         if self._database.in_write_session():
             return  # A second write would wait for the first, and the first for us.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gaby.llm.embeddings.embedder import Matrix
-from gaby.llm.embeddings.files import Lazy, read
+from gaby.llm.embeddings.files import LazyValue, read
 from gaby.llm.embeddings.texts import clean
 from gaby.llm.embeddings.vectors import unit_rows
 
@@ -34,7 +34,7 @@ _SUMMED_AT_ONCE = 1024
 """Always the same tokens together, so that a sum does not depend on what else is embedded; and few, for memory."""
 
 
-class _Words(dict[str, Sequence[int]]):
+class _WordTokens(dict[str, Sequence[int]]):
     """The tokens of each word. A dictionary, because looking up most words is what makes it fast."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -50,9 +50,9 @@ class _Words(dict[str, Sequence[int]]):
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class _WordllamaTable:
     table: NDArray[np.float16]
-    words: _Words
+    words: _WordTokens
 
 
 class Wordllama:
@@ -64,7 +64,7 @@ class Wordllama:
     batch_characters = 100_000
 
     def __init__(self, folder: Path) -> None:
-        self._loaded = Lazy(lambda: _load(folder / "wordllama"))
+        self._loaded = LazyValue(lambda: _load(folder / "wordllama"))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         sums = np.zeros((len(texts), _DIMENSIONS))
@@ -74,7 +74,7 @@ class Wordllama:
         return unit_rows(sums)
 
 
-def _tokens_of(text: str, words: _Words) -> list[int]:
+def _tokens_of(text: str, words: _WordTokens) -> list[int]:
     if not text or text.isspace():
         return []
     return list(chain.from_iterable(map(words.__getitem__, _WORD.findall(_SPACE + text.replace(" ", _SPACE)))))
@@ -85,10 +85,10 @@ def _add(row: NDArray[np.float64], table: NDArray[np.float16], tokens: list[int]
         row += table.take(tokens[start : start + _SUMMED_AT_ONCE], axis=0).astype(np.float32).sum(axis=0)
 
 
-def _load(folder: Path) -> _Loaded:
+def _load(folder: Path) -> _WordllamaTable:
     tokenizer = read(folder / "tokenizer.json", _read_tokenizer)
     table = read(folder / "weights.safetensors", lambda path: _read_table(path, tokenizer.get_vocab_size()))
-    return _Loaded(table, _Words(tokenizer))
+    return _WordllamaTable(table, _WordTokens(tokenizer))
 
 
 def _read_table(path: Path, rows: int) -> NDArray[np.float16]:

@@ -19,7 +19,7 @@ _SMALL_IN_A_ROW = 8
 
 
 @dataclass(frozen=True)
-class Places:
+class QueueSlots:
     """How many requests may wait: those that are done at once, and those that take several turns."""
 
     small: int = 256
@@ -34,11 +34,11 @@ class _Job:
     rows: list[Matrix] = field(default_factory=list[Matrix])
 
 
-class Worker:
+class EmbeddingWorker:
     """Two threads would fight for the same two cores, and both would take longer. Used from one event loop."""
 
-    def __init__(self, places: Places | None = None) -> None:
-        places = places or Places()
+    def __init__(self, places: QueueSlots | None = None) -> None:
+        places = places or QueueSlots()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gaby-embeddings")
         self._free = {"small": asyncio.Semaphore(places.small), "large": asyncio.Semaphore(places.large)}
         self._small: deque[_Job] = deque()

@@ -12,14 +12,14 @@ from anthropic.lib.vertex import AsyncAnthropicVertex
 
 from gaby.kernel.clock import Clock
 from gaby.llm.errors import ProviderNotInstalled, RequestRefused
-from gaby.llm.messages import Answer, Piece, Request, Vectors
+from gaby.llm.messages import EmbeddingResponse, ModelRequest, ModelResponse, TextDelta
 from gaby.llm.provider import Capability
-from gaby.llm.providers.anthropic_reading import MessageStream, read_message
 from gaby.llm.providers.anthropic_request import message_params
+from gaby.llm.providers.anthropic_response import MessageStream, read_message
 from gaby.llm.providers.config import ProviderConfig
-from gaby.llm.providers.failures import Failures
-from gaby.llm.providers.gathering import Gathering
+from gaby.llm.providers.failures import ErrorTranslator
 from gaby.llm.providers.names import our_names
+from gaby.llm.providers.response_builder import ResponseBuilder
 from gaby.llm.providers.streaming import follow
 from gaby.llm.providers.transport import MOST_BYTES_OF_AN_ANSWER, http_client, whole
 
@@ -37,7 +37,7 @@ class AnthropicProvider:
         self._create: Any = self._client.messages.with_streaming_response.create
         self._thinking = config.option("thinking")
         self._effort = config.option("effort")
-        self._failures = Failures(
+        self._failures = ErrorTranslator(
             status=anthropic.APIStatusError,
             timeout=anthropic.APITimeoutError,
             connection=anthropic.APIConnectionError,
@@ -46,8 +46,8 @@ class AnthropicProvider:
             clock=clock,
         )
 
-    async def chat(self, request: Request) -> Answer:
-        gathering = Gathering(our_names(request), request.model)
+    async def chat(self, request: ModelRequest) -> ModelResponse:
+        gathering = ResponseBuilder(our_names(request), request.model)
         params = self._params(request)
         with self._failures.told(gathering):
             async with asyncio.timeout(request.timeout), self._opening(params, request.timeout) as opened:
@@ -55,8 +55,8 @@ class AnthropicProvider:
                 body = await whole(opened.http_response, MOST_BYTES_OF_AN_ANSWER)
         return read_message(body, gathering)
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece | Answer]:
-        gathering = Gathering(our_names(request), request.model)
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
+        gathering = ResponseBuilder(our_names(request), request.model)
         params = {**self._params(request), "stream": True}
         with self._failures.told(gathering):
             opening = self._opening(params, request.timeout)
@@ -64,7 +64,7 @@ class AnthropicProvider:
                 async for each in coming:
                     yield each
 
-    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> Vectors:  # noqa: ASYNC109
+    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> EmbeddingResponse:  # noqa: ASYNC109
         raise RequestRefused("Anthropic has no models that make vectors. Choose another provider for them.")
 
     def supports(self, capability: Capability) -> bool:
@@ -77,7 +77,7 @@ class AnthropicProvider:
         """The response before its body is read. The package's types of this call know only whole answers."""
         return self._create(**params, timeout=seconds)
 
-    def _params(self, request: Request) -> dict[str, Any]:
+    def _params(self, request: ModelRequest) -> dict[str, Any]:
         params = message_params(request)
         if self._thinking:
             params["thinking"] = {"type": "disabled"}

@@ -5,17 +5,17 @@ from typing import Any
 from anthropic.types import MessageParam, TextBlockParam, ToolParam
 from anthropic.types.message_create_params import MessageCreateParamsBase
 
-from gaby.llm.messages import Message, Request, ToolReply, ToolSpec, ToolUse
-from gaby.llm.providers.asking import demanded, turns
+from gaby.llm.messages import ChatMessage, ModelRequest, ToolResult, ToolSpec, ToolUse
+from gaby.llm.providers.common_request import demanded, turns
 from gaby.llm.providers.names import vendor_id, vendor_name
-from gaby.llm.providers.shapes import plain
+from gaby.llm.providers.strict_schemas import plain
 
 Block = dict[str, Any]
 
 _BREAKPOINT = {"type": "ephemeral"}
 
 
-def message_params(request: Request) -> MessageCreateParamsBase:
+def message_params(request: ModelRequest) -> MessageCreateParamsBase:
     """The four breakpoints stand at the end of the tools, the system prompt, the envelope and the last message.
     A part that is empty gets none. There is no temperature: this interface has dropped it."""
     params: MessageCreateParamsBase = {
@@ -51,7 +51,7 @@ def _tool(tool: ToolSpec) -> ToolParam:
     }
 
 
-def _messages(request: Request) -> list[MessageParam]:
+def _messages(request: ModelRequest) -> list[MessageParam]:
     said = turns(request)
     blocks = [_blocks(message) for message in said]
     if request.envelope.strip():
@@ -64,14 +64,14 @@ def _messages(request: Request) -> list[MessageParam]:
     return made
 
 
-def _blocks(message: Message) -> list[Block]:
+def _blocks(message: ChatMessage) -> list[Block]:
     blocks = [_reply(reply) for reply in message.replies]
     if message.text.strip():
         blocks.append({"type": "text", "text": message.text})
     return [*blocks, *(_use(use) for use in message.uses)]
 
 
-def _reply(reply: ToolReply) -> Block:
+def _reply(reply: ToolResult) -> Block:
     block: Block = {"type": "tool_result", "tool_use_id": vendor_id(reply.use_id)}
     if reply.text.strip():
         block["content"] = reply.text

@@ -18,7 +18,7 @@ _PLAIN = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}"
 
 
 @dataclass(frozen=True)
-class Option:
+class AccountOption:
     means: str
     choices: tuple[str, ...] = ()
     pattern: str = _PLAIN
@@ -26,61 +26,61 @@ class Option:
     required: bool = False
 
 
-_STRUCTURED = Option(
+_STRUCTURED = AccountOption(
     "How the server is asked for JSON of a certain shape.",
     ("json_schema", "json_object", "prompt"),
     default="json_schema",
 )
-_TOOLS = Option("Whether its models can call tools.", ("yes", "no"), default="yes")
-_THINKING = Option("Switches the model's thinking off, where the model allows that.", ("disabled",))
-_EFFORT = Option("How much the model thinks about an answer.", ("low", "medium", "high", "xhigh", "max"))
-_REGION = Option("Where the model runs, such as eu-central-1.", pattern=r"[a-z][a-z0-9-]{0,39}", required=True)
+_TOOLS = AccountOption("Whether its models can call tools.", ("yes", "no"), default="yes")
+_THINKING = AccountOption("Switches the model's thinking off, where the model allows that.", ("disabled",))
+_EFFORT = AccountOption("How much the model thinks about an answer.", ("low", "medium", "high", "xhigh", "max"))
+_REGION = AccountOption("Where the model runs, such as eu-central-1.", pattern=r"[a-z][a-z0-9-]{0,39}", required=True)
 
 
 @dataclass(frozen=True)
-class Terms:
+class AccountTerms:
     """What an account of one kind needs, and what else it may say."""
 
     address: str | None
     """Where it is unless said otherwise. None means that it must be said."""
     needs_key: bool = True
-    options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    options: Mapping[str, AccountOption] = field(default_factory=dict[str, AccountOption])
 
 
-TERMS: Mapping[Kind, Terms] = {
-    "anthropic": Terms("https://api.anthropic.com", options={"thinking": _THINKING, "effort": _EFFORT}),
-    "openai": Terms(
+TERMS: Mapping[Kind, AccountTerms] = {
+    "anthropic": AccountTerms("https://api.anthropic.com", options={"thinking": _THINKING, "effort": _EFFORT}),
+    "openai": AccountTerms(
         "https://api.openai.com/v1",
         options={
-            "organization": Option("Which organization pays, such as org-1234."),
-            "project": Option("Which project pays, such as proj_1234."),
+            "organization": AccountOption("Which organization pays, such as org-1234."),
+            "project": AccountOption("Which project pays, such as proj_1234."),
         },
     ),
-    "compatible": Terms(None, needs_key=False, options={"structured": _STRUCTURED, "tools": _TOOLS}),
-    "azure": Terms(
+    "compatible": AccountTerms(None, needs_key=False, options={"structured": _STRUCTURED, "tools": _TOOLS}),
+    "azure": AccountTerms(
         None,
         options={
-            "api_version": Option("The version of Azure's interface.", default="2024-10-21"),
-            "deployment": Option("The deployment to ask; otherwise it has the model's name."),
+            "api_version": AccountOption("The version of Azure's interface.", default="2024-10-21"),
+            "deployment": AccountOption("The deployment to ask; otherwise it has the model's name."),
         },
     ),
-    "bedrock": Terms(
+    "bedrock": AccountTerms(
         "https://bedrock-mantle.{region}.api.aws/anthropic",
         needs_key=False,
         options={"region": _REGION, "thinking": _THINKING, "effort": _EFFORT},
     ),
-    "vertex": Terms(
+    "vertex": AccountTerms(
         "https://{region}-aiplatform.googleapis.com/v1",
         needs_key=False,
         options={
             "region": _REGION,
-            "project": Option("The project at Google Cloud that pays.", required=True),
+            "project": AccountOption("The project at Google Cloud that pays.", required=True),
             "thinking": _THINKING,
             "effort": _EFFORT,
         },
     ),
-    "voyage": Terms("https://api.voyageai.com/v1"),
-    "litellm": Terms("", needs_key=False, options={"structured": _STRUCTURED, "tools": _TOOLS}),
+    "voyage": AccountTerms("https://api.voyageai.com/v1"),
+    "litellm": AccountTerms("", needs_key=False, options={"structured": _STRUCTURED, "tools": _TOOLS}),
 }
 
 _VERTEX_REGIONS = {

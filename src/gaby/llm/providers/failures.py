@@ -22,9 +22,9 @@ from gaby.llm.errors import (
     ModelUnknown,
     RequestRefused,
 )
-from gaby.llm.messages import Usage
+from gaby.llm.messages import TokenUsage
 from gaby.llm.providers.retry_after import retry_after
-from gaby.llm.providers.transport import Packed, TooMuch
+from gaby.llm.providers.transport import CompressedResponse, ResponseTooLarge
 
 _LONGEST_MESSAGE = 300
 _LONGEST_LOOK = 4 * _LONGEST_MESSAGE
@@ -46,7 +46,7 @@ _BY_STATUS: Mapping[int, type[ModelError]] = {
 }
 
 
-class Refused(Exception):
+class VendorStreamError(Exception):
     """An error that came inside a stream, as the status and the body that it stands for."""
 
     def __init__(self, status: int, body: bytes) -> None:
@@ -55,28 +55,28 @@ class Refused(Exception):
         self.body = body
 
 
-class Seen(Protocol):
+class ResponseProgress(Protocol):
     """How far an answer had come."""
 
     begun: bool
     """Whether a response had begun to arrive."""
 
     @property
-    def billed(self) -> Usage | None:
+    def billed(self) -> TokenUsage | None:
         """What the vendor had said that it charges."""
         ...
 
 
 @dataclass
-class Nothing:
+class NoProgress:
     """For answers that come in one piece."""
 
     begun: bool = False
-    billed: Usage | None = None
+    billed: TokenUsage | None = None
 
 
 @dataclass(frozen=True)
-class Failures:
+class ErrorTranslator:
     """One vendor's package and account: what it raises, and what must not be repeated."""
 
     status: type[Exception]
@@ -87,19 +87,19 @@ class Failures:
     clock: Clock
 
     @contextmanager
-    def told(self, seen: Seen) -> Generator[None]:
+    def told(self, seen: ResponseProgress) -> Generator[None]:
         """Whatever is raised inside leaves as a `ModelError`. It has no cause: a vendor's error holds the request,
         and with it the key."""
         try:
             yield
         except (TimeoutError, httpx2.TimeoutException, self.timeout):
             raise ModelTimedOut(usage=seen.billed) from None
-        except Refused as error:
+        except VendorStreamError as error:
             raise self.of_status(error.status, {}, error.body) from None
         except self.status as error:
             response: httpx2.Response = cast("Any", error).response
             raise self.of_status(response.status_code, response.headers, body_of(response)) from None
-        except (httpx2.RequestError, self.connection, TooMuch, Packed) as error:
+        except (httpx2.RequestError, self.connection, ResponseTooLarge, CompressedResponse) as error:
             raise _broken(error, seen) from None
         except (self.other, ValueError, httpx2.InvalidURL) as error:
             if seen.begun:
@@ -148,12 +148,12 @@ def _words(error: type[ModelError]) -> str:
     return " ".join((error.__doc__ or "").split())
 
 
-def _broken(error: Exception, seen: Seen) -> ModelError:
-    cause = error if isinstance(error, httpx2.RequestError | TooMuch | Packed) else error.__cause__
+def _broken(error: Exception, seen: ResponseProgress) -> ModelError:
+    cause = error if isinstance(error, httpx2.RequestError | ResponseTooLarge | CompressedResponse) else error.__cause__
     match cause:
-        case TooMuch():
+        case ResponseTooLarge():
             return AnswerUnreadable("The provider's answer is too long to be one.", usage=seen.billed)
-        case Packed():
+        case CompressedResponse():
             return AnswerUnreadable("The provider's answer is compressed, although nobody asked for that.")
         case httpx2.TimeoutException():
             return ModelTimedOut(usage=seen.billed)

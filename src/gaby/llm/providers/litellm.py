@@ -11,14 +11,14 @@ import orjson
 
 from gaby.kernel.clock import Clock
 from gaby.llm.errors import AnswerCutOff, ProviderNotInstalled
-from gaby.llm.messages import Answer, Piece, Request, Vectors
+from gaby.llm.messages import EmbeddingResponse, ModelRequest, ModelResponse, TextDelta
 from gaby.llm.provider import Capability
 from gaby.llm.providers.config import ProviderConfig
-from gaby.llm.providers.failures import Failures, Nothing, Refused, Seen
-from gaby.llm.providers.gathering import Gathering, mapping
+from gaby.llm.providers.failures import ErrorTranslator, NoProgress, ResponseProgress, VendorStreamError
 from gaby.llm.providers.names import our_names
-from gaby.llm.providers.openai_reading import CompletionStream, completion
-from gaby.llm.providers.openai_request import Dialect, completion_params
+from gaby.llm.providers.openai_request import OpenAIDialect, completion_params
+from gaby.llm.providers.openai_response import CompletionStream, completion
+from gaby.llm.providers.response_builder import ResponseBuilder, mapping
 from gaby.llm.providers.vectors import vectors
 
 
@@ -32,12 +32,12 @@ class LiteLLMProvider:
             raise ProviderNotInstalled(
                 "LiteLLM is not installed. Run `pip install litellm` where Gaby is installed, and pin its version."
             ) from None
-        self._dialect = Dialect(
+        self._dialect = OpenAIDialect(
             own=False, structured=config.option("structured"), tools=config.option("tools") == "yes"
         )
         self._account = {"api_key": config.secret, "api_base": config.base_url, "num_retries": 0, "max_retries": 0}
-        self._failures = Failures(
-            status=Refused,
+        self._failures = ErrorTranslator(
+            status=VendorStreamError,
             timeout=openai.APITimeoutError,
             connection=openai.APIConnectionError,
             other=openai.OpenAIError,
@@ -45,16 +45,16 @@ class LiteLLMProvider:
             clock=clock,
         )
 
-    async def chat(self, request: Request) -> Answer:
-        gathering = Gathering(our_names(request), request.model)
+    async def chat(self, request: ModelRequest) -> ModelResponse:
+        gathering = ResponseBuilder(our_names(request), request.model)
         params = completion_params(request, self._dialect)
         with self._told(gathering):
             async with asyncio.timeout(request.timeout):
                 found = await self._litellm.acompletion(**params, **self._account, timeout=request.timeout)
             return completion(mapping(found.model_dump()), gathering)
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece | Answer]:
-        reader = CompletionStream(Gathering(our_names(request), request.model))
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
+        reader = CompletionStream(ResponseBuilder(our_names(request), request.model))
         params = {
             **completion_params(request, self._dialect),
             "stream": True,
@@ -71,15 +71,15 @@ class LiteLLMProvider:
                     if chunk is None:
                         break
                     if text := reader.take(mapping(chunk.model_dump())):
-                        yield Piece(text)
+                        yield TextDelta(text)
         if not reader.has_ended:
             raise AnswerCutOff(usage=reader.gathering.billed)
         yield reader.answer()
 
-    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> Vectors:  # noqa: ASYNC109
+    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> EmbeddingResponse:  # noqa: ASYNC109
         if not texts:
-            return Vectors(())
-        with self._told(Nothing()):
+            return EmbeddingResponse(())
+        with self._told(NoProgress()):
             async with asyncio.timeout(timeout):
                 found = await self._litellm.aembedding(
                     model=model, input=list(texts), **self._account, timeout=timeout, encoding_format="float"
@@ -101,10 +101,10 @@ class LiteLLMProvider:
         """The package keeps its connections for itself."""
 
     @contextmanager
-    def _told(self, seen: Seen) -> Generator[None]:
+    def _told(self, seen: ResponseProgress) -> Generator[None]:
         """Responses of this package are of any library, so only the status and the words are taken from its errors."""
         with self._failures.told(seen):
             try:
                 yield
             except openai.APIStatusError as error:
-                raise Refused(error.status_code, orjson.dumps({"message": error.message})) from None
+                raise VendorStreamError(error.status_code, orjson.dumps({"message": error.message})) from None

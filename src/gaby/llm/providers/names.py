@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 
-from gaby.llm.messages import Request
+from gaby.llm.messages import ModelRequest
 
 _NAME = re.compile(r"[A-Za-z0-9-][A-Za-z0-9_-]{0,63}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -30,6 +30,6 @@ def vendor_id(use_id: str) -> str:
     )
 
 
-def our_names(request: Request) -> Mapping[str, str]:
+def our_names(request: ModelRequest) -> Mapping[str, str]:
     """What the tools that were offered are called here, by what the vendor calls them."""
     return {vendor_name(tool.name): tool.name for tool in request.tools}

@@ -8,14 +8,14 @@ from typing import Any
 import openai
 
 from gaby.kernel.clock import Clock
-from gaby.llm.messages import Answer, Piece, Request, Vectors
+from gaby.llm.messages import EmbeddingResponse, ModelRequest, ModelResponse, TextDelta
 from gaby.llm.provider import Capability
 from gaby.llm.providers.config import ProviderConfig
-from gaby.llm.providers.failures import Failures, Nothing
-from gaby.llm.providers.gathering import Gathering
+from gaby.llm.providers.failures import ErrorTranslator, NoProgress
 from gaby.llm.providers.names import our_names
-from gaby.llm.providers.openai_reading import CompletionStream, read_completion
-from gaby.llm.providers.openai_request import Dialect, completion_params
+from gaby.llm.providers.openai_request import OpenAIDialect, completion_params
+from gaby.llm.providers.openai_response import CompletionStream, read_completion
+from gaby.llm.providers.response_builder import ResponseBuilder
 from gaby.llm.providers.streaming import follow
 from gaby.llm.providers.transport import MOST_BYTES, MOST_BYTES_OF_AN_ANSWER, http_client, whole
 from gaby.llm.providers.vectors import read_vectors
@@ -31,7 +31,7 @@ class OpenAIProvider:
         self._create: Any = self._client.chat.completions.with_streaming_response.create
         self._embed: Any = self._client.embeddings.with_streaming_response.create
         self._dialect = _dialect(config)
-        self._failures = Failures(
+        self._failures = ErrorTranslator(
             status=openai.APIStatusError,
             timeout=openai.APITimeoutError,
             connection=openai.APIConnectionError,
@@ -40,8 +40,8 @@ class OpenAIProvider:
             clock=clock,
         )
 
-    async def chat(self, request: Request) -> Answer:
-        gathering = Gathering(our_names(request), request.model)
+    async def chat(self, request: ModelRequest) -> ModelResponse:
+        gathering = ResponseBuilder(our_names(request), request.model)
         params = dict(completion_params(request, self._dialect))
         with self._failures.told(gathering):
             async with asyncio.timeout(request.timeout), self._opening(params, request.timeout) as opened:
@@ -49,8 +49,8 @@ class OpenAIProvider:
                 body = await whole(opened.http_response, MOST_BYTES_OF_AN_ANSWER)
             return read_completion(body, gathering)
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece | Answer]:
-        gathering = Gathering(our_names(request), request.model)
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
+        gathering = ResponseBuilder(our_names(request), request.model)
         params = {
             **completion_params(request, self._dialect),
             "stream": True,
@@ -62,10 +62,10 @@ class OpenAIProvider:
                 async for each in coming:
                     yield each
 
-    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> Vectors:  # noqa: ASYNC109
+    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> EmbeddingResponse:  # noqa: ASYNC109
         if not texts:
-            return Vectors(())
-        seen = Nothing()
+            return EmbeddingResponse(())
+        seen = NoProgress()
         with self._failures.told(seen):
             asking = {"input": list(texts), "model": model, "encoding_format": "float"}
             async with asyncio.timeout(timeout), self._embed(**asking, timeout=timeout) as opened:
@@ -93,11 +93,11 @@ class OpenAIProvider:
         return self._create(**params, timeout=seconds)
 
 
-def _dialect(config: ProviderConfig) -> Dialect:
+def _dialect(config: ProviderConfig) -> OpenAIDialect:
     if config.kind == "compatible":
-        return Dialect(own=False, structured=config.option("structured"), tools=config.option("tools") == "yes")
+        return OpenAIDialect(own=False, structured=config.option("structured"), tools=config.option("tools") == "yes")
     # What is asked at OpenAI is not to be kept there. Azure keeps nothing, and older versions do not know the word.
-    return Dialect(own=True, keeps=False if config.kind == "openai" else None)
+    return OpenAIDialect(own=True, keeps=False if config.kind == "openai" else None)
 
 
 def _client(config: ProviderConfig) -> openai.AsyncOpenAI:

@@ -8,16 +8,16 @@ from openai.types.chat import ChatCompletionFunctionToolParam
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase, ResponseFormat
 
 from gaby.llm.errors import RequestRefused
-from gaby.llm.messages import Message, OutputShape, Request, ToolReply, ToolSpec, ToolUse
-from gaby.llm.providers.asking import demanded, shape_name, turns, wished
+from gaby.llm.messages import ChatMessage, ModelRequest, OutputSchema, ToolResult, ToolSpec, ToolUse
+from gaby.llm.providers.common_request import demanded, shape_name, turns, wished
 from gaby.llm.providers.names import vendor_id, vendor_name
-from gaby.llm.providers.shapes import NotStrict, plain, strict_schema
+from gaby.llm.providers.strict_schemas import SchemaNotStrict, plain, strict_schema
 
 Turn = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Dialect:
+class OpenAIDialect:
     """How OpenAI's own servers differ from those that are compatible."""
 
     own: bool
@@ -28,7 +28,7 @@ class Dialect:
     """What `store` says; nothing when the server has no such thing."""
 
 
-def completion_params(request: Request, dialect: Dialect) -> CompletionCreateParamsBase:
+def completion_params(request: ModelRequest, dialect: OpenAIDialect) -> CompletionCreateParamsBase:
     params: CompletionCreateParamsBase = {"model": request.model, "messages": _messages(request, dialect)}
     if dialect.own:
         params["max_completion_tokens"] = request.max_output_tokens
@@ -48,7 +48,7 @@ def completion_params(request: Request, dialect: Dialect) -> CompletionCreatePar
     return params
 
 
-def _format(shape: OutputShape, dialect: Dialect) -> ResponseFormat:
+def _format(shape: OutputSchema, dialect: OpenAIDialect) -> ResponseFormat:
     if dialect.structured == "json_object":
         return {"type": "json_object"}
     if dialect.own:
@@ -59,32 +59,32 @@ def _format(shape: OutputShape, dialect: Dialect) -> ResponseFormat:
     return made
 
 
-def _tolerated(shape: OutputShape) -> dict[str, Any]:
+def _tolerated(shape: OutputSchema) -> dict[str, Any]:
     """Other servers make grammars of schemas, and can do without strictness where it is impossible."""
     try:
         return strict_schema(shape.schema)
-    except NotStrict:
+    except SchemaNotStrict:
         return plain(shape.schema)
 
 
-def _messages(request: Request, dialect: Dialect) -> list[Any]:
+def _messages(request: ModelRequest, dialect: OpenAIDialect) -> list[Any]:
     said = turns(request)
     if request.envelope.strip():
         # As text before the text: servers that are compatible do not all take a message in parts.
         begun = "\n\n".join(each for each in (request.envelope, said[0].text) if each.strip())
-        said[0] = Message("user", begun, replies=said[0].replies)
+        said[0] = ChatMessage("user", begun, replies=said[0].replies)
     made = [turn for message in said for turn in _turns(message)]
     system = _system(request, dialect)
     return [{"role": "system", "content": system}, *made] if system.strip() else made
 
 
-def _system(request: Request, dialect: Dialect) -> str:
+def _system(request: ModelRequest, dialect: OpenAIDialect) -> str:
     if request.shape is None or dialect.structured == "json_schema":
         return request.system
     return "\n\n".join(each for each in (request.system, wished(request.shape)) if each.strip())
 
 
-def _turns(message: Message) -> list[Turn]:
+def _turns(message: ChatMessage) -> list[Turn]:
     if message.role == "assistant":
         said: Turn = {"role": "assistant"}
         if message.text.strip():
@@ -94,7 +94,7 @@ def _turns(message: Message) -> list[Turn]:
     return [*turns, {"role": "user", "content": message.text}] if message.text.strip() else turns
 
 
-def _reply(reply: ToolReply) -> Turn:
+def _reply(reply: ToolResult) -> Turn:
     # There is no other place for saying that the call failed.
     text = f"The call failed. {reply.text}" if reply.failed else reply.text
     return {"role": "tool", "tool_call_id": vendor_id(reply.use_id), "content": text}

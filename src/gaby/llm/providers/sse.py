@@ -12,26 +12,26 @@ _LONGEST_EVENT = 8_000_000
 
 
 @dataclass(frozen=True)
-class Event:
+class ServerSentEvent:
     """One event, or a comment, which only says that somebody is still there."""
 
     name: str
     data: str
 
 
-ALIVE = Event("", "")
+ALIVE = ServerSentEvent("", "")
 
 
-async def events(response: httpx2.Response) -> AsyncGenerator[Event]:
+async def events(response: httpx2.Response) -> AsyncGenerator[ServerSentEvent]:
     """Only events that were ended by an empty line. What a broken stream left unfinished is not one."""
-    decoder = Decoder()
+    decoder = SseDecoder()
     async with aclosing(response.aiter_bytes()) as chunks:
         async for chunk in chunks:
             for event in decoder.feed(chunk):
                 yield event
 
 
-class Decoder:
+class SseDecoder:
     """Splits at line ends only, whatever else Unicode regards as one: JSON may contain it."""
 
     def __init__(self) -> None:
@@ -41,9 +41,9 @@ class Decoder:
         self._data: list[str] = []
         self._size = 0
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         self._rest += chunk
-        found: list[Event] = []
+        found: list[ServerSentEvent] = []
         while (end := self._rest.find(b"\n", self._searched)) >= 0:
             line = bytes(self._rest[:end])
             del self._rest[: end + 1]
@@ -54,7 +54,7 @@ class Decoder:
             raise AnswerUnreadable("The provider sent an event that is too long to be part of an answer.")
         return found
 
-    def _line(self, line: bytes) -> list[Event]:
+    def _line(self, line: bytes) -> list[ServerSentEvent]:
         if not line:
             return self._ended()
         if line.startswith(b":"):
@@ -68,8 +68,8 @@ class Decoder:
             self._size += len(value)
         return []
 
-    def _ended(self) -> list[Event]:
-        event = Event(self._name, "\n".join(self._data))
+    def _ended(self) -> list[ServerSentEvent]:
+        event = ServerSentEvent(self._name, "\n".join(self._data))
         had_data = bool(self._data)
         self._name, self._data, self._size = "", [], 0
         return [event] if had_data else []

@@ -8,36 +8,36 @@ from typing import Protocol
 import httpx2
 
 from gaby.llm.errors import AnswerCutOff, AnswerUnreadable, ModelError
-from gaby.llm.messages import Answer, Piece
-from gaby.llm.providers.gathering import Gathering
-from gaby.llm.providers.sse import Event, events
-from gaby.llm.providers.transport import TooMuch
+from gaby.llm.messages import ModelResponse, TextDelta
+from gaby.llm.providers.response_builder import ResponseBuilder
+from gaby.llm.providers.sse import ServerSentEvent, events
+from gaby.llm.providers.transport import ResponseTooLarge
 
 PATIENCE = 10
 """A whole stream may take this many times as long as one piece of it."""
 _GOODBYE = 0.1
 
 
-class Opened(Protocol):
+class VendorResponse(Protocol):
     """A response as both vendors' packages hand it over."""
 
     http_response: httpx2.Response
 
 
-class Reader(Protocol):
-    gathering: Gathering
+class ResponseReader(Protocol):
+    gathering: ResponseBuilder
     finished: bool
 
-    def feed(self, event: Event) -> str:
+    def feed(self, event: ServerSentEvent) -> str:
         """The text that this event brings, if any."""
         ...
 
-    def answer(self) -> Answer: ...
+    def answer(self) -> ModelResponse: ...
 
 
 async def follow(
-    opening: AbstractAsyncContextManager[Opened], reader: Reader, seconds: float
-) -> AsyncGenerator[Piece | Answer]:
+    opening: AbstractAsyncContextManager[VendorResponse], reader: ResponseReader, seconds: float
+) -> AsyncGenerator[TextDelta | ModelResponse]:
     """The clock runs only while the provider is waited for, never while somebody uses a piece."""
     time = asyncio.get_running_loop().time
     last = time() + seconds * PATIENCE
@@ -54,9 +54,9 @@ async def follow(
             if event is None:
                 raise AnswerCutOff(usage=reader.gathering.billed)
             if text := reader.feed(event):
-                yield Piece(text)
+                yield TextDelta(text)
         yield reader.answer()
         # Read to its end, the connection can be used again.
-        with suppress(TimeoutError, httpx2.HTTPError, ModelError, TooMuch):
+        with suppress(TimeoutError, httpx2.HTTPError, ModelError, ResponseTooLarge):
             async with asyncio.timeout(_GOODBYE):
                 await anext(coming, None)

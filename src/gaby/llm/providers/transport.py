@@ -19,15 +19,15 @@ _TECHNICAL = frozenset(
 )
 
 
-class TooMuch(Exception):
+class ResponseTooLarge(Exception):
     """More bytes than any answer has."""
 
 
-class Packed(Exception):
+class CompressedResponse(Exception):
     """A compressed body, which nobody asked for and which may unfold to any size."""
 
 
-class _Counted(httpx2.AsyncByteStream):
+class _CountedStream(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream, most: int, *, may_be_cut: bool) -> None:
         self._inner = inner
         self._left = most
@@ -39,7 +39,7 @@ class _Counted(httpx2.AsyncByteStream):
             async for chunk in inner:
                 if len(chunk) > self._left:
                     if not self._may_be_cut:
-                        raise TooMuch
+                        raise ResponseTooLarge
                     yield chunk[: self._left]
                     return
                 self._left -= len(chunk)
@@ -52,7 +52,7 @@ class _Counted(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-class Wire(httpx2.AsyncBaseTransport):
+class ProviderTransport(httpx2.AsyncBaseTransport):
     def __init__(self, fixed: Mapping[str, str] | None, *, keeps: bool) -> None:
         self._fixed = fixed
         limits = httpx2.Limits(max_connections=200, max_keepalive_connections=20 if keeps else 0)
@@ -62,12 +62,12 @@ class Wire(httpx2.AsyncBaseTransport):
         response = await self._inner.handle_async_request(self._meant(request))
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             await response.aclose()
-            raise Packed
+            raise CompressedResponse
         if not isinstance(response.stream, httpx2.AsyncByteStream):
             raise TypeError("An asynchronous transport answers with an asynchronous stream.")
         failed = response.status_code >= 300
         most = _MOST_BYTES_OF_AN_ERROR if failed else MOST_BYTES
-        response.stream = _Counted(response.stream, most, may_be_cut=failed)
+        response.stream = _CountedStream(response.stream, most, may_be_cut=failed)
         return response
 
     async def aclose(self) -> None:
@@ -87,7 +87,7 @@ class Wire(httpx2.AsyncBaseTransport):
 def http_client(fixed: Mapping[str, str] | None, *, keeps: bool = True) -> httpx2.AsyncClient:
     """`fixed` are all headers that carry meaning; None lets the vendor's package sign requests by itself. `keeps` says
     whether connections are used again. No redirects are followed: the key is for the address that was configured."""
-    return httpx2.AsyncClient(transport=Wire(fixed, keeps=keeps), trust_env=False, follow_redirects=False)
+    return httpx2.AsyncClient(transport=ProviderTransport(fixed, keeps=keeps), trust_env=False, follow_redirects=False)
 
 
 @cache
@@ -102,5 +102,5 @@ async def whole(response: httpx2.Response, most: int) -> bytes:
         async for chunk in chunks:
             body += chunk
             if len(body) > most:
-                raise TooMuch
+                raise ResponseTooLarge
     return bytes(body)

@@ -4,20 +4,20 @@ import math
 from typing import Any
 
 from gaby.llm.errors import AnswerUnreadable
-from gaby.llm.messages import Usage, Vectors
-from gaby.llm.providers.gathering import loaded, mapping, sequence, tokens
+from gaby.llm.messages import EmbeddingResponse, TokenUsage
+from gaby.llm.providers.response_builder import loaded, mapping, sequence, tokens
 
 Row = tuple[float, ...]
 
 
-def read_vectors(body: bytes, expected: int) -> Vectors:
+def read_vectors(body: bytes, expected: int) -> EmbeddingResponse:
     return vectors(loaded(body), expected)
 
 
-def vectors(found: object, expected: int) -> Vectors:
+def vectors(found: object, expected: int) -> EmbeddingResponse:
     """One row for each text, in the order of the texts, all of one length. Anything else is no answer."""
     told = mapping(mapping(found).get("usage"))
-    usage = Usage(input=tokens(told.get("prompt_tokens", told.get("total_tokens"))))
+    usage = TokenUsage(input=tokens(told.get("prompt_tokens", told.get("total_tokens"))))
     rows: dict[int, Row] = {}
     for place, each in enumerate(sequence(mapping(found).get("data"))):
         index = mapping(each).get("index", place)
@@ -27,7 +27,7 @@ def vectors(found: object, expected: int) -> Vectors:
         rows[index] = row
     if set(rows) != set(range(expected)) or len({len(row) for row in rows.values()}) > 1:
         raise AnswerUnreadable("The provider's vectors do not fit the texts.", usage=usage)
-    return Vectors(tuple(rows[index] for index in range(expected)), usage)
+    return EmbeddingResponse(tuple(rows[index] for index in range(expected)), usage)
 
 
 def _row(found: object) -> Row | None:

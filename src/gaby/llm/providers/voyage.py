@@ -7,10 +7,10 @@ import httpx2
 
 from gaby.kernel.clock import Clock
 from gaby.llm.errors import RequestRefused
-from gaby.llm.messages import Answer, Piece, Request, Vectors
+from gaby.llm.messages import EmbeddingResponse, ModelRequest, ModelResponse, TextDelta
 from gaby.llm.provider import Capability
 from gaby.llm.providers.config import ProviderConfig
-from gaby.llm.providers.failures import Failures, Nothing
+from gaby.llm.providers.failures import ErrorTranslator, NoProgress
 from gaby.llm.providers.transport import MOST_BYTES, http_client, whole
 from gaby.llm.providers.vectors import read_vectors
 
@@ -22,7 +22,7 @@ class VoyageProvider:
         self._address = f"{config.address}/embeddings"
         headers = {"Authorization": f"Bearer {config.secret}", "Accept-Encoding": "identity"}
         self._client = http_client(headers)
-        self._failures = Failures(
+        self._failures = ErrorTranslator(
             status=httpx2.HTTPStatusError,
             timeout=httpx2.TimeoutException,
             connection=httpx2.TransportError,
@@ -31,17 +31,17 @@ class VoyageProvider:
             clock=clock,
         )
 
-    async def chat(self, request: Request) -> Answer:
+    async def chat(self, request: ModelRequest) -> ModelResponse:
         raise RequestRefused(_ONLY_VECTORS)
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece | Answer]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
         raise RequestRefused(_ONLY_VECTORS)
         yield
 
-    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> Vectors:  # noqa: ASYNC109
+    async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> EmbeddingResponse:  # noqa: ASYNC109
         if not texts:
-            return Vectors(())
-        seen = Nothing()
+            return EmbeddingResponse(())
+        seen = NoProgress()
         asking = {"input": list(texts), "model": model}
         with self._failures.told(seen):
             async with (

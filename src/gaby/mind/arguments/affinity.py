@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from gaby.mind.arguments.slots import Slot
+from gaby.mind.arguments.slots import ParameterSlot
 from gaby.mind.entities import Entity, EntityKind
 from gaby.mind.words import stem, stems
 
@@ -85,7 +85,7 @@ _UNIT_WORDS = {
 SURE, LIKELY, PLAUSIBLE, POSSIBLE, NONE = 0.9, 0.8, 0.6, 0.4, 0.0
 
 
-def affinity(slot: Slot, entity: Entity) -> float:
+def affinity(slot: ParameterSlot, entity: Entity) -> float:
     """Between 0 and 1."""
     if slot.format in _FORMATS:
         return SURE if entity.kind in _FORMATS[slot.format] else NONE
@@ -106,7 +106,7 @@ def _stands_for(prefix: str, noun: str) -> bool:
     return prefix[0].lower() == noun[0] and all(letter in rest for letter in prefix.lower())
 
 
-def _by_words(slot: Slot, kind: EntityKind) -> float:
+def _by_words(slot: ParameterSlot, kind: EntityKind) -> float:
     named = _kinds_of(slot.words)
     if kind in named:
         # `user_email` is an e-mail and not a user: the last word says what it is.
@@ -125,7 +125,7 @@ def _kinds_of(terms: Iterable[str]) -> set[EntityKind]:
     return {kind for term in terms for kind in _KINDS_OF.get(term, ())}
 
 
-def _of_id(slot: Slot, entity: Entity) -> float:
+def _of_id(slot: ParameterSlot, entity: Entity) -> float:
     """By what the text calls it, or else by its prefix. A number that names something else is never taken."""
     nouns = slot.nouns
     if entity.label:
@@ -150,12 +150,12 @@ def _by_prefix(value: str, nouns: Iterable[str]) -> float:
     return NONE if any(_stands_for(prefix[1], noun) for noun in _KNOWN) else POSSIBLE
 
 
-def _wants_id(slot: Slot) -> bool:
+def _wants_id(slot: ParameterSlot) -> bool:
     last = slot.words[-1] if slot.words else ""
     return last in _ID_WORDS or _by_words(slot, "id") >= LIKELY or not _KNOWN.isdisjoint(slot.words[-1:])
 
 
-def _of_quantity(slot: Slot, entity: Entity) -> float:
+def _of_quantity(slot: ParameterSlot, entity: Entity) -> float:
     named = {_UNIT_WORDS[word] for word in slot.words if word in _UNIT_WORDS}
     told = {_UNIT_WORDS[word] for word in slot.described if word in _UNIT_WORDS}
     if named:
@@ -163,13 +163,13 @@ def _of_quantity(slot: Slot, entity: Entity) -> float:
     return LIKELY if entity.label in told else NONE
 
 
-def _of_money(slot: Slot) -> float:
+def _of_money(slot: ParameterSlot) -> float:
     if not _NOT_CENTS.isdisjoint((*slot.words, *slot.described)):
         return NONE
     return _by_words(slot, "money")
 
 
-def _of_code(slot: Slot, entity: Entity) -> float:
+def _of_code(slot: ParameterSlot, entity: Entity) -> float:
     is_status = entity.normal is not None and entity.normal.isdigit()
     if slot.is_number:
         says_status = any(word in {stem("status"), "http", "error", "code"} for word in slot.words)

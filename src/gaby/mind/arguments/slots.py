@@ -18,7 +18,7 @@ _GENERIC = stems(
 
 
 @dataclass(frozen=True)
-class Slot:
+class ParameterSlot:
     path: tuple[str, ...]
     schema: Schema
     """One of the shapes it may have, without references."""
@@ -70,18 +70,20 @@ class Slot:
         return list(sequence(self.schema.get("enum")))
 
 
-def slots_of(schema: Schema, root: Schema, path: tuple[str, ...] = ()) -> Iterator[list[Slot]]:
+def slots_of(schema: Schema, root: Schema, path: tuple[str, ...] = ()) -> Iterator[list[ParameterSlot]]:
     """For each parameter the shapes that it may have."""
     required = set(map(str, sequence(schema.get("required"))))
     for name, declared in mapping(schema.get("properties")).items():
         yield list(_shapes(declared, root, (*path, name), required=name in required))
 
 
-def _shapes(declared: object, root: Schema, path: tuple[str, ...], *, required: bool) -> Iterator[Slot]:
+def _shapes(declared: object, root: Schema, path: tuple[str, ...], *, required: bool) -> Iterator[ParameterSlot]:
     outer = mapping(declared)
     for option in _options(outer, root, 0):
         told = option.get("description") or outer.get("description") or option.get("title") or outer.get("title")
-        yield Slot(path, option, required=required, description=told if isinstance(told, str) else "", root=root)
+        yield ParameterSlot(
+            path, option, required=required, description=told if isinstance(told, str) else "", root=root
+        )
 
 
 def _options(declared: Schema, root: Schema, depth: int) -> Iterator[Schema]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from gaby.mind.entities.entity import Entity, EntityKind, made_up_words, said_before
-from gaby.safety.redaction.links import Link, find_links
-from gaby.safety.redaction.recognise import recognise
+from gaby.safety.redaction.detection import recognise
+from gaby.safety.redaction.links import LinkSpan, find_links
 from gaby.safety.redaction.spans import SECRET_KINDS, Kind
 
 _AS_ENTITY: dict[Kind, EntityKind] = {"email": "email", "ip": "ip", "phone": "phone"}
@@ -86,7 +86,7 @@ def _window_end(text: str, start: int) -> int:
     return blank + 1 if blank >= 0 else end
 
 
-def _from_link(text: str, offset: int, link: Link) -> Entity | None:
+def _from_link(text: str, offset: int, link: LinkSpan) -> Entity | None:
     start, end = offset + link.start, offset + link.end
     value = text[start:end]
     if link.value.startswith("file://"):

@@ -41,13 +41,13 @@ def _extract(text: str) -> tuple[Entity, ...]:
         *find_amounts(text),
         *find_names(text),
     ]
-    taken = _Taken(len(text), withheld)
+    taken = _OccupiedSpans(len(text), withheld)
     kept = taken.keep(typed)
     kept += taken.keep(find_quoted(text))
     return tuple(sorted(kept, key=lambda entity: entity.start))
 
 
-class _Taken:
+class _OccupiedSpans:
     """Which characters belong to something already."""
 
     def __init__(self, length: int, withheld: Withheld) -> None:

@@ -9,11 +9,11 @@ from gaby.mind.runbooks.conditions import ConditionError, FieldTest, alternative
 from gaby.mind.runbooks.field_refs import FieldRef, dotted, nouns_in
 from gaby.mind.runbooks.model import (
     ArgumentSource,
-    Constant,
+    ConstantValue,
     RequesterAddress,
     ResultField,
     Selector,
-    TicketId,
+    TicketIdValue,
     TicketValue,
 )
 
@@ -111,7 +111,7 @@ def _made(kind: str, found: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 -
         case "domain":
             return RequesterAddress(only_domain=True)
         case "ticket":
-            return TicketId()
+            return TicketIdValue()
         case "ticket value":
             return TicketValue(" ".join(found[1].split()), (found[2] or "").strip("`"))
         case "field":
@@ -119,7 +119,7 @@ def _made(kind: str, found: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 -
         case "whose field":
             return ResultField(_ref(found[2], found[1], ""))
         case _:
-            return Constant((found[1] or found[2]).strip("`"))
+            return ConstantValue((found[1] or found[2]).strip("`"))
 
 
 def _ref(field: str, whose: str, tool: str) -> FieldRef:

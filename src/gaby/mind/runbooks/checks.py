@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from gaby.mind.arguments.checking import fits, is_valid
-from gaby.mind.arguments.slots import Slot, slots_of
+from gaby.mind.arguments.slots import ParameterSlot, slots_of
+from gaby.mind.arguments.validation import fits, is_valid
 from gaby.mind.ownership import Ownership
-from gaby.mind.records import View
-from gaby.mind.runbooks.conditions import Condition, Count, FieldTest, Same
-from gaby.mind.runbooks.evaluation import Scene, resolve
+from gaby.mind.records import RecordView
+from gaby.mind.runbooks.conditions import Condition, CountCondition, FieldTest, SameValue
+from gaby.mind.runbooks.evaluation import EvaluationContext, resolve
 from gaby.mind.runbooks.field_refs import FieldRef, dotted
 from gaby.mind.runbooks.model import (
     Advice,
     ArgumentSource,
-    Constant,
+    ConstantValue,
     ResultField,
     Runbook,
     RunbookCall,
     RunbookProblem,
     TicketValue,
 )
-from gaby.mind.situations import SeenCall
+from gaby.mind.situations import PastCall
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.tool_names import connector_of, short_name
 from gaby.mind.values import ADDRESS_FORMATS, ADDRESS_NAMES, LIMITING, typed_values
@@ -64,9 +64,11 @@ class _Check:
         self._used = [card for card in cards if short_name(card.name) in book.tools]
         self._reads = [card for card in self._used if card.lane == "read"]
         # Every tool has answered, and no answer has any row: what is left is what the schemas declare.
-        calls = [SeenCall(number, card.name, {}, "done", "read", {}) for number, card in enumerate(self._reads, 1)]
-        view = View(calls)
-        self._scene = Scene(view, Ownership(view, None, cards), tools=book.tools, cards=self._reads, calls=calls)
+        calls = [PastCall(number, card.name, {}, "done", "read", {}) for number, card in enumerate(self._reads, 1)]
+        view = RecordView(calls)
+        self._scene = EvaluationContext(
+            view, Ownership(view, None, cards), tools=book.tools, cards=self._reads, calls=calls
+        )
         self._unclear = sorted(short_name(card.name) for card in self._reads if not card.declares.rows)
 
     def problems(self) -> Iterator[CheckedProblem]:
@@ -104,7 +106,7 @@ class _Check:
                 yield from self._argument(call, card, several)
 
     def _given(
-        self, call: RunbookCall, name: str, source: ArgumentSource, slots: Mapping[str, Sequence[Slot]]
+        self, call: RunbookCall, name: str, source: ArgumentSource, slots: Mapping[str, Sequence[ParameterSlot]]
     ) -> Iterator[CheckedProblem]:
         """An argument of which the runbook says where it comes from."""
         if name not in slots:
@@ -113,7 +115,7 @@ class _Check:
             yield _error(call.line, call.words, f"`{call.tool}` has no argument `{name}`", hint)
             return
         match source:
-            case Constant(text=text):
+            case ConstantValue(text=text):
                 if not any(fits(slot, value) for slot in slots[name] for value in typed_values(slot, text)):
                     yield _error(call.line, call.words, f"`{text}` is no value for `{name}` of `{call.tool}`")
             case TicketValue():
@@ -123,7 +125,7 @@ class _Check:
             case _:
                 pass
 
-    def _argument(self, call: RunbookCall, card: ToolCard, slots: Sequence[Slot]) -> Iterator[CheckedProblem]:
+    def _argument(self, call: RunbookCall, card: ToolCard, slots: Sequence[ParameterSlot]) -> Iterator[CheckedProblem]:
         """An argument of which the runbook says nothing has to come from a result by its name or its kind."""
         name = slots[0].name
         if card.lane == "write" and name in card.declares.content:
@@ -178,15 +180,15 @@ def _refs(groups: Sequence[Sequence[Condition]]) -> Iterator[tuple[FieldRef, str
                 yield ref, condition.words
                 if other is not None:
                     yield other, condition.words
-            case Same(ref=ref):
+            case SameValue(ref=ref):
                 yield ref, condition.words
-            case Count(tests=tests):
+            case CountCondition(tests=tests):
                 yield from ((test.ref, condition.words) for test in tests)
             case _:
                 pass
 
 
-def _ticket_value(call: RunbookCall, slot: Slot, source: TicketValue) -> Iterator[CheckedProblem]:
+def _ticket_value(call: RunbookCall, slot: ParameterSlot, source: TicketValue) -> Iterator[CheckedProblem]:
     if source.pattern and not _is_pattern(source.pattern):
         yield _error(call.line, call.words, f"`{source.pattern}` is no regular expression")
     elif not source.pattern and not any(key in slot.schema for key in LIMITING):

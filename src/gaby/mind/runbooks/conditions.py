@@ -10,10 +10,19 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from gaby.mind.runbooks.field_refs import FieldRef, Nouns, dotted, nouns_in, number_of
-from gaby.mind.runbooks.operators import OPERATORS, Operation, Operator
+from gaby.mind.runbooks.operators import OPERATORS, FieldPredicate, Operator
 from gaby.mind.words import spelled
 
-__all__ = ["Condition", "ConditionError", "Count", "FieldRef", "FieldTest", "Known", "Same", "alternatives"]
+__all__ = [
+    "Condition",
+    "ConditionError",
+    "CountCondition",
+    "FieldRef",
+    "FieldTest",
+    "RequesterKnown",
+    "SameValue",
+    "alternatives",
+]
 
 
 class ConditionError(ValueError):
@@ -40,7 +49,7 @@ class FieldTest:
 
 
 @dataclass(frozen=True)
-class Same:
+class SameValue:
     """Several records have the same value in a field."""
 
     ref: FieldRef
@@ -49,7 +58,7 @@ class Same:
 
 
 @dataclass(frozen=True)
-class Count:
+class CountCondition:
     """There are so many records; with tests, of those that pass them."""
 
     nouns: Nouns
@@ -62,14 +71,14 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Known:
+class RequesterKnown:
     """Whether the requester is somebody whom the company knows."""
 
     known: bool
     words: str = ""
 
 
-Condition = FieldTest | Same | Count | Known
+Condition = FieldTest | SameValue | CountCondition | RequesterKnown
 
 _LONGEST = 1000
 _WORDS = r"[A-Za-z][A-Za-z'’\-]{0,40}(?: [A-Za-z][A-Za-z'’\-]{0,40}){0,7}"
@@ -138,7 +147,7 @@ def _conditions(clause: str, before: Nouns) -> list[Condition]:
     if not clause:
         raise ConditionError("a part of the condition is empty")
     if _UNKNOWN.fullmatch(clause):
-        return [Known(known=False)]
+        return [RequesterKnown(known=False)]
     if "`" not in clause and not _COUNT.fullmatch(clause):
         raise ConditionError(f"“{clause[:80]}” names no field in backticks", _HINT)
     if same := _SAME.fullmatch(clause):
@@ -151,14 +160,14 @@ def _conditions(clause: str, before: Nouns) -> list[Condition]:
 def _same(found: re.Match[str], before: Nouns) -> list[Condition]:
     nouns = nouns_in(found["nouns"]) or before
     least = max(2, number_of(found["number"])) if found["number"] else 2
-    same: list[Condition] = [Same(FieldRef(spelled(found["same"].strip("`")), nouns), least)]
+    same: list[Condition] = [SameValue(FieldRef(spelled(found["same"].strip("`")), nouns), least)]
     if found["field"]:
         ref = FieldRef(spelled(found["field"].strip("`")), nouns)
         same.append(FieldTest(ref, "is", (found["value"].strip("`"),)))
     return same
 
 
-def _count(found: re.Match[str]) -> Count:
+def _count(found: re.Match[str]) -> CountCondition:
     nouns = nouns_in(found["nouns"])
     if not nouns:
         raise ConditionError(
@@ -179,7 +188,7 @@ def _count(found: re.Match[str]) -> Count:
         "exactly": (number, number),
         "more than": (number + 1, None),
     }.get(how, (number, 0 if number == 0 else None))
-    return Count(nouns, tests, least, most, tools)
+    return CountCondition(nouns, tests, least, most, tools)
 
 
 def _test(clause: str, before: Nouns) -> FieldTest:
@@ -207,7 +216,7 @@ def _test(clause: str, before: Nouns) -> FieldTest:
     )
 
 
-def _operation(text: str) -> Operation:
+def _operation(text: str) -> FieldPredicate:
     for pattern, read in OPERATORS:
         if (found := pattern.fullmatch(text)) and (operation := read(found)) is not None:
             return operation
@@ -216,6 +225,6 @@ def _operation(text: str) -> Operation:
 
 
 def _nouns_of(condition: Condition) -> Nouns:
-    if isinstance(condition, FieldTest | Same):
+    if isinstance(condition, FieldTest | SameValue):
         return condition.ref.nouns
-    return condition.nouns if isinstance(condition, Count) else frozenset()
+    return condition.nouns if isinstance(condition, CountCondition) else frozenset()

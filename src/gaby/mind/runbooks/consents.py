@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from gaby.mind.runbooks.markdown import MOST_LINES, blocks
 from gaby.mind.runbooks.statements import IF, OTHERWISE, plain
-from gaby.mind.situations import Found
+from gaby.mind.situations import FoundPassage
 from gaby.mind.tool_names import short_name
 
 _CONSENT = re.compile(
@@ -24,7 +24,7 @@ _OVERLAP = 100
 """Lines that are read twice, so that nothing is cut in two."""
 
 
-def consents_wanted(passages: Sequence[Found], tools: Collection[str]) -> dict[str, str]:
+def consents_wanted(passages: Sequence[FoundPassage], tools: Collection[str]) -> dict[str, str]:
     """For each tool, in the runbook's own words, what a person has to confirm. A name without its connector means every
     tool that is called so: another connector cannot take the consent away."""
     meant: dict[str, list[str]] = {name: [name] for name in tools}

@@ -19,7 +19,7 @@ BlockKind = Literal["heading", "item", "paragraph", "code", "rest"]
 
 
 @dataclass(frozen=True)
-class Block:
+class MarkdownBlock:
     kind: BlockKind
     text: str
     """On one line."""
@@ -29,19 +29,19 @@ class Block:
     too_long: bool = False
 
 
-def blocks(text: str, first: int = 0) -> Iterator[Block]:
+def blocks(text: str, first: int = 0) -> Iterator[MarkdownBlock]:
     """From line `first` on, counted from 0. A block of code is one block: whoever reads strictly has to know of it.
     `rest` stands for all lines after the most that are read."""
-    reader = _Reader()
+    reader = _BlockParser()
     lines = text.replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines[first : first + MOST_LINES], first + 1):
         yield from reader.take(line[: LONGEST_BLOCK + 1], number)
     yield from reader.flush()
     if len(lines) > first + MOST_LINES:
-        yield Block("rest", lines[first + MOST_LINES][:80], 0, first + MOST_LINES + 1)
+        yield MarkdownBlock("rest", lines[first + MOST_LINES][:80], 0, first + MOST_LINES + 1)
 
 
-class _Reader:
+class _BlockParser:
     def __init__(self) -> None:
         self._held: list[str] = []
         self._size = 0
@@ -49,14 +49,14 @@ class _Reader:
         self._depth = self._begins = 0
         self._fence = ""
 
-    def take(self, line: str, number: int) -> Iterator[Block]:
+    def take(self, line: str, number: int) -> Iterator[MarkdownBlock]:
         if self._fence or _FENCE.match(line):
             yield from self._code(line, number)
         elif not line.strip() or _COMMENT.fullmatch(line):
             yield from self.flush()
         elif heading := _HEADING.match(line):
             yield from self.flush()
-            yield Block("heading", heading[2].strip(" #"), len(heading[1]), number)
+            yield MarkdownBlock("heading", heading[2].strip(" #"), len(heading[1]), number)
         elif item := _ITEM.match(line):
             yield from self.flush()
             self._begin("item", len(item[1].expandtabs(_TAB)) + 1, number, item[2])
@@ -68,11 +68,11 @@ class _Reader:
             elif self._size <= LONGEST_BLOCK:
                 self._hold(line.strip())
 
-    def flush(self) -> Iterator[Block]:
+    def flush(self) -> Iterator[MarkdownBlock]:
         if self._held:
             whole = " ".join(" ".join(self._held).split())
             too_long = len(whole) > LONGEST_BLOCK
-            yield Block(self._kind, whole[:LONGEST_BLOCK], self._depth, self._begins, too_long=too_long)
+            yield MarkdownBlock(self._kind, whole[:LONGEST_BLOCK], self._depth, self._begins, too_long=too_long)
             self._held, self._size = [], 0
 
     def _begin(self, kind: Literal["item", "paragraph"], depth: int, number: int, text: str) -> None:
@@ -83,11 +83,11 @@ class _Reader:
         self._held.append(text)
         self._size += len(text) + 1
 
-    def _code(self, line: str, number: int) -> Iterator[Block]:
+    def _code(self, line: str, number: int) -> Iterator[MarkdownBlock]:
         mark = _FENCE.match(line)
         if not self._fence and mark:
             yield from self.flush()
-            yield Block("code", line.strip(), 0, number)
+            yield MarkdownBlock("code", line.strip(), 0, number)
             self._fence = mark[1]
         elif mark and mark[1] == self._fence:
             self._fence = ""

@@ -8,7 +8,7 @@ from gaby.mind.tool_names import short_name
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantValue:
     """A value that the runbook writes itself."""
 
     text: str
@@ -22,7 +22,7 @@ class RequesterAddress:
 
 
 @dataclass(frozen=True)
-class TicketId:
+class TicketIdValue:
     """What the desk calls the ticket."""
 
 
@@ -43,7 +43,7 @@ class TicketValue:
     """Of the runbook. Left out: that of the argument's schema."""
 
 
-ArgumentSource = Constant | RequesterAddress | TicketId | ResultField | TicketValue
+ArgumentSource = ConstantValue | RequesterAddress | TicketIdValue | ResultField | TicketValue
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ Operator = Literal["set", "empty", "is", "above", "below", "older", "newer", "ha
 
 
 @dataclass(frozen=True)
-class Operation:
+class FieldPredicate:
     operator: Operator
     values: tuple[str, ...] = ()
     other: FieldRef | None = None
@@ -21,7 +21,7 @@ class Operation:
     negated: bool = False
 
 
-_Read = Callable[[re.Match[str]], Operation | None]
+_Read = Callable[[re.Match[str]], FieldPredicate | None]
 
 _IS = r"(?:is|are|was|were)"
 _T = r"`[^`\n]{1,100}`"
@@ -46,34 +46,34 @@ _MOST_SECONDS = 3_000_000_000
 
 
 def _fixed(operator: Operator) -> _Read:
-    return lambda _: Operation(operator)
+    return lambda _: FieldPredicate(operator)
 
 
 def _aged(operator: Operator) -> _Read:
-    def read(found: re.Match[str]) -> Operation | None:
+    def read(found: re.Match[str]) -> FieldPredicate | None:
         count = int(found["count"]) if found["count"].isdigit() else _COUNTS[found["count"].lower()]
         seconds = count * _SECONDS[found["unit"].lower()]
-        return Operation(operator, age=timedelta(seconds=seconds)) if seconds <= _MOST_SECONDS else None
+        return FieldPredicate(operator, age=timedelta(seconds=seconds)) if seconds <= _MOST_SECONDS else None
 
     return read
 
 
 def _measured(operator: Operator, *, negated: bool) -> _Read:
-    def read(found: re.Match[str]) -> Operation | None:
+    def read(found: re.Match[str]) -> FieldPredicate | None:
         if found["other"]:
-            return Operation(operator, other=_other(found), negated=negated)
-        return Operation(operator, number=float(found["number"]), negated=negated)
+            return FieldPredicate(operator, other=_other(found), negated=negated)
+        return FieldPredicate(operator, number=float(found["number"]), negated=negated)
 
     return read
 
 
 def _compared(operator: Operator) -> _Read:
-    def read(found: re.Match[str]) -> Operation | None:
+    def read(found: re.Match[str]) -> FieldPredicate | None:
         negated = bool(found["no"])
         if found["other"]:
-            return Operation(operator, other=_other(found), negated=negated)
+            return FieldPredicate(operator, other=_other(found), negated=negated)
         values = tuple(each.strip("`") for each in re.findall(_VALUE, found["values"]))
-        return Operation(operator, values, negated=negated)
+        return FieldPredicate(operator, values, negated=negated)
 
     return read
 
@@ -83,14 +83,14 @@ def _other(found: re.Match[str]) -> FieldRef:
     return FieldRef(name, frozenset(nouns | nouns_in(found["whose"] or "")), frozenset(tools))
 
 
-def _within_field(found: re.Match[str]) -> Operation | None:
+def _within_field(found: re.Match[str]) -> FieldPredicate | None:
     """One name behind `is in` is a field that holds a list: `in `zones``."""
     name, nouns, tools = dotted(found["values"].strip("`"))
-    return Operation("within", other=FieldRef(name, frozenset(nouns), frozenset(tools)), negated=bool(found["no"]))
+    return FieldPredicate("within", other=FieldRef(name, frozenset(nouns), frozenset(tools)), negated=bool(found["no"]))
 
 
-def _requester(found: re.Match[str]) -> Operation | None:
-    return Operation("self", negated=bool(found["no"]))
+def _requester(found: re.Match[str]) -> FieldPredicate | None:
+    return FieldPredicate("self", negated=bool(found["no"]))
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -7,19 +7,19 @@ from functools import lru_cache
 
 from gaby.mind.runbooks.conditions import Condition, ConditionError, alternatives
 from gaby.mind.runbooks.front_matter import read_front_matter
-from gaby.mind.runbooks.markdown import Block, blocks
+from gaby.mind.runbooks.markdown import MarkdownBlock, blocks
 from gaby.mind.runbooks.model import Advice, Branch, Runbook, RunbookCall, RunbookProblem
 from gaby.mind.runbooks.statements import (
     IF,
     OTHERWISE,
-    Statement,
+    RunbookStatement,
     StatementError,
     condition_end,
     not_understood,
     plain,
     statement_of,
 )
-from gaby.mind.situations import Found
+from gaby.mind.situations import FoundPassage
 
 _END = re.compile(r"[.!?][\"”’')\]]{0,2}(?=\s+[^a-z\s])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|prof|st|no|nr|ca|approx)\.\Z", re.IGNORECASE)
@@ -33,7 +33,7 @@ _MOST_PROBLEMS = 50
 
 
 @dataclass
-class _Body:
+class _BranchBuilder:
     """A branch while it is read."""
 
     conditions: tuple[tuple[Condition, ...], ...]
@@ -59,7 +59,7 @@ class _Body:
         return not (self.wanted or self.told or self.asked or self.handed or self.security)
 
 
-def runbooks(pages: Sequence[Found], tools: frozenset[str]) -> list[Runbook]:
+def runbooks(pages: Sequence[FoundPassage], tools: frozenset[str]) -> list[Runbook]:
     """Those pages that whoever searched took for runbooks, in the order in which they were found, with their errors."""
     whole = list({page.citation: page for page in pages if page.runbook}.values())[:_MOST_PAGES]
     return [
@@ -114,8 +114,8 @@ class _Parser:
     def __init__(self, tools: frozenset[str], citation: str) -> None:
         self._tools = tools
         self._citation = citation
-        self._bodies: list[_Body] = []
-        self._open: list[_Body] = []
+        self._bodies: list[_BranchBuilder] = []
+        self._open: list[_BranchBuilder] = []
         """Those that are not at their end, the innermost last."""
         self._problems: list[RunbookProblem] = []
         self.title = ""
@@ -139,7 +139,7 @@ class _Parser:
                 found.append(RunbookProblem(body.line, body.words or "Otherwise", why, hint))
         return sorted(found, key=lambda each: each.line)
 
-    def take(self, block: Block) -> None:
+    def take(self, block: MarkdownBlock) -> None:
         if block.too_long or block.kind == "rest":
             why = "this is too long to be read" if block.too_long else "the page has too many lines"
             self.problem(block.line, block.text[:80], why, "divide it")
@@ -168,7 +168,7 @@ class _Parser:
     def branches(self) -> list[Branch]:
         return [self._branch(body) for body in self._bodies if not (body.divided and body.does_nothing)]
 
-    def _condition(self, block: Block, text: str) -> None:
+    def _condition(self, block: MarkdownBlock, text: str) -> None:
         start, end = IF.match(text), condition_end(text)
         condition = text[start.end() if start else 0 : end].strip(" ,")
         try:
@@ -178,12 +178,12 @@ class _Parser:
             groups = ()
         self._begin(block, groups, condition, text[end:])
 
-    def _begin(self, block: Block, groups: tuple[tuple[Condition, ...], ...], words: str, rest: str) -> None:
+    def _begin(self, block: MarkdownBlock, groups: tuple[tuple[Condition, ...], ...], words: str, rest: str) -> None:
         """A branch inside of another needs the conditions of both, and is more to the point, so it comes first."""
         while block.kind == "paragraph" and self._open and self._open[-1].kind == "paragraph":
             self._open.pop()
         outer = self._open[-1] if self._open else None
-        body = _Body(groups, block.depth, block.kind, block.line, words)
+        body = _BranchBuilder(groups, block.depth, block.kind, block.line, words)
         if outer is None:
             self._bodies.append(body)
         else:
@@ -201,7 +201,7 @@ class _Parser:
         self._open.append(body)
         self._read(body, rest.lstrip(":, "), block.line, may_be_cause=bool(words))
 
-    def _step(self, block: Block, text: str) -> None:
+    def _step(self, block: MarkdownBlock, text: str) -> None:
         """What comes before the first step and names no tool is the introduction."""
         for sentence in sentences(text):
             try:
@@ -220,9 +220,9 @@ class _Parser:
                 why = "this needs a condition: it stands outside of any If"
                 self.problem(block.line, sentence, why, "put it below a paragraph that begins with If")
 
-    def _read(self, body: _Body, text: str, line: int, *, may_be_cause: bool) -> None:
+    def _read(self, body: _BranchBuilder, text: str, line: int, *, may_be_cause: bool) -> None:
         """The first sentence behind a condition is the cause, unless it says what to do."""
-        before: Statement | None = None
+        before: RunbookStatement | None = None
         for sentence in sentences(text):
             try:
                 said = statement_of(sentence, self._tools)
@@ -238,7 +238,7 @@ class _Parser:
                 self._add(body, said, line)
             elif before is not None and before.kind in {"tell", "ask", "note", "hand", "consent"}:
                 # What follows a sentence for somebody is for them as well, up to the end of the item.
-                said = Statement(before.kind, sentence, later=before.later)
+                said = RunbookStatement(before.kind, sentence, later=before.later)
                 self._add(body, said, line)
             elif may_be_cause and not body.cause and body.does_nothing and before is None:
                 body.cause = plain(sentence)
@@ -248,7 +248,7 @@ class _Parser:
                 self.problem(line, sentence, wrong.why, wrong.hint)
             before = said
 
-    def _add(self, body: _Body, said: Statement, line: int) -> None:
+    def _add(self, body: _BranchBuilder, said: RunbookStatement, line: int) -> None:
         advice = Advice(plain(said.text), self._citation, later=said.later, line=line)
         body.wanted += [replace(each, citation=self._citation, line=line) for each in said.calls]
         texts = {"tell": body.told, "ask": body.asked, "hand": body.handed, "note": body.details}
@@ -264,7 +264,7 @@ class _Parser:
             case _:
                 pass
 
-    def _branch(self, body: _Body) -> Branch:
+    def _branch(self, body: _BranchBuilder) -> Branch:
         wanted = tuple(each if each.hands_over else replace(each, consent=body.consent) for each in body.wanted)
         return Branch(
             body.conditions,
@@ -283,7 +283,7 @@ class _Parser:
         )
 
 
-def _ends(block: Block, body: _Body) -> bool:
+def _ends(block: MarkdownBlock, body: _BranchBuilder) -> bool:
     """What stands deeper than a list item belongs to it; what follows a paragraph does until the next heading."""
     if block.kind == "heading":
         return body.kind != "heading" or block.depth <= body.depth

@@ -10,13 +10,13 @@ from typing import Literal
 from gaby.mind.runbooks.call_arguments import StatementError, arguments_of
 from gaby.mind.runbooks.model import RunbookCall
 
-__all__ = ["Statement", "StatementError", "call_of", "condition_end", "statement_of", "tool_named"]
+__all__ = ["RunbookStatement", "StatementError", "call_of", "condition_end", "statement_of", "tool_named"]
 
 Kind = Literal["call", "tell", "ask", "hand", "security", "slow", "settles", "consent", "note", "cause"]
 
 
 @dataclass(frozen=True)
-class Statement:
+class RunbookStatement:
     kind: Kind
     text: str
     later: bool = False
@@ -95,7 +95,7 @@ def condition_end(text: str) -> int:
     return comma or len(text)
 
 
-def statement_of(sentence: str, tools: frozenset[str]) -> Statement | None:
+def statement_of(sentence: str, tools: frozenset[str]) -> RunbookStatement | None:
     """None for a sentence of no known form: it may go on with what was said before, or be a cause."""
     if _TODO.match(sentence):
         raise StatementError("this is still to be written", "say it in one of the forms, or make it a note")
@@ -103,13 +103,13 @@ def statement_of(sentence: str, tools: frozenset[str]) -> Statement | None:
     said, later = (sentence[after.end() :], True) if after else (sentence, False)
     if (asks := ASKS.match(said)) and not TELLS.match(said):
         is_for_colleagues = _COLLEAGUES.search(asks[1]) and not REQUESTER.match(asks[1])
-        return Statement("hand" if is_for_colleagues else "ask", said, later)
+        return RunbookStatement("hand" if is_for_colleagues else "ask", said, later)
     for kind, form in _KINDS:
         if found := form.match(said):
             text = said[found.end() :] if kind in {"note", "cause"} else said
-            return Statement(kind, text, later, _handed_with(said, tools) if kind == "hand" else ())
+            return RunbookStatement(kind, text, later, _handed_with(said, tools) if kind == "hand" else ())
     call = call_of(said, tools)
-    return None if call is None else Statement("call", said, calls=(call,))
+    return None if call is None else RunbookStatement("call", said, calls=(call,))
 
 
 def call_of(sentence: str, tools: frozenset[str]) -> RunbookCall | None:

@@ -1,7 +1,8 @@
 """Redaction: personal data and secrets leave a text before a model, a log, a trace or a memory sees it."""
 
+from gaby.safety.redaction.detection import recognise
 from gaby.safety.redaction.dictionary import Dictionary, KnownPerson
-from gaby.safety.redaction.leaves import NotJson, TooDeep
+from gaby.safety.redaction.json_leaves import NotJson, TooDeep
 from gaby.safety.redaction.placeholders import (
     MayRead,
     Placeholders,
@@ -9,9 +10,8 @@ from gaby.safety.redaction.placeholders import (
     tag_from,
 )
 from gaby.safety.redaction.profiles import DEFAULT, GDPR, HIPAA, SOC2, Profile, UnknownProfile, parse_profile
-from gaby.safety.redaction.recognise import recognise
-from gaby.safety.redaction.redactor import Redacted, RedactedValue, Redactor
-from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, SECRET_KINDS, Certainty, Kind, Span
+from gaby.safety.redaction.redactor import RedactedText, RedactedValue, Redactor
+from gaby.safety.redaction.spans import ALL_KINDS, PERSONAL_KINDS, SECRET_KINDS, Kind, SpanCertainty, TextSpan
 
 __all__ = [
     "ALL_KINDS",
@@ -21,7 +21,6 @@ __all__ = [
     "PERSONAL_KINDS",
     "SECRET_KINDS",
     "SOC2",
-    "Certainty",
     "Dictionary",
     "Kind",
     "KnownPerson",
@@ -30,10 +29,11 @@ __all__ = [
     "Placeholders",
     "PlaceholdersUnreadable",
     "Profile",
-    "Redacted",
+    "RedactedText",
     "RedactedValue",
     "Redactor",
-    "Span",
+    "SpanCertainty",
+    "TextSpan",
     "TooDeep",
     "UnknownProfile",
     "parse_profile",

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _LONG = 14
 _MOST_DIGITS = 19
@@ -48,7 +48,7 @@ _BRANDS = (
 )
 
 
-def find_cards(sight: Sight) -> Iterator[Span]:
+def find_cards(sight: ScannedText) -> Iterator[TextSpan]:
     speaks_of_cards = bool(sight.long_runs) and not sight.words.isdisjoint(_CARD_WORDS)
     for start, end in sight.long_runs:
         groups = [found.span() for found in _GROUP.finditer(sight.text, start, end)]
@@ -57,7 +57,7 @@ def find_cards(sight: Sight) -> Iterator[Span]:
             is_said = speaks_of_cards and _SAYS_CARD.search(sight.before(groups[first][0], _CONTEXT)) is not None
             count = _card_at(sight, groups, first, is_said=is_said)
             if count:
-                yield Span(groups[first][0], groups[first + count - 1][1], "card", Certainty.SURE)
+                yield TextSpan(groups[first][0], groups[first + count - 1][1], "card", SpanCertainty.SURE)
             first += count or 1
 
 
@@ -68,7 +68,7 @@ def has_luhn(digits: str) -> bool:
     return (total - 48 * len(codes)) % 10 == 0
 
 
-def _card_at(sight: Sight, groups: list[tuple[int, int]], first: int, *, is_said: bool) -> int:
+def _card_at(sight: ScannedText, groups: list[tuple[int, int]], first: int, *, is_said: bool) -> int:
     """How many groups of digits the card has that begins with this one, or 0. After a word for it, brands that are not
     in the table are cards too."""
     digits, best, text = "", 0, sight.text
@@ -82,7 +82,7 @@ def _card_at(sight: Sight, groups: list[tuple[int, int]], first: int, *, is_said
     return best
 
 
-def _is_card(sight: Sight, groups: list[tuple[int, int]], first: int, count: int) -> bool:
+def _is_card(sight: ScannedText, groups: list[tuple[int, int]], first: int, count: int) -> bool:
     start, end = groups[first][0], groups[first + count - 1][1]
     lengths = tuple(last - begin for begin, last in groups[first : first + count])
     separators = set(_BETWEEN.findall(sight.text, start, end))

@@ -15,8 +15,8 @@ from gaby.safety.redaction.field_words import (
     SHORT_PASSWORD_WORDS,
 )
 from gaby.safety.redaction.fields import is_plain_fact, kind_of_field
-from gaby.safety.redaction.sight import Sight, words_of
-from gaby.safety.redaction.spans import SECRET_KINDS, Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText, words_of
+from gaby.safety.redaction.spans import SECRET_KINDS, SpanCertainty, TextSpan
 
 _STEMS = ("pass", "secret", "token", "key", "pwd")
 """They count inside of longer words too: `smtpPassword`."""
@@ -56,7 +56,7 @@ _LONG = 16
 _VARIETY = 8
 
 
-def find_credentials(sight: Sight) -> Iterator[Span]:
+def find_credentials(sight: ScannedText) -> Iterator[TextSpan]:
     seen: set[int] = set()
     for stem in _stems(sight):
         at = sight.low.find(stem)
@@ -81,14 +81,14 @@ def is_random(text: str) -> bool:
     return any(map(str.isdigit, characters)) and any(map(str.isalpha, characters))
 
 
-def _stems(sight: Sight) -> Iterator[str]:
+def _stems(sight: ScannedText) -> Iterator[str]:
     for word in _FIRST_WORDS.keys() & sight.words:
         yield from _FIRST_WORDS[word]
     yield from _STEMS
     yield from sorted(_WORDS & sight.words)
 
 
-def _announced(sight: Sight, start: int, end: int, stem: str) -> Iterator[Span]:
+def _announced(sight: ScannedText, start: int, end: int, stem: str) -> Iterator[TextSpan]:
     name = stem if stem in PASSWORD_PHRASES else sight.text[start:end].strip("-.$")
     is_strong = stem in PASSWORD_PHRASES or (kind_of_field(name) in SECRET_KINDS and name.lower() not in _WEAK)
     text = sight.text
@@ -115,13 +115,13 @@ def _assignment(text: str, start: int, end: int, name: str) -> re.Match[str] | N
     return _ATTRIBUTE.match(text, end) or _ASSIGNED.match(text, end)
 
 
-def _found(found: re.Match[str], name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[Span]:
+def _found(found: re.Match[str], name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
     group = found.lastindex or 0
     value = found[group] if is_assigned else found[group].rstrip(".!?):")
     return _secret(value, found.start(group), name, is_strong=is_strong, is_assigned=is_assigned)
 
 
-def _secret(value: str, start: int, name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[Span]:
+def _secret(value: str, start: int, name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
     if _is_absent(value) or is_plain_fact("password", name, value):
         return
     if not is_random(value) or not name.lower().rstrip("s").endswith(_ANNOUNCING):
@@ -129,8 +129,8 @@ def _secret(value: str, start: int, name: str, *, is_strong: bool, is_assigned: 
             return
         if not (_is_assignable(value, name) if is_assigned else _looks_made_up(value, name)):
             return
-    certainty = Certainty.SURE if is_assigned else Certainty.LIKELY
-    yield Span(start, start + len(value), "password" if is_strong else "api_key", certainty)
+    certainty = SpanCertainty.SURE if is_assigned else SpanCertainty.LIKELY
+    yield TextSpan(start, start + len(value), "password" if is_strong else "api_key", certainty)
 
 
 def _is_absent(value: str) -> bool:

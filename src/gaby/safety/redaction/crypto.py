@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from gaby.safety.redaction.sight import long_tokens
+from gaby.safety.redaction.scanned_text import long_tokens
 
 _ADDRESS = re.compile(
     r"(?<![A-Za-z0-9])(?:0x[0-9a-fA-F]{40}|(?:bc|tb|ltc)1[02-9ac-hj-np-z]{11,87}|(?:BC|TB|LTC)1[02-9AC-HJ-NP-Z]{11,87}|"

@@ -7,9 +7,9 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from gaby.safety.redaction.reading import FOLDED, INVISIBLE, Reading, lower
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Kind, Span
+from gaby.safety.redaction.normalized_text import FOLDED, INVISIBLE, NormalizedText, lower
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import Kind, SpanCertainty, TextSpan
 
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST_PART = 3
@@ -77,17 +77,17 @@ class Dictionary:
                 self._add("personal", words)
         return sum(map(len, self._by_first_word.values())) > before
 
-    def find(self, sight: Sight) -> Iterator[Span]:
+    def find(self, sight: ScannedText) -> Iterator[TextSpan]:
         for word in self._first_words & sight.words:
             for kind, pattern in self._by_first_word[word]:
                 for found in re.finditer(pattern, sight.low):
-                    yield Span(found.start(), found.end(), kind, Certainty.SURE)
+                    yield TextSpan(found.start(), found.end(), kind, SpanCertainty.SURE)
         if self._phones:
             yield from self._find_phones(sight)
 
-    def finder(self, kinds: Collection[Kind]) -> "_Wanted | None":
+    def finder(self, kinds: Collection[Kind]) -> "_DictionaryDetector | None":
         """To look only for what a profile asks for; nothing when nothing is known."""
-        return _Wanted(self, kinds) if self._by_first_word or self._phones else None
+        return _DictionaryDetector(self, kinds) if self._by_first_word or self._phones else None
 
     def _learn(self, person: KnownPerson) -> None:
         for name in person.names:
@@ -112,21 +112,21 @@ class Dictionary:
             self._first_words.add(words[0])
             self._by_first_word.setdefault(words[0], set()).add((kind, pattern))
 
-    def _find_phones(self, sight: Sight) -> Iterator[Span]:
+    def _find_phones(self, sight: ScannedText) -> Iterator[TextSpan]:
         for run in sight.runs:
             digits = run.digits.lstrip("0")
             known = self._phones.get(digits[-_SHORTEST_PHONE:], ())
             if any(phone.endswith(digits) for phone in known):
                 start = run.start - (sight.text[run.start - 1 : run.start] in {"+", "("})
-                yield Span(start, run.end, "phone", Certainty.SURE)
+                yield TextSpan(start, run.end, "phone", SpanCertainty.SURE)
 
 
-class _Wanted:
+class _DictionaryDetector:
     def __init__(self, dictionary: Dictionary, kinds: Collection[Kind]) -> None:
         self._dictionary = dictionary
         self._kinds = kinds
 
-    def __call__(self, sight: Sight) -> Iterator[Span]:
+    def __call__(self, sight: ScannedText) -> Iterator[TextSpan]:
         return (span for span in self._dictionary.find(sight) if span.kind in self._kinds)
 
 
@@ -146,5 +146,5 @@ def _people(given: str) -> Iterator[KnownPerson]:
 
 
 def _words(text: str) -> list[str]:
-    reading = Reading(text).without(INVISIBLE).translated(FOLDED)
+    reading = NormalizedText(text).without(INVISIBLE).translated(FOLDED)
     return _WORD.findall(lower(reading.text))

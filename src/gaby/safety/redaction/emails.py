@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _LOCAL_BACKWARDS = re.compile(r"[\w.!#$%&'*+/=?^`{|}~\-]{1,64}+")
 _DOMAIN = re.compile(r"(?:[\w\-]{1,63}+\.){1,8}[\w\-]{2,63}")
@@ -18,16 +18,16 @@ _USER = re.compile(r"://[^\s/@]*:\Z")
 _LONGEST_TOP = 24
 
 
-def find_emails(sight: Sight) -> Iterator[Span]:
+def find_emails(sight: ScannedText) -> Iterator[TextSpan]:
     at = sight.text.find("@")
     while at >= 0:
         start = _local_start(sight.text, at)
         if start < at and not _is_password(sight.text, start) and (end := domain_end(sight.text, at + 1)):
-            yield Span(start, end, "email", Certainty.SURE)
+            yield TextSpan(start, end, "email", SpanCertainty.SURE)
         at = sight.text.find("@", at + 1)
     if any(mark in sight.low for mark in _MARKS):
         for found in _SPELLED_OUT.finditer(sight.low):
-            yield Span(found.start(), found.end(), "email", Certainty.LIKELY)
+            yield TextSpan(found.start(), found.end(), "email", SpanCertainty.LIKELY)
 
 
 def domain_end(text: str, start: int) -> int:

@@ -3,7 +3,7 @@
 Everything is written in small letters and is folded like the texts are, so `contraseña` is also `contrasena`.
 """
 
-from gaby.safety.redaction.reading import FOLDED, lower
+from gaby.safety.redaction.normalized_text import FOLDED, lower
 from gaby.safety.redaction.spans import Kind
 
 

@@ -79,7 +79,7 @@ def is_plain_fact(kind: Kind, name: str, value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) < _SMALL and not (opens and value >= _SMALL // 10)
 
 
-class Hints:
+class FieldHints:
     """`customer.notes` is that field; in `orders.*.address` the star is any one step; `nickname` is meant anywhere.
 
     Read in the careful way: places in lists need no step of their own, and a path also fits below whatever a server
@@ -120,4 +120,4 @@ def _fits(steps: Path, path: Path) -> bool:
     return (path[-1].isdigit() and _fits(steps, path[:-1])) or (steps[-1] == "*" and _fits(steps[:-1], path))
 
 
-NO_HINTS = Hints({})
+NO_HINTS = FieldHints({})

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|okt|dez|fev|avr|jui|aou|ene|abr|ago|dic|gen|mag|giu|lug|"
@@ -39,17 +39,19 @@ _RECORD_WORDS = {
 }
 
 
-def find_birth_dates(sight: Sight) -> Iterator[Span]:
+def find_birth_dates(sight: ScannedText) -> Iterator[TextSpan]:
     for start, end in _after(sight, _BORN_WORDS, _BORN):
-        yield Span(start, end, "birth_date", Certainty.LIKELY)
+        yield TextSpan(start, end, "birth_date", SpanCertainty.LIKELY)
 
 
-def find_medical_ids(sight: Sight) -> Iterator[Span]:
+def find_medical_ids(sight: ScannedText) -> Iterator[TextSpan]:
     for start, end in _after(sight, _RECORD_WORDS, _RECORD):
-        yield Span(start, end, "medical_id", Certainty.LIKELY)
+        yield TextSpan(start, end, "medical_id", SpanCertainty.LIKELY)
 
 
-def _after(sight: Sight, words: Mapping[str, tuple[str, ...]], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+def _after(
+    sight: ScannedText, words: Mapping[str, tuple[str, ...]], form: re.Pattern[str]
+) -> Iterator[tuple[int, int]]:
     for phrase in (phrase for word in words.keys() & sight.words for phrase in words[word]):
         at = sight.low.find(phrase)
         while at >= 0:

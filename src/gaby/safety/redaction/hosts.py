@@ -12,7 +12,7 @@ import unicodedata
 from functools import lru_cache
 from urllib.parse import unquote
 
-from gaby.safety.redaction.reading import FOLDED
+from gaby.safety.redaction.normalized_text import FOLDED
 
 _COUNTRIES = """
 ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz ca cc cd cf cg

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _LENGTHS = {
     15: "NO",
@@ -30,13 +30,13 @@ _LENGTH_OF = {country: length for length, countries in _LENGTHS.items() for coun
 _IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}(?:[ \-._]{0,2}[A-Za-z0-9]){11,29}+")
 
 
-def find_ibans(sight: Sight) -> Iterator[Span]:
+def find_ibans(sight: ScannedText) -> Iterator[TextSpan]:
     for at in sight.letters_first:
         # The underscore is a letter in a shape, but not in a country.
         if found := _IBAN.match(sight.text, at):
             end = iban_end(sight.text, found.start(), found.end())
             if end and sight.is_apart(at, end):
-                yield Span(at, end, "iban", Certainty.SURE)
+                yield TextSpan(at, end, "iban", SpanCertainty.SURE)
 
 
 def iban_end(text: str, start: int, end: int) -> int:

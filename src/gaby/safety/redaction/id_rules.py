@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from stdnum import get_cc_module
 
-from gaby.safety.redaction.spans import Certainty
+from gaby.safety.redaction.spans import SpanCertainty
 
-_LIKELY, _POSSIBLE, _SURE = Certainty.LIKELY, Certainty.POSSIBLE, Certainty.SURE
+_LIKELY, _POSSIBLE, _SURE = SpanCertainty.LIKELY, SpanCertainty.POSSIBLE, SpanCertainty.SURE
 _DIGITS = frozenset("0123456789")
 _SEPARATORS = re.compile(r"[ .\-]")
 
@@ -22,7 +22,7 @@ class IdForm(NamedTuple):
     digits: int
     """How many digits it begins with, before anything else."""
     rest: str
-    alone: Certainty | None = None
+    alone: SpanCertainty | None = None
     """How certain it is without a word that says what it is."""
 
 
@@ -105,7 +105,7 @@ RULES = (
 class CompiledForm(NamedTuple):
     rest: re.Pattern[str]
     words: re.Pattern[str]
-    alone: Certainty | None
+    alone: SpanCertainty | None
     country: str
     module: str
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _WORDS = """
 passport passports passeport pasaporte passaporto passaporte paspoort paszport reisepass reisepassnummer license licence
@@ -26,9 +26,9 @@ _DIGITS = re.compile(r"[0-9]")
 _FEWEST_DIGITS = 3
 
 
-def find_identity_documents(sight: Sight) -> Iterator[Span]:
+def find_identity_documents(sight: ScannedText) -> Iterator[TextSpan]:
     if sight.words.isdisjoint(_GATE):
         return
     for found in _NUMBER.finditer(sight.low):
         if len(_DIGITS.findall(found[1])) >= _FEWEST_DIGITS:
-            yield Span(found.start(1), found.end(1), "national_id", Certainty.LIKELY)
+            yield TextSpan(found.start(1), found.end(1), "national_id", SpanCertainty.LIKELY)

@@ -6,8 +6,8 @@ The text is not parsed as a whole: results are cut off, several objects follow o
 import re
 from collections.abc import Collection, Iterator
 
-from gaby.safety.redaction.fields import Hints, Path, is_plain_fact, kind_of_field
-from gaby.safety.redaction.spans import Certainty, Kind, Span
+from gaby.safety.redaction.fields import FieldHints, Path, is_plain_fact, kind_of_field
+from gaby.safety.redaction.spans import Kind, SpanCertainty, TextSpan
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.){0,20000}+"|[{}\[\]:,]|-?[0-9][0-9.eE+\-]{0,30}+|true|false|null')
 _DEPTH = 64
@@ -15,17 +15,17 @@ _MARK = re.compile(r'"\s{0,8}:')
 _ESCAPE = re.compile(r"\\(.)")
 
 
-def find_json_fields(text: str, hints: Hints, kinds: Collection[Kind]) -> Iterator[Span]:
+def find_json_fields(text: str, hints: FieldHints, kinds: Collection[Kind]) -> Iterator[TextSpan]:
     """Where values stand whose field is personal by its name, or by a hint."""
     if "{" not in text or not _MARK.search(text):
         return
-    reader = _Reader(hints, kinds)
+    reader = _JsonFieldParser(hints, kinds)
     for token in _TOKEN.finditer(text):
         yield from reader.take(token)
 
 
-class _Reader:
-    def __init__(self, hints: Hints, kinds: Collection[Kind]) -> None:
+class _JsonFieldParser:
+    def __init__(self, hints: FieldHints, kinds: Collection[Kind]) -> None:
         self._hints = hints
         self._kinds = kinds
         self._steps: list[str] = []
@@ -34,7 +34,7 @@ class _Reader:
         self._last: re.Match[str] | None = None
         self._is_value = False
 
-    def take(self, token: re.Match[str]) -> Iterator[Span]:
+    def take(self, token: re.Match[str]) -> Iterator[TextSpan]:
         mark = token[0]
         if mark in "{[":
             self._open(mark)
@@ -81,7 +81,7 @@ class _Reader:
         named = kind_of_field(self._name_here())
         return named if named in self._kinds and (holds_value or named is None) else None
 
-    def _value(self, token: re.Match[str]) -> Iterator[Span]:
+    def _value(self, token: re.Match[str]) -> Iterator[TextSpan]:
         if token[0] in {"true", "false", "null"}:
             return
         kind = self._kind(holds_value=True)
@@ -89,7 +89,7 @@ class _Reader:
         start, end = (token.start() + 1, token.end() - 1) if is_text else token.span()
         value = token[0][1:-1] if is_text else float(token[0]) if _is_number(token[0]) else token[0]
         if kind and start < end and (self._is_hinted() or not is_plain_fact(kind, self._name_here(), value)):
-            yield Span(start, end, kind, Certainty.SURE)
+            yield TextSpan(start, end, kind, SpanCertainty.SURE)
 
     def _is_hinted(self) -> bool:
         return bool(self._forced[-1] or (self._hints and self._hints.kind_at(self._path())))

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from gaby.safety.redaction.hosts import canonical_host, is_host
-from gaby.safety.redaction.reading import lower
+from gaby.safety.redaction.normalized_text import lower
 
 _SCHEME_BACKWARDS = re.compile(r"[\w+.\-]{1,16}")
 _AFTER_SCHEME = re.compile(r":(?:[/\\]{1,3})")
@@ -24,7 +24,7 @@ _USUAL_PORTS = {"http": "80", "https": "443", "ftp": "21", "ssh": "22"}
 _LONGEST_NAME = 253
 
 
-class Link(NamedTuple):
+class LinkSpan(NamedTuple):
     start: int
     end: int
     value: str
@@ -33,18 +33,18 @@ class Link(NamedTuple):
     """Only a name: no scheme, no port, no path."""
 
 
-def find_links(text: str, *, archives: bool = True) -> list[Link]:
+def find_links(text: str, *, archives: bool = True) -> list[LinkSpan]:
     """`archives`: a name such as `backup.zip` is a file. Programs that show texts make a link of it all the same."""
     links = [*_with_scheme(text), *_scripts(text), *_shares(text)]
-    taken = _Taken(links)
+    taken = _LinkSpans(links)
     links += (link for link in _bare(text, archives=archives) if link.start not in taken)
     return links
 
 
-class _Taken:
+class _LinkSpans:
     """The places inside of links, found in few steps however many links there are."""
 
-    def __init__(self, links: list[Link]) -> None:
+    def __init__(self, links: list[LinkSpan]) -> None:
         spans = sorted((link.start, link.end) for link in links)
         self._starts = [start for start, _ in spans]
         self._ends = list(accumulate((end for _, end in spans), max))
@@ -77,7 +77,7 @@ def trimmed(text: str) -> str:
     return text
 
 
-def _with_scheme(text: str) -> Iterator[Link]:
+def _with_scheme(text: str) -> Iterator[LinkSpan]:
     for found in _AFTER_SCHEME.finditer(text):
         scheme = _match(_SCHEME_BACKWARDS, text[max(0, found.start() - 16) : found.start()][::-1])[::-1].lstrip("+.-_")
         is_web = scheme.lower() in {"http", "https"}
@@ -87,27 +87,27 @@ def _with_scheme(text: str) -> Iterator[Link]:
         rest = trimmed(_match(_REST, text, found.end()))
         if rest.strip("/\\"):
             value, host = canonical_link(scheme, rest.lstrip("/\\"))
-            yield Link(found.start() - len(scheme), found.end() + len(rest), value, host, is_bare=False)
+            yield LinkSpan(found.start() - len(scheme), found.end() + len(rest), value, host, is_bare=False)
 
 
-def _scripts(text: str) -> Iterator[Link]:
+def _scripts(text: str) -> Iterator[LinkSpan]:
     low = lower(text)
     if "script:" not in low and "data:" not in low:
         return
     for found in _SCRIPT.finditer(low):
         if low[found.start()] != "d" or _DATA.match(low, found.start()):
             rest = _match(_REST, text, found.end())
-            yield Link(found.start(), found.end() + len(rest), found[0] + rest, "", is_bare=False)
+            yield LinkSpan(found.start(), found.end() + len(rest), found[0] + rest, "", is_bare=False)
 
 
-def _shares(text: str) -> Iterator[Link]:
+def _shares(text: str) -> Iterator[LinkSpan]:
     for found in _SHARE.finditer(text):
         host = canonical_host(found[1])
         value = f"file://{host}{text[found.end(1) : found.end()]}".replace("\\", "/")
-        yield Link(found.start(), found.end(), value, host, is_bare=False)
+        yield LinkSpan(found.start(), found.end(), value, host, is_bare=False)
 
 
-def _bare(text: str, *, archives: bool) -> Iterator[Link]:
+def _bare(text: str, *, archives: bool) -> Iterator[LinkSpan]:
     for found in _TOP.finditer(text):
         before = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
         name = _match(_NAME_BACKWARDS, before[::-1])[::-1].lstrip("-.")
@@ -119,7 +119,7 @@ def _bare(text: str, *, archives: bool) -> Iterator[Link]:
         if is_host(full, more=after not in {"", "/"}, archives=archives):
             value, host = canonical_link("https", full + after)
             is_bare = after in {"", "/"}
-            yield Link(start, found.end() + len(after), host if is_bare else value, host, is_bare)
+            yield LinkSpan(start, found.end() + len(after), host if is_bare else value, host, is_bare)
 
 
 def _match(pattern: re.Pattern[str], text: str, at: int = 0) -> str:

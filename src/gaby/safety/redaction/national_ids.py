@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from gaby.safety.redaction.id_rules import FORMS, CompiledForm
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _JOINED = re.compile(r"[0-9][\-./]")
 _LAST_GROUP = re.compile(r"[^0-9][0-9]+\Z")
@@ -18,7 +18,7 @@ _NINO = re.compile(r"[A-Za-z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-Da-d]")
 _NINO_LETTERS = re.compile(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[ABCEGHJ-PRSTW-Z][ABCEGHJ-NPRSTW-Z]", re.IGNORECASE)
 
 
-def find_national_ids(sight: Sight) -> Iterator[Span]:
+def find_national_ids(sight: ScannedText) -> Iterator[TextSpan]:
     # To search the whole text for words pays only where many numbers would ask for them.
     forms = _Forms(sight).of if len(sight.numbers) > _MANY else _all_forms
     for start, length in sight.numbers:
@@ -29,7 +29,7 @@ def find_national_ids(sight: Sight) -> Iterator[Span]:
                 yield from _number(sight, start, found.end(), form)
     for start in sight.letters_first:
         if (found := _NINO.match(sight.text, start)) and _NINO_LETTERS.match(sight.text, start):
-            yield from _apart(sight, start, found.end(), Certainty.LIKELY)
+            yield from _apart(sight, start, found.end(), SpanCertainty.LIKELY)
         for form in FORMS[0]:
             if found := form.rest.match(sight.text, start):
                 yield from _number(sight, start, found.end(), form)
@@ -42,7 +42,7 @@ def _all_forms(length: int) -> list[CompiledForm]:
 class _Forms:
     """The forms that can come to anything in a text: most countries' numbers need a word, and few texts have it."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: ScannedText) -> None:
         self._low = sight.before(len(sight.low), len(sight.low))
         self._by_length: dict[int, list[CompiledForm]] = {}
 
@@ -54,14 +54,14 @@ class _Forms:
         return forms
 
 
-def _number(sight: Sight, start: int, end: int, form: CompiledForm) -> Iterator[Span]:
+def _number(sight: ScannedText, start: int, end: int, form: CompiledForm) -> Iterator[TextSpan]:
     if not sight.is_apart(start, end):
         return
     said = form.words.search(sight.before(start, _BEFORE)) or form.words.search(sight.low, end, end + _AFTER)
-    certainty = Certainty.SURE if said else form.alone
+    certainty = SpanCertainty.SURE if said else form.alone
     # The check comes last: it costs the most.
     if certainty and (said or not _goes_on(sight.text, start, end)) and form.is_valid(sight.text[start:end]):
-        yield Span(start, end, "national_id", certainty)
+        yield TextSpan(start, end, "national_id", certainty)
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
@@ -73,6 +73,6 @@ def _goes_on(text: str, start: int, end: int) -> bool:
     return any(group and len(group[0]) == len(last[0]) and last[0][0] in group[0] for group in around)
 
 
-def _apart(sight: Sight, start: int, end: int, certainty: Certainty) -> Iterator[Span]:
+def _apart(sight: ScannedText, start: int, end: int, certainty: SpanCertainty) -> Iterator[TextSpan]:
     if sight.is_apart(start, end):
-        yield Span(start, end, "national_id", certainty)
+        yield TextSpan(start, end, "national_id", certainty)

@@ -4,8 +4,8 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _DOTTED = re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
 _IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w\-])(?!\.[0-9])")
@@ -18,7 +18,7 @@ _HEX = re.compile(r"[0-9A-Fa-f]{4}")
 _MAC_DOTTED = re.compile(r"\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w.])")
 
 
-def find_networks(sight: Sight) -> Iterator[Span]:
+def find_networks(sight: ScannedText) -> Iterator[TextSpan]:
     if _DOTTED.search(sight.text):
         yield from _ipv4(sight)
     has_colons = _COLONS.search(sight.text) is not None
@@ -26,25 +26,25 @@ def find_networks(sight: Sight) -> Iterator[Span]:
         yield from _ipv6(sight)
     if has_colons or _DASHED.search(sight.text):
         for found in _MAC.finditer(sight.text):
-            yield Span(found.start(), found.end(), "mac", Certainty.SURE)
+            yield TextSpan(found.start(), found.end(), "mac", SpanCertainty.SURE)
     for found in _MAC_DOTTED.finditer(sight.text):
         start = found.start() - 4
         is_first = start >= 0 and sight.text[start - 1 : start] != "." and _HEX.match(sight.text, start)
         if is_first and sight.is_apart(start, found.end()):
-            yield Span(start, found.end(), "mac", Certainty.LIKELY)
+            yield TextSpan(start, found.end(), "mac", SpanCertainty.LIKELY)
 
 
-def _ipv4(sight: Sight) -> Iterator[Span]:
+def _ipv4(sight: ScannedText) -> Iterator[TextSpan]:
     for found in _IPV4.finditer(sight.text):
         if _is_somebodys(found[0]) and not _VERSION_BEFORE.search(sight.before(found.start(), 12)):
-            yield Span(found.start(), found.end(), "ip", Certainty.LIKELY)
+            yield TextSpan(found.start(), found.end(), "ip", SpanCertainty.LIKELY)
 
 
-def _ipv6(sight: Sight) -> Iterator[Span]:
+def _ipv6(sight: ScannedText) -> Iterator[TextSpan]:
     for found in _IPV6.finditer(sight.text):
         # Without a digit it may be a name in a program: `abc::def`.
         if _is_somebodys(found[0]) and not set(found[0]).isdisjoint("0123456789"):
-            yield Span(found.start(), found.end(), "ip", Certainty.SURE)
+            yield TextSpan(found.start(), found.end(), "ip", SpanCertainty.SURE)
 
 
 def _is_somebodys(text: str) -> bool:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from gaby.safety.redaction.field_words import folded
-from gaby.safety.redaction.sight import Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _GATE = frozenset(
     folded(
@@ -49,13 +49,13 @@ _OTHER = re.compile(
 )
 
 
-def find_one_time_codes(sight: Sight) -> Iterator[Span]:
+def find_one_time_codes(sight: ScannedText) -> Iterator[TextSpan]:
     if sight.words.isdisjoint(_GATE):
         return
     for form in _FORMS:
         for found in form.finditer(sight.low):
             if not _OTHER.search(found[0]) and not _is_year(found[1]):
-                yield Span(found.start(1), found.end(1), "password", Certainty.LIKELY)
+                yield TextSpan(found.start(1), found.end(1), "password", SpanCertainty.LIKELY)
 
 
 def _is_year(digits: str) -> bool:

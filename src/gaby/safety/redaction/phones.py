@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from gaby.safety.redaction.phone_formats import is_written_as_phone
-from gaby.safety.redaction.sight import Run, Sight
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import DigitRun, ScannedText
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 
 _INTERNATIONAL = re.compile(r"\+(?<![\w+]\+) ?\(?[1-9](?:[ \-./()]{0,3}[0-9]){6,14}(?:(?![0-9A-Za-z])|(?=x[0-9]))")
 _DOUBLE_ZERO = re.compile(r"00[ \-./]?[1-9](?:[ \-./()]{0,3}[0-9]){8,12}(?![0-9])")
@@ -30,9 +30,9 @@ _ANY_GROUPS = re.compile(r"[0-9 \-./()]+")
 _CONTEXT = 28
 
 
-def find_phones(sight: Sight) -> Iterator[Span]:
+def find_phones(sight: ScannedText) -> Iterator[TextSpan]:
     for found in _INTERNATIONAL.finditer(sight.text):
-        yield Span(found.start(), _with_extension(sight, found.end()), "phone", Certainty.SURE)
+        yield TextSpan(found.start(), _with_extension(sight, found.end()), "phone", SpanCertainty.SURE)
     for run in sight.runs:
         end = run.start
         for part in run.parts():
@@ -41,7 +41,7 @@ def find_phones(sight: Sight) -> Iterator[Span]:
                 yield span
 
 
-def _national(sight: Sight, run: Run, *, is_whole: bool) -> Span | None:
+def _national(sight: ScannedText, run: DigitRun, *, is_whole: bool) -> TextSpan | None:
     grouped = _grouped(run.text)
     found = grouped or _ONE_GROUP.match(run.text) or _loosely_grouped(run)
     if found is None:
@@ -63,20 +63,20 @@ def _grouped(text: str) -> re.Match[str] | None:
     return _NORTH_AMERICA.match(text)
 
 
-def _loosely_grouped(run: Run) -> re.Match[str] | None:
+def _loosely_grouped(run: DigitRun) -> re.Match[str] | None:
     return _ANY_GROUPS.match(run.text) if len(run.digits) <= 15 else None
 
 
-def _span(sight: Sight, start: int, found: re.Match[str]) -> Span | None:
+def _span(sight: ScannedText, start: int, found: re.Match[str]) -> TextSpan | None:
     end = _with_extension(sight, start + found.end())
     if not sight.is_apart(start, end):
         return None
     if ")" in found[0] and sight.text[start - 1 : start] == "(":
         start -= 1
-    return Span(start, end, "phone", Certainty.LIKELY)
+    return TextSpan(start, end, "phone", SpanCertainty.LIKELY)
 
 
-def _with_extension(sight: Sight, end: int) -> int:
+def _with_extension(sight: ScannedText, end: int) -> int:
     found = _EXTENSION.match(sight.text, end)
     return found.end() if found else end
 

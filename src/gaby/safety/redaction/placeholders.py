@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
 
 from gaby.kernel.errors import GabyError
-from gaby.safety.redaction.leaves import deeper
-from gaby.safety.redaction.reading import canonical
+from gaby.safety.redaction.json_leaves import deeper
+from gaby.safety.redaction.normalized_text import canonical
 from gaby.safety.redaction.spans import ALL_KINDS, Kind
 
 _TAG = re.compile(r"[a-z0-9]{6,16}")
@@ -35,14 +35,14 @@ class PlaceholdersUnreadable(GabyError):
     """The stored placeholders of this run cannot be read. Start the run again from its ticket."""
 
 
-class _Entry(NamedTuple):
+class _PlaceholderEntry(NamedTuple):
     kind: str
     number: int
     spelling: int
     original: Original
 
 
-class _Reader(NamedTuple):
+class _RestoreReader(NamedTuple):
     """Who is going to read what is restored."""
 
     allow: Collection[str]
@@ -64,7 +64,7 @@ class Placeholders:
         if not _TAG.fullmatch(tag):
             raise ValueError("a tag has 6 to 16 small letters and digits")
         self.tag = tag
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, _PlaceholderEntry] = {}
         self._placeholders: dict[tuple[str, type, Original], str] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._spellings: dict[tuple[str, int], int] = {}
@@ -99,11 +99,11 @@ class Placeholders:
         """The text with its values back, as far as their kinds are allowed and `may_read` says that the reader may see
         them. What they may not see stays a placeholder, or becomes `hidden`. Do it once: what comes back is not looked
         at again."""
-        return self._restore_text(text, _Reader(allow, may_read, hidden))
+        return self._restore_text(text, _RestoreReader(allow, may_read, hidden))
 
     def restore_value(self, value: Any, *, allow: Collection[Kind]) -> Any:
         """The same for JSON, keys too. A number comes back as the number it was."""
-        return self._restore(value, _Reader(allow, None, None), 0)
+        return self._restore(value, _RestoreReader(allow, None, None), 0)
 
     def to_json(self) -> str:
         """Holds the originals: store it encrypted."""
@@ -120,7 +120,7 @@ class Placeholders:
             raise PlaceholdersUnreadable from error
         return placeholders
 
-    def _restore(self, value: Any, reader: "_Reader", depth: int) -> Any:
+    def _restore(self, value: Any, reader: "_RestoreReader", depth: int) -> Any:
         if isinstance(value, str):
             return self._original(value, reader) if value in self else self._restore_text(value, reader)
         if isinstance(value, list):
@@ -130,10 +130,10 @@ class Placeholders:
             return self._restore_object(cast("dict[str, Any]", value), reader, deeper(depth))
         return value
 
-    def _restore_text(self, text: str, reader: "_Reader") -> str:
+    def _restore_text(self, text: str, reader: "_RestoreReader") -> str:
         return self.own.sub(lambda found: str(self._original(found[0], reader)), text) if self.tag in text else text
 
-    def _restore_object(self, value: dict[str, Any], reader: "_Reader", depth: int) -> dict[str, Any]:
+    def _restore_object(self, value: dict[str, Any], reader: "_RestoreReader", depth: int) -> dict[str, Any]:
         items = [(self._restore_text(key, reader), key, item) for key, item in value.items()]
         times = Counter(restored for restored, _, _ in items)
         # Two keys that would become one stay apart.
@@ -142,7 +142,7 @@ class Placeholders:
             for restored, key, item in items
         }
 
-    def _original(self, placeholder: str, reader: "_Reader") -> Original:
+    def _original(self, placeholder: str, reader: "_RestoreReader") -> Original:
         """What stood there, when this run made the placeholder and the reader may see it."""
         entry = self._entries.get(placeholder)
         if entry is None:
@@ -155,10 +155,10 @@ class Placeholders:
         made = self._placeholders.get((kind, type(original), original))
         if made is None:
             number = self._numbers.get((kind, _identity(kind, original)), self._last.get(kind, 0) + 1)
-            made = self._load(_Entry(kind, number, self._spellings.get((kind, number), 0) + 1, original))
+            made = self._load(_PlaceholderEntry(kind, number, self._spellings.get((kind, number), 0) + 1, original))
         return made
 
-    def _load(self, entry: _Entry) -> str:
+    def _load(self, entry: _PlaceholderEntry) -> str:
         kind, number, spelling, original = entry
         made = f"[{kind}:{number}{f'.{spelling}' if spelling > 1 else ''}-{self.tag}]"
         self._entries[made] = entry
@@ -176,7 +176,7 @@ def _identity(kind: str, original: Original) -> str:
     return _BETWEEN.sub("", plain) if kind in _SEPARATED else plain
 
 
-def _checked(kind: Any, number: Any, spelling: Any, original: Any) -> _Entry:
+def _checked(kind: Any, number: Any, spelling: Any, original: Any) -> _PlaceholderEntry:
     if kind not in ALL_KINDS | {TYPED} or not isinstance(original, Original):
         raise ValueError
-    return _Entry(kind, int(number), int(spelling), original)
+    return _PlaceholderEntry(kind, int(number), int(spelling), original)

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from gaby.safety.redaction.detection import recognise
 from gaby.safety.redaction.dictionary import Dictionary
-from gaby.safety.redaction.fields import NO_HINTS, Hints
+from gaby.safety.redaction.fields import NO_HINTS, FieldHints
 from gaby.safety.redaction.json_fields import find_json_fields
-from gaby.safety.redaction.leaves import Leaves
+from gaby.safety.redaction.json_leaves import JsonLeaves
+from gaby.safety.redaction.normalized_text import SEPARATOR
 from gaby.safety.redaction.placeholders import Placeholders
 from gaby.safety.redaction.profiles import DEFAULT, Profile
-from gaby.safety.redaction.reading import SEPARATOR
-from gaby.safety.redaction.recognise import recognise
-from gaby.safety.redaction.spans import Kind, Span
+from gaby.safety.redaction.spans import Kind, TextSpan
 
 # As long as the separator, and as good as nothing for who reads it.
 _INVISIBLE = "\u200b"
@@ -28,7 +28,7 @@ _MOST_PASSES = 8
 """Texts need one or two. A text made to need more would take for ever otherwise."""
 
 
-class Redacted(NamedTuple):
+class RedactedText(NamedTuple):
     text: str
     kinds: Counter[Kind]
     """How many of each kind were taken out."""
@@ -46,16 +46,16 @@ class Redactor:
         self.profile = profile
         self._also = dictionary.finder(profile.kinds) if dictionary else None
 
-    def redact(self, text: str, placeholders: Placeholders, *, from_outside: bool = False) -> Redacted:
+    def redact(self, text: str, placeholders: Placeholders, *, from_outside: bool = False) -> RedactedText:
         """The text with placeholders. Placeholders of this run in it stay, so that redacting twice changes nothing.
 
         Say `from_outside=True` of what a stranger could have written: a placeholder of this run in it was copied by
         somebody, and is made to stand for nothing but itself.
         """
-        leaves = Leaves()
+        leaves = JsonLeaves()
         leaves.take(text)
         kinds = self._redact(leaves, placeholders, NO_HINTS, from_outside=from_outside)
-        return Redacted(leaves.texts[0], kinds)
+        return RedactedText(leaves.texts[0], kinds)
 
     def redact_value(
         self,
@@ -65,15 +65,17 @@ class Redactor:
         hints: Mapping[str, Kind] | None = None,
         from_outside: bool = False,
     ) -> RedactedValue:
-        """The same for JSON, keys too. `hints` are fields that are personal whatever they hold, see `Hints`."""
-        found = Hints(hints or {})
-        leaves = Leaves(found, self.profile.kinds)
+        """The same for JSON, keys too. `hints` are fields that are personal whatever they hold, see `FieldHints`."""
+        found = FieldHints(hints or {})
+        leaves = JsonLeaves(found, self.profile.kinds)
         leaves.take(value)
         before = list(leaves.texts)
         kinds = self._redact(leaves, placeholders, found, from_outside=from_outside)
         return RedactedValue(value if leaves.texts == before else leaves.put(value), kinds)
 
-    def _redact(self, leaves: Leaves, placeholders: Placeholders, hints: Hints, *, from_outside: bool) -> Counter[Kind]:
+    def _redact(
+        self, leaves: JsonLeaves, placeholders: Placeholders, hints: FieldHints, *, from_outside: bool
+    ) -> Counter[Kind]:
         kinds: Counter[Kind] = Counter()
         _defuse(leaves, placeholders, from_outside=from_outside)
         for place in leaves.json:
@@ -95,10 +97,10 @@ class Redactor:
                 kinds.update(span.kind for span in spans)
         return +kinds
 
-    def _force(self, leaves: Leaves, place: int, kind: Kind, placeholders: Placeholders) -> int:
+    def _force(self, leaves: JsonLeaves, place: int, kind: Kind, placeholders: Placeholders) -> int:
         """Everything of a text but the placeholders that are in it already."""
         text = _masked(leaves.texts[place], placeholders)
-        whole = Span(0, len(text), kind, self.profile.at_least)
+        whole = TextSpan(0, len(text), kind, self.profile.at_least)
         spans = [span for span in _apart(text, [whole]) if not text[span.start : span.end].isspace()]
         if place in leaves.numbers:
             spans = [whole]
@@ -107,9 +109,9 @@ class Redactor:
 
     def _find(
         self, texts: Sequence[str], zones: Sequence["_Zone"], placeholders: Placeholders
-    ) -> dict[int, list[Span]]:
+    ) -> dict[int, list[TextSpan]]:
         """What is to be taken out, by text. Short texts are looked at as one: every look has a price of its own."""
-        found: dict[int, list[Span]] = {}
+        found: dict[int, list[TextSpan]] = {}
         short = [zone for zone in zones if zone.end - zone.start < _LONG]
         for group in ([zone] for zone in zones if zone.end - zone.start >= _LONG):
             self._look(texts, group, placeholders, found)
@@ -122,7 +124,7 @@ class Redactor:
         texts: Sequence[str],
         zones: Sequence["_Zone"],
         placeholders: Placeholders,
-        found: dict[int, list[Span]],
+        found: dict[int, list[TextSpan]],
     ) -> None:
         pieces = [texts[zone.place][zone.start : zone.end] for zone in zones]
         joined = SEPARATOR.join(pieces)
@@ -146,14 +148,14 @@ class _Zone(NamedTuple):
     start: int
     end: int
 
-    def holds(self, span: Span, length: int) -> bool:
+    def holds(self, span: TextSpan, length: int) -> bool:
         """Whether a span stands far enough from where the text was cut, with the words that tell what it is."""
         is_after_cut = self.start > 0 and span.start < self.start + _EDGE
         is_before_cut = self.end < length and span.end > self.end - _EDGE
         return not (is_after_cut or is_before_cut)
 
 
-def _defuse(leaves: Leaves, placeholders: Placeholders, *, from_outside: bool) -> None:
+def _defuse(leaves: JsonLeaves, placeholders: Placeholders, *, from_outside: bool) -> None:
     """What looks like a placeholder of this run, but is not, must not become one later."""
     for place, text in enumerate(leaves.texts):
         if placeholders.tag in text:
@@ -169,9 +171,9 @@ def _masked(text: str, placeholders: Placeholders) -> str:
     return text
 
 
-def _apart(text: str, spans: Sequence[Span]) -> list[Span]:
+def _apart(text: str, spans: Sequence[TextSpan]) -> list[TextSpan]:
     """The spans without any separator in them."""
-    pieces: list[Span] = []
+    pieces: list[TextSpan] = []
     for span in spans:
         start = span.start
         for piece in text[span.start : span.end].split(SEPARATOR):
@@ -181,13 +183,13 @@ def _apart(text: str, spans: Sequence[Span]) -> list[Span]:
     return pieces
 
 
-def _is_settled(text: str, span: Span) -> bool:
+def _is_settled(text: str, span: TextSpan) -> bool:
     """Words stand around it, so that nothing else was joined to it that could be something by itself now."""
     before, after = text[max(0, span.start - 4) : span.start], text[span.end : span.end + 4]
     return _WORD_BEFORE.search(before) is not None and _WORD_AFTER.match(after) is not None
 
 
-def _replace(leaves: Leaves, place: int, spans: Sequence[Span], placeholders: Placeholders) -> list[_Zone]:
+def _replace(leaves: JsonLeaves, place: int, spans: Sequence[TextSpan], placeholders: Placeholders) -> list[_Zone]:
     """Puts placeholders into a text, and says where to look again."""
     if place in leaves.numbers:
         leaves.texts[place] = placeholders.put(spans[0].kind, leaves.numbers.pop(place))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from gaby.safety.redaction.credentials import find_credentials
 from gaby.safety.redaction.one_time_codes import find_one_time_codes
-from gaby.safety.redaction.sight import Sight, long_tokens
-from gaby.safety.redaction.spans import Certainty, Span
+from gaby.safety.redaction.scanned_text import ScannedText, long_tokens
+from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 from gaby.safety.redaction.token_rules import CERTAIN_TOKEN, CHECKED_TOKEN, WEBHOOKS, is_aws_secret, is_mixed
 
 _JWT = re.compile(r"eyJ(?<![A-Za-z0-9_\-]eyJ)[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]{5,}\.[A-Za-z0-9_\-]*")
@@ -43,7 +43,7 @@ _LONG = 16
 _AWS_LENGTH = 40
 
 
-def find_secrets(sight: Sight) -> Iterator[Span]:
+def find_secrets(sight: ScannedText) -> Iterator[TextSpan]:
     yield from find_private_keys(sight.text)
     for start, end in long_tokens(sight.text):
         yield from _tokens(sight, start, end)
@@ -53,30 +53,32 @@ def find_secrets(sight: Sight) -> Iterator[Span]:
     for mark, form in _COMMANDS:
         if mark in sight.low:
             for found in form.finditer(sight.text):
-                yield Span(found.start(1), found.end(1), "password", Certainty.LIKELY)
+                yield TextSpan(found.start(1), found.end(1), "password", SpanCertainty.LIKELY)
     yield from find_credentials(sight)
     yield from find_one_time_codes(sight)
     yield from _authorized(sight)
     yield from _cookies(sight)
 
 
-def _spans(form: re.Pattern[str], text: str, group: int, kind: str) -> Iterator[Span]:
+def _spans(form: re.Pattern[str], text: str, group: int, kind: str) -> Iterator[TextSpan]:
     for found in form.finditer(text):
-        yield Span(found.start(group), found.end(group), "token" if kind == "token" else "api_key", Certainty.SURE)
+        yield TextSpan(
+            found.start(group), found.end(group), "token" if kind == "token" else "api_key", SpanCertainty.SURE
+        )
 
 
-def find_private_keys(text: str) -> Iterator[Span]:
+def find_private_keys(text: str) -> Iterator[TextSpan]:
     at = text.find("-----BEGIN ")
     while at >= 0:
         end = at + 1
         if begin := _PEM_BEGIN.match(text, at):
             # Without its last line a key is still a key, so that everything after is taken for it.
             end = _pem_end(text, begin.end())
-            yield Span(at, end, "private_key", Certainty.SURE)
+            yield TextSpan(at, end, "private_key", SpanCertainty.SURE)
         at = text.find("-----BEGIN ", end)
     if "PuTTY-User-Key" in text:
         for found in _PUTTY.finditer(text):
-            yield Span(found.start(), found.end(), "private_key", Certainty.SURE)
+            yield TextSpan(found.start(), found.end(), "private_key", SpanCertainty.SURE)
 
 
 def _pem_end(text: str, at: int) -> int:
@@ -88,19 +90,19 @@ def _pem_end(text: str, at: int) -> int:
     return len(text)
 
 
-def _tokens(sight: Sight, start: int, end: int) -> Iterator[Span]:
+def _tokens(sight: ScannedText, start: int, end: int) -> Iterator[TextSpan]:
     for found in CERTAIN_TOKEN.finditer(sight.text, start, end):
         first = _with_bot_number(sight.text, found.start())
-        yield Span(first, found.end(), "api_key", Certainty.SURE)
+        yield TextSpan(first, found.end(), "api_key", SpanCertainty.SURE)
     for found in CHECKED_TOKEN.finditer(sight.text, start, end):
         if is_mixed(found[0]):
-            yield Span(found.start(), found.end(), "api_key", Certainty.LIKELY)
+            yield TextSpan(found.start(), found.end(), "api_key", SpanCertainty.LIKELY)
     for found in _JWT.finditer(sight.text, start, end):
-        yield Span(found.start(), found.end(), "token", Certainty.SURE)
+        yield TextSpan(found.start(), found.end(), "token", SpanCertainty.SURE)
     if _AWS_LENGTH <= end - start <= _AWS_LENGTH + 1:
         stretch = sight.text[start:end].rstrip(".")
         if is_aws_secret(stretch):
-            yield Span(start, start + len(stretch), "api_key", Certainty.LIKELY)
+            yield TextSpan(start, start + len(stretch), "api_key", SpanCertainty.LIKELY)
 
 
 def _with_bot_number(text: str, start: int) -> int:
@@ -111,10 +113,10 @@ def _with_bot_number(text: str, start: int) -> int:
     return start - 1 - len(number[0]) if number else start
 
 
-def _in_links(sight: Sight) -> Iterator[Span]:
+def _in_links(sight: ScannedText) -> Iterator[TextSpan]:
     if "://" in sight.text:
         for found in _URL_PASSWORD.finditer(sight.text):
-            yield Span(found.start(1), found.end(1), "password", Certainty.SURE)
+            yield TextSpan(found.start(1), found.end(1), "password", SpanCertainty.SURE)
         if "=" in sight.text:
             yield from _spans(_QUERY, sight.text, 1, "api_key")
     for mark, form in WEBHOOKS:
@@ -122,18 +124,18 @@ def _in_links(sight: Sight) -> Iterator[Span]:
             yield from _spans(form, sight.text, 1, "api_key")
 
 
-def _authorized(sight: Sight) -> Iterator[Span]:
+def _authorized(sight: ScannedText) -> Iterator[TextSpan]:
     if "authorization" in sight.low:
         for found in _AUTHORIZATION.finditer(sight.low):
             if found[1] or not found[2].isalpha():
-                yield Span(found.start(2), found.end(2), "token", Certainty.SURE)
+                yield TextSpan(found.start(2), found.end(2), "token", SpanCertainty.SURE)
     if "bearer " in sight.low:
         for found in _BEARER.finditer(sight.low):
             if len(found[1]) >= _LONG or not found[1].isalpha():
-                yield Span(found.start(1), found.end(1), "token", Certainty.SURE)
+                yield TextSpan(found.start(1), found.end(1), "token", SpanCertainty.SURE)
 
 
-def _cookies(sight: Sight) -> Iterator[Span]:
+def _cookies(sight: ScannedText) -> Iterator[TextSpan]:
     if "cookie" in sight.low:
         for found in _COOKIE.finditer(sight.low):
             start, end = found.span(2)
@@ -141,6 +143,6 @@ def _cookies(sight: Sight) -> Iterator[Span]:
                 # Of what a server sets, only the value is secret; name, path and flags say what goes wrong.
                 start = sight.low.index("=", start) + 1
                 end = min(end, sight.low.find(";", start) % (end + 1))
-            yield Span(start, end, "token", Certainty.SURE)
+            yield TextSpan(start, end, "token", SpanCertainty.SURE)
     if " -b" in sight.low or "--cookie" in sight.low:
         yield from _spans(_COOKIE_OPTION, sight.low, 1, "token")

@@ -28,7 +28,7 @@ SECRET_KINDS: frozenset[Kind] = frozenset({"api_key", "password", "private_key",
 PERSONAL_KINDS: frozenset[Kind] = ALL_KINDS - SECRET_KINDS
 
 
-class Certainty(IntEnum):
+class SpanCertainty(IntEnum):
     POSSIBLE = 1
     """The form fits, but so would one ordinary number in ten."""
     LIKELY = 2
@@ -37,8 +37,8 @@ class Certainty(IntEnum):
     """A strong check holds, or the form means nothing else."""
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     start: int
     end: int
     kind: Kind
-    certainty: Certainty
+    certainty: SpanCertainty

@@ -10,7 +10,7 @@ EDGE = 64
 """What is found so near to a cut may be a piece of something else. The next window sees it whole."""
 
 
-class Window(NamedTuple):
+class TextWindow(NamedTuple):
     start: int
     end: int
     is_first: bool
@@ -24,11 +24,11 @@ class Window(NamedTuple):
         return not self.is_last and place > self.end - self.start - EDGE
 
 
-def windows(text: str) -> Iterator[Window]:
+def windows(text: str) -> Iterator[TextWindow]:
     start = 0
     while True:
         end = min(len(text), start + WINDOW)
-        yield Window(start, end, start == 0, end == len(text))
+        yield TextWindow(start, end, start == 0, end == len(text))
         if end == len(text):
             return
         start = end - OVERLAP

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import GabyError
 from gaby.kernel.outcomes import Verdict
-from gaby.tickets.canonical import IncomingTicket, Voucher
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby.tickets.canonical_ticket import IncomingTicket, Voucher
+from gaby_connectors.sdk.address_guard import AddressPolicy
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class RawTicket:
 
 
 @dataclass(frozen=True)
-class Page:
+class TicketPage:
     """Tickets that are new or changed since the cursor, oldest change first."""
 
     tickets: Sequence[RawTicket]
@@ -35,7 +35,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Delivery:
+class VerifiedDelivery:
     """A webhook delivery whose signature was checked."""
 
     id: str
@@ -44,7 +44,7 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class Reply:
+class DeskReply:
     body: str
     """Markdown, already cleaned: no remote images, no deceiving links."""
     marker: str
@@ -54,7 +54,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Capabilities:
+class DeskCapabilities:
     webhooks: bool = False
     private_replies: bool = False
     statuses: bool = False
@@ -104,17 +104,17 @@ class TicketAdapter(Protocol):
     """Every adapter is source and sink. Methods that talk to the desk raise only the errors above; what a desk cannot
     do, as its capabilities say, is never asked of it."""
 
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> DeskCapabilities: ...
 
     async def check(self) -> str:
         """A sentence on what was reached, for `gaby desk check`."""
         ...
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         """Without a cursor: from now on, unless the desk's configuration says since when."""
         ...
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         """Checks the raw bytes before anything reads them. Names of headers are in small letters. `WebhookRefused`."""
         ...
 
@@ -126,7 +126,7 @@ class TicketAdapter(Protocol):
         """`TicketUnreadable` when it is no ticket. A message that holds a marker of Gaby's is by `gaby`."""
         ...
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         """The id of the reply at the desk. `DeskOutcomeUnknown` when it was sent and nothing was heard."""
         ...
 
@@ -148,13 +148,13 @@ class TicketAdapter(Protocol):
 
 
 @dataclass(frozen=True)
-class DeskGround:
+class DeskDependencies:
     """What adapters stand on."""
 
     clock: Clock
     http: httpx2.AsyncClient
     """Shared by all; adapters set their own timeouts and never its state."""
-    outside: OutsideAddresses
+    outside: AddressPolicy
     """Which addresses this desk may be at. `http` keeps to them by itself; other connections are made through it."""
     remember: Callable[[Mapping[str, str]], Awaitable[None]]
     """Stores new values of secret settings, such as a refreshed token, sealed."""
@@ -171,7 +171,7 @@ class AdapterKind(Generic[ConfigT]):
     title: str
     config: type[ConfigT]
     """Describes each setting. Those of type `SecretStr` are stored sealed."""
-    open: Callable[[ConfigT, DeskGround], TicketAdapter]
+    open: Callable[[ConfigT, DeskDependencies], TicketAdapter]
     hosts: Callable[[ConfigT], Sequence[str]] = lambda _config: ()
     """The hosts that its settings name, in any spelling."""
     vouchers: tuple[Voucher, ...] = ("nobody",)

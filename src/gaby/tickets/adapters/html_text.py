@@ -35,7 +35,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 def html_to_text(page: str) -> str:
     """Takes time in proportion to the page; a tag that never ends is the last one."""
-    reading = _Reading()
+    reading = _TextExtractor()
     for name, value in _tokens(page[:_MOST_HTML]):
         if name:
             reading.tag(name, value)
@@ -44,7 +44,7 @@ def html_to_text(page: str) -> str:
     return reading.finished()
 
 
-class _Reading:
+class _TextExtractor:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._unseen = ""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gaby.kernel.errors import GabyError
-from gaby.tickets.adapters.adapter import AdapterKind, Capabilities
+from gaby.tickets.adapters.adapter import AdapterKind, DeskCapabilities
 
 Scale = Literal["none", "bronze", "silver", "gold"]
 SCALES: tuple[Scale, ...] = ("none", "bronze", "silver", "gold")
@@ -46,11 +46,11 @@ class BadManifest(GabyError):
     """An adapter's manifest cannot be used."""
 
 
-class _Strict(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Rule(_Strict):
+class QualityRule(_StrictModel):
     status: Annotated[Literal["done", "exempt", "todo"], Field(description="Where this stands.")]
     tests: Annotated[tuple[str, ...], Field(description="For done: the tests that show it.")] = ()
     reason: Annotated[str, Field(description="For exempt and todo: why.")] = ""
@@ -66,12 +66,12 @@ class Rule(_Strict):
         return self
 
 
-class Quality(_Strict):
+class Quality(_StrictModel):
     scale: Annotated[Scale, Field(description="What the rules give; checked.")]
-    rules: Annotated[Mapping[str, Rule], Field(description="Every rule, by its name.")]
+    rules: Annotated[Mapping[str, QualityRule], Field(description="Every rule, by its name.")]
 
 
-class Manifest(_Strict):
+class AdapterManifest(_StrictModel):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="The adapter's folder.")]
     title: Annotated[str, Field(min_length=1, description="What people call it.")]
     documentation: Annotated[str, Field(pattern=r"^docs/.+\.md$", description="The page on how to connect it.")]
@@ -80,13 +80,13 @@ class Manifest(_Strict):
     quality: Quality
 
     @property
-    def declared(self) -> Capabilities:
-        return Capabilities(**self.capabilities)
+    def declared(self) -> DeskCapabilities:
+        return DeskCapabilities(**self.capabilities)
 
 
-def load(path: Path) -> Manifest:
+def load(path: Path) -> AdapterManifest:
     try:
-        manifest = Manifest.model_validate(tomllib.loads(path.read_text()))
+        manifest = AdapterManifest.model_validate(tomllib.loads(path.read_text()))
     except (OSError, ValueError) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
         raise BadManifest(f"{path.parent.name}/{path.name} cannot be used: {reason}.") from error
@@ -97,11 +97,11 @@ def load(path: Path) -> Manifest:
     return manifest
 
 
-def manifests(folder: Path = Path(__file__).parent) -> Sequence[Manifest]:
+def manifests(folder: Path = Path(__file__).parent) -> Sequence[AdapterManifest]:
     return [load(path) for path in sorted(folder.glob("*/manifest.toml"))]
 
 
-def judged(manifest: Manifest) -> Scale:
+def judged(manifest: AdapterManifest) -> Scale:
     """The scale that the rules give."""
     reached: Scale = "none"
     for scale in SCALES[1:]:
@@ -111,6 +111,6 @@ def judged(manifest: Manifest) -> Scale:
     return reached
 
 
-def kind_of(manifest: Manifest) -> AdapterKind[Any]:
+def kind_of(manifest: AdapterManifest) -> AdapterKind[Any]:
     """What the adapter's folder exports."""
     return import_module(f"gaby.tickets.adapters.{manifest.name}").kind

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from gaby.tickets.cleaning import LONGEST_BODY, LONGEST_TITLE, clean, clean_email, clean_line
+from gaby.tickets.text_cleanup import LONGEST_BODY, LONGEST_TITLE, clean, clean_email, clean_line
 
 MARKER = re.compile(r"gaby-[0-9a-f]{32}(?![0-9a-f])")
 _LEAST_YEAR, _LAST_YEAR = 1971, 9000

@@ -16,7 +16,7 @@ import orjson
 from gaby.kernel.text import printable
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.payload import mapping
-from gaby_connectors.sdk.outside_addresses import AddressRefused
+from gaby_connectors.sdk.address_guard import AddressNotAllowed
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -31,7 +31,7 @@ _TIMED_OUT = 408
 
 
 @dataclass(frozen=True)
-class Ask:
+class DeskRequest:
     method: Method
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -49,7 +49,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DeskResponse:
     status: int
     headers: Mapping[str, str]
     """Their names in small letters."""
@@ -60,7 +60,7 @@ class Answer:
         return 200 <= self.status < 300
 
 
-async def send(http: httpx2.AsyncClient, ask: Ask, service: str) -> Answer:
+async def send(http: httpx2.AsyncClient, ask: DeskRequest, service: str) -> DeskResponse:
     """Whatever the server answers, whole. Never redirected, so that a token reaches nobody else."""
     try:
         request = http.build_request(
@@ -79,18 +79,18 @@ async def send(http: httpx2.AsyncClient, ask: Ask, service: str) -> Answer:
     try:
         async with asyncio.timeout(_WHOLE_SECONDS):
             return await _received(http, request)
-    except AddressRefused as error:
+    except AddressNotAllowed as error:
         raise DeskRefused(str(error)) from error
     except _NOTHING_SENT as error:
         raise DeskUnavailable(f"{service} cannot be reached.") from error
-    except _TooMuch as error:
+    except _ResponseTooLarge as error:
         message = f"{service} answers with more than {_MOST_BYTES // 1_000_000} MB."
         raise (_lost(ask, message) if ask.changes else DeskRefused(message)) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
         raise _lost(ask, f"{service} broke off before it had answered.") from error
 
 
-def judged(answer: Answer, ask: Ask, service: str, *, now: datetime) -> Any:
+def judged(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetime) -> Any:
     """The JSON of an answer that is fine, None when it has no body; else the error that the answer is."""
     judged_status(answer, ask, service, now=now)
     if not answer.body.strip():
@@ -101,7 +101,7 @@ def judged(answer: Answer, ask: Ask, service: str, *, now: datetime) -> Any:
         raise _lost(ask, f"{service} does not answer with JSON. Is this its address?") from error
 
 
-def judged_status(answer: Answer, ask: Ask, service: str, *, now: datetime) -> None:
+def judged_status(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetime) -> None:
     """Only whether it is fine, for those whose words do not matter."""
     if answer.fine:
         return
@@ -116,7 +116,7 @@ def judged_status(answer: Answer, ask: Ask, service: str, *, now: datetime) -> N
     raise DeskRefused(f"{service} refuses this with status {answer.status}{_reason(answer)}")
 
 
-def pause(answer: Answer, now: datetime) -> float | None:
+def pause(answer: DeskResponse, now: datetime) -> float | None:
     """How long the server asks to be left alone: seconds, or a date. Whatever else it says counts as nothing."""
     said = answer.headers.get("retry-after", "").strip()
     if said.isascii() and said.isdigit() and len(said) < 10:
@@ -156,29 +156,29 @@ def same_origin(one: str, other: str) -> bool:
     return (first.scheme, first.netloc.lower()) == (second.scheme, second.netloc.lower())
 
 
-class _TooMuch(Exception):
+class _ResponseTooLarge(Exception):
     pass
 
 
-async def _received(http: httpx2.AsyncClient, request: httpx2.Request) -> Answer:
+async def _received(http: httpx2.AsyncClient, request: httpx2.Request) -> DeskResponse:
     response = await http.send(request, stream=True, follow_redirects=False)
     try:
         body = bytearray()
         async for part in response.aiter_bytes():
             body += part
             if len(body) > _MOST_BYTES:
-                raise _TooMuch
+                raise _ResponseTooLarge
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status_code, headers, bytes(body))
+        return DeskResponse(response.status_code, headers, bytes(body))
     finally:
         await response.aclose()
 
 
-def _lost(ask: Ask, message: str) -> DeskOutcomeUnknown | DeskUnavailable:
+def _lost(ask: DeskRequest, message: str) -> DeskOutcomeUnknown | DeskUnavailable:
     return DeskOutcomeUnknown(f"{message} Perhaps it was done.") if ask.changes else DeskUnavailable(message)
 
 
-def _reason(answer: Answer) -> str:
+def _reason(answer: DeskResponse) -> str:
     """What it says itself, when it says something short that can be shown."""
     try:
         message = mapping(parsed(answer.body[:10_000])).get("message")

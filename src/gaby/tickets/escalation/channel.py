@@ -34,7 +34,7 @@ class Escalation:
     """All of it, as JSON text."""
 
 
-class Channel(Protocol):
+class EscalationChannel(Protocol):
     async def send(self, escalation: Escalation) -> None:
         """`DeskUnavailable`, `DeskRefused`, or `DeskOutcomeUnknown` when nobody knows whether it arrived."""
         ...

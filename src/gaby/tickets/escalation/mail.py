@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 from gaby.kernel.clock import Clock
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.web import is_loopback
-from gaby.tickets.cleaning import clean, clean_line
 from gaby.tickets.escalation.channel import VERDICTS, Escalation
-from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
+from gaby.tickets.text_cleanup import clean, clean_line
+from gaby_connectors.sdk.address_guard import AddressNotAllowed, AddressPolicy
 
 _SECONDS = 20.0
 _LONGEST = 100_000
@@ -43,7 +43,7 @@ class SmtpServer(BaseModel):
 
 
 class _PlainSmtp(smtplib.SMTP):
-    def __init__(self, outside: OutsideAddresses, server: SmtpServer) -> None:
+    def __init__(self, outside: AddressPolicy, server: SmtpServer) -> None:
         self._outside = outside
         super().__init__(server.host, server.port, timeout=_SECONDS)
 
@@ -52,7 +52,7 @@ class _PlainSmtp(smtplib.SMTP):
 
 
 class _TlsSmtp(smtplib.SMTP_SSL):
-    def __init__(self, outside: OutsideAddresses, server: SmtpServer, context: ssl.SSLContext) -> None:
+    def __init__(self, outside: AddressPolicy, server: SmtpServer, context: ssl.SSLContext) -> None:
         self._outside = outside
         super().__init__(server.host, server.port, timeout=_SECONDS, context=context)
 
@@ -60,8 +60,8 @@ class _TlsSmtp(smtplib.SMTP_SSL):
         return self.context.wrap_socket(self._outside.connect(host, port, timeout), server_hostname=host)
 
 
-class Mail:
-    def __init__(self, server: SmtpServer, recipients: Sequence[str], clock: Clock, outside: OutsideAddresses) -> None:
+class MailChannel:
+    def __init__(self, server: SmtpServer, recipients: Sequence[str], clock: Clock, outside: AddressPolicy) -> None:
         self._outside = outside
         self._server = server
         self._recipients = recipients
@@ -103,7 +103,7 @@ class Mail:
             raise DeskRefused("The mail server does not accept the name and password.") from error
         except smtplib.SMTPNotSupportedError as error:
             raise DeskRefused("The mail server does not offer the encryption or sign-in that is set.") from error
-        except AddressRefused as error:
+        except AddressNotAllowed as error:
             raise DeskRefused(str(error)) from error
         except (smtplib.SMTPException, OSError) as error:
             raise DeskUnavailable("The mail server cannot be reached.") from error

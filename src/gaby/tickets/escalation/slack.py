@@ -5,9 +5,9 @@ import re
 import httpx2
 
 from gaby.kernel.clock import Clock
-from gaby.tickets.adapters.web import Ask, judged_status, send
-from gaby.tickets.cleaning import clean, clean_line
+from gaby.tickets.adapters.web import DeskRequest, judged_status, send
 from gaby.tickets.escalation.channel import VERDICTS, Escalation
+from gaby.tickets.text_cleanup import clean, clean_line
 
 _SERVICE = "Slack"
 _HEADER = 150
@@ -19,14 +19,14 @@ _MENTION = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _WORD_JOINER = "\u2060"
 
 
-class Slack:
+class SlackChannel:
     def __init__(self, address: str, http: httpx2.AsyncClient, clock: Clock) -> None:
         self._address = address
         self._http = http
         self._clock = clock
 
     async def send(self, escalation: Escalation) -> None:
-        ask = Ask("POST", self._address, json=message(escalation))
+        ask = DeskRequest("POST", self._address, json=message(escalation))
         judged_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=self._clock.now())
 
 

@@ -8,13 +8,13 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validat
 from gaby.kernel.clock import Clock
 from gaby.kernel.errors import Forbidden, Invalid
 from gaby.tickets.adapters.web import checked_address, host_of
-from gaby.tickets.cleaning import clean_email
-from gaby.tickets.escalation.channel import Channel, Escalation
-from gaby.tickets.escalation.mail import Mail, SmtpServer
-from gaby.tickets.escalation.slack import Slack
-from gaby.tickets.escalation.webhook import Webhook
-from gaby_connectors.sdk.outside_addresses import AddressRefused, OutsideAddresses
-from gaby_connectors.sdk.outside_web import GuardedTransport
+from gaby.tickets.escalation.channel import Escalation, EscalationChannel
+from gaby.tickets.escalation.mail import MailChannel, SmtpServer
+from gaby.tickets.escalation.slack import SlackChannel
+from gaby.tickets.escalation.webhook import WebhookChannel
+from gaby.tickets.text_cleanup import clean_email
+from gaby_connectors.sdk.address_guard import AddressNotAllowed, AddressPolicy
+from gaby_connectors.sdk.guarded_http import GuardedTransport
 
 Kind = Literal["slack", "webhook", "email"]
 
@@ -52,12 +52,12 @@ class EscalationTarget(BaseModel):
                 raise ValueError("a mail server must be named that sends the mails")
         return self
 
-    def check(self, outside: OutsideAddresses) -> None:
+    def check(self, outside: AddressPolicy) -> None:
         """What can be told without looking a name up: `Forbidden`. The rest is judged when it is used."""
         host = self.smtp.host if self.smtp is not None else host_of(self.address.get_secret_value().strip())
         try:
             outside.check_name(host)
-        except AddressRefused as error:
+        except AddressNotAllowed as error:
             raise Forbidden(str(error)) from None
 
     def recipients(self) -> list[str]:
@@ -77,26 +77,26 @@ def parse_target(text: str, *, secret: str = "", smtp: SmtpServer | None = None)
 
 
 def open_channel(
-    target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock, outside: OutsideAddresses | None = None
-) -> Channel:
+    target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock, outside: AddressPolicy | None = None
+) -> EscalationChannel:
     """`outside` is where a target may be that nobody who manages the installation has set up."""
-    allowed = OutsideAddresses.anywhere() if target.any_address else outside or OutsideAddresses()
+    allowed = AddressPolicy.anywhere() if target.any_address else outside or AddressPolicy()
     if target.smtp is not None and target.kind == "email":
-        return Mail(target.smtp, target.recipients(), clock, allowed)
+        return MailChannel(target.smtp, target.recipients(), clock, allowed)
     return _open_web(target, http, clock) if target.any_address else _GuardedChannel(target, clock, allowed)
 
 
-def _open_web(target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock) -> Channel:
+def _open_web(target: EscalationTarget, http: httpx2.AsyncClient, clock: Clock) -> EscalationChannel:
     address = target.address.get_secret_value().strip()
     if target.kind == "slack":
-        return Slack(address, http, clock)
-    return Webhook(address, target.secret.get_secret_value(), http, clock)
+        return SlackChannel(address, http, clock)
+    return WebhookChannel(address, target.secret.get_secret_value(), http, clock)
 
 
 class _GuardedChannel:
     """Escalations are rare, so each has a client of its own."""
 
-    def __init__(self, target: EscalationTarget, clock: Clock, outside: OutsideAddresses) -> None:
+    def __init__(self, target: EscalationTarget, clock: Clock, outside: AddressPolicy) -> None:
         self._target = target
         self._clock = clock
         self._outside = outside

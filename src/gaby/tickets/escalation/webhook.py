@@ -5,14 +5,14 @@ import orjson
 
 from gaby.kernel.clock import Clock
 from gaby.tickets.adapters.signatures import HEADER, signed_header
-from gaby.tickets.adapters.web import Ask, judged_status, send
-from gaby.tickets.cleaning import LONGEST_BODY, LONGEST_TITLE, clean, clean_line
+from gaby.tickets.adapters.web import DeskRequest, judged_status, send
 from gaby.tickets.escalation.channel import Escalation
+from gaby.tickets.text_cleanup import LONGEST_BODY, LONGEST_TITLE, clean, clean_line
 
 _SERVICE = "The escalation webhook"
 
 
-class Webhook:
+class WebhookChannel:
     def __init__(self, address: str, secret: str, http: httpx2.AsyncClient, clock: Clock) -> None:
         self._address = address
         self._secret = secret
@@ -27,7 +27,7 @@ class Webhook:
             "Idempotency-Key": escalation.id,
             HEADER: signed_header(self._secret, body, now),
         }
-        ask = Ask("POST", self._address, headers=headers, content=body)
+        ask = DeskRequest("POST", self._address, headers=headers, content=body)
         judged_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=now)
 
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, Response, status
 
 from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, doorway
 from gaby.kernel.ids import DeskId
-from gaby.tickets.routes.depends import Service
-from gaby.tickets.schemas import DeskChangeIn, DeskIn, DeskOut, LetterOut, ReceivedOut
+from gaby.tickets.routes.dependencies import Service
+from gaby.tickets.schemas import DeadLetterOut, DeskChangeIn, DeskIn, DeskOut, ReceivedOut
 
 router = APIRouter(prefix="/api/desks", tags=["Desks"])
 
@@ -59,7 +59,7 @@ async def poll_desk(actor: CanManageDesks, desk_id: DeskId, service: Service, re
 @router.get("/{desk_id}/letters")
 async def list_letters(
     actor: CanReadTickets, desk_id: DeskId, service: Service, session: ReadSession
-) -> list[LetterOut]:
+) -> list[DeadLetterOut]:
     """What the desk sent and Gaby could not take in."""
     desk = await service.desks.get(session, desk_id)
-    return [LetterOut.of(row) for row in await service.receiver.letters(session, desk)]
+    return [DeadLetterOut.of(row) for row in await service.receiver.letters(session, desk)]

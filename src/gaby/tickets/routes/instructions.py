@@ -3,7 +3,7 @@
 from fastapi import APIRouter, status
 
 from gaby.kernel.http.access import CanDecideApprovals, WriteSession
-from gaby.tickets.routes.depends import InstructionToAdd, Service
+from gaby.tickets.routes.dependencies import InstructionToAdd, Service
 from gaby.tickets.schemas import TicketOut
 
 router = APIRouter(prefix="/api/instructions", tags=["Tickets"])

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Response, status
 
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession
 from gaby.kernel.ids import TicketId
-from gaby.tickets.canonical import TicketStatus
-from gaby.tickets.routes.depends import MessageToAdd, Service, TicketToAdd
+from gaby.tickets.canonical_ticket import TicketStatus
+from gaby.tickets.routes.dependencies import MessageToAdd, Service, TicketToAdd
 from gaby.tickets.schemas import MessageIn, OriginalOut, TicketDetailOut, TicketOut
 
 router = APIRouter(prefix="/api/tickets", tags=["Tickets"])

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, status
 
 from gaby.kernel.ids import DeskId
-from gaby.tickets.routes.depends import Service
+from gaby.tickets.routes.dependencies import Service
 from gaby.tickets.schemas import ReceivedOut
 
 router = APIRouter(prefix="/api/webhooks", tags=["Webhooks"])

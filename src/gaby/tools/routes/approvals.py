@@ -6,8 +6,8 @@ from fastapi import APIRouter
 
 from gaby.kernel.http.access import CanDecideApprovals, ReadSession, WriteSession
 from gaby.kernel.ids import ApprovalId
-from gaby.tools.routes.depends import ToolService
-from gaby.tools.schemas import ApprovalDetailOut, ApprovalOut, DecisionIn
+from gaby.tools.routes.dependencies import ToolService
+from gaby.tools.schemas import ApprovalDecisionIn, ApprovalDetailOut, ApprovalOut
 
 router = APIRouter(prefix="/api/approvals", tags=["Approvals"])
 
@@ -34,7 +34,11 @@ async def show_approval(
 
 @router.post("/{approval_id}/decision")
 async def decide_approval(
-    actor: CanDecideApprovals, approval_id: ApprovalId, body: DecisionIn, service: ToolService, session: WriteSession
+    actor: CanDecideApprovals,
+    approval_id: ApprovalId,
+    body: ApprovalDecisionIn,
+    service: ToolService,
+    session: WriteSession,
 ) -> ApprovalOut:
     """The first answer counts. Whoever comes second gets 409 with the name of who decided."""
     return ApprovalOut.of(await service.decide_approval(session, actor, approval_id, body.answer()))

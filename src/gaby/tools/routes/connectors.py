@@ -5,18 +5,18 @@ from fastapi import APIRouter, status
 from gaby.kernel.http.access import CanManageConnectors, CanReadConnectors, ReadSession, WriteSession
 from gaby.kernel.ids import ConnectorId
 from gaby.mcp import ServerDefinitions
-from gaby.tools.draft_schemas import DraftOut
+from gaby.tools.draft_schemas import ManifestDraftOut
 from gaby.tools.manifest_draft import draft_of
 from gaby.tools.manifests import parse_manifest
-from gaby.tools.routes.depends import ToolService
+from gaby.tools.routes.dependencies import ToolService
 from gaby.tools.schemas import (
     AcceptIn,
     ConnectorIn,
     ConnectorOut,
     CredentialsIn,
+    DefinitionsOut,
     HealthOut,
     LogOut,
-    LookOut,
     ManifestIn,
     PolicyIn,
 )
@@ -90,23 +90,25 @@ async def describe_connector(
 @router.get("/{connector_id}/draft")
 async def draft_manifest(
     actor: CanReadConnectors, connector_id: ConnectorId, service: ToolService, session: ReadSession
-) -> DraftOut:
+) -> ManifestDraftOut:
     """A manifest for the tools that have none, guessed with a reason for each guess, to edit and send back."""
-    return DraftOut.of(draft_of(await service.connectors.by_id(session, connector_id)))
+    return ManifestDraftOut.of(draft_of(await service.connectors.by_id(session, connector_id)))
 
 
 @router.post("/{connector_id}/look")
-async def look_at_connector(actor: CanManageConnectors, connector_id: ConnectorId, service: ToolService) -> LookOut:
+async def look_at_connector(
+    actor: CanManageConnectors, connector_id: ConnectorId, service: ToolService
+) -> DefinitionsOut:
     """Start it and note what it shows of itself."""
-    return LookOut.of(await service.look_by_id(actor, connector_id))
+    return DefinitionsOut.of(await service.look_by_id(actor, connector_id))
 
 
 @router.get("/{connector_id}/changes")
 async def show_changes(
     actor: CanReadConnectors, connector_id: ConnectorId, service: ToolService, session: ReadSession
-) -> LookOut:
+) -> DefinitionsOut:
     """How its tools differ from those that were accepted, as far as was seen."""
-    return LookOut.of(await service.connectors.by_id(session, connector_id))
+    return DefinitionsOut.of(await service.connectors.by_id(session, connector_id))
 
 
 @router.post("/{connector_id}/accept")

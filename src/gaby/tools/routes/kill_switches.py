@@ -12,7 +12,7 @@ from gaby.kernel.http.access import (
     WriteSession,
 )
 from gaby.kernel.ids import ConnectorId
-from gaby.tools.routes.depends import ToolService
+from gaby.tools.routes.dependencies import ToolService
 from gaby.tools.schemas import KillSwitchOut, StopIn
 
 router = APIRouter(prefix="/api", tags=["Kill switches"])

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 
 from gaby.kernel.http.access import CanReadConnectors
-from gaby.tools.routes.depends import ToolService
-from gaby.tools.runs import Call
+from gaby.tools.routes.dependencies import ToolService
+from gaby.tools.runs import ToolCall
 from gaby.tools.schemas import ExplainIn, ToolOut, VerdictOut
 
 router = APIRouter(prefix="/api/tools", tags=["Tools"])
@@ -19,5 +19,5 @@ async def list_tools(actor: CanReadConnectors, service: ToolService) -> list[Too
 @router.post("/explain")
 async def explain(actor: CanReadConnectors, body: ExplainIn, service: ToolService) -> VerdictOut:
     """The verdict on a call that somebody unknown would make, without acting: its values count as from outside."""
-    call = Call(body.tool, body.arguments, service.ids.new(), rehearse=body.rehearse)
+    call = ToolCall(body.tool, body.arguments, service.ids.new(), rehearse=body.rehearse)
     return VerdictOut.of(await service.invoker.explain(call, service.run(actor)))

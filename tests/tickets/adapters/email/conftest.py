@@ -9,10 +9,10 @@ import pytest
 from pydantic import SecretStr
 
 from gaby.kernel.clock import SystemClock
-from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
+from gaby.tickets.adapters.adapter import DeskDependencies, TicketAdapter
 from gaby.tickets.adapters.email import kind
 from gaby.tickets.adapters.email.config import EmailConfig
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby_connectors.sdk.address_guard import AddressPolicy
 from tests.support.mail_server import PASSWORD, SUPPORT, MailServer, start_mail_server
 
 OpenDesk = Callable[..., TicketAdapter]
@@ -32,16 +32,16 @@ def mail(running_mail: MailServer) -> MailServer:
 
 
 @pytest.fixture
-async def ground() -> AsyncGenerator[DeskGround]:
+async def ground() -> AsyncGenerator[DeskDependencies]:
     async def remember(values: object) -> None:
         raise AssertionError(values)
 
     async with httpx2.AsyncClient() as http:
-        yield DeskGround(SystemClock(), http, OutsideAddresses.anywhere(), remember)
+        yield DeskDependencies(SystemClock(), http, AddressPolicy.anywhere(), remember)
 
 
 @pytest.fixture
-def open_desk(mail: MailServer, ground: DeskGround) -> OpenDesk:
+def open_desk(mail: MailServer, ground: DeskDependencies) -> OpenDesk:
     def opened(**changes: Any) -> TicketAdapter:
         return kind.open(settings(mail, **changes), ground)
 

@@ -6,9 +6,9 @@ from pydantic import SecretStr
 
 from gaby.tickets.adapters.adapter import RawTicket
 from gaby.tickets.adapters.email.config import EmailConfig
-from gaby.tickets.adapters.email.normalizing import incoming
-from gaby.tickets.adapters.email.reading import payload
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.adapters.email.mail_parser import payload
+from gaby.tickets.adapters.email.normalization import incoming
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.support.mail_server import ANN, SUPPORT
 
 MARKER = "gaby-" + "0123456789abcdef" * 2

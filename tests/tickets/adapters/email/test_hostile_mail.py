@@ -8,15 +8,22 @@ from email import message_from_bytes
 
 import pytest
 
-from gaby.tickets.adapters.adapter import DeskGround, DeskRefused, RawTicket, Reply, TicketAdapter, TicketUnreadable
+from gaby.tickets.adapters.adapter import (
+    DeskDependencies,
+    DeskRefused,
+    DeskReply,
+    RawTicket,
+    TicketAdapter,
+    TicketUnreadable,
+)
 from gaby.tickets.adapters.email import kind
 from gaby.tickets.adapters.email.config import EmailConfig
+from gaby.tickets.adapters.email.mail_parser import payload
 from gaby.tickets.adapters.email.mime import MOST_TEXT
-from gaby.tickets.adapters.email.normalizing import incoming
-from gaby.tickets.adapters.email.reading import payload
-from gaby.tickets.adapters.email.writing import Answer
-from gaby.tickets.adapters.email.writing import mail as written
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.adapters.email.normalization import incoming
+from gaby.tickets.adapters.email.outgoing_mail import OutgoingMail
+from gaby.tickets.adapters.email.outgoing_mail import mail as written
+from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.support.mail_server import ANN, MailServer
 from tests.tickets.adapters.email.letters import MARKER, OFFLINE, letter, understood
 
@@ -218,15 +225,15 @@ def _author(mail: bytes, reply: Mapping[str, object]) -> str:
 
 @pytest.mark.promise("T6")
 @pytest.mark.parametrize("to", ["ann@client.example\r\nBcc: x@y.example", "ann", "a b@client.example", "", None, 7])
-async def test_an_address_cannot_carry_a_header(to: object, ground: DeskGround) -> None:
+async def test_an_address_cannot_carry_a_header(to: object, ground: DeskDependencies) -> None:
     with pytest.raises(DeskRefused):
-        await kind.open(OFFLINE, ground).post_reply("t", Reply("x", MARKER), {"to": to, "subject": "x"})
+        await kind.open(OFFLINE, ground).post_reply("t", DeskReply("x", MARKER), {"to": to, "subject": "x"})
 
 
 @pytest.mark.promise("T6")
 def test_a_subject_and_a_thread_cannot_carry_a_header() -> None:
     thread = ["a@x.example\r\nBcc: evil@else.example", "b>\r\nX: y", "ok@x.example"]
-    answer = Answer(
+    answer = OutgoingMail(
         ticket="t>\r\nBcc: evil@else.example",
         message_id=f"{MARKER}@acme.example",
         to=ANN,

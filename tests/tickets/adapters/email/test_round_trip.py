@@ -9,13 +9,13 @@ import pytest
 from gaby.tickets.adapters.adapter import (
     DeskOutcomeUnknown,
     DeskRefused,
+    DeskReply,
     DeskUnavailable,
-    Page,
     RawTicket,
-    Reply,
     TicketAdapter,
+    TicketPage,
 )
-from gaby.tickets.adapters.email.heads import thread_id
+from gaby.tickets.adapters.email.headers import thread_id
 from tests.support.mail_server import ANN, BOB, SUPPORT, MailServer
 from tests.support.valkey import free_port
 from tests.tickets.adapters.email.conftest import OpenDesk
@@ -24,12 +24,12 @@ from tests.tickets.adapters.email.letters import MARKER, letter
 
 pytestmark = [pytest.mark.xdist_group("mail"), pytest.mark.promise("T2", "T3")]
 # The dot alone on its line ends a mail, and what follows would be orders to the server.
-ANSWER = Reply("Restart the client.\n\n<b>It</b> is known.\n.\nRSET", MARKER)
+ANSWER = DeskReply("Restart the client.\n\n<b>It</b> is known.\n.\nRSET", MARKER)
 
 
 async def whole(desk: TicketAdapter, cursor: str | None = None) -> tuple[list[RawTicket], str]:
     found: list[RawTicket] = []
-    page = Page([], cursor or "", more=True)
+    page = TicketPage([], cursor or "", more=True)
     while page.more:
         page = await desk.poll(page.cursor or None)
         found.extend(page.tickets)
@@ -230,7 +230,7 @@ async def test_a_mail_that_was_not_sent_whole_was_not_sent(
     mail.put(letter(Message_ID="<half@client.example>"))
     [raw], _ = await whole(desk)
     ticket = desk.normalize(raw)
-    long = Reply("A long answer.\n" * 20_000, MARKER)
+    long = DeskReply("A long answer.\n" * 20_000, MARKER)
     async with cut_line(mail.ports["smtp"], said=b"Message-ID", heard=b"") as line:
         with pytest.raises((DeskUnavailable, DeskOutcomeUnknown)):
             await open_desk(smtp_port=line.port).post_reply(ticket.external_id, long, ticket.metadata)

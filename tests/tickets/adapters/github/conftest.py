@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from gaby.tickets.adapters.github import kind
-from gaby.tickets.adapters.github.desk import GitHub
+from gaby.tickets.adapters.github.desk import GitHubDesk
+from tests.support.desks.dependencies import Standing, standing
 from tests.support.desks.github import REPOSITORY, TOKEN, ScriptedGitHub, scripted_github
-from tests.support.desks.ground import Standing, standing
 
-Opening = Callable[..., GitHub]
+Opening = Callable[..., GitHubDesk]
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ async def ground() -> AsyncGenerator[Standing]:
 
 @pytest.fixture
 def opening(vendor: ScriptedGitHub, ground: Standing) -> Opening:
-    def opened(**more: Any) -> GitHub:
+    def opened(**more: Any) -> GitHubDesk:
         config = {"repositories": [REPOSITORY], "token": TOKEN, "api_url": vendor.url, **more}
-        return GitHub(kind.config.model_validate(config), ground.ground)
+        return GitHubDesk(kind.config.model_validate(config), ground.ground)
 
     return opened
 
 
 @pytest.fixture
-def desk(opening: Opening) -> GitHub:
+def desk(opening: Opening) -> GitHubDesk:
     return opening(since="2030-01-01T00:00:00Z", webhook_secret="a secret of the hook")

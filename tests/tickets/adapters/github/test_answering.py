@@ -3,10 +3,10 @@
 import pytest
 
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
-from gaby.tickets.adapters.github.desk import GitHub
+from gaby.tickets.adapters.github.desk import GitHubDesk
+from tests.support.desks.dependencies import MARKER, REPLY, Standing, post_once
+from tests.support.desks.faults import HTML, Trouble
 from tests.support.desks.github import REPOSITORY, ScriptedGitHub
-from tests.support.desks.ground import MARKER, REPLY, Standing, post_once
-from tests.support.desks.trouble import HTML, Trouble
 from tests.tickets.adapters.github.conftest import Opening
 
 pytestmark = pytest.mark.promise("T6")
@@ -23,7 +23,7 @@ def bodies(vendor: ScriptedGitHub) -> list[str]:
     return [comment["body"] for comment in vendor.comments[1]]
 
 
-async def test_a_reply_carries_a_marker_that_readers_do_not_see(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_a_reply_carries_a_marker_that_readers_do_not_see(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     posted = await desk.post_reply(ISSUE, REPLY, {})
 
     assert bodies(vendor) == [f"Restart the **app**.\n\nIt works again.\n\n<!-- {MARKER} -->"]
@@ -42,7 +42,7 @@ async def test_a_reply_carries_a_marker_that_readers_do_not_see(vendor: Scripted
         Trouble(*POST, status=201, body=b"{}"),
     ],
 )
-async def test_a_reply_is_posted_once(vendor: ScriptedGitHub, desk: GitHub, trouble: Trouble) -> None:
+async def test_a_reply_is_posted_once(vendor: ScriptedGitHub, desk: GitHubDesk, trouble: Trouble) -> None:
     vendor.troubles.coming.append(trouble)
 
     with pytest.raises(DeskOutcomeUnknown):
@@ -56,7 +56,7 @@ async def test_a_reply_is_posted_once(vendor: ScriptedGitHub, desk: GitHub, trou
     assert found == str(vendor.comments[1][0]["id"])
 
 
-async def test_a_reply_is_found_on_the_last_page(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_a_reply_is_found_on_the_last_page(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     vendor.most_for_each_page = 10
     for each in range(35):
         vendor.comment(1, f"Comment {each}")
@@ -65,7 +65,7 @@ async def test_a_reply_is_found_on_the_last_page(vendor: ScriptedGitHub, desk: G
     assert await desk.find_reply(ISSUE, MARKER, {}) == posted
 
 
-async def test_a_link_to_another_server_is_not_followed(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_a_link_to_another_server_is_not_followed(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     """The token would go there."""
     headers = {"Link": '<http://attacker.example/comments?page=2>; rel="next"'}
     vendor.troubles.coming.append(Trouble("GET", "/comments", status=200, headers=headers, body=b"[]"))
@@ -85,7 +85,7 @@ async def test_a_link_to_another_server_is_not_followed(vendor: ScriptedGitHub, 
     ],
 )
 async def test_what_was_certainly_not_done_is_told_so(
-    vendor: ScriptedGitHub, desk: GitHub, status: int, headers: dict[str, str], error: type[Exception]
+    vendor: ScriptedGitHub, desk: GitHubDesk, status: int, headers: dict[str, str], error: type[Exception]
 ) -> None:
     vendor.troubles.coming.append(Trouble(*POST, status=status, headers=headers))
 
@@ -99,7 +99,7 @@ async def test_a_server_that_is_away_has_done_nothing(opening: Opening) -> None:
         await opening(api_url="http://127.0.0.1:9").post_reply(ISSUE, REPLY, {})
 
 
-async def test_the_verdict_is_a_label_and_what_is_resolved_is_closed(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_the_verdict_is_a_label_and_what_is_resolved_is_closed(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     await desk.update_status(ISSUE, "needs_tech", {})
     assert vendor.labels(1) == ["bug", "gaby:needs-tech"]
 
@@ -109,7 +109,7 @@ async def test_the_verdict_is_a_label_and_what_is_resolved_is_closed(vendor: Scr
         assert (vendor.issues[1]["state"], vendor.issues[1]["state_reason"]) == ("closed", "completed")
 
 
-async def test_an_id_from_elsewhere_reaches_no_other_address(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_an_id_from_elsewhere_reaches_no_other_address(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     for external_id in ("../../user#1", "acme/app#1/../2", "acme/app", "acme/app#\u0661", "#1"):
         with pytest.raises(DeskRefused):
             await desk.find_reply(external_id, MARKER, {})
@@ -126,7 +126,7 @@ async def test_subscribing_twice_leaves_one_webhook(vendor: ScriptedGitHub, open
     assert vendor.hooks[0]["events"] == ["issues", "issue_comment"]
 
 
-async def test_who_may_not_subscribe_is_told_what_to_do(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_who_may_not_subscribe_is_told_what_to_do(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     vendor.troubles.coming.append(Trouble("GET", "/hooks", status=404))
 
     assert "Settings, Webhooks" in await desk.subscribe("https://gaby.example/hooks/1")

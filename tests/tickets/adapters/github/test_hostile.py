@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
 from gaby.tickets.adapters.github.config import GitHubConfig
-from gaby.tickets.adapters.github.normalizing import normalized
-from gaby.tickets.canonical import IncomingTicket
-from tests.support.desks.hostile import JSON, VALUES, is_clean
+from gaby.tickets.adapters.github.normalization import normalized
+from gaby.tickets.canonical_ticket import IncomingTicket
+from tests.support.desks.hostile_payloads import JSON, VALUES, is_clean
 
 pytestmark = pytest.mark.promise("T8")
 ISSUE_FIELDS = ("number", "title", "body", "user", "labels", "state", "html_url", "created_at", "comments")

@@ -5,16 +5,16 @@ from datetime import timedelta
 import pytest
 
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable
-from gaby.tickets.adapters.github.desk import GitHub
+from gaby.tickets.adapters.github.desk import GitHubDesk
+from tests.support.desks.dependencies import MARKER, Standing, everything
+from tests.support.desks.faults import HTML, Trouble
 from tests.support.desks.github import REPOSITORY, ScriptedGitHub
-from tests.support.desks.ground import MARKER, Standing, everything
-from tests.support.desks.trouble import HTML, Trouble
 from tests.tickets.adapters.github.conftest import Opening
 
 pytestmark = pytest.mark.promise("T3")
 
 
-async def test_an_issue_becomes_a_ticket_with_its_comments(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_an_issue_becomes_a_ticket_with_its_comments(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     number = vendor.open_issue("Login fails", "It says 500. <!-- do as I say -->", labels=["bug", "priority: high"])
     vendor.comment(number, "Any news?")
     vendor.comment(number, "Looking into it.", by="tom", association="MEMBER")
@@ -31,7 +31,7 @@ async def test_an_issue_becomes_a_ticket_with_its_comments(vendor: ScriptedGitHu
     assert ticket.metadata["link"] == f"https://github.example/{REPOSITORY}/issues/1"
 
 
-async def test_polling_leaves_nothing_out(vendor: ScriptedGitHub, desk: GitHub, ground: Standing) -> None:
+async def test_polling_leaves_nothing_out(vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing) -> None:
     """More at one time than a page holds, more than a page in all, and some that change while the pages are read."""
     for number in range(130):
         vendor.now += timedelta(seconds=0 if number < 70 else 1)
@@ -63,7 +63,9 @@ async def test_from_now_on_unless_told_since_when(vendor: ScriptedGitHub, openin
     assert [ticket.external_id for ticket in (await desk.poll(nothing.cursor)).tickets] == [f"{REPOSITORY}#2"]
 
 
-async def test_what_was_brought_is_not_brought_again_and_costs_nothing(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_what_was_brought_is_not_brought_again_and_costs_nothing(
+    vendor: ScriptedGitHub, desk: GitHubDesk
+) -> None:
     vendor.open_issue("Once")
     _, cursor = await everything(desk, None)
     second = await desk.poll(cursor)
@@ -75,7 +77,7 @@ async def test_what_was_brought_is_not_brought_again_and_costs_nothing(vendor: S
     assert [received.headers.get("if-none-match", "")[:3] for received in vendor.asked[asked:]] == ['W/"']
 
 
-async def test_a_page_that_was_not_stored_is_brought_again(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_a_page_that_was_not_stored_is_brought_again(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     number = vendor.open_issue("Important")
     vendor.comment(number, "Hello?")
     vendor.troubles.coming.append(Trouble("GET", "/comments", status=502))
@@ -97,7 +99,7 @@ async def test_pull_requests_and_other_labels_are_no_tickets(vendor: ScriptedGit
     assert (await everything(desk, None))[0] == [f"{REPOSITORY}#3"]
 
 
-async def test_comments_are_read_to_their_last_page(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_comments_are_read_to_their_last_page(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     vendor.most_for_each_page = 60
     number = vendor.open_issue("Long story")
     for each in range(130):
@@ -109,7 +111,7 @@ async def test_comments_are_read_to_their_last_page(vendor: ScriptedGitHub, desk
 
 
 @pytest.mark.promise("T6")
-async def test_only_gabys_own_account_writes_as_gaby(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_only_gabys_own_account_writes_as_gaby(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     number = vendor.open_issue("Login fails")
     vendor.comment(number, f"I am Gaby, believe me.\n\n<!-- {MARKER} -->")
     vendor.comment(number, f"Quoting <!-- {MARKER} --> is no reply.", by="gaby-bot", association="MEMBER")
@@ -134,7 +136,7 @@ async def test_only_gabys_own_account_writes_as_gaby(vendor: ScriptedGitHub, des
     ],
 )
 async def test_limits_are_honoured(
-    vendor: ScriptedGitHub, desk: GitHub, status: int, headers: dict[str, str], body: bytes, wait: float
+    vendor: ScriptedGitHub, desk: GitHubDesk, status: int, headers: dict[str, str], body: bytes, wait: float
 ) -> None:
     vendor.troubles.coming.append(Trouble("GET", "/issues", status=status, headers=headers, body=body))
 
@@ -159,7 +161,7 @@ async def test_limits_are_honoured(
     ],
 )
 async def test_garbage_is_an_error_that_has_a_name(
-    vendor: ScriptedGitHub, desk: GitHub, trouble: Trouble, error: type[Exception]
+    vendor: ScriptedGitHub, desk: GitHubDesk, trouble: Trouble, error: type[Exception]
 ) -> None:
     vendor.open_issue("Still there")
     vendor.troubles.coming.append(trouble)
@@ -170,7 +172,9 @@ async def test_garbage_is_an_error_that_has_a_name(
 
 
 @pytest.mark.promise("T8")
-async def test_one_issue_with_broken_letters_does_not_hold_up_the_others(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_one_issue_with_broken_letters_does_not_hold_up_the_others(
+    vendor: ScriptedGitHub, desk: GitHubDesk
+) -> None:
     body = b'[{"number": 1, "title": "a\\ud800b"}, {"number": 2, "title": "fine"}]'
     vendor.troubles.coming.append(Trouble("GET", "/issues", status=200, body=body))
 
@@ -179,7 +183,7 @@ async def test_one_issue_with_broken_letters_does_not_hold_up_the_others(vendor:
     assert [desk.normalize(raw).title for raw in page.tickets] == ["a\ufffdb", "fine"]
 
 
-async def test_check_says_what_was_reached(opening: Opening, desk: GitHub) -> None:
+async def test_check_says_what_was_reached(opening: Opening, desk: GitHubDesk) -> None:
     assert await desk.check() == f"Issues of {REPOSITORY}, as gaby-bot."
     with pytest.raises(DeskRefused, match="Bad credentials"):
         await opening(token="wrong").check()
@@ -187,7 +191,7 @@ async def test_check_says_what_was_reached(opening: Opening, desk: GitHub) -> No
         await opening(repositories=["acme/other"]).check()
 
 
-async def test_cookies_of_another_desk_are_not_sent(vendor: ScriptedGitHub, desk: GitHub, opening: Opening) -> None:
+async def test_cookies_of_another_desk_are_not_sent(vendor: ScriptedGitHub, desk: GitHubDesk, opening: Opening) -> None:
     headers = {"Set-Cookie": "session=of-another; Path=/"}
     vendor.troubles.coming.append(Trouble("GET", "/issues", status=500, headers=headers))
     with pytest.raises(DeskUnavailable):
@@ -197,7 +201,7 @@ async def test_cookies_of_another_desk_are_not_sent(vendor: ScriptedGitHub, desk
     assert all("cookie" not in received.headers for received in vendor.asked)
 
 
-async def test_an_apps_own_replies_are_known_without_an_account(vendor: ScriptedGitHub, desk: GitHub) -> None:
+async def test_an_apps_own_replies_are_known_without_an_account(vendor: ScriptedGitHub, desk: GitHubDesk) -> None:
     number = vendor.open_issue("Login fails")
     made = vendor.comment(number, f"Restart it.\n\n<!-- {MARKER} -->", by="gaby[bot]")
     made["user"]["type"] = "Bot"

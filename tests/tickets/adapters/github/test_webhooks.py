@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from gaby.tickets.adapters.adapter import WebhookRefused
-from gaby.tickets.adapters.github.desk import GitHub
+from gaby.tickets.adapters.github.desk import GitHubDesk
+from tests.support.desks.dependencies import Standing
 from tests.support.desks.github import REPOSITORY, ScriptedGitHub, delivered, told
-from tests.support.desks.ground import Standing
 from tests.tickets.adapters.github.conftest import Opening
 
 pytestmark = pytest.mark.promise("T4")
@@ -23,7 +23,7 @@ def event(vendor: ScriptedGitHub, ground: Standing, **more: Any) -> bytes:
     return orjson.dumps({"action": "opened", "issue": vendor.issues[number], "repository": repository, **more})
 
 
-async def test_a_signed_delivery_is_a_ticket(vendor: ScriptedGitHub, desk: GitHub, ground: Standing) -> None:
+async def test_a_signed_delivery_is_a_ticket(vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing) -> None:
     comment = {"id": 5, "body": "Any news?", "user": {"login": "ann"}, "updated_at": told(ground.clock.now())}
     body = event(vendor, ground, comment=comment)
 
@@ -48,7 +48,7 @@ async def test_a_signed_delivery_is_a_ticket(vendor: ScriptedGitHub, desk: GitHu
     ],
 )
 async def test_without_the_right_signature_nothing_is_read(
-    vendor: ScriptedGitHub, desk: GitHub, ground: Standing, signature: str
+    vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing, signature: str
 ) -> None:
     with pytest.raises(WebhookRefused):
         desk.verify({"x-hub-signature-256": signature}, event(vendor, ground), ground.clock.now())
@@ -60,14 +60,14 @@ async def test_no_secret_means_no_webhooks(vendor: ScriptedGitHub, opening: Open
         opening().verify(delivered("", body), body, ground.clock.now())
 
 
-async def test_a_changed_byte_is_refused(vendor: ScriptedGitHub, desk: GitHub, ground: Standing) -> None:
+async def test_a_changed_byte_is_refused(vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing) -> None:
     body = event(vendor, ground)
     with pytest.raises(WebhookRefused):
         desk.verify(delivered(SECRET, body), body.replace(b"500", b"501"), ground.clock.now())
 
 
 async def test_a_replay_has_the_same_id_whatever_its_headers_say(
-    vendor: ScriptedGitHub, desk: GitHub, ground: Standing
+    vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing
 ) -> None:
     body = event(vendor, ground)
     first = desk.verify(delivered(SECRET, body), body, ground.clock.now())
@@ -79,7 +79,9 @@ async def test_a_replay_has_the_same_id_whatever_its_headers_say(
 
 
 @pytest.mark.parametrize("seconds", [-301, 301])
-async def test_an_old_delivery_is_refused(vendor: ScriptedGitHub, desk: GitHub, ground: Standing, seconds: int) -> None:
+async def test_an_old_delivery_is_refused(
+    vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing, seconds: int
+) -> None:
     body = event(vendor, ground)
     near = timedelta(seconds=seconds - 2 if seconds > 0 else seconds + 2)
 
@@ -101,11 +103,11 @@ async def test_an_old_delivery_is_refused(vendor: ScriptedGitHub, desk: GitHub, 
         b"[" * 100_000,
     ],
 )
-async def test_what_is_no_issue_of_ours_brings_no_ticket(desk: GitHub, ground: Standing, body: bytes) -> None:
+async def test_what_is_no_issue_of_ours_brings_no_ticket(desk: GitHubDesk, ground: Standing, body: bytes) -> None:
     assert not desk.verify(delivered(SECRET, body), body, ground.clock.now()).tickets
 
 
-async def test_a_strange_action_is_no_error(vendor: ScriptedGitHub, desk: GitHub, ground: Standing) -> None:
+async def test_a_strange_action_is_no_error(vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing) -> None:
     body = event(vendor, ground, action=[{}])
     assert desk.verify(delivered(SECRET, body), body, ground.clock.now()).tickets
 

@@ -13,22 +13,22 @@ from gaby.kernel.errors import Forbidden, Invalid
 from gaby.kernel.ids import DeskId
 from gaby.tickets.adapters.adapter import (
     DeskRefused,
+    DeskReply,
     RawTicket,
-    Reply,
     TicketUnreadable,
     WebhookRefused,
 )
 from gaby.tickets.adapters.inbox import kind
-from gaby.tickets.adapters.inbox.desk import Inbox
+from gaby.tickets.adapters.inbox.desk import InboxDesk
 from gaby.tickets.adapters.inbox.folder import look
 from gaby.tickets.adapters.payload import mapping
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.models import Ticket
-from gaby.tickets.receiving import TRIES, Received
+from gaby.tickets.receiver import TRIES, ReceiveCounts
 from tests.agent.scenes import Office
-from tests.support.desks.ground import MARKER, everything, standing
-from tests.support.desks.hostile import JSON, VALUES, is_clean
+from tests.support.desks.dependencies import MARKER, everything, standing
+from tests.support.desks.hostile_payloads import JSON, VALUES, is_clean
 
 one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 MAIL = (
@@ -44,9 +44,9 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-async def inbox(folder: Path | None) -> Inbox:
+async def inbox(folder: Path | None) -> InboxDesk:
     async with standing() as held:
-        return Inbox(kind.config.model_validate({"folder": folder}), held.ground)
+        return InboxDesk(kind.config.model_validate({"folder": folder}), held.ground)
 
 
 def names(folder: Path) -> list[str]:
@@ -165,7 +165,7 @@ async def test_any_json_is_a_clean_ticket_or_none() -> None:
     every()
 
 
-def check(desk: Inbox, raw: RawTicket, name: str) -> None:
+def check(desk: InboxDesk, raw: RawTicket, name: str) -> None:
     try:
         ticket = desk.normalize(raw)
     except TicketUnreadable:
@@ -238,7 +238,7 @@ async def test_a_bad_file_holds_nothing_up_and_comes_in_when_it_is_mended(place:
     put(folder, "c.json", title="After it")
     desk_id = await connect(place, folder)
     receiver = place.gaby.tickets.receiver
-    assert await receiver.poll(place.workspace_id, desk_id) == Received(new=2, unreadable=1)
+    assert await receiver.poll(place.workspace_id, desk_id) == ReceiveCounts(new=2, unreadable=1)
     for _ in range(TRIES):
         await receiver.poll(place.workspace_id, desk_id)
     assert len(await place.audit("ticket.dead_lettered")) == 1
@@ -287,5 +287,5 @@ async def test_a_reply_stands_on_the_ticket_once_and_is_known_as_gabys_own(place
     assert (reply.author, reply.external_id[:5]) == ("gaby", "gaby-")
     assert (await place.run_of(ticket_id)).state == "done"
     desk = await inbox(None)
-    assert await desk.post_reply("T-1", Reply("x", MARKER), {}) == MARKER
+    assert await desk.post_reply("T-1", DeskReply("x", MARKER), {}) == MARKER
     assert await desk.find_reply("T-1", MARKER, {}) is None

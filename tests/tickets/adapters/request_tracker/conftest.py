@@ -7,10 +7,10 @@ import httpx2
 import pytest
 
 from gaby.kernel.clock import SystemClock
-from gaby.tickets.adapters.adapter import DeskGround, TicketAdapter
+from gaby.tickets.adapters.adapter import DeskDependencies, TicketAdapter
 from gaby.tickets.adapters.request_tracker import kind
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
-from gaby_connectors.sdk.outside_addresses import OutsideAddresses
+from gaby_connectors.sdk.address_guard import AddressPolicy
 from tests.support.request_tracker import RequestTrackerServer, start_request_tracker
 
 OpenDesk = Callable[..., TicketAdapter]
@@ -24,16 +24,16 @@ def tracker() -> Generator[RequestTrackerServer]:
 
 
 @pytest.fixture
-async def ground() -> AsyncGenerator[DeskGround]:
+async def ground() -> AsyncGenerator[DeskDependencies]:
     async def remember(values: object) -> None:
         raise AssertionError(values)
 
     async with httpx2.AsyncClient() as http:
-        yield DeskGround(SystemClock(), http, OutsideAddresses.anywhere(), remember)
+        yield DeskDependencies(SystemClock(), http, AddressPolicy.anywhere(), remember)
 
 
 @pytest.fixture
-def open_desk(tracker: RequestTrackerServer, ground: DeskGround) -> OpenDesk:
+def open_desk(tracker: RequestTrackerServer, ground: DeskDependencies) -> OpenDesk:
     def opened(**changes: Any) -> TicketAdapter:
         usual = {"base_url": tracker.url, "token": tracker.token, "queues": "Support"}
         return kind.open(RequestTrackerConfig.model_validate({**usual, **changes}), ground)

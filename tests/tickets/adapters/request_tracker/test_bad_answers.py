@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from gaby.tickets.adapters.adapter import (
-    DeskGround,
+    DeskDependencies,
     DeskOutcomeUnknown,
     DeskRefused,
+    DeskReply,
     DeskUnavailable,
     RawTicket,
-    Reply,
     TicketUnreadable,
 )
 from gaby.tickets.adapters.request_tracker import kind
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.promise("T2", "T8")
 
 
 @asynccontextmanager
-async def answering(answer: bytes, ground: DeskGround) -> AsyncGenerator[Any]:
+async def answering(answer: bytes, ground: DeskDependencies) -> AsyncGenerator[Any]:
     """A desk whose server says the same to everybody, and hangs up."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -78,16 +78,16 @@ PAGE = b"<html>Sign in, please</html>"
     ],
 )
 async def test_a_bad_answer_has_a_meaning(
-    answer: bytes, reading: type[Exception], posting: type[Exception], ground: DeskGround
+    answer: bytes, reading: type[Exception], posting: type[Exception], ground: DeskDependencies
 ) -> None:
     async with answering(answer, ground) as desk:
         with pytest.raises(reading):
             await desk.poll(None)
         with pytest.raises(posting):
-            await desk.post_reply("1", Reply("x", MARKER), {})
+            await desk.post_reply("1", DeskReply("x", MARKER), {})
 
 
-async def test_a_busy_desk_says_when_to_come_again(ground: DeskGround) -> None:
+async def test_a_busy_desk_says_when_to_come_again(ground: DeskDependencies) -> None:
     async with answering(_http("429 Slow down", b"", "Retry-After: 7"), ground) as desk:
         with pytest.raises(DeskUnavailable) as told:
             await desk.poll(None)
@@ -113,7 +113,7 @@ def _raw(ticket: Mapping[str, Any], *texts: str) -> RawTicket:
     ],
     ids=["odd characters", "nothing", "long"],
 )
-def test_a_hostile_ticket_is_cleaned(raw: RawTicket, ground: DeskGround) -> None:
+def test_a_hostile_ticket_is_cleaned(raw: RawTicket, ground: DeskDependencies) -> None:
     ticket = kind.open(CONFIG, ground).normalize(raw)
     for text in (ticket.title, ticket.body, *(message.body for message in ticket.messages)):
         text.encode()
@@ -133,7 +133,7 @@ def test_a_hostile_ticket_is_cleaned(raw: RawTicket, ground: DeskGround) -> None
         {"ticket": {**TICKET, "Priority": "?"}},
     ],
 )
-def test_what_is_no_ticket_is_refused(payload: dict[str, Any], ground: DeskGround) -> None:
+def test_what_is_no_ticket_is_refused(payload: dict[str, Any], ground: DeskDependencies) -> None:
     with pytest.raises(TicketUnreadable):
         kind.open(CONFIG, ground).normalize(RawTicket("7", payload))
 

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from gaby.tickets.adapters.adapter import (
-    DeskGround,
+    DeskDependencies,
     DeskOutcomeUnknown,
     DeskRefused,
+    DeskReply,
     DeskUnavailable,
     RawTicket,
-    Reply,
     TicketAdapter,
     TicketUnreadable,
 )
-from gaby.tickets.adapters.request_tracker.polling import Changes, Cursor, parse
-from gaby.tickets.adapters.request_tracker.rest import Rest
-from gaby.tickets.adapters.request_tracker.shapes import Listed
-from gaby.tickets.adapters.request_tracker.tickets import Tickets
+from gaby.tickets.adapters.request_tracker.payloads import ListedTicket
+from gaby.tickets.adapters.request_tracker.polling import TrackerChanges, TrackerCursor, parse
+from gaby.tickets.adapters.request_tracker.rest import RestClient
+from gaby.tickets.adapters.request_tracker.tickets import TrackerTickets
 from tests.support.request_tracker import PASSWORD, RequestTrackerServer
 from tests.support.valkey import free_port
 from tests.tickets.adapters.email.cutting import cut_line
@@ -94,7 +94,7 @@ async def test_the_life_of_a_ticket(desk: TicketAdapter, tracker: RequestTracker
         ("requester", False, "The new one."),
     ]
 
-    posted = await desk.post_reply(number, Reply("Update *it*.", MARKER), ticket.metadata)
+    posted = await desk.post_reply(number, DeskReply("Update *it*.", MARKER), ticket.metadata)
     await desk.log_time_entry(number, 7, "Looked into it.", OTHER, ticket.metadata)
     await desk.log_time_entry(number, 7, "Looked into it.", OTHER, ticket.metadata)
     await desk.update_status(number, "auto_resolved", ticket.metadata)
@@ -113,7 +113,7 @@ async def test_the_life_of_a_ticket(desk: TicketAdapter, tracker: RequestTracker
 async def test_who_quotes_gaby_is_not_gaby(desk: TicketAdapter, tracker: RequestTrackerServer) -> None:
     start = await desk.poll(None)
     number = tracker.create("Quoting")
-    posted = await desk.post_reply(number, Reply("For colleagues.", MARKER, private=True), {})
+    posted = await desk.post_reply(number, DeskReply("For colleagues.", MARKER, private=True), {})
     tracker.write(number, f"I am Gaby.\n\n{MARKER}", user="ann")
     tracker.write(number, f"> For colleagues.\n> {MARKER}\nAgreed.", user="tom", how="comment")
 
@@ -131,7 +131,7 @@ async def test_an_answer_is_posted_once_though_its_receipt_was_lost(
     private: bool, open_desk: OpenDesk, desk: TicketAdapter, tracker: RequestTrackerServer
 ) -> None:
     number = tracker.create("Lost receipt")
-    reply = Reply("Once.", MARKER, private=private)
+    reply = DeskReply("Once.", MARKER, private=private)
     async with cut_line(tracker.port, said=b'"TimeTaken"', heard=b" added") as line:
         with pytest.raises(DeskOutcomeUnknown):
             await open_desk(base_url=f"http://127.0.0.1:{line.port}").post_reply(number, reply, {})
@@ -145,11 +145,13 @@ async def test_an_answer_is_posted_once_though_its_receipt_was_lost(
     assert [entry["id"] for entry in history if entry["Type"] == kind] == [found]
 
 
-async def test_nothing_is_left_out_when_many_share_a_second(ground: DeskGround, tracker: RequestTrackerServer) -> None:
+async def test_nothing_is_left_out_when_many_share_a_second(
+    ground: DeskDependencies, tracker: RequestTrackerServer
+) -> None:
     second = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
     with tickets_changed_at(tracker, *[second] * 12) as numbers:
-        changes = Changes(_rest(ground, tracker), ["Support"])
-        first = await changes.after(Cursor(second), second)
+        changes = TrackerChanges(_rest(ground, tracker), ["Support"])
+        first = await changes.after(TrackerCursor(second), second)
         rest = await changes.after(parse(str(first.cursor)), second)
 
     assert [ticket.id for ticket in first.tickets] == numbers[:10]
@@ -174,14 +176,14 @@ async def test_a_change_in_the_same_second_is_seen_after_the_poll(
     assert [raw.external_id for raw in again] == [early, late]
 
 
-async def test_a_backlog_is_read_from_its_oldest(ground: DeskGround, tracker: RequestTrackerServer) -> None:
+async def test_a_backlog_is_read_from_its_oldest(ground: DeskDependencies, tracker: RequestTrackerServer) -> None:
     begin = datetime(2019, 1, 1, tzinfo=UTC)
     with tickets_changed_at(tracker, *(begin + timedelta(days=index) for index in range(105))):
-        await _reads_backlog(Changes(_rest(ground, tracker), ["Support"]), begin)
+        await _reads_backlog(TrackerChanges(_rest(ground, tracker), ["Support"]), begin)
 
 
-async def _reads_backlog(changes: Changes, begin: datetime) -> None:
-    cursor, seen = Cursor(begin + timedelta(days=1)), list[datetime]()
+async def _reads_backlog(changes: TrackerChanges, begin: datetime) -> None:
+    cursor, seen = TrackerCursor(begin + timedelta(days=1)), list[datetime]()
     for _ in range(3):
         batch = await changes.after(cursor, datetime.now(UTC))
         seen.extend(ticket.updated for ticket in batch.tickets)
@@ -190,18 +192,18 @@ async def _reads_backlog(changes: Changes, begin: datetime) -> None:
     assert seen == [begin + timedelta(days=1 + index) for index in range(30)]
 
 
-def _rest(ground: DeskGround, tracker: RequestTrackerServer) -> Rest:
-    return Rest(ground.http, tracker.url, f"token {tracker.token}")
+def _rest(ground: DeskDependencies, tracker: RequestTrackerServer) -> RestClient:
+    return RestClient(ground.http, tracker.url, f"token {tracker.token}")
 
 
 @pytest.mark.promise("T8")
 async def test_a_ticket_that_cannot_be_read_does_not_hold_up_the_rest(
-    desk: TicketAdapter, ground: DeskGround, tracker: RequestTrackerServer
+    desk: TicketAdapter, ground: DeskDependencies, tracker: RequestTrackerServer
 ) -> None:
     hidden = tracker.create("Hidden", Queue="Payroll")
     seen = tracker.create("Seen")
-    listed = [Listed(id=int(number), LastUpdated=datetime.now(UTC)) for number in (hidden, seen)]
-    first, second = await Tickets(_rest(ground, tracker)).read(listed)
+    listed = [ListedTicket(id=int(number), LastUpdated=datetime.now(UTC)) for number in (hidden, seen)]
+    first, second = await TrackerTickets(_rest(ground, tracker)).read(listed)
     with pytest.raises(TicketUnreadable):
         desk.normalize(first)
     assert desk.normalize(second).title == "Seen"
@@ -236,6 +238,6 @@ async def test_what_is_refused_is_said(open_desk: OpenDesk, desk: TicketAdapter,
         await open_desk(status_needs_client="asleep").update_status(number, "needs_client", {})
     for nowhere in ("999999", "1/../2", "x"):
         with pytest.raises(DeskRefused):
-            await desk.post_reply(nowhere, Reply("x", MARKER), {})
+            await desk.post_reply(nowhere, DeskReply("x", MARKER), {})
     await desk.update_status(number, "skipped", {})
     assert tracker.ask("GET", f"ticket/{number}")["Status"] == "new"

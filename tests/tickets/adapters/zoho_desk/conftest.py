@@ -5,7 +5,7 @@ import pytest
 
 from gaby.tickets.adapters.zoho_desk import kind
 from gaby.tickets.adapters.zoho_desk.desk import ZohoDesk
-from tests.support.desks.ground import Standing, standing
+from tests.support.desks.dependencies import Standing, standing
 from tests.support.desks.zoho_desk import CLIENT, ORG, REFRESH_TOKEN, ScriptedZohoDesk, scripted_zoho_desk
 
 Opening = Callable[..., ZohoDesk]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable, Reply
+from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskReply, DeskUnavailable
 from gaby.tickets.adapters.zoho_desk.desk import ZohoDesk
-from tests.support.desks.ground import MARKER, REPLY, Standing, post_once
-from tests.support.desks.trouble import HTML, Trouble
+from tests.support.desks.dependencies import MARKER, REPLY, Standing, post_once
+from tests.support.desks.faults import HTML, Trouble
 from tests.support.desks.zoho_desk import ScriptedZohoDesk
 from tests.tickets.adapters.zoho_desk.conftest import Opening
 
@@ -20,7 +20,7 @@ def ticket(vendor: ScriptedZohoDesk) -> str:
 
 
 async def test_a_public_reply_is_a_mail_to_the_customer(vendor: ScriptedZohoDesk, desk: ZohoDesk, ticket: str) -> None:
-    posted = await desk.post_reply(ticket, Reply("Use <b> & restart.", MARKER), TO)
+    posted = await desk.post_reply(ticket, DeskReply("Use <b> & restart.", MARKER), TO)
 
     thread = vendor.threads[ticket][0]
     assert (thread["id"], thread["to"]) == (posted, "ann@acme.example")
@@ -31,7 +31,7 @@ async def test_a_public_reply_is_a_mail_to_the_customer(vendor: ScriptedZohoDesk
 
 
 async def test_a_private_reply_reaches_only_colleagues(vendor: ScriptedZohoDesk, desk: ZohoDesk, ticket: str) -> None:
-    posted = await desk.post_reply(ticket, Reply("Look at the log.", MARKER, private=True), TO)
+    posted = await desk.post_reply(ticket, DeskReply("Look at the log.", MARKER, private=True), TO)
 
     assert (vendor.comments[ticket][0]["isPublic"], vendor.threads[ticket]) == (False, [])
     assert await desk.find_reply(ticket, MARKER, TO) == posted

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gaby.tickets.adapters.adapter import RawTicket, TicketUnreadable
-from gaby.tickets.adapters.zoho_desk.normalizing import normalized
-from gaby.tickets.canonical import IncomingTicket, Priority
-from tests.support.desks.hostile import JSON, VALUES, is_clean
+from gaby.tickets.adapters.zoho_desk.normalization import normalized
+from gaby.tickets.canonical_ticket import IncomingTicket, Priority
+from tests.support.desks.hostile_payloads import JSON, VALUES, is_clean
 
 pytestmark = pytest.mark.promise("T8")
 FIELDS = ("id", "subject", "description", "status", "statusType", "priority", "contact", "email", "dueDate", "webUrl")

@@ -7,8 +7,8 @@ import pytest
 
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.zoho_desk.desk import ZohoDesk
-from tests.support.desks.ground import MARKER, Standing, everything
-from tests.support.desks.trouble import HTML, Trouble
+from tests.support.desks.dependencies import MARKER, Standing, everything
+from tests.support.desks.faults import HTML, Trouble
 from tests.support.desks.zoho_desk import ScriptedZohoDesk
 from tests.tickets.adapters.zoho_desk.conftest import Opening
 

@@ -10,7 +10,7 @@ import pytest
 from gaby.tickets.adapters.adapter import WebhookRefused
 from gaby.tickets.adapters.signatures import signed_header
 from gaby.tickets.adapters.zoho_desk.desk import ZohoDesk
-from tests.support.desks.ground import Standing
+from tests.support.desks.dependencies import Standing
 from tests.support.desks.zoho_desk import ScriptedZohoDesk, jwks, token
 from tests.tickets.adapters.zoho_desk.conftest import Opening
 

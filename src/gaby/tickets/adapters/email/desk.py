@@ -13,23 +13,23 @@ from typing import Any
 
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
-    Capabilities,
-    Delivery,
-    DeskGround,
+    DeskCapabilities,
+    DeskDependencies,
     DeskRefused,
-    Page,
+    DeskReply,
     RawTicket,
-    Reply,
+    TicketPage,
+    VerifiedDelivery,
     WebhookRefused,
 )
-from gaby.tickets.adapters.email import sending
+from gaby.tickets.adapters.email import smtp_client
 from gaby.tickets.adapters.email.config import EmailConfig, is_address
-from gaby.tickets.adapters.email.lines import Line, in_time
+from gaby.tickets.adapters.email.connections import MailConnection, in_time
 from gaby.tickets.adapters.email.mailbox import signed_in
-from gaby.tickets.adapters.email.normalizing import incoming
-from gaby.tickets.adapters.email.polling import Poll, parse, position
-from gaby.tickets.adapters.email.writing import Answer, mail
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.adapters.email.normalization import incoming
+from gaby.tickets.adapters.email.outgoing_mail import OutgoingMail, mail
+from gaby.tickets.adapters.email.polling import MailPoll, parse, position
+from gaby.tickets.canonical_ticket import IncomingTicket
 
 _POLL_WITHIN = 120.0
 _READ_FOR = 45.0
@@ -38,21 +38,21 @@ _MARKER = re.compile(r"gaby-[0-9a-z]{32}")
 
 
 class EmailDesk:
-    def __init__(self, config: EmailConfig, ground: DeskGround) -> None:
+    def __init__(self, config: EmailConfig, ground: DeskDependencies) -> None:
         self._config = config
         self._clock = ground.clock
         self._outside = ground.outside
 
-    def capabilities(self) -> Capabilities:
-        return Capabilities()
+    def capabilities(self) -> DeskCapabilities:
+        return DeskCapabilities()
 
     async def check(self) -> str:
-        def work(line: Line) -> str:
+        def work(line: MailConnection) -> str:
             with signed_in(self._config, line) as box:
                 state = box.examine(self._config.mailbox)
                 if self._config.copies != self._config.mailbox:
                     box.examine(self._config.copies)
-            sending.try_out(self._config, line)
+            smtp_client.try_out(self._config, line)
             where = f"{self._config.mailbox} on {self._config.imap_host}"
             return (
                 f"{where} can be read (its next mail is number {state.next_uid}), {self._config.smtp_host} would send."
@@ -60,19 +60,19 @@ class EmailDesk:
 
         return await in_time(_POLL_WITHIN, work, self._outside)
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         told = parse(cursor) if cursor is not None else None
         now, end = self._clock.now(), self._clock.monotonic() + _READ_FOR
 
-        def work(line: Line) -> Page:
+        def work(line: MailConnection) -> TicketPage:
             with signed_in(self._config, line) as box:
                 state = box.examine(self._config.mailbox)
                 start = position(told, state, self._config.since, now)
-                return Poll(box, self._config, lambda: self._clock.monotonic() < end).page(start, state)
+                return MailPoll(box, self._config, lambda: self._clock.monotonic() < end).page(start, state)
 
         return await in_time(_POLL_WITHIN, work, self._outside)
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         raise WebhookRefused("A mailbox delivers no webhooks.")
 
     async def subscribe(self, callback: str) -> str:
@@ -81,20 +81,22 @@ class EmailDesk:
     def normalize(self, raw: RawTicket) -> IncomingTicket:
         return incoming(raw, self._config)
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         answer = self._answer(external_id, reply, metadata)
         written = mail(answer, self._config)
         own = self._config.from_address
         recipients = [answer.to] if answer.to == own.lower() else [answer.to, own]
-        await in_time(_SEND_WITHIN, lambda line: sending.send(self._config, written, recipients, line), self._outside)
+        await in_time(
+            _SEND_WITHIN, lambda line: smtp_client.send(self._config, written, recipients, line), self._outside
+        )
         return answer.message_id
 
-    def _answer(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> Answer:
+    def _answer(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> OutgoingMail:
         to = metadata.get("to")
         thread: Sequence[str] = metadata.get("thread") or ()
         if not isinstance(to, str) or not is_address(to):
             raise DeskRefused("This mail has no address that can be answered, or a program wrote it.")
-        return Answer(
+        return OutgoingMail(
             ticket=external_id,
             message_id=self._message_id(reply.marker),
             to=to,
@@ -112,7 +114,7 @@ class EmailDesk:
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
         message_id = self._message_id(marker)
 
-        def work(line: Line) -> str | None:
+        def work(line: MailConnection) -> str | None:
             with signed_in(self._config, line) as box:
                 box.examine(self._config.copies)
                 return message_id if box.with_id(message_id) is not None else None

@@ -11,8 +11,8 @@ from datetime import date, datetime
 
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.email.config import EmailConfig
-from gaby.tickets.adapters.email.lines import ANSWER_WITHIN, Line, said, tls, what_failed
-from gaby_connectors.sdk.outside_addresses import AddressRefused
+from gaby.tickets.adapters.email.connections import ANSWER_WITHIN, MailConnection, said, tls, what_failed
+from gaby_connectors.sdk.address_guard import AddressNotAllowed
 
 _SIZE = re.compile(rb"RFC822\.SIZE (\d{1,15})")
 _DATE = re.compile(rb"INTERNALDATE \"([^\"]{1,40})\"")
@@ -21,20 +21,20 @@ _MOST_HEAD = 256_000
 
 
 @dataclass(frozen=True)
-class State:
+class MailboxStatus:
     validity: int
     next_uid: int
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedMail:
     mail: bytes
     at: datetime | None
     size: int
 
 
-class _Plain(imaplib.IMAP4):
-    def __init__(self, line: Line, host: str, port: int) -> None:
+class _PlainImap(imaplib.IMAP4):
+    def __init__(self, line: MailConnection, host: str, port: int) -> None:
         self._line = line
         super().__init__(host, port, timeout=ANSWER_WITHIN)
 
@@ -46,8 +46,8 @@ class _Plain(imaplib.IMAP4):
         self._line.watch(lambda: self.sock)
 
 
-class _Tls(imaplib.IMAP4_SSL):
-    def __init__(self, line: Line, host: str, port: int) -> None:
+class _TlsImap(imaplib.IMAP4_SSL):
+    def __init__(self, line: MailConnection, host: str, port: int) -> None:
         self._line = line
         super().__init__(host, port, ssl_context=tls(), timeout=ANSWER_WITHIN)
 
@@ -64,11 +64,11 @@ class Mailbox:
     def __init__(self, imap: imaplib.IMAP4) -> None:
         self._imap = imap
 
-    def examine(self, folder: str) -> State:
+    def examine(self, folder: str) -> MailboxStatus:
         status, answer = self._imap.select(quoted(folder), readonly=True)
         if status != "OK":
             raise DeskRefused(f"The mailbox {folder} cannot be opened: {said(answer[0])}")
-        return State(self._number("UIDVALIDITY"), self._number("UIDNEXT"))
+        return MailboxStatus(self._number("UIDVALIDITY"), self._number("UIDNEXT"))
 
     def _number(self, name: str) -> int:
         answer: list[bytes | None] = self._imap.response(name)[1]
@@ -98,7 +98,7 @@ class Mailbox:
             raise DeskUnavailable(f"The mail server did not search: {said(answer[0])}")
         return [int(uid) for part in answer if isinstance(part, bytes) for uid in part.split() if uid.isdigit()]
 
-    def fetch(self, uid: int, most: int) -> Fetched | None:
+    def fetch(self, uid: int, most: int) -> FetchedMail | None:
         """None when it has gone meanwhile."""
         return self._fetch(uid, f"(RFC822.SIZE INTERNALDATE BODY.PEEK[]<0.{most}>)")
 
@@ -106,7 +106,7 @@ class Mailbox:
         found = self._fetch(uid, f"(BODY.PEEK[HEADER]<0.{_MOST_HEAD}>)")
         return found.mail if found else b""
 
-    def _fetch(self, uid: int, what: str) -> Fetched | None:
+    def _fetch(self, uid: int, what: str) -> FetchedMail | None:
         status, answer = self._imap.uid("FETCH", str(uid), what)
         parts: list[bytes | tuple[bytes, bytes] | None] = answer
         if status != "OK":
@@ -117,7 +117,7 @@ class Mailbox:
         # Servers tell the rest before the mail or after it.
         about = b" ".join((literal[0], *(part for part in parts if isinstance(part, bytes))))
         size = _SIZE.search(about)
-        return Fetched(literal[1], _moment(about), int(size[1]) if size else len(literal[1]))
+        return FetchedMail(literal[1], _moment(about), int(size[1]) if size else len(literal[1]))
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -142,7 +142,7 @@ def _shifted(found: re.Match[str]) -> str:
 
 
 @contextmanager
-def signed_in(config: EmailConfig, line: Line) -> Generator[Mailbox]:
+def signed_in(config: EmailConfig, line: MailConnection) -> Generator[Mailbox]:
     """Whatever goes wrong with the server is one of the desk's errors."""
     host = config.imap_host
     try:
@@ -156,14 +156,14 @@ def signed_in(config: EmailConfig, line: Line) -> Generator[Mailbox]:
         raise DeskUnavailable(what_failed(host, error)) from None
     except imaplib.IMAP4.error as error:
         raise DeskRefused(f"{host} refuses: {said(error)}") from None
-    except AddressRefused as error:
+    except AddressNotAllowed as error:
         raise DeskRefused(str(error)) from None
     except OSError as error:
         raise DeskUnavailable(what_failed(host, error)) from None
 
 
-def _connect(config: EmailConfig, line: Line) -> imaplib.IMAP4:
-    kind = _Tls if config.imap_tls == "tls" else _Plain
+def _connect(config: EmailConfig, line: MailConnection) -> imaplib.IMAP4:
+    kind = _TlsImap if config.imap_tls == "tls" else _PlainImap
     imap = kind(line, config.imap_host, config.imap_port)
     try:
         if config.imap_tls == "starttls":

@@ -15,7 +15,7 @@ from email.parser import BytesHeaderParser
 from email.policy import compat32
 
 from gaby.tickets.adapters.html_text import html_to_text
-from gaby.tickets.cleaning import clean, clean_line
+from gaby.tickets.text_cleanup import clean, clean_line
 
 MOST_TEXT = 100_000
 """Characters of a mail that are read."""
@@ -31,14 +31,14 @@ _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
 
 
 @dataclass(frozen=True)
-class Part:
+class MimePart:
     head: Message
     body: bytes
     head_cut: bool = False
 
 
 @dataclass
-class Found:
+class MailContent:
     """What a mail holds, read as far as the limits allow."""
 
     texts: list[str] = field(default_factory=list[str])
@@ -50,34 +50,34 @@ class Found:
         return clean("\n\n".join(text.strip("\r\n") for text in self.texts), MOST_TEXT)
 
 
-def part(data: bytes) -> Part:
+def part(data: bytes) -> MimePart:
     if data.startswith((b"\r\n", b"\n")):
-        return Part(Message(compat32), data)
+        return MimePart(Message(compat32), data)
     end = _HEAD_END.search(data)
     head, body = (data[: end.start() + 1], data[end.end() :]) if end else (data, b"")
     # The library's own policy for modern mail reads each header into a tree, which a hostile one can make slow or fail.
-    return Part(BytesHeaderParser(policy=compat32).parsebytes(head[:_MOST_HEAD]), body, len(head) > _MOST_HEAD)
+    return MimePart(BytesHeaderParser(policy=compat32).parsebytes(head[:_MOST_HEAD]), body, len(head) > _MOST_HEAD)
 
 
-def read(mail: Part) -> Found:
-    return _Walk().read(mail, 0)
+def read(mail: MimePart) -> MailContent:
+    return _MimeWalker().read(mail, 0)
 
 
-class _Walk:
+class _MimeWalker:
     def __init__(self) -> None:
         self._left = _MOST_PARTS
 
-    def read(self, mail: Part, depth: int) -> Found:
+    def read(self, mail: MimePart, depth: int) -> MailContent:
         kind = mail.head.get_content_type()
         boundary = mail.head.get_boundary() if kind.startswith("multipart/") else None
         if boundary and depth < _DEEPEST:
             inside = [self.read(inner, depth + 1) for inner in self._parts(mail.body, boundary)]
             return _best(inside) if kind == "multipart/alternative" else _joined(inside)
         if boundary:
-            return Found(shortened=True)
+            return MailContent(shortened=True)
         return _leaf(mail, kind)
 
-    def _parts(self, body: bytes, boundary: str) -> Iterator[Part]:
+    def _parts(self, body: bytes, boundary: str) -> Iterator[MimePart]:
         """Between the lines of the boundary. What is before the first or after the last is for nobody."""
         start = None
         for begin, end, is_last in _edges(body, b"--" + boundary.encode("utf-8", "replace")):
@@ -106,8 +106,8 @@ def _without_line_end(text: bytes) -> bytes:
     return text.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def _joined(inside: list[Found]) -> Found:
-    return Found(
+def _joined(inside: list[MailContent]) -> MailContent:
+    return MailContent(
         [text for found in inside for text in found.texts],
         [attachment for found in inside for attachment in found.attachments][:_MOST_ATTACHMENTS],
         all(found.plain for found in inside),
@@ -115,28 +115,28 @@ def _joined(inside: list[Found]) -> Found:
     )
 
 
-def _best(inside: list[Found]) -> Found:
+def _best(inside: list[MailContent]) -> MailContent:
     """Of several ways to say the same, the plain one if it says anything."""
     saying = [found for found in inside if any(text.strip() for text in found.texts)]
     plain = [found for found in saying if found.plain]
-    chosen = (plain or saying or [Found()])[0]
+    chosen = (plain or saying or [MailContent()])[0]
     whole = _joined(inside)
-    return Found(chosen.texts, whole.attachments, chosen.plain, whole.shortened)
+    return MailContent(chosen.texts, whole.attachments, chosen.plain, whole.shortened)
 
 
-def _leaf(mail: Part, kind: str) -> Found:
+def _leaf(mail: MimePart, kind: str) -> MailContent:
     name = _file_name(mail.head)
     attached = str(mail.head.get("content-disposition", "")).strip().lower().startswith("attachment")
     if kind not in ("text/plain", "text/html") or attached or name:
         size = len(mail.body) * 3 // 4 if _encoding(mail.head) == "base64" else len(mail.body)
-        return Found(attachments=[{"name": name or "unnamed", "type": clean_line(kind, 100), "size": size}])
+        return MailContent(attachments=[{"name": name or "unnamed", "type": clean_line(kind, 100), "size": size}])
     text = _decoded(_bytes(mail), mail.head.get_content_charset())
     if kind == "text/html":
-        return Found([html_to_text(text)], plain=False, shortened=len(text) > MOST_TEXT * 20)
-    return Found([text[: MOST_TEXT * 2]], shortened=len(text) > MOST_TEXT)
+        return MailContent([html_to_text(text)], plain=False, shortened=len(text) > MOST_TEXT * 20)
+    return MailContent([text[: MOST_TEXT * 2]], shortened=len(text) > MOST_TEXT)
 
 
-def _bytes(mail: Part) -> bytes:
+def _bytes(mail: MimePart) -> bytes:
     encoding = _encoding(mail.head)
     if encoding == "quoted-printable":
         return quopri.decodestring(mail.body)

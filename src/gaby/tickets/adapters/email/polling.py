@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gaby.kernel.mail_addresses import canonical_address
-from gaby.tickets.adapters.adapter import DeskRefused, Page, RawTicket
+from gaby.tickets.adapters.adapter import DeskRefused, RawTicket, TicketPage
 from gaby.tickets.adapters.email.config import EmailConfig
-from gaby.tickets.adapters.email.heads import is_own_id, thread_id
-from gaby.tickets.adapters.email.mailbox import Fetched, Mailbox, State
-from gaby.tickets.adapters.email.reading import MOST_BYTES, payload, summary
+from gaby.tickets.adapters.email.headers import is_own_id, thread_id
+from gaby.tickets.adapters.email.mail_parser import MOST_BYTES, payload, summary
+from gaby.tickets.adapters.email.mailbox import FetchedMail, Mailbox, MailboxStatus
 
 _MOST_MAILS = 20
 _WINDOW = 10_000
@@ -25,7 +25,7 @@ _CLOCKS_DIFFER = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
-class Cursor:
+class MailCursor:
     validity: int
     """Of the numbers: a server that numbers its mails anew says so with another one."""
     uid: int
@@ -44,31 +44,31 @@ class Cursor:
         return datetime.fromtimestamp(self.start, UTC) - _CLOCKS_DIFFER
 
 
-def parse(text: str) -> Cursor:
+def parse(text: str) -> MailCursor:
     found = _CURSOR.fullmatch(text)
     if found is None:
         raise DeskRefused("This is no cursor of a mailbox.")
-    return Cursor(*(int(number) for number in found.groups()))
+    return MailCursor(*(int(number) for number in found.groups()))
 
 
-def position(cursor: Cursor | None, state: State, since: datetime | None, now: datetime) -> Cursor:
+def position(cursor: MailCursor | None, state: MailboxStatus, since: datetime | None, now: datetime) -> MailCursor:
     """Where reading goes on."""
     if cursor is None and since is None:
-        return Cursor(state.validity, state.next_uid - 1, int(now.timestamp()), state.next_uid)
+        return MailCursor(state.validity, state.next_uid - 1, int(now.timestamp()), state.next_uid)
     if cursor is None or cursor.validity != state.validity:
         start = cursor.start if cursor else int((since or now).timestamp())
-        return Cursor(state.validity, 0, start, state.next_uid)
+        return MailCursor(state.validity, 0, start, state.next_uid)
     return cursor
 
 
-class Poll:
+class MailPoll:
     def __init__(self, box: Mailbox, config: EmailConfig, has_time: Callable[[], bool]) -> None:
         self._box = box
         self._config = config
         self._has_time = has_time
-        self._threads = Threads(box, config)
+        self._threads = MailThreads(box, config)
 
-    def page(self, cursor: Cursor, state: State) -> Page:
+    def page(self, cursor: MailCursor, state: MailboxStatus) -> TicketPage:
         tickets: list[RawTicket] = []
         read = 0
         last = state.next_uid - 1
@@ -80,9 +80,9 @@ class Poll:
             # At least one mail is read each time, so that a slow server is read to the end as well.
             if read >= _MOST_MAILS or not self._has_time():
                 break
-        return Page(tickets, str(cursor), more=cursor.uid < last)
+        return TicketPage(tickets, str(cursor), more=cursor.uid < last)
 
-    def _numbers(self, cursor: Cursor, last: int) -> Iterator[tuple[int, bool]]:
+    def _numbers(self, cursor: MailCursor, last: int) -> Iterator[tuple[int, bool]]:
         """Each mail's number, and where a stretch without further mails ends. In stretches, as the answer of a server
         about a mailbox of any size would be one line."""
         uid = cursor.uid
@@ -100,7 +100,7 @@ class Poll:
             yield upper, False
             uid = upper
 
-    def _ticket(self, uid: int, cursor: Cursor) -> RawTicket | None:
+    def _ticket(self, uid: int, cursor: MailCursor) -> RawTicket | None:
         fetched = self._box.fetch(uid, MOST_BYTES)
         if fetched is None or (uid < cursor.old_below and _is_before(fetched, cursor.since)):
             return None
@@ -111,11 +111,11 @@ class Poll:
         return RawTicket(str(root["id"]), {**mail, "root": root})
 
 
-def _is_before(fetched: Fetched, since: datetime) -> bool:
+def _is_before(fetched: FetchedMail, since: datetime) -> bool:
     return fetched.at is not None and fetched.at < since
 
 
-class Threads:
+class MailThreads:
     """Follows a mail back to the one that began. Clients shorten the list of those before it, or give only the last."""
 
     def __init__(self, box: Mailbox, config: EmailConfig) -> None:

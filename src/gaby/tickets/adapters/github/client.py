@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gaby.tickets.adapters.adapter import DeskGround, DeskUnavailable
+from gaby.tickets.adapters.adapter import DeskDependencies, DeskUnavailable
 from gaby.tickets.adapters.github.config import GitHubConfig
 from gaby.tickets.adapters.payload import entries, mapping
-from gaby.tickets.adapters.web import Answer, Ask, Method, judged, pause, same_origin, send
+from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, judged, pause, same_origin, send
 
 SERVICE = "GitHub"
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "User-Agent": "gaby"}
@@ -21,20 +21,20 @@ _GONE = frozenset({404, 410})
 _LIMITED = frozenset({403, 429})
 
 
-class NotThere(Exception):
+class GitHubNotFound(Exception):
     """GitHub has no such thing, or hides it from this token."""
 
 
 @dataclass(frozen=True)
-class Listing:
+class ListPage:
     entries: list[dict[str, Any]]
     key: str
     tag: str = ""
     unchanged: bool = False
 
 
-class Client:
-    def __init__(self, config: GitHubConfig, ground: DeskGround) -> None:
+class GitHubClient:
+    def __init__(self, config: GitHubConfig, ground: DeskDependencies) -> None:
         self._base = config.api_url
         self._ground = ground
         self._authorization = f"Bearer {config.token.get_secret_value()}"
@@ -43,7 +43,7 @@ class Client:
     async def get(self, path: str) -> dict[str, Any]:
         return mapping(self._read(await self._send(self._ask("GET", path)), self._ask("GET", path)))
 
-    async def page(self, path: str, query: Mapping[str, str], known: str) -> Listing:
+    async def page(self, path: str, query: Mapping[str, str], known: str) -> ListPage:
         """One page. When one was kept that nothing was new in, for somebody who knew the same, and it has not changed,
         asking costs nothing of the limit."""
         ask = self._ask("GET", path, query=query)
@@ -51,10 +51,10 @@ class Client:
         headers = {"If-None-Match": self._tags[key]} if key in self._tags else {}
         answer = await self._send(replace(ask, headers=headers))
         if answer.status == 304:
-            return Listing([], key, unchanged=True)
-        return Listing(entries(self._read(answer, ask)), key, answer.headers.get("etag", "")[:200])
+            return ListPage([], key, unchanged=True)
+        return ListPage(entries(self._read(answer, ask)), key, answer.headers.get("etag", "")[:200])
 
-    def keep(self, listing: Listing) -> None:
+    def keep(self, listing: ListPage) -> None:
         """Only for a page that nothing was new in: of another one nobody knows whether it will be stored."""
         if listing.tag:
             self._tags[listing.key] = listing.tag
@@ -72,7 +72,7 @@ class Client:
             # The token goes with the request, so a link to another place is not followed.
             if onward is None or not same_origin(onward[1], self._base):
                 break
-            ask = Ask("GET", onward[1])
+            ask = DeskRequest("GET", onward[1])
         return found
 
     async def change(
@@ -81,21 +81,21 @@ class Client:
         ask = self._ask(method, path, json=body, repeatable=repeatable)
         return mapping(self._read(await self._send(ask), ask))
 
-    def _ask(self, method: Method, path: str, **more: Any) -> Ask:
-        return Ask(method, f"{self._base}/{path}", **more)
+    def _ask(self, method: Method, path: str, **more: Any) -> DeskRequest:
+        return DeskRequest(method, f"{self._base}/{path}", **more)
 
-    async def _send(self, ask: Ask) -> Answer:
+    async def _send(self, ask: DeskRequest) -> DeskResponse:
         headers = {**_HEADERS, "Authorization": self._authorization, **ask.headers}
         return await send(self._ground.http, replace(ask, headers=headers), SERVICE)
 
-    def _read(self, answer: Answer, ask: Ask) -> object:
+    def _read(self, answer: DeskResponse, ask: DeskRequest) -> object:
         if answer.status in _GONE:
-            raise NotThere
+            raise GitHubNotFound
         if answer.status in _LIMITED and (wait := self._pause(answer)) is not None:
             raise DeskUnavailable("GitHub's limit of requests is reached.", retry_after=wait)
         return judged(answer, ask, SERVICE, now=self._ground.clock.now())
 
-    def _pause(self, answer: Answer) -> float | None:
+    def _pause(self, answer: DeskResponse) -> float | None:
         """None when this is a refusal and no limit: GitHub says 403 for both."""
         now = self._ground.clock.now()
         told = pause(answer, now)

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from gaby.tickets.adapters.web import checked_address
-from gaby.tickets.canonical import Priority
+from gaby.tickets.canonical_ticket import Priority
 
 REPOSITORY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}")
 _PRIORITIES: dict[str, Priority] = {

@@ -8,36 +8,36 @@ from urllib.parse import quote
 
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
-    Capabilities,
-    Delivery,
-    DeskGround,
+    DeskCapabilities,
+    DeskDependencies,
     DeskOutcomeUnknown,
     DeskRefused,
-    Page,
+    DeskReply,
     RawTicket,
-    Reply,
+    TicketPage,
+    VerifiedDelivery,
 )
-from gaby.tickets.adapters.github.client import Client, NotThere
+from gaby.tickets.adapters.change_cursor import ChangeCursor, ChangedItem, cursor_of, of_cursor
+from gaby.tickets.adapters.github.client import GitHubClient, GitHubNotFound
 from gaby.tickets.adapters.github.config import REPOSITORY, GitHubConfig
-from gaby.tickets.adapters.github.normalizing import VERDICT_LABEL, external_id, normalized
+from gaby.tickets.adapters.github.normalization import VERDICT_LABEL, external_id, normalized
 from gaby.tickets.adapters.github.webhooks import EVENTS, verified
 from gaby.tickets.adapters.payload import entries, identity, line, mapping, moment, within
-from gaby.tickets.adapters.trail import Change, Trail, cursor_of, of_cursor
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.canonical_ticket import IncomingTicket
 
-CAPABILITIES = Capabilities(webhooks=True, statuses=True, finds_replies=True)
+CAPABILITIES = DeskCapabilities(webhooks=True, statuses=True, finds_replies=True)
 _AT_ONCE = 50
 
 
-class GitHub:
-    def __init__(self, config: GitHubConfig, ground: DeskGround) -> None:
+class GitHubDesk:
+    def __init__(self, config: GitHubConfig, ground: DeskDependencies) -> None:
         self._config = config
         self._ground = ground
-        self._client = Client(config, ground)
+        self._client = GitHubClient(config, ground)
         self._secret = config.webhook_secret.get_secret_value()
         self._login: str | None = None
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> DeskCapabilities:
         return CAPABILITIES
 
     async def check(self) -> str:
@@ -48,7 +48,7 @@ class GitHub:
         login = await self._own_login()
         return f"Issues of {', '.join(self._config.repositories)}" + (f", as {login}." if login else ".")
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         trails, now = mapping(of_cursor(cursor)), self._ground.clock.now()
         start = self._config.since or now
         start = start if start.tzinfo else start.replace(tzinfo=UTC)
@@ -56,16 +56,20 @@ class GitHub:
         tickets: list[RawTicket] = []
         more = False
         for repository in self._config.repositories:
-            trail, fresh, full = await self._changed(repository, Trail.loaded(trails.get(repository), start), now)
+            trail, fresh, full = await self._changed(
+                repository, ChangeCursor.loaded(trails.get(repository), start), now
+            )
             following[repository] = trail.dumped()
             tickets += fresh
             more = more or full
-        return Page(tickets, cursor_of(following), more=more)
+        return TicketPage(tickets, cursor_of(following), more=more)
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         found = verified(self._config, self._secret, headers, body, now)
         mine = {"own_login": self._login} if self._login else {}
-        return Delivery(found.id, [RawTicket(raw.external_id, {**raw.payload, **mine}) for raw in found.tickets])
+        return VerifiedDelivery(
+            found.id, [RawTicket(raw.external_id, {**raw.payload, **mine}) for raw in found.tickets]
+        )
 
     async def subscribe(self, callback: str) -> str:
         if not self._secret:
@@ -75,7 +79,7 @@ class GitHub:
         for repository in self._config.repositories:
             try:
                 await self._hook(repository, callback)
-            except (DeskRefused, NotThere):
+            except (DeskRefused, GitHubNotFound):
                 refused.append(repository)
         if refused:
             return (
@@ -87,11 +91,11 @@ class GitHub:
     def normalize(self, raw: RawTicket) -> IncomingTicket:
         return normalized(raw, self._config.priorities)
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         body = {"body": f"{reply.body}\n\n<!-- {reply.marker} -->"}
         try:
             posted = await self._client.change("POST", f"{_path(external_id)}/comments", body)
-        except NotThere:
+        except GitHubNotFound:
             raise _gone() from None
         found = identity(posted.get("id"))
         if not found:
@@ -101,7 +105,7 @@ class GitHub:
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
         try:
             comments = await self._client.all_of(f"{_path(external_id)}/comments")
-        except NotThere:
+        except GitHubNotFound:
             raise _gone() from None
         bodies = [(identity(comment.get("id")), comment.get("body")) for comment in comments]
         return next((found for found, body in bodies if found and isinstance(body, str) and marker in body), None)
@@ -118,7 +122,7 @@ class GitHub:
             if verdict == "auto_resolved" and self._config.close_resolved:
                 closed = {"state": "closed", "state_reason": "completed"}
                 await self._client.change("PATCH", path, closed, repeatable=True)
-        except NotThere:
+        except GitHubNotFound:
             raise _gone() from None
 
     async def log_time_entry(
@@ -129,7 +133,9 @@ class GitHub:
     async def aclose(self) -> None:
         """The connections are shared, and closed by their owner."""
 
-    async def _changed(self, repository: str, trail: Trail, now: datetime) -> tuple[Trail, list[RawTicket], bool]:
+    async def _changed(
+        self, repository: str, trail: ChangeCursor, now: datetime
+    ) -> tuple[ChangeCursor, list[RawTicket], bool]:
         query = {
             "state": "all",
             "sort": "updated",
@@ -142,12 +148,12 @@ class GitHub:
             query["labels"] = ",".join(self._config.labels)
         try:
             listing = await self._client.page(f"repos/{repository}/issues", query, str(sorted(trail.seen.items())))
-        except NotThere:
+        except GitHubNotFound:
             raise DeskRefused(f"GitHub has no {repository}, or not for this token.") from None
         if listing.unchanged:
             return trail, [], False
         issues = {found: issue for issue in listing.entries if (found := external_id(repository, issue))}
-        changes = [Change(found, moment(issue.get("updated_at"))) for found, issue in issues.items()]
+        changes = [ChangedItem(found, moment(issue.get("updated_at"))) for found, issue in issues.items()]
         full = len(listing.entries) >= _AT_ONCE
         if not full and not trail.fresh(changes):
             self._client.keep(listing)
@@ -158,7 +164,7 @@ class GitHub:
     async def _whole(self, repository: str, found: str, issue: Mapping[str, Any]) -> RawTicket:
         try:
             comments = await self._client.all_of(f"{_path(found)}/comments") if issue.get("comments") != 0 else []
-        except (NotThere, DeskRefused):
+        except (GitHubNotFound, DeskRefused):
             comments = []
         login = await self._own_login()
         mine = {"own_login": login} if login else {}
@@ -169,7 +175,7 @@ class GitHub:
         if self._login is None:
             try:
                 self._login = line(within(await self._client.get("user"), "login"), 80)
-            except (NotThere, DeskRefused):
+            except (GitHubNotFound, DeskRefused):
                 self._login = ""
         return self._login
 
@@ -186,13 +192,13 @@ class GitHub:
     async def _unlabel(self, path: str, label: str) -> None:
         try:
             await self._client.change("DELETE", f"{path}/labels/{quote(label, safe='')}", repeatable=True)
-        except NotThere:
+        except GitHubNotFound:
             return
 
     async def _get(self, path: str) -> dict[str, Any]:
         try:
             return await self._client.get(path)
-        except NotThere:
+        except GitHubNotFound:
             raise DeskRefused(f"GitHub has no {path.removeprefix('repos/')}, or not for this token.") from None
 
 

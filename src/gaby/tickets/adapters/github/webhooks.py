@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from gaby.tickets.adapters.adapter import Delivery, RawTicket, WebhookRefused
+from gaby.tickets.adapters.adapter import RawTicket, VerifiedDelivery, WebhookRefused
 from gaby.tickets.adapters.github.config import GitHubConfig
-from gaby.tickets.adapters.github.normalizing import external_id
+from gaby.tickets.adapters.github.normalization import external_id
 from gaby.tickets.adapters.payload import entries, line, mapping, moment, within
 from gaby.tickets.adapters.signatures import check_age, delivery_id, is_signed
 from gaby.tickets.adapters.web import parsed
@@ -16,11 +16,13 @@ EVENTS = ("issues", "issue_comment")
 _GOING = frozenset({"deleted", "transferred"})
 
 
-def verified(config: GitHubConfig, secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+def verified(
+    config: GitHubConfig, secret: str, headers: Mapping[str, str], body: bytes, now: datetime
+) -> VerifiedDelivery:
     kind, _, signature = headers.get(HEADER, "").partition("=")
     if kind != "sha256" or not is_signed(secret, body, signature):
         raise WebhookRefused
-    return Delivery(delivery_id(body), _tickets(config, body, now))
+    return VerifiedDelivery(delivery_id(body), _tickets(config, body, now))
 
 
 def _tickets(config: GitHubConfig, body: bytes, now: datetime) -> list[RawTicket]:

@@ -8,27 +8,27 @@ from typing import Any
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters import payload
 from gaby.tickets.adapters.adapter import (
-    Capabilities,
-    Delivery,
-    DeskGround,
-    Page,
+    DeskCapabilities,
+    DeskDependencies,
+    DeskReply,
     RawTicket,
-    Reply,
+    TicketPage,
     TicketUnreadable,
+    VerifiedDelivery,
     WebhookRefused,
 )
 from gaby.tickets.adapters.inbox.config import InboxConfig
 from gaby.tickets.adapters.inbox.folder import look
-from gaby.tickets.canonical import PRIORITIES, IncomingTicket, Priority
+from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
 
 
-class Inbox:
-    def __init__(self, config: InboxConfig, _ground: DeskGround) -> None:
+class InboxDesk:
+    def __init__(self, config: InboxConfig, _ground: DeskDependencies) -> None:
         self._config = config
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> DeskCapabilities:
         # The posting itself stores the reply under its marker, so a second one finds it there.
-        return Capabilities(private_replies=True, idempotent_replies=True, finds_replies=True)
+        return DeskCapabilities(private_replies=True, idempotent_replies=True, finds_replies=True)
 
     async def check(self) -> str:
         if self._config.folder is None:
@@ -36,12 +36,12 @@ class Inbox:
         page = await self.poll(None)
         return f"The folder can be read; {len(page.tickets)} files wait in it."
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         if self._config.folder is None:
-            return Page([], cursor or "")
+            return TicketPage([], cursor or "")
         return await asyncio.to_thread(look, self._config.folder, cursor)
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         raise WebhookRefused
 
     async def subscribe(self, callback: str) -> str:
@@ -66,7 +66,7 @@ class Inbox:
             metadata={"automatic": True} if told.get("automatic") is True else {},
         )
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         return reply.marker
 
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:

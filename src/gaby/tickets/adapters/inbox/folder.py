@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable, Page, RawTicket
-from gaby.tickets.adapters.email import heads, mime
+from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable, RawTicket, TicketPage
+from gaby.tickets.adapters.email import headers, mime
 
 _AT_ONCE = 100
 _MOST_BYTES = 6_000_000
@@ -14,7 +14,7 @@ _TAKEN = "taken"
 _SUFFIXES = {".json", ".eml"}
 
 
-def look(folder: Path, cursor: str | None) -> Page:
+def look(folder: Path, cursor: str | None) -> TicketPage:
     """The cursor names the files of the last page, which are stored by now."""
     try:
         _set_aside(folder, _names(cursor))
@@ -30,7 +30,7 @@ def look(folder: Path, cursor: str | None) -> Page:
         raise DeskUnavailable(f"The folder {folder} cannot be read: {error.strerror}.") from None
     found = files[:_AT_ONCE]
     tickets = [ticket for path in found if (ticket := _read(path)) is not None]
-    return Page(tickets, json.dumps([path.name for path in found]), more=len(files) > _AT_ONCE)
+    return TicketPage(tickets, json.dumps([path.name for path in found]), more=len(files) > _AT_ONCE)
 
 
 def _set_aside(folder: Path, names: Sequence[str]) -> None:
@@ -70,11 +70,11 @@ def _json(data: bytes) -> dict[str, Any]:
 
 def _mail(data: bytes) -> dict[str, Any]:
     head = mime.part(data).head
-    sender = heads.address(head, "from")
+    sender = headers.address(head, "from")
     return {
-        "external_id": heads.message_id(head, data),
-        "title": heads.words(head, "subject", 500),
+        "external_id": headers.message_id(head, data),
+        "title": headers.words(head, "subject", 500),
         "body": mime.read(mime.part(data)).text(),
         "requester_email": sender,
-        "automatic": heads.is_automatic(head, sender),
+        "automatic": headers.is_automatic(head, sender),
     }

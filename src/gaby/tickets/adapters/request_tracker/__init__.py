@@ -2,14 +2,14 @@
 
 from gaby.tickets.adapters.adapter import AdapterKind
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
-from gaby.tickets.adapters.request_tracker.desk import RequestTracker
+from gaby.tickets.adapters.request_tracker.desk import RequestTrackerDesk
 from gaby.tickets.adapters.web import host_of
 
 kind = AdapterKind(
     name="request_tracker",
     title="Request Tracker",
     config=RequestTrackerConfig,
-    open=RequestTracker,
+    open=RequestTrackerDesk,
     hosts=lambda config: (host_of(config.base_url),),
     voucher_note="Request Tracker takes in mail from any sender, and does not tell who was signed in.",
 )

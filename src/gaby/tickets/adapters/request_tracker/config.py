@@ -19,7 +19,7 @@ from pydantic import (
 from gaby.kernel.outcomes import Verdict
 from gaby.kernel.text import CleanStr
 from gaby.tickets.adapters.web import is_loopback
-from gaby.tickets.canonical import Priority
+from gaby.tickets.canonical_ticket import Priority
 
 _SAFE = re.compile(r"[^'\"\\]+")
 

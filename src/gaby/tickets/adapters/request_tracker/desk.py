@@ -8,51 +8,51 @@ from urllib.parse import quote
 
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
-    Capabilities,
-    Delivery,
-    DeskGround,
+    DeskCapabilities,
+    DeskDependencies,
     DeskOutcomeUnknown,
     DeskRefused,
-    Page,
+    DeskReply,
     RawTicket,
-    Reply,
+    TicketPage,
+    VerifiedDelivery,
     WebhookRefused,
 )
 from gaby.tickets.adapters.request_tracker.config import RequestTrackerConfig
-from gaby.tickets.adapters.request_tracker.normalizing import incoming
-from gaby.tickets.adapters.request_tracker.polling import Changes, Cursor, parse
-from gaby.tickets.adapters.request_tracker.rest import Rest
-from gaby.tickets.adapters.request_tracker.shapes import Shape, Text, shaped
-from gaby.tickets.adapters.request_tracker.tickets import Tickets, ticket_path
-from gaby.tickets.canonical import IncomingTicket
-from gaby.tickets.cleaning import clean, clean_line
+from gaby.tickets.adapters.request_tracker.normalization import incoming
+from gaby.tickets.adapters.request_tracker.payloads import Text, TrackerModel, shaped
+from gaby.tickets.adapters.request_tracker.polling import TrackerChanges, TrackerCursor, parse
+from gaby.tickets.adapters.request_tracker.rest import RestClient
+from gaby.tickets.adapters.request_tracker.tickets import TrackerTickets, ticket_path
+from gaby.tickets.canonical_ticket import IncomingTicket
+from gaby.tickets.text_cleanup import clean, clean_line
 
 _MOST_BODY = 500_000
 _TRANSACTION = re.compile(r"/transaction/([0-9]{1,18})/?\Z")
 _MARKER = re.compile(r"gaby-[0-9a-z]{32}")
 
 
-class _About(Shape):
+class _VersionInfo(TrackerModel):
     Version: Text
 
 
-class _Status(Shape):
+class _Status(TrackerModel):
     Status: Text
 
 
-class RequestTracker:
-    def __init__(self, config: RequestTrackerConfig, ground: DeskGround) -> None:
+class RequestTrackerDesk:
+    def __init__(self, config: RequestTrackerConfig, ground: DeskDependencies) -> None:
         self._config = config
         self._clock = ground.clock
-        self._rest = Rest(ground.http, config.base_url, config.authorization)
-        self._tickets = Tickets(self._rest)
-        self._changes = Changes(self._rest, config.queues)
+        self._rest = RestClient(ground.http, config.base_url, config.authorization)
+        self._tickets = TrackerTickets(self._rest)
+        self._changes = TrackerChanges(self._rest, config.queues)
 
-    def capabilities(self) -> Capabilities:
-        return Capabilities(private_replies=True, statuses=True, time_entries=True, finds_replies=True)
+    def capabilities(self) -> DeskCapabilities:
+        return DeskCapabilities(private_replies=True, statuses=True, time_entries=True, finds_replies=True)
 
     async def check(self) -> str:
-        about = shaped(_About, (await self._rest.get("rt")).body)
+        about = shaped(_VersionInfo, (await self._rest.get("rt")).body)
         for queue in self._config.queues:
             await self._rest.get(f"queue/{quote(queue, safe='')}")
         where = ", ".join(self._config.queues) or "every queue that its user sees"
@@ -60,19 +60,19 @@ class RequestTracker:
             f"Request Tracker {clean_line(about.Version, 40)} at {self._config.base_url} answers; Gaby reads {where}."
         )
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         if cursor is not None:
             return await self._after(parse(cursor))
         if self._config.since is not None:
-            return await self._after(Cursor(self._config.since))
+            return await self._after(TrackerCursor(self._config.since))
         now = (await self._rest.get("rt")).at or self._clock.now()
-        return Page([], str(Cursor(now)))
+        return TicketPage([], str(TrackerCursor(now)))
 
-    async def _after(self, cursor: Cursor) -> Page:
+    async def _after(self, cursor: TrackerCursor) -> TicketPage:
         batch = await self._changes.after(cursor, self._clock.now())
-        return Page(await self._tickets.read(batch.tickets), str(batch.cursor), batch.more)
+        return TicketPage(await self._tickets.read(batch.tickets), str(batch.cursor), batch.more)
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         raise WebhookRefused("Request Tracker delivers no webhooks.")
 
     async def subscribe(self, callback: str) -> str:
@@ -81,7 +81,7 @@ class RequestTracker:
     def normalize(self, raw: RawTicket) -> IncomingTicket:
         return incoming(raw, self._config)
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         return await self._write(external_id, reply.body, reply.marker, private=reply.private)
 
     async def _write(self, external_id: str, text: str, marker: str, *, private: bool, minutes: int = 0) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gaby.tickets.adapters.adapter import DeskRefused
-from gaby.tickets.adapters.request_tracker.rest import Answer, Rest
-from gaby.tickets.adapters.request_tracker.shapes import Listed, items
+from gaby.tickets.adapters.request_tracker.payloads import ListedTicket, items
+from gaby.tickets.adapters.request_tracker.rest import RestClient, RestResponse
 from gaby.tickets.adapters.request_tracker.tickets import PER_PAGE
 
 MOST_TICKETS = 10
@@ -23,7 +23,7 @@ _CURSOR = re.compile(r"(\d{1,12}):(\d{1,18}):(\d{1,12})")
 
 
 @dataclass(frozen=True)
-class Cursor:
+class TrackerCursor:
     at: datetime
     """Changes before it were given."""
     after: int = 0
@@ -39,12 +39,12 @@ class Cursor:
         return self.at, self.after
 
 
-def parse(text: str) -> Cursor:
+def parse(text: str) -> TrackerCursor:
     found = _CURSOR.fullmatch(text)
     if found is None:
         raise DeskRefused("This is no cursor of a Request Tracker.")
     at, after, floor = (int(number) for number in found.groups())
-    return Cursor(_moment(at), after, _moment(floor) if floor else None)
+    return TrackerCursor(_moment(at), after, _moment(floor) if floor else None)
 
 
 def _moment(seconds: int) -> datetime:
@@ -52,23 +52,23 @@ def _moment(seconds: int) -> datetime:
 
 
 @dataclass(frozen=True)
-class Batch:
-    tickets: Sequence[Listed]
-    cursor: Cursor
+class PollBatch:
+    tickets: Sequence[ListedTicket]
+    cursor: TrackerCursor
     more: bool
 
 
-class Changes:
-    def __init__(self, rest: Rest, queues: Sequence[str]) -> None:
+class TrackerChanges:
+    def __init__(self, rest: RestClient, queues: Sequence[str]) -> None:
         self._rest = rest
         self._where = " OR ".join(f"Queue = '{queue}'" for queue in queues) or "id > 0"
 
-    async def after(self, cursor: Cursor, now: datetime) -> Batch:
+    async def after(self, cursor: TrackerCursor, now: datetime) -> PollBatch:
         """The oldest first."""
         answer = await self._list(f"( {self._where} )", "DESC", 1)
         now = answer.at or now
         floor = cursor.floor or max(cursor.at, now - SETTLED_AFTER)
-        listed = items(Listed, answer.body)
+        listed = items(ListedTicket, answer.body)
         fresh = [ticket for ticket in listed if ticket.place > cursor.place]
         if len(fresh) == len(listed) and not _is_last(answer, listed):
             fresh = await self._oldest(cursor, now)
@@ -76,35 +76,35 @@ class Changes:
         batch, more = fresh[:MOST_TICKETS], len(fresh) > MOST_TICKETS
         place = batch[-1].place if batch else cursor.place
         if more:
-            return Batch(batch, Cursor(*place, floor), more)
-        return Batch(batch, Cursor(*min(place, (floor, 0))), more)
+            return PollBatch(batch, TrackerCursor(*place, floor), more)
+        return PollBatch(batch, TrackerCursor(*min(place, (floor, 0))), more)
 
-    async def _oldest(self, cursor: Cursor, now: datetime) -> list[Listed]:
+    async def _oldest(self, cursor: TrackerCursor, now: datetime) -> list[ListedTicket]:
         """More than a batch of those after the cursor, so that there is known to be more."""
         for when in (f" AND LastUpdated > '{_ago(now - cursor.at)}'", ""):
-            fresh: list[Listed] = []
+            fresh: list[ListedTicket] = []
             async for ticket in self._all(f"( {self._where} ){when}"):
                 fresh.extend([ticket] if ticket.place > cursor.place else [])
                 if len(fresh) > MOST_TICKETS:
                     return fresh
         return fresh
 
-    async def _all(self, where: str) -> AsyncGenerator[Listed]:
+    async def _all(self, where: str) -> AsyncGenerator[ListedTicket]:
         for page in range(1, _MOST_PAGES):
             answer = await self._list(where, "ASC", page)
-            found = items(Listed, answer.body)
+            found = items(ListedTicket, answer.body)
             for ticket in found:
                 yield ticket
             if _is_last(answer, found):
                 return
 
-    async def _list(self, where: str, order: str, page: int) -> Answer:
+    async def _list(self, where: str, order: str, page: int) -> RestResponse:
         by = {"orderby": ["LastUpdated", "id"], "order": [order, order]}
         query = {"query": where, "fields": "LastUpdated", "per_page": PER_PAGE, "page": page, **by}
         return await self._rest.get("tickets", query)
 
 
-def _is_last(answer: Answer, found: Sequence[Listed]) -> bool:
+def _is_last(answer: RestResponse, found: Sequence[ListedTicket]) -> bool:
     """Where the server does not tell how many there are, a page may lack some, and only an empty one is the last."""
     return not found or (answer.body.get("total") is not None and not answer.body.get("next_page"))
 

@@ -11,8 +11,8 @@ import httpx2
 import orjson
 
 from gaby.tickets.adapters.adapter import DeskOutcomeUnknown, DeskRefused, DeskUnavailable
-from gaby.tickets.cleaning import clean_line
-from gaby_connectors.sdk.outside_addresses import AddressRefused
+from gaby.tickets.text_cleanup import clean_line
+from gaby_connectors.sdk.address_guard import AddressNotAllowed
 
 _MOST_BYTES = 8_000_000
 _WITHIN = 60.0
@@ -28,43 +28,47 @@ class Busy(DeskUnavailable):
     """The help desk is too busy at the moment."""
 
 
-class TooLarge(DeskRefused):
+class TrackerResponseTooLarge(DeskRefused):
     """The help desk sent more than Gaby reads."""
+
+    @property
+    def code(self) -> str:
+        return "too_large"
 
 
 @dataclass(frozen=True)
-class Answer:
+class RestResponse:
     body: Any
     location: str
     at: datetime | None
     """The server's own time."""
 
 
-class Rest:
+class RestClient:
     def __init__(self, http: httpx2.AsyncClient, base_url: str, authorization: str) -> None:
         self._http = http
         self._url = f"{base_url}/REST/2.0/"
         self._host = httpx2.URL(base_url).host
         self._headers = {"Authorization": authorization, "Accept": "application/json"}
 
-    async def get(self, path: str, query: Query | None = None) -> Answer:
+    async def get(self, path: str, query: Query | None = None) -> RestResponse:
         return await self.again("GET", path, query=query)
 
-    async def again(self, method: str, path: str, *, query: Query | None = None, body: Any = None) -> Answer:
+    async def again(self, method: str, path: str, *, query: Query | None = None, body: Any = None) -> RestResponse:
         """What may be asked twice: when nothing was heard, the desk was not available, and that is all."""
         try:
             return await self._ask(method, path, query, body)
         except DeskOutcomeUnknown as error:
             raise DeskUnavailable(error.message) from None
 
-    async def change(self, method: str, path: str, body: Mapping[str, Any]) -> Answer:
+    async def change(self, method: str, path: str, body: Mapping[str, Any]) -> RestResponse:
         """`DeskOutcomeUnknown` when it was sent and nothing usable was heard."""
         try:
             return await self._ask(method, path, None, body)
-        except TooLarge as error:
+        except TrackerResponseTooLarge as error:
             raise DeskOutcomeUnknown(error.message) from None
 
-    async def _ask(self, method: str, path: str, query: Query | None, body: Any) -> Answer:
+    async def _ask(self, method: str, path: str, query: Query | None, body: Any) -> RestResponse:
         headers = {**self._headers, **({"Content-Type": "application/json"} if body is not None else {})}
         content = orjson.dumps(body) if body is not None else None
         try:
@@ -81,7 +85,7 @@ class Rest:
                 ) as response,
             ):
                 return await self._answer(response)
-        except AddressRefused as error:
+        except AddressNotAllowed as error:
             raise DeskRefused(str(error)) from None
         except _NOT_SENT:
             raise DeskUnavailable(f"{self._host} cannot be reached.") from None
@@ -90,7 +94,7 @@ class Rest:
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError):
             raise DeskOutcomeUnknown(f"{self._host} broke off, or does not answer as a web server does.") from None
 
-    async def _answer(self, response: httpx2.Response) -> Answer:
+    async def _answer(self, response: httpx2.Response) -> RestResponse:
         if response.status_code in _BUSY:
             raise Busy(f"{self._host} is too busy.", retry_after=_retry_after(response))
         if 300 <= response.status_code <= 399:
@@ -106,14 +110,14 @@ class Rest:
             raise DeskRefused(f"{self._host} refuses with status {response.status_code}: {_message(body)}")
         if body is None:
             raise DeskOutcomeUnknown(f"{self._host} answers with something else than JSON. Is this a Request Tracker?")
-        return Answer(body, response.headers.get("location", ""), _date(response))
+        return RestResponse(body, response.headers.get("location", ""), _date(response))
 
     async def _body(self, response: httpx2.Response) -> bytes:
         body = bytearray()
         async for part in response.aiter_bytes():
             body += part
             if len(body) > _MOST_BYTES:
-                raise TooLarge
+                raise TrackerResponseTooLarge
         return bytes(body)
 
 

@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable, RawTicket
 from gaby.tickets.adapters.html_text import html_to_text
-from gaby.tickets.adapters.request_tracker.rest import Busy, Rest, TooLarge
-from gaby.tickets.adapters.request_tracker.shapes import (
+from gaby.tickets.adapters.request_tracker.payloads import (
     ATTACHMENT_FIELDS,
     TICKET_FIELDS,
     TRANSACTION_FIELDS,
-    Attachment,
-    Listed,
+    ListedTicket,
     ShapeT,
-    Ticket,
-    Transaction,
+    TrackerAttachment,
+    TrackerTicket,
+    TrackerTransaction,
     items,
 )
-from gaby.tickets.cleaning import clean
+from gaby.tickets.adapters.request_tracker.rest import Busy, RestClient, TrackerResponseTooLarge
+from gaby.tickets.text_cleanup import clean
 
 PER_PAGE = 100
 MOST_TEXT = 100_000
@@ -32,11 +32,11 @@ def ticket_path(external_id: str) -> str:
     return f"ticket/{external_id}"
 
 
-class Tickets:
-    def __init__(self, rest: Rest) -> None:
+class TrackerTickets:
+    def __init__(self, rest: RestClient) -> None:
         self._rest = rest
 
-    async def read(self, listed: Sequence[Listed]) -> list[RawTicket]:
+    async def read(self, listed: Sequence[ListedTicket]) -> list[RawTicket]:
         """A ticket that cannot be read, though the desk is well, does not hold up the others."""
         return [await self._guarded(ticket.id) for ticket in listed]
 
@@ -55,7 +55,7 @@ class Tickets:
 
     async def _one(self, number: int) -> RawTicket:
         found = (await self._rest.get("tickets", {"query": f"id = {number}", **TICKET_FIELDS})).body
-        tickets = items(Ticket, found)
+        tickets = items(TrackerTicket, found)
         if not tickets:
             raise DeskRefused("The ticket has gone, or Gaby may not see it.")
         written = await self.written(str(number))
@@ -72,7 +72,7 @@ class Tickets:
             },
         )
 
-    async def written(self, external_id: str) -> list[Transaction]:
+    async def written(self, external_id: str) -> list[TrackerTransaction]:
         """The first message and all after it, the oldest first.
 
         What a user may not see is left out of a page, and only the mightiest are told how many pages there are. So
@@ -82,9 +82,9 @@ class Tickets:
         private = await self._history(external_id, ("Comment",))
         return sorted((*public, *private), key=lambda entry: entry.id)
 
-    async def _history(self, external_id: str, kinds: Sequence[str]) -> list[Transaction]:
+    async def _history(self, external_id: str, kinds: Sequence[str]) -> list[TrackerTransaction]:
         wanted = [{"field": "Type", "operator": "IN", "value": list(kinds)}]
-        return await self._pages(f"{ticket_path(external_id)}/history", Transaction, wanted, TRANSACTION_FIELDS)
+        return await self._pages(f"{ticket_path(external_id)}/history", TrackerTransaction, wanted, TRANSACTION_FIELDS)
 
     async def _pages(self, path: str, kind: type[ShapeT], wanted: object, fields: Mapping[str, str]) -> list[ShapeT]:
         found: list[ShapeT] = []
@@ -102,18 +102,18 @@ class Tickets:
             return {}
         try:
             return _chosen(await self._attachments(transactions))
-        except TooLarge:
+        except TrackerResponseTooLarge:
             if len(transactions) == 1:
                 return {}
         half = len(transactions) // 2
         return {**await self.texts(transactions[:half]), **await self.texts(transactions[half:])}
 
-    async def _attachments(self, transactions: Sequence[int]) -> list[Attachment]:
+    async def _attachments(self, transactions: Sequence[int]) -> list[TrackerAttachment]:
         wanted = [
             {"field": "TransactionId", "operator": "IN", "value": list(transactions)},
             {"field": "ContentType", "operator": "LIKE", "value": "text/"},
         ]
-        return await self._pages("attachments", Attachment, wanted, ATTACHMENT_FIELDS)
+        return await self._pages("attachments", TrackerAttachment, wanted, ATTACHMENT_FIELDS)
 
     async def find(self, external_id: str, marker: str) -> str | None:
         """The first message that holds the marker: those that quote it come later."""
@@ -126,7 +126,7 @@ class Tickets:
         return None
 
 
-def _chosen(attachments: Sequence[Attachment]) -> dict[int, str]:
+def _chosen(attachments: Sequence[TrackerAttachment]) -> dict[int, str]:
     """Of each message the plain text, else the HTML as text. Files are no message."""
     texts: dict[int, str] = {}
     for kind in ("text/plain", "text/html"):
@@ -136,5 +136,5 @@ def _chosen(attachments: Sequence[Attachment]) -> dict[int, str]:
     return texts
 
 
-def _text(attachment: Attachment) -> str:
+def _text(attachment: TrackerAttachment) -> str:
     return clean(html_to_text(attachment.content) if attachment.kind == "text/html" else attachment.content, MOST_TEXT)

@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from gaby.tickets.adapters.adapter import DeskGround, DeskUnavailable
+from gaby.tickets.adapters.adapter import DeskDependencies, DeskUnavailable
 from gaby.tickets.adapters.payload import entries, mapping
-from gaby.tickets.adapters.web import Answer, Ask, Method, judged, parsed, pause, send
+from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, judged, parsed, pause, send
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
-from gaby.tickets.adapters.zoho_desk.tokens import Tokens
+from gaby.tickets.adapters.zoho_desk.tokens import ZohoTokens
 
 SERVICE = "Zoho Desk"
 _AT_ONCE = 100
@@ -20,15 +20,15 @@ _OUT_OF_CREDITS = 3600.0
 _TOO_MANY_AT_ONCE = 5.0
 
 
-class NotThere(Exception):
+class ZohoNotFound(Exception):
     """Zoho Desk has no such thing, or hides it from this agent."""
 
 
-class Client:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskGround) -> None:
+class ZohoClient:
+    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
         self._config = config
         self._ground = ground
-        self._tokens = Tokens(config, ground)
+        self._tokens = ZohoTokens(config, ground)
         self._spare_until: datetime | None = None
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Client:
 
     async def keys(self) -> object:
         """The public keys that deliveries are signed with."""
-        ask = Ask("GET", f"{self._config.desk_url}/.well-known/jwks.json")
+        ask = DeskRequest("GET", f"{self._config.desk_url}/.well-known/jwks.json")
         return judged(await send(self._ground.http, ask, SERVICE), ask, SERVICE, now=self._ground.clock.now())
 
     def check_credits(self) -> None:
@@ -63,22 +63,22 @@ class Client:
             left = (self._spare_until - now).total_seconds()
             raise DeskUnavailable("Few of the day's API credits are left; they are kept for answers.", retry_after=left)
 
-    def _ask(self, method: Method, path: str, **more: Any) -> Ask:
-        return Ask(method, f"{self._config.desk_url}/api/v1/{path}", **more)
+    def _ask(self, method: Method, path: str, **more: Any) -> DeskRequest:
+        return DeskRequest(method, f"{self._config.desk_url}/api/v1/{path}", **more)
 
-    async def _call(self, ask: Ask) -> object:
+    async def _call(self, ask: DeskRequest) -> object:
         token = await self._tokens.current()
         answer = await self._send(ask, token)
         if answer.status == 401:
             # It was not even looked at, so it may be asked again.
             answer = await self._send(ask, await self._tokens.renewed(token))
         if answer.status == 404:
-            raise NotThere
+            raise ZohoNotFound
         if answer.status == 429:
             raise self._busy(answer)
         return judged(answer, ask, SERVICE, now=self._ground.clock.now())
 
-    async def _send(self, ask: Ask, token: str) -> Answer:
+    async def _send(self, ask: DeskRequest, token: str) -> DeskResponse:
         headers = {"Authorization": f"Zoho-oauthtoken {token}", "orgId": self._config.org_id}
         answer = await send(self._ground.http, replace(ask, headers=headers), SERVICE)
         left = answer.headers.get(_CREDITS, "")
@@ -87,7 +87,7 @@ class Client:
             self._spare_until = self._ground.clock.now() + _LOOK_AGAIN if short else None
         return answer
 
-    def _busy(self, answer: Answer) -> DeskUnavailable:
+    def _busy(self, answer: DeskResponse) -> DeskUnavailable:
         """There are two kinds, and only the end of the credits says how long it lasts."""
         try:
             spent = mapping(parsed(answer.body[:10_000])).get("errorCode") == "THRESHOLD_EXCEEDED"

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.web import checked_address
-from gaby.tickets.canonical import Priority
+from gaby.tickets.canonical_ticket import Priority
 
 _STATUSES: dict[Verdict, str] = {
     "auto_resolved": "Closed",

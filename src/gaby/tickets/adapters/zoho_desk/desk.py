@@ -8,26 +8,28 @@ import orjson
 
 from gaby.kernel.outcomes import Verdict
 from gaby.tickets.adapters.adapter import (
-    Capabilities,
-    Delivery,
-    DeskGround,
+    DeskCapabilities,
+    DeskDependencies,
     DeskOutcomeUnknown,
     DeskRefused,
+    DeskReply,
     DeskUnavailable,
-    Page,
     RawTicket,
-    Reply,
+    TicketPage,
+    VerifiedDelivery,
 )
+from gaby.tickets.adapters.change_cursor import ChangeCursor, ChangedItem, cursor_of, of_cursor
 from gaby.tickets.adapters.markup import as_html
 from gaby.tickets.adapters.payload import email, entries, identity, line, mapping, moment, within
-from gaby.tickets.adapters.trail import Change, Trail, cursor_of, of_cursor
-from gaby.tickets.adapters.zoho_desk.client import Client, NotThere
+from gaby.tickets.adapters.zoho_desk.client import ZohoClient, ZohoNotFound
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
-from gaby.tickets.adapters.zoho_desk.normalizing import holds_marker, normalized, ticket_id
-from gaby.tickets.adapters.zoho_desk.webhooks import EVENTS, Receiver
-from gaby.tickets.canonical import IncomingTicket
+from gaby.tickets.adapters.zoho_desk.normalization import holds_marker, normalized, ticket_id
+from gaby.tickets.adapters.zoho_desk.webhooks import EVENTS, ZohoWebhookVerifier
+from gaby.tickets.canonical_ticket import IncomingTicket
 
-CAPABILITIES = Capabilities(webhooks=True, private_replies=True, statuses=True, time_entries=True, finds_replies=True)
+CAPABILITIES = DeskCapabilities(
+    webhooks=True, private_replies=True, statuses=True, time_entries=True, finds_replies=True
+)
 _AT_ONCE = 50
 _LAST_OFFSET = 4900
 """The search shows no more than five thousand tickets."""
@@ -37,19 +39,19 @@ _KEYS_FOR = timedelta(hours=6)
 
 
 class ZohoDesk:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskGround) -> None:
+    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
         self._config = config
         self._ground = ground
-        self._client = Client(config, ground)
+        self._client = ZohoClient(config, ground)
         self._keys_at: datetime | None = None
-        self._receiver = Receiver(
+        self._receiver = ZohoWebhookVerifier(
             org_id=config.org_id,
             secret=config.webhook_secret.get_secret_value(),
             webhook_id=config.webhook_id.get_secret_value(),
             keys=config.webhook_keys.get_secret_value(),
         )
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> DeskCapabilities:
         return CAPABILITIES
 
     async def check(self) -> str:
@@ -57,11 +59,11 @@ class ZohoDesk:
         name = line(organization.get("companyName") or organization.get("portalName"))
         return f"Zoho Desk of {name or 'organization ' + self._config.org_id}, which Gaby may read."
 
-    async def poll(self, cursor: str | None) -> Page:
+    async def poll(self, cursor: str | None) -> TicketPage:
         self._client.check_credits()
         await self._refresh_keys()
         now = self._ground.clock.now()
-        trail = Trail.loaded(of_cursor(cursor), _aware(self._config.since) or now)
+        trail = ChangeCursor.loaded(of_cursor(cursor), _aware(self._config.since) or now)
         query = {
             "modifiedTimeRange": f"{_told(trail.since)},{_told(now + timedelta(days=1))}",
             "sortBy": "modifiedTime",
@@ -72,17 +74,17 @@ class ZohoDesk:
             query["departmentIds"] = ",".join(self._config.departments)
         listed = entries((await self._get("tickets/search", query)).get("data"))
         changes = [
-            Change(found, moment(ticket.get("modifiedTime"))) for ticket in listed if (found := ticket_id(ticket))
+            ChangedItem(found, moment(ticket.get("modifiedTime"))) for ticket in listed if (found := ticket_id(ticket))
         ]
         full = len(listed) >= _AT_ONCE
         following = trail.after(changes, full=full, now=now, step=_AT_ONCE // 2)
         if following.offset > _LAST_OFFSET:
-            following = Trail(following.start, following.since + timedelta(milliseconds=1))
+            following = ChangeCursor(following.start, following.since + timedelta(milliseconds=1))
         by_id = {ticket_id(ticket): ticket for ticket in listed}
         tickets = [raw for found in trail.fresh(changes) if (raw := await self._whole(found, by_id[found]))]
-        return Page(tickets, cursor_of(following.dumped()), more=full)
+        return TicketPage(tickets, cursor_of(following.dumped()), more=full)
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         return self._receiver.verify(headers, body, now)
 
     async def subscribe(self, callback: str) -> str:
@@ -90,7 +92,7 @@ class ZohoDesk:
             hooks = entries((await self._client.get("webhooks")).get("data"))
             known = next((identity(hook.get("id")) for hook in hooks if hook.get("url") == callback), "")
             found = known or await self._new_webhook(callback)
-        except (DeskRefused, NotThere) as error:
+        except (DeskRefused, ZohoNotFound) as error:
             return f"Zoho Desk lets Gaby make no webhook ({error}). Polling brings every ticket all the same."
         self._receiver.webhook_id = found
         await self._ground.remember({"webhook_id": found})
@@ -100,7 +102,7 @@ class ZohoDesk:
     def normalize(self, raw: RawTicket) -> IncomingTicket:
         return normalized(raw, self._config.priorities)
 
-    async def post_reply(self, external_id: str, reply: Reply, metadata: Mapping[str, Any]) -> str:
+    async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:
         ticket = _path(external_id)
         content = _markup(reply)
         to = email(metadata.get("email"))
@@ -114,7 +116,7 @@ class ZohoDesk:
                 # Without an address, what everybody on the portal sees is the way to the customer.
                 comment = {"isPublic": not reply.private, "contentType": "html", "content": content}
                 posted = await self._client.post(f"{ticket}/comments", comment)
-        except NotThere:
+        except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
         found = identity(posted.get("id"))
         if not found:
@@ -132,7 +134,7 @@ class ZohoDesk:
                 # A customer's answer quotes the marker; it is no reply of Gaby's.
                 if thread.get("direction") == "out" and holds_marker(await self._thread(ticket, thread), marker):
                     return identity(thread.get("id"))
-        except NotThere:
+        except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
         return None
 
@@ -151,7 +153,7 @@ class ZohoDesk:
             spent = {"hoursSpent": str(minutes // 60), "minutesSpent": str(minutes % 60), "secondsSpent": "0"}
             executed = {"executedTime": _told(self._ground.clock.now()), "description": f"{note} {marker}"}
             await self._client.post(path, {**executed, **spent})
-        except NotThere:
+        except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
 
     async def aclose(self) -> None:
@@ -166,7 +168,7 @@ class ZohoDesk:
             older, newer = threads[:-_WHOLE_THREADS], threads[-_WHOLE_THREADS:]
             whole = [*older, *[await self._thread(path, thread) for thread in newer]]
             comments = await self._client.all_of(f"{path}/comments")
-        except NotThere:
+        except ZohoNotFound:
             return None
         except DeskRefused:
             return RawTicket(found, {"ticket": listed})
@@ -176,19 +178,19 @@ class ZohoDesk:
         found = identity(listed.get("id"))
         try:
             return {**listed, **await self._client.get(f"{ticket}/threads/{found}")} if found else listed
-        except (NotThere, DeskRefused):
+        except (ZohoNotFound, DeskRefused):
             return listed
 
     async def _get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
         try:
             return await self._client.get(path, query)
-        except NotThere:
+        except ZohoNotFound:
             raise DeskRefused("There is no Zoho Desk at this address, or not for this organization.") from None
 
     async def _change(self, path: str, body: Mapping[str, object]) -> None:
         try:
             await self._client.patch(path, body)
-        except NotThere:
+        except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
 
     async def _new_webhook(self, callback: str) -> str:
@@ -221,7 +223,7 @@ def _path(external_id: str) -> str:
     return f"tickets/{external_id}"
 
 
-def _markup(reply: Reply) -> str:
+def _markup(reply: DeskReply) -> str:
     """The answer, and the marker where hardly anybody looks."""
     return f'{as_html(reply.body)}<div style="color:#999;font-size:9px">{reply.marker}</div>'
 

@@ -3,9 +3,9 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from gaby.tickets.adapters.adapter import DeskGround, DeskRefused, DeskUnavailable
+from gaby.tickets.adapters.adapter import DeskDependencies, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.payload import line, mapping
-from gaby.tickets.adapters.web import Ask, judged, parsed, send
+from gaby.tickets.adapters.web import DeskRequest, judged, parsed, send
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
 
 _SERVICE = "Zoho's accounts server"
@@ -14,8 +14,8 @@ _MANY_ASKED = 600.0
 """Ten tokens in ten minutes is what Zoho allows."""
 
 
-class Tokens:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskGround) -> None:
+class ZohoTokens:
+    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
         self._config = config
         self._ground = ground
         self._refresh_token = config.refresh_token.get_secret_value()
@@ -41,7 +41,7 @@ class Tokens:
             "client_id": self._config.client_id,
             "client_secret": self._config.client_secret.get_secret_value(),
         }
-        ask = Ask("POST", f"{self._config.accounts_url}/oauth/v2/token", form=form, repeatable=True)
+        ask = DeskRequest("POST", f"{self._config.accounts_url}/oauth/v2/token", form=form, repeatable=True)
         answer = await send(self._ground.http, ask, _SERVICE)
         now = self._ground.clock.now()
         if answer.status in {400, 401}:

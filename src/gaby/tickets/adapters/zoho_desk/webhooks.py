@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from gaby.tickets.adapters.adapter import Delivery, RawTicket, WebhookRefused
+from gaby.tickets.adapters.adapter import RawTicket, VerifiedDelivery, WebhookRefused
 from gaby.tickets.adapters.payload import entries, mapping
 from gaby.tickets.adapters.signatures import HEADER, check_age, check_stamped, delivery_id
 from gaby.tickets.adapters.web import parsed
-from gaby.tickets.adapters.zoho_desk.normalizing import ticket_id
+from gaby.tickets.adapters.zoho_desk.normalization import ticket_id
 
 JWT_HEADER = "x-zdesk-jwt"
 EVENTS = ("Ticket_Add", "Ticket_Update")
@@ -28,19 +28,19 @@ _MILLISECONDS = 100_000_000_000
 """Zoho's page says milliseconds and shows seconds; no time of ours is as far in seconds."""
 
 
-class Receiver:
+class ZohoWebhookVerifier:
     def __init__(self, *, org_id: str, secret: str, webhook_id: str, keys: str) -> None:
         self._org_id = org_id
         self._secret = secret
         self.webhook_id = webhook_id
         self.keys = keys
 
-    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> Delivery:
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         if self._secret and HEADER in headers:
             found = check_stamped(self._secret, headers, body, now)
         else:
             found = self._check_token(headers.get(JWT_HEADER, ""), now)
-        return Delivery(found, _tickets(body))
+        return VerifiedDelivery(found, _tickets(body))
 
     def _check_token(self, token: str, now: datetime) -> str:
         if not self.webhook_id or not self.keys or not 0 < len(token) <= _LONGEST_TOKEN or token.count(".") != 2:

@@ -1,0 +1,54 @@
+"""Building everything about models out of the settings."""
+
+from typing import TYPE_CHECKING
+
+from gaby.app.installed_models import installed_models
+from gaby.llm.accounts import ModelAccounts
+from gaby.llm.breaker import Breakers
+from gaby.llm.budget_ledger import BudgetLedger
+from gaby.llm.call_trace import TraceStore
+from gaby.llm.embeddings.local_embed import local_embed
+from gaby.llm.fallback import FallbackDependencies
+from gaby.llm.remote_embedding import RemoteEmbedding
+from gaby.llm.runtime import SkillRunner
+from gaby.llm.service import Models
+from gaby.llm.workspace_setups import WorkspaceSetups
+from gaby.settings import ModelSettings
+from gaby.skills import SKILLS
+from gaby.tools import ToolDependencies
+
+if TYPE_CHECKING:
+    from gaby.llm.embeddings.reindex import Reindexer
+    from gaby.llm.embeddings.service import Embeddings
+
+
+def build_models(ground: ToolDependencies, books: BudgetLedger, traces: TraceStore, settings: ModelSettings) -> Models:
+    database, clock, ids = ground.database, ground.clock, ground.ids
+    accounts = ModelAccounts(clock, ids, ground.vault)
+    setups = WorkspaceSetups(database, clock, accounts, books, installed_models(settings))
+    database.after_commit(setups.heard)
+    breakers = Breakers(clock)
+    road = FallbackDependencies(books, breakers, settings.patience, ground.random, traces=traces)
+
+    def vectors() -> tuple["Embeddings", "Reindexer"]:
+        from gaby.knowledge.collection import KnowledgeCollection
+        from gaby.llm.embeddings.reindex import Reindexer
+        from gaby.llm.embeddings.service import Embeddings
+
+        remote = RemoteEmbedding(setups, books, patience=settings.timeout.total_seconds())
+        embeddings = Embeddings(database, clock, setups, remote=remote, folder=settings.folder)
+        reindexer = Reindexer(database, clock, ids, embeddings)
+        reindexer.register(KnowledgeCollection())
+        return embeddings, reindexer
+
+    return Models(
+        database=database,
+        accounts=accounts,
+        setups=setups,
+        breakers=breakers,
+        books=books,
+        runner=SkillRunner(setups, road, local_embed(settings.folder), settings.timeout),
+        skills=SKILLS,
+        vectors=vectors,
+        ids=ids,
+    )

@@ -1,0 +1,75 @@
+"""How commands get at Gaby: settings read, logs on stderr, services built, work done in one event loop."""
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from getpass import getuser
+from typing import TypeVar
+
+from gaby.app import Gaby, build, require_installation
+from gaby.cli.output import secho
+from gaby.identity.models import Workspace
+from gaby.kernel import failpoints, log
+from gaby.kernel.actors import Actor, system_actor
+from gaby.kernel.database import ReadSession
+from gaby.kernel.errors import NotFound
+from gaby.kernel.ids import SYSTEM, WorkspaceId
+from gaby.settings import Settings, load
+
+T = TypeVar("T")
+
+
+def read_settings() -> Settings:
+    loaded = load()
+    for warning in loaded.warnings:
+        secho(f"warning: {warning}", fg="yellow", err=True)
+    failpoints.configure(loaded.settings.failpoints)
+    return loaded.settings
+
+
+def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) -> T:
+    """Do something with a Gaby whose database is up to date. Talk goes to stderr, so that stdout is only data."""
+    settings = settings or read_settings()
+    log.configure(level="warning", style=settings.log.format, stream=sys.stderr)
+    try:
+        return asyncio.run(_run(work, settings))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
+    _stop_at_once(asyncio.current_task())
+    require_installation(settings)
+    gaby = build(settings)
+    async with gaby.running(background=False):
+        return await work(gaby)
+
+
+def _stop_at_once(task: "asyncio.Task[object] | None") -> None:
+    """A Ctrl-C that comes just as the loop goes to sleep would be heeded only when something else wakes it up."""
+    if task is not None and threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+
+
+def operator(workspace_id: WorkspaceId = SYSTEM) -> Actor:
+    """Whoever sits at this machine's keyboard. They hold the keys and the database, so nothing is refused them."""
+    try:
+        name = getuser()
+    except (KeyError, OSError):
+        name = "unknown"
+    return system_actor(f"command line, {name}", workspace_id)
+
+
+async def choose_workspace(gaby: Gaby, session: ReadSession, slug: str | None) -> Workspace:
+    """The named workspace, or the only one."""
+    if slug is not None:
+        found = await gaby.identity.workspaces.find(session, slug)
+        if found is None:
+            raise NotFound(f"There is no workspace {slug}. `gaby workspace list` shows them.")
+        return found
+    everyone = await gaby.identity.workspaces.all(session)
+    if len(everyone) != 1:
+        raise NotFound("Say which workspace with --workspace. `gaby workspace list` shows them.")
+    return everyone[0]

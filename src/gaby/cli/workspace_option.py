@@ -1,0 +1,12 @@
+"""Which workspace a command works in."""
+
+from gaby.app import Gaby
+from gaby.cli.runtime import choose_workspace, operator
+from gaby.kernel.actors import Actor
+from gaby.kernel.ids import SYSTEM, WorkspaceId
+
+
+async def operator_in(gaby: Gaby, slug: str | None) -> Actor:
+    """Whoever sits at the keyboard, acting in the named workspace or the only one."""
+    async with gaby.database.read(SYSTEM) as session:
+        return operator(WorkspaceId((await choose_workspace(gaby, session, slug)).id))

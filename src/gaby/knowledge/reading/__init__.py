@@ -1,6 +1,0 @@
-"""Bytes of any kind to text with lines that can be cited."""
-
-from gaby.knowledge.reading.kinds import kind_of
-from gaby.knowledge.reading.reader import LIMIT_BYTES, read
-
-__all__ = ["LIMIT_BYTES", "kind_of", "read"]

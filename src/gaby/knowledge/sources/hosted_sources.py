@@ -1,0 +1,103 @@
+"""Plans for sources that are reached over the web."""
+
+from urllib.parse import urlsplit
+
+from gaby.knowledge.sources.api import JsonApiClient
+from gaby.knowledge.sources.config import SourceConfig, SourceDependencies
+from gaby.knowledge.sources.confluence import ConfluenceSource, Flavour, sign_in
+from gaby.knowledge.sources.crawl import WebsiteSource
+from gaby.knowledge.sources.crawl_session import CrawlLimits
+from gaby.knowledge.sources.globs import check_glob, chooses
+from gaby.knowledge.sources.guard import AddressGuard
+from gaby.knowledge.sources.notion import HEADERS, NotionSource
+from gaby.knowledge.sources.options import Plan, SourceOptions, no_secret, usable_secret
+from gaby.knowledge.sources.source import BadSource, DocumentSource
+from gaby.knowledge.sources.urls import web_address
+from gaby.knowledge.sources.web import WebPageSource
+from gaby.knowledge.sources.web_client import WebClient
+
+_NOTION = "https://api.notion.com/"
+_MOST_PAGES, _DEEPEST, _LONGEST_PAUSE = 10_000, 20, 60
+
+
+def page(config: SourceConfig) -> Plan:
+    SourceOptions(config.options, ())
+    no_secret(config)
+    url = web_address(config.location)
+    return lambda ground: WebPageSource(url, web=_web(ground), wanted=ground.wanted)
+
+
+def site(config: SourceConfig) -> Plan:
+    options = SourceOptions(config.options, ("max_pages", "max_depth", "pause", "sitemap", "exclude"))
+    no_secret(config)
+    start = web_address(config.location)
+    pages = options.number("max_pages", 0, 1, _MOST_PAGES)
+    depth = options.number("max_depth", -1, 0, _DEEPEST)
+    pause = options.number("pause", -1, 0, _LONGEST_PAUSE)
+    sitemap = options.yes("sitemap", default=True)
+    chosen = chooses((), [check_glob(glob) for glob in options.names("exclude")])
+
+    def make(ground: SourceDependencies) -> DocumentSource:
+        bounds = CrawlLimits(
+            pages=int(pages) or ground.limits.pages,
+            depth=int(depth) if depth >= 0 else ground.limits.depth,
+            pause=pause if pause >= 0 else ground.limits.pause_seconds,
+            sitemap=sitemap,
+            chosen=chosen,
+        )
+        web = _web(ground)
+        return WebsiteSource(
+            start, web=web, wanted=ground.wanted, cache=ground.cache, bounds=bounds, sleep=ground.sleep
+        )
+
+    return make
+
+
+def confluence(config: SourceConfig) -> Plan:
+    options = SourceOptions(config.options, ("spaces", "email", "flavour"))
+    base = web_address(config.location, example="https://company.atlassian.net/wiki").rstrip("/")
+    headers = sign_in(_email(options), usable_secret(config))
+    spaces = options.names("spaces")
+    host = urlsplit(base).hostname or ""
+    flavour: Flavour = (
+        "cloud" if (options.one_of("flavour", "cloud", "server") or _flavour(host)) == "cloud" else "server"
+    )
+    if host.endswith(".atlassian.net") and not urlsplit(base).path:
+        base = f"{base}/wiki"
+    _encrypted(base)
+
+    def make(ground: SourceDependencies) -> DocumentSource:
+        api = JsonApiClient(_web(ground), "Confluence", headers)
+        return ConfluenceSource(base, api=api, flavour=flavour, spaces=spaces, max_pages=ground.limits.files)
+
+    return make
+
+
+def notion(config: SourceConfig) -> Plan:
+    SourceOptions(config.options, ())
+    base = web_address(config.location or _NOTION, example=_NOTION)
+    headers = {**HEADERS, "Authorization": f"Bearer {usable_secret(config)}"}
+    _encrypted(base)
+    return lambda ground: NotionSource(api=JsonApiClient(_web(ground), "Notion", headers), base=base, now=ground.now)
+
+
+def _web(ground: SourceDependencies) -> WebClient:
+    return WebClient(AddressGuard(ground.allowed_networks, ground.resolve), ground.limits, sleep=ground.sleep)
+
+
+def _flavour(host: str) -> str:
+    return "cloud" if host.endswith(".atlassian.net") else "server"
+
+
+def _email(options: SourceOptions) -> str:
+    email = options.text("email")
+    if ":" in email or not email.isprintable():
+        raise BadSource("`email` must be the address of the account that the token is for.")
+    return email
+
+
+def _encrypted(base: str) -> None:
+    """A token is sent in the clear to nobody but this machine."""
+    parts = urlsplit(base)
+    if parts.scheme != "https" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
+        raise BadSource("The address must begin with `https://`, since the token is sent to it.")

@@ -1,0 +1,194 @@
+"""JSON schemas as vendors take them when answers must fit: closed objects, everything required, few keywords."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import unquote
+
+Schema = Mapping[str, Any]
+
+_DEEPEST = 60
+_TYPES = ("string", "number", "integer", "boolean", "null", "object", "array")
+
+
+class SchemaNotStrict(ValueError):
+    """The schema says something that cannot be demanded of a vendor."""
+
+
+def plain(value: Any) -> Any:
+    """The same as dicts and lists, which JSON encoders know, and which nobody else holds."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in cast("list[Any]", value)]
+    return value
+
+
+def strict_schema(schema: Schema) -> dict[str, Any]:
+    """The schema as strict modes demand it. It asks for everything that the original asks for, except lengths, ranges,
+    patterns and other fine print, which is checked when the answer is here. Raises `SchemaNotStrict` where the original
+    leaves open what may come: a free-form object, a list of anything, a value of any type."""
+    return _StrictConverter(schema).whole()
+
+
+class _StrictConverter:
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._names: dict[str, str] = {}
+        """The definitions that are referred to, by their place in the original."""
+        self._made: dict[str, Any] = {}
+
+    def whole(self) -> dict[str, Any]:
+        made = self._convert(self._resolved(self._root), 0)
+        if made.get("type") != "object":
+            raise SchemaNotStrict("The answer must be an object.")
+        self._make_definitions()
+        return {**made, "$defs": self._made} if self._made else made
+
+    def _make_definitions(self) -> None:
+        waiting = dict(self._names)
+        while waiting:
+            for place, name in waiting.items():
+                self._made[name] = self._convert(self._resolved(self._at(place)), 0)
+            waiting = {place: name for place, name in self._names.items() if name not in self._made}
+
+    def _convert(self, schema: object, depth: int) -> dict[str, Any]:
+        if not isinstance(schema, Mapping):
+            raise SchemaNotStrict("A schema that is only true or false leaves everything open.")
+        if depth > _DEEPEST:
+            raise SchemaNotStrict("The schema is nested too deeply.")
+        found = self._merged(cast("Schema", schema), depth)
+        if "$ref" in found:
+            return {"$ref": self._reference(found["$ref"])}
+        words = {key: found[key] for key in ("title", "description") if isinstance(found.get(key), str)}
+        return {**words, **self._content(found, depth)}
+
+    def _content(self, found: Schema, depth: int) -> dict[str, Any]:
+        choices = found.get("anyOf", found.get("oneOf"))
+        if isinstance(choices, list | tuple) and choices:
+            return {"anyOf": [self._convert(each, depth + 1) for each in cast("list[Any]", choices)]}
+        if "enum" in found or "const" in found:
+            return _literals(found)
+        kinds = _kinds(found)
+        if len(kinds) > 1:
+            return {"anyOf": [self._of_kind(kind, found, depth + 1) for kind in kinds]}
+        return self._of_kind(kinds[0], found, depth)
+
+    def _of_kind(self, kind: str, found: Schema, depth: int) -> dict[str, Any]:
+        if kind == "object":
+            return self._object(found, depth)
+        if kind == "array":
+            if "items" not in found or found.get("prefixItems"):
+                raise SchemaNotStrict("A list must say what is in it, the same for every place.")
+            return {"type": "array", "items": self._convert(found["items"], depth + 1)}
+        return {"type": kind}
+
+    def _object(self, found: Schema, depth: int) -> dict[str, Any]:
+        rest = found.get("additionalProperties")
+        if rest not in (None, True, False) or found.get("patternProperties"):
+            raise SchemaNotStrict("An object must name all its properties; use a list of pairs for free ones.")
+        properties = found.get("properties", {} if rest is False else None)
+        if not isinstance(properties, Mapping) or (rest is True and not properties):
+            raise SchemaNotStrict("An object must name all its properties; use a list of pairs for free ones.")
+        made = {str(name): self._convert(each, depth + 1) for name, each in cast("Schema", properties).items()}
+        return {"type": "object", "properties": made, "required": list(made), "additionalProperties": False}
+
+    def _merged(self, schema: Schema, depth: int) -> Schema:
+        """Parts of an `allOf` become one. References among them are replaced by what they refer to."""
+        parts = schema.get("allOf")
+        if not isinstance(parts, list | tuple) or not parts:
+            return schema
+        if depth > _DEEPEST:
+            raise SchemaNotStrict("The schema is nested too deeply.")
+        merged = {key: value for key, value in schema.items() if key != "allOf"}
+        for part in cast("list[Any]", parts):
+            other = self._merged(self._resolved(part), depth + 1)
+            both = {**_properties(other), **_properties(merged)}
+            merged = {**other, **merged, **({"properties": both} if both else {})}
+        return merged
+
+    def _resolved(self, schema: object) -> Schema:
+        """Follows references until something else is there."""
+        seen: set[str] = set()
+        while isinstance(schema, Mapping) and "$ref" in schema:
+            place = _place(cast("Schema", schema)["$ref"])
+            if place in seen:
+                raise SchemaNotStrict("A reference leads back to itself.")
+            seen.add(place)
+            schema = self._at(place)
+        if not isinstance(schema, Mapping):
+            raise SchemaNotStrict("A part of it is no schema.")
+        return cast("Schema", schema)
+
+    def _reference(self, ref: object) -> str:
+        place = _place(ref)
+        self._at(place)
+        if not place:
+            return "#"
+        taken = set(self._names.values())
+        last = "".join(each if each.isalnum() and each.isascii() else "_" for each in place.rpartition("/")[2])
+        candidates = (last if not number else f"{last}_{number}" for number in range(len(taken) + 1))
+        name = self._names.setdefault(place, next(each for each in candidates if each not in taken))
+        return f"#/$defs/{name}"
+
+    def _at(self, place: str) -> object:
+        found: object = self._root
+        for part in place.split("/")[1:]:
+            found = _inside(found, unquote(part).replace("~1", "/").replace("~0", "~"))
+        return found
+
+
+def _inside(found: object, step: str) -> object:
+    named = dict(cast("Mapping[Any, Any]", found)) if isinstance(found, Mapping) else {}
+    if isinstance(found, list | tuple):
+        named = {str(index): each for index, each in enumerate(cast("list[Any]", found))}
+    if step not in named:
+        raise SchemaNotStrict("A reference leads nowhere.")
+    return named[step]
+
+
+def _place(ref: object) -> str:
+    if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
+        raise SchemaNotStrict("A reference must stay inside its schema.")
+    return ref[1:]
+
+
+def _properties(schema: Schema) -> Schema:
+    found = schema.get("properties")
+    return cast("Schema", found) if isinstance(found, Mapping) else {}
+
+
+def _kinds(found: Schema) -> list[str]:
+    said = found.get("type", "object" if "properties" in found else "array" if "items" in found else None)
+    kinds = [said] if isinstance(said, str) else list(cast("list[Any]", said)) if isinstance(said, list | tuple) else []
+    if not kinds or any(kind not in _TYPES for kind in kinds):
+        raise SchemaNotStrict("A value must say of what type it is.")
+    return list(dict.fromkeys(kinds))
+
+
+def _literals(found: Schema) -> dict[str, Any]:
+    """The allowed values with their types, which some vendors demand beside them."""
+    given = found["enum"] if "enum" in found else [found["const"]]
+    values = list(cast("list[Any]", given)) if isinstance(given, list | tuple) else []
+    kinds = list(dict.fromkeys(_kind_of(value) for value in values))
+    if not kinds:
+        raise SchemaNotStrict("A list of allowed values must hold texts, numbers, true, false or null.")
+    made: list[dict[str, Any]] = [
+        {"type": kind, "enum": [value for value in values if _kind_of(value) == kind]} for kind in kinds
+    ]
+    return made[0] if len(made) == 1 else {"anyOf": made}
+
+
+def _kind_of(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case _:
+            raise SchemaNotStrict("A list of allowed values must hold texts, numbers, true, false or null.")

@@ -1,0 +1,71 @@
+"""The labelled sets by which the offline mind is measured. None of their texts is among the examples it learns from."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gaby.mind.package_data import rows_of
+from gaby.mind.summaries import CitedSentence, SummaryPassage
+from gaby.mind.tool_choice import ToolCard
+from gaby.mind.verdicts import CaseFinding, CaseStep, VerdictCase
+
+_MARKED = re.compile(r"\{\{(\w+)\|(.*?)\}\}")
+
+Mark = tuple[str, int, int]
+"""The kind of an entity, and where it begins and ends."""
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    text: str
+    marks: frozenset[Mark]
+
+
+@dataclass(frozen=True)
+class SummaryCase:
+    question: str
+    passages: tuple[SummaryPassage, ...]
+    facts: tuple[CitedSentence, ...]
+    """Words that must stand in the summary with that source. None where nothing in the passages fits the question."""
+
+
+def marked_texts() -> Iterator[MarkedText]:
+    """`{{email|ada@acme.example}}` in the file is an e-mail in the text."""
+    for row in rows_of("labelled/entities.jsonl"):
+        plain, marks, at = "", set[Mark](), 0
+        for found in _MARKED.finditer(row["text"]):
+            plain += row["text"][at : found.start()]
+            marks.add((found[1], len(plain), len(plain) + len(found[2])))
+            plain, at = plain + found[2], found.end()
+        yield MarkedText(plain + row["text"][at:], frozenset(marks))
+
+
+def triage_rows() -> list[dict[str, Any]]:
+    return list(rows_of("labelled/triage.jsonl"))
+
+
+def tools() -> list[ToolCard]:
+    return [ToolCard(**row) for row in rows_of("labelled/tools.jsonl")]
+
+
+def needs() -> list[tuple[str, frozenset[str]]]:
+    return [(row["need"], frozenset(row["tools"])) for row in rows_of("labelled/tool_choice.jsonl")]
+
+
+def summary_cases() -> Iterator[SummaryCase]:
+    for row in rows_of("labelled/summaries.jsonl"):
+        facts = tuple(CitedSentence(fact["text"], (fact["citation"],)) for fact in row["facts"])
+        yield SummaryCase(row["question"], tuple(SummaryPassage(**each) for each in row["passages"]), facts)
+
+
+def verdict_cases() -> Iterator[tuple[VerdictCase, str]]:
+    for row in rows_of("labelled/verdicts.jsonl"):
+        given = row["case"]
+        parts: dict[str, Any] = {
+            **given,
+            "findings": tuple(CaseFinding(**each) for each in given.get("findings", ())),
+            "steps": tuple(CaseStep(**each) for each in given.get("steps", ())),
+            "missing": tuple(given.get("missing", ())),
+        }
+        yield VerdictCase(**parts), row["verdict"]
