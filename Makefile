@@ -101,6 +101,7 @@ evals: $(VENV)/dev ## All fixture tickets, whole companies, and what a recorded 
 	for company in energy foundry ferry musicschool; do $(BIN)/gaby eval run --company evals/companies/$$company; done
 	$(BIN)/python -m evals.recorded
 	$(BIN)/python -m evals.entailment
+	$(BIN)/python -m evals.questions
 
 peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai, in an environment of their own
 
