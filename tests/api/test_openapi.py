@@ -25,7 +25,7 @@ CHECKS = (
     "response_schema_conformance",
     "negative_data_rejection",
 )
-# Each try of these costs an argon2 hash.
+# Each try of these counts as a guess at a password.
 SLOW = {"POST /api/session", "POST /api/session/password"}
 # They are about a browser's own sign-in.
 OWN = re.compile(r"/api/(session|sign-ins)")
@@ -34,7 +34,9 @@ Headers = Callable[[], dict[str, str]]
 Statuses = dict[str, set[int]]
 
 
-def try_everything(description: dict[str, Any], url: str, browser: Headers, program: Headers) -> Statuses:
+def try_everything(
+    description: dict[str, Any], url: str, browser: Headers, program: Headers, examples: int
+) -> Statuses:
     """The statuses that each operation gave. Good values come from a browser, bad ones from a program if it may."""
     load_all_checks()
     checks = _schemathesis.checks.CHECKS.get_by_names(list(CHECKS))
@@ -43,18 +45,18 @@ def try_everything(description: dict[str, Any], url: str, browser: Headers, prog
     for result in _schemathesis.openapi.from_dict(description).get_all_operations():
         operation = result.ok()
         statuses = seen[operation.label] = set[int]()
-        try_operation(operation, modes.POSITIVE, url, browser(), checks, statuses)
+        try_operation(operation, modes.POSITIVE, url, browser(), checks, statuses, examples)
         if operation.body or list(operation.iter_parameters()):
             headers = browser() if OWN.search(operation.label) else program()
-            try_operation(operation, modes.NEGATIVE, url, headers, checks, statuses)
+            try_operation(operation, modes.NEGATIVE, url, headers, checks, statuses, examples)
     return seen
 
 
 def try_operation(
-    operation: Any, mode: Any, url: str, headers: dict[str, str], checks: list[Any], seen: set[int]
+    operation: Any, mode: Any, url: str, headers: dict[str, str], checks: list[Any], seen: set[int], examples: int
 ) -> None:
     @settings(
-        max_examples=3 if operation.label in SLOW else 10,
+        max_examples=min(3, examples) if operation.label in SLOW else examples,
         deadline=None,
         database=None,
         derandomize=True,
@@ -71,9 +73,9 @@ def try_operation(
 # The stricter of the two: it refuses texts that SQLite would take.
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.parametrize("examples", [3, pytest.param(30, marks=pytest.mark.exhaustive)])
 @pytest.mark.promise("P3")
-async def test_every_operation_keeps_to_its_description(world: World) -> None:
+async def test_every_operation_keeps_to_its_description(world: World, examples: int) -> None:
     acme = await world.workspace("acme")
     ada = await world.person("ada@acme.example", (acme, Role.OWNER), manages_installation=True)
     key = await world.key(acme, *Permission)
@@ -90,7 +92,7 @@ async def test_every_operation_keeps_to_its_description(world: World) -> None:
 
     description = world.app.openapi()
     async with served(world.app) as url:
-        seen = await asyncio.to_thread(try_everything, description, url, browser, program)
+        seen = await asyncio.to_thread(try_everything, description, url, browser, program, examples)
     assert len(seen) == sum(len(methods) for methods in description["paths"].values())
     # Otherwise it would only have shown that strangers are turned away.
     assert not {label for label, statuses in seen.items() if statuses <= {401, 403} and label not in SLOW}

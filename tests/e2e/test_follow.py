@@ -22,7 +22,6 @@ def interruptible() -> Generator[None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.promise("A5")
-@pytest.mark.timeout(60)
 def test_new_rows_are_followed_until_it_is_stopped_and_then_from_where_it_stopped(tmp_path: Path) -> None:
     environment = {**os.environ, "GABY_HOME": str(tmp_path / "home")}
 

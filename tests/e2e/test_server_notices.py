@@ -38,7 +38,6 @@ def gaby(home: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.timeout(240)
 def test_a_connector_and_runbooks_that_a_command_adds_are_used_for_the_next_ticket(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with serving(home) as server:

@@ -18,7 +18,6 @@ def test_the_pairs_are_in_four_languages_and_half_of_them_wrong() -> None:
     assert len({pair.id for pair in pairs}) == len(pairs)
 
 
-@pytest.mark.timeout(120)
 def test_the_recorded_model_keeps_true_sentences_and_finds_wrong_ones() -> None:
     pairs, seat = read_pairs(), Seat(read_recording(RECORDING))
     figures = measured(pairs, by_model(pairs, seat))

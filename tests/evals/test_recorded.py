@@ -43,7 +43,6 @@ def test_what_a_capable_model_concluded_reaches_people_as_it_was_meant() -> None
     assert sum(size.repeated for size in sizes) >= 0.7 * sum(size.tokens for size in sizes)
 
 
-@pytest.mark.timeout(120)
 def test_a_recording_that_lacks_an_answer_is_stale() -> None:
     whole = read_recording(HERE / "energy.jsonl")
     ticket = whole.tickets[0]

@@ -14,7 +14,6 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(240),
     pytest.mark.promise("Q3", "Q6", "X4"),
     pytest.mark.parametrize("database_url", ["postgresql"], indirect=True),
 ]

@@ -5,7 +5,7 @@ import pytest
 from tests.agent.chaos.conftest import Staged
 from tests.agent.chaos.killing import Case
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("L6", "L7", "Q6")]
+pytestmark = [pytest.mark.slow, pytest.mark.promise("L6", "L7", "Q6")]
 
 
 def test_an_answer_that_comes_before_the_run_waits_is_heard(staged: Staged) -> None:

@@ -9,7 +9,7 @@ from tests.agent.chaos.conftest import Staged
 from tests.agent.chaos.killing import Case
 from tests.agent.chaos.stopping import stop_at, what_changed
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("L6", "Q2")]
+pytestmark = [pytest.mark.slow, pytest.mark.promise("L6", "Q2")]
 
 
 class Planted(NamedTuple):

@@ -6,7 +6,7 @@ from tests.agent.chaos.conftest import Staged
 from tests.agent.chaos.places import BEFORE_NOTE
 from tests.agent.chaos.stopping import stop_at, what_changed
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.promise("L3", "Q2")]
+pytestmark = [pytest.mark.slow, pytest.mark.promise("L3", "Q2")]
 
 _NOTICED = ("run.lease_lost", "run.given_up")
 

@@ -14,7 +14,6 @@ ENERGY = Path("evals/companies/energy").resolve()
 TICKETS = ("en-02", "en-09", "en-10", "en-12", "en-13", "en-14", "en-21")
 
 
-@pytest.mark.timeout(240)
 def test_tickets_of_a_strange_company_end_right_or_with_a_person(tmp_path: Path) -> None:
     kept = tmp_path / "result.json"
     only = [word for ticket in TICKETS for word in ("--only", ticket)]

@@ -32,7 +32,6 @@ def invoke(*words: str, home: Path) -> Result:
     return CliRunner().invoke(app, ["run", *words], env={"GABY_HOME": str(home)})
 
 
-@pytest.mark.timeout(240)
 def test_the_key_fixtures_pass_and_a_recorded_incident_is_replayed(tmp_path: Path) -> None:
     """One test, because the stage is set once."""
     only = [word for name in KEY for word in ("--only", name)]
