@@ -120,7 +120,10 @@ async def test_a_halted_run_asks_nobody_any_more(office: Office) -> None:
 
 
 UNSURE = replace(
-    LOCKED_OUT, external_id="T-9", title="Invitations", body="How long does an invitation last for a colleague?"
+    LOCKED_OUT,
+    external_id="T-9",
+    title="New colleague",
+    body="Can the invitation that I sent to my new colleague last month still be used by her today?",
 )
 
 
