@@ -23,11 +23,10 @@ def mind(
     as_json: AsJson = False,
 ) -> None:
     """Measure the answers without a model on their labelled sets, each beside a simpler way."""
-    from gaby.llm.embeddings.local import find_embedder
+    from gaby.llm.embeddings.local_embed import LocalEmbed
     from gaby.mind.quality_metrics import measure
 
-    embedder = find_embedder(model, read_settings().models.folder)
-    figures = measure(embedder.embed)
+    figures = measure(LocalEmbed(read_settings().models.folder, model))
     rows = [
         {
             "part": figure.part,

@@ -16,8 +16,10 @@ class LocalEmbed:
     """Models that are always there, whatever a workspace indexes its knowledge with. Safe for several threads. What
     they need is imported at the first use, since every command makes one of these and few use it."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, model: str | None = None) -> None:
+        """`model` takes the place of the default one."""
         self._folder = folder
+        self._model = model
         self._words: dict[str, Vector] = {}
         self._sentences: dict[str, Vector] = {}
 
@@ -27,7 +29,7 @@ class LocalEmbed:
         if len(self._words) > _KEPT:
             # Anew, and not changed: another thread may be reading the old ones.
             self._words = {}
-        return self._vectors(texts, DEFAULT, self._words)
+        return self._vectors(texts, self._model or DEFAULT, self._words)
 
     def sentences(self, texts: Sequence[str], /) -> "Matrix":
         from gaby.llm.embeddings.minilm import MiniLM
