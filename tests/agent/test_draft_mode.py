@@ -11,7 +11,7 @@ from gaby.kernel.errors import Invalid
 from gaby.kernel.ids import ApprovalId, RunId
 from gaby.tools.approvals import ApprovalDecision
 from tests.agent.scenes import LOCKED_OUT, Office, open_office
-from tests.agent.test_message_gate import public_texts
+from tests.agent.test_message_gate import private_texts, public_texts
 
 pytestmark = pytest.mark.promise("L13")
 
@@ -45,7 +45,9 @@ async def test_what_a_person_changes_is_sent_and_is_what_is_learned_from(office:
     [draft] = await office.waiting()
     async with office.gaby.database.write(office.workspace_id) as session:
         answer = ApprovalDecision("approve", arguments={"body": "Nora, you can sign in again. Ask for Ida if not."})
-        await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
+        changed = await office.gaby.tools.decide_approval(session, office.actor, ApprovalId(draft.id), answer)
+        # They were about words that nobody sends.
+        assert (changed.concerns, changed.owners) == ([], [])
     await office.work()
     [sent] = await public_texts(office, ticket_id)
     assert sent == "Nora, you can sign in again. Ask for Ida if not."
@@ -62,6 +64,9 @@ async def test_a_refused_draft_leaves_the_ticket_to_a_person(office: Office) -> 
     await office.work()
     assert await public_texts(office, ticket_id) == []
     assert (await office.run_of(ticket_id)).verdict == "needs_tech"
+    [note] = await private_texts(office, ticket_id)
+    assert "I have written to her myself." in note
+    assert draft.shown["body"].splitlines()[0] in note
 
 
 async def test_a_ticket_that_goes_to_a_person_gets_no_automatic_line(office: Office) -> None:

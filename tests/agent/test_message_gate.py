@@ -90,11 +90,19 @@ async def use_model(office: Office, url: str, *skills: str) -> None:
             await gaby.models.route(session, office.actor, skill, parse_chain("mine/scripted"))
 
 
+async def private_texts(office: Office, ticket_id: Any) -> list[str]:
+    return await _texts(office, ticket_id, private=True)
+
+
 async def public_texts(office: Office, ticket_id: Any) -> list[str]:
+    return await _texts(office, ticket_id, private=False)
+
+
+async def _texts(office: Office, ticket_id: Any, *, private: bool) -> list[str]:
     async with office.gaby.database.read(office.workspace_id) as session:
         ticket = await office.gaby.tickets.intake.get(session, ticket_id)
         written = await office.gaby.tickets.intake.written(session, ticket)
-    return [each.body for each in written.messages if each.author == "gaby" and not each.private]
+    return [each.body for each in written.messages if each.author == "gaby" and each.private is private]
 
 
 async def test_a_reply_about_somebody_elses_rows_waits_for_a_person_and_is_sent_as_they_agree(office: Office) -> None:

@@ -60,6 +60,10 @@ async def test_an_answer_that_never_arrived_resolves_nothing_and_a_colleague_is_
     assert "did not arrive" in str(run.reason)
     assert (await office.ticket(taken.ticket_id)).status == "needs_tech"
     assert desk.statuses == []
+    [note] = desk.replies
+    assert note.private
+    assert "did not arrive" in note.body
+    assert "The reply that was not sent:" in note.body
     assert [json.loads(body)["verdict"] for body in colleague.accepted] == ["needs_tech"]
 
 

@@ -1,11 +1,8 @@
 """Judging: the verdict, the completion check before anything is called resolved, and the reply with its sources."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from gaby.agent.applied_changes import begun_changes
@@ -15,17 +12,17 @@ from gaby.agent.incident_grouping import wake_followers
 from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.memory import MemoryDelta, PassageRecord
 from gaby.agent.models import Investigation
-from gaby.agent.replies import PUBLIC, PageLink, acknowledgement, cited_text, message, note, tokens_in
+from gaby.agent.replies import PUBLIC, PageLink, cited_text, message, note, tokens_in
 from gaby.agent.reply_text import ReplyText
 from gaby.agent.retry_later import missed_calls
 from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.run_loader import load
+from gaby.agent.run_postings import RunPostings, reply_language
 from gaby.agent.states import Judging
-from gaby.agent.transitions import Ending, SqlStatement, TimelineStep
+from gaby.agent.transitions import Ending, TimelineStep
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
-from gaby.kernel.ids import IdFactory
 from gaby.kernel.outcomes import Verdict
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.service import Knowledge
@@ -33,36 +30,27 @@ from gaby.llm.budget_ledger import OFFLINE, BudgetSpent
 from gaby.llm.results import StreamReset, StreamToken
 from gaby.llm.service import Models
 from gaby.mind import CitedSentence, RuleConclusion, Situation, cited_sentences, conclude, shown, support
-from gaby.mind.languages import language_of
 from gaby.safety import STAFF_READER, Reader, Readers
 from gaby.skills import plan, review, summarise
-from gaby.tickets.adapters.adapter import DeskCapabilities
-from gaby.tickets.desks import Desks
 from gaby.tools import Tools
 from gaby.tools.disclosure import requester_of
 from gaby_connectors.sdk.manifest import Audience
 
 _SOURCE_CHARACTERS = 6000
 _EVERYTHING = {"passages": 40, "results": 200, "result_characters": 100_000}
-_ESCALATED: frozenset[Verdict] = frozenset({"needs_tech", "needs_l2", "needs_client", "failed", "failed_budget"})
-_POSTING = (
-    "INSERT INTO postings (workspace_id, id, run_id, ticket_id, kind, state, marker, content, shown, created_at, "
-    "tries) VALUES (?, ?, ?, ?, ?, 'due', ?, ?, ?, ?, 0)"
-)
 
 
 @dataclass(frozen=True)
 class VerdictStep:
     database: Database
     clock: Clock
-    ids: IdFactory
     vault: Vault
     tools: Tools
     models: Models
     knowledge: Knowledge
-    desks: Desks
     toolboxes: PlannerToolsCache
     answerer: FinalAnswerWriter
+    postings: RunPostings
 
     async def judge(self, run: InvestigationContext, state: Judging, *, escalates: bool) -> NextTransition:
         if state.follows is not None:
@@ -138,13 +126,6 @@ class VerdictStep:
         move = await self._ended(run, state, answer, escalates=escalates)
         return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
 
-    async def drafts(self, run: InvestigationContext) -> bool:
-        """Whether every reply at the ticket's desk waits for a person. Whoever gave an instruction is one."""
-        if run.instructed:
-            return False
-        async with self.database.read(run.workspace_id) as session:
-            return (await self.desks.get(session, run.ticket.desk_id)).drafts
-
     async def begun_changes(self, run: InvestigationContext) -> str:
         async with self.database.read(run.workspace_id) as session:
             # Before its first edge a run has called nothing.
@@ -162,7 +143,7 @@ class VerdictStep:
     ) -> NextTransition:
         verdict, reasons, written_by = answer.verdict, answer.reasons, answer.written_by
         reader = requester_of(run.tools)
-        able = await self._able(run)
+        able = await self.postings.capabilities(run)
         texts = _Texts(
             reply=run.restored(answer.reply, reader),
             note=run.restored(answer.note, STAFF_READER),
@@ -173,7 +154,7 @@ class VerdictStep:
             texts.reply,
             written_by,
             hidden=_closed_pages(run),
-            language=_language(run, texts.reply if written_by != OFFLINE else ""),
+            language=reply_language(run, texts.reply if written_by != OFFLINE else ""),
             # A runbook is written for colleagues, whoever may read it.
             pages={each.citation: PageLink(each.title) for each in run.memory.passages if not each.runbook},
             tells_change=answer.tells_change and verdict == "needs_tech",
@@ -201,7 +182,7 @@ class VerdictStep:
             delta,
             ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(summary)),
             also=(
-                *await self._postings(run, answer, body, inside, outside, escalates=escalates),
+                *await self.postings.of_answer(run, answer, body, inside, outside, escalates=escalates),
                 wake_followers(run, self.clock.now()),
             ),
             audit={"verdict": verdict, "written_by": written_by},
@@ -229,7 +210,7 @@ class VerdictStep:
         found, closed = plan.situation(filled.envelope), _closed_pages(run)
         passages = [replace(each, for_requester=each.citation not in closed) for each in found.passages]
         heard = any(each.author == "gaby" for each in run.memory.ticket.dialogue)
-        drafts = await self.drafts(run)
+        drafts = await self.postings.drafts(run)
         return replace(
             found, passages=passages, asked_before=heard, budget_gone=state.budget is not None, drafts=drafts
         )
@@ -312,69 +293,6 @@ class VerdictStep:
             async with self.database.write(run.workspace_id) as session:
                 await self.knowledge.parts.citations.keep(session, cited)
 
-    async def _postings(
-        self, run: InvestigationContext, answer: FinalAnswer, body: str, inside: str, outside: str, *, escalates: bool
-    ) -> tuple[SqlStatement, ...]:
-        verdict = answer.verdict
-        if run.ticket.closed_at is not None:
-            return ()
-        able = await self._able(run)
-        wanted: dict[str, tuple[dict[str, Any], str]] = {}
-        if body:
-            content = {"body": body, "private": verdict not in PUBLIC, "suggestion": answer.is_suggestion}
-            wanted["reply"] = (content, run.told(body))
-        if (first := self._first_reply(run, answer, outside)) is not None:
-            wanted["ack"] = (first, run.told(first["body"]))
-        if able.statuses:
-            standing = run.memory.standing(verdict)
-            wanted["status"] = ({"verdict": standing}, standing)
-        if able.time_entries and run.persona.time_entries and verdict != "skipped":
-            minutes = 1
-            wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")
-        postings = [self._posting(run, kind, content, told) for kind, (content, told) in wanted.items()]
-        if escalates and verdict in _ESCALATED:
-            postings.append(self.escalation(run, verdict, answer.reasons, inside))
-        return tuple(postings)
-
-    def _first_reply(self, run: InvestigationContext, answer: FinalAnswer, outside: str) -> dict[str, Any] | None:
-        """What the requester reads when a colleague takes over: what a model wrote for them, what was changed, or that
-        we have it. The latter is said once."""
-        if answer.verdict in PUBLIC or answer.verdict == "skipped" or run.instructed:
-            return None
-        ticket = run.memory.ticket
-        heard = any(each.author == "gaby" for each in ticket.dialogue)
-        fixed = acknowledgement(_language(run))
-        if answer.reply and (answer.written_by != OFFLINE or (answer.tells_change and answer.verdict == "needs_tech")):
-            return {"body": outside, "private": False, "otherwise": "" if heard else fixed}
-        return None if heard else {"body": fixed, "private": False, "fixed": True}
-
-    def escalation(
-        self, run: InvestigationContext, verdict: Verdict, reasons: Sequence[str], inside: str
-    ) -> SqlStatement:
-        """With the investigation attached, and without personal data."""
-        title = run.told(run.memory.ticket.title)
-        content = {
-            "verdict": verdict,
-            "title": title,
-            "reasons": [run.told(reason) for reason in reasons],
-            "summary": run.told(inside),
-            "steps": [f"{call.tool}: {call.outcome}" for call in run.memory.calls],
-            "run_id": str(run.run_id),
-            "ticket": run.ticket.external_id,
-        }
-        return self._posting(run, "escalation", content, f"{verdict}: {title}")
-
-    def _posting(self, run: InvestigationContext, kind: str, content: dict[str, Any], told: str) -> SqlStatement:
-        marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"
-        sealed = run.sealing.seal(json.dumps(content).encode())
-        place = (run.workspace_id.hex, self.ids.new().hex, run.run_id.hex, run.ticket.id.hex)
-        return SqlStatement(_POSTING, (*place, kind, marker, sealed, told[:20_000], self.clock.now()))
-
-    async def _able(self, run: InvestigationContext) -> DeskCapabilities:
-        async with self.database.read(run.workspace_id) as session:
-            desk = await self.desks.get(session, run.ticket.desk_id)
-            return (await self.desks.adapter(session, desk)).capabilities()
-
 
 @dataclass(frozen=True)
 class _Texts:
@@ -397,13 +315,6 @@ def _for_requester(run: InvestigationContext, cited: str, released: frozenset[st
     tokens = {name: name for each in text.sentences for name in each.citations}
     internal = [CitedSentence(each.text, tuple(each.citations)) for each in closed.values()]
     return text.written(tokens, closed), cited_text(internal)
-
-
-def _language(run: InvestigationContext, reply: str = "") -> str:
-    """The language of a reply, or of what the requester wrote last."""
-    ticket = run.memory.ticket
-    newest = next((each.text for each in reversed(ticket.dialogue) if each.author == "requester"), "")
-    return language_of(reply or newest or f"{ticket.title}\n\n{ticket.body}")
 
 
 def _closed_pages(run: InvestigationContext) -> frozenset[str]:

@@ -41,7 +41,7 @@ class WriteBackStep:
     tools: Tools
 
     async def write_back(self, run: InvestigationContext, state: WritingBack) -> NextTransition | None:
-        gate = MessageGate(self.tools, run, await self.judge.drafts(run))
+        gate = MessageGate(self.tools, run, await self.judge.postings.drafts(run))
         outcome = await self.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence, gate)
         if outcome.again_at is not None:
             waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
@@ -91,12 +91,14 @@ class WriteBackStep:
         told = run.told(f"The reply to the requester did not arrive. {error}").strip()
         escalated = any(each.kind == "escalation" for each in outcome.posted)
         escalates = not escalated and await self.escalations.has_target(run.workspace_id)
+        note = await self.judge.postings.undelivered_note(run, told)
+        escalation = self.judge.postings.escalation(run, "needs_tech", [told], run.memory.reply or "")
         return NextTransition(
             state.undelivered(),
             (TimelineStep("desk", "The reply did not arrive", told, "problem"),),
             MemoryDelta(verdict="needs_tech", reasons=(told,)),
             ending=Ending(verdict="needs_tech", reason=told[:500]),
-            also=(self.judge.escalation(run, "needs_tech", [told], run.memory.reply or ""),) if escalates else (),
+            also=(*((note,) if note is not None else ()), *((escalation,) if escalates else ())),
             audit={"verdict": "needs_tech", "reason": told[:500]},
         )
 

@@ -10,6 +10,7 @@ from gaby.agent.learning import LearningService
 from gaby.agent.liveness import Liveness
 from gaby.agent.persona import Persona, Personas
 from gaby.agent.queue import RunQueue
+from gaby.agent.run_postings import RunPostings
 from gaby.agent.run_start import RunStarter
 from gaby.agent.service import Agent
 from gaby.agent.transitions import TransitionWriter
@@ -104,13 +105,12 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
         judge = VerdictStep(
             database=database,
             clock=clock,
-            ids=ids,
             vault=ground.vault,
             tools=tools,
             models=models,
             knowledge=knowledge,
-            desks=tickets.desks,
             toolboxes=toolboxes,
+            postings=RunPostings(database, clock, ids, tickets.desks),
             answerer=FinalAnswerWriter(models, thinking, ground.clock),
         )
         return InvestigationLoop(

@@ -188,8 +188,9 @@ class Approvals:
         approval.shown = shown_arguments(arguments, run)
         approval.binding = bind(entry, arguments, run, approval.expires_at)
         approval.modified = True
-        # The rehearsal showed what the old arguments would do.
+        # What was rehearsed, doubted and traced were the old arguments. The new ones are this person's own.
         approval.preview = approval.preview_digest = None
+        approval.concerns, approval.owners = [], []
         self._answer(approval, actor, "approved", "")
         self._tell(session, actor, approval, {"modified": True, "arguments": approval.shown})
         return approval
