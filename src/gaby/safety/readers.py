@@ -68,6 +68,14 @@ class Disclosure:
     """The value itself, where it is known; otherwise whoever wrote the text had seen the whole source."""
 
 
+@dataclass(frozen=True)
+class _ReaderValues:
+    common: frozenset[str]
+    """The words of pages that the reader may open."""
+    closed: tuple[tuple[str, str, str], ...]
+    """Source, value and the value in one case, of each that the reader may not know."""
+
+
 @dataclass
 class ReadingRecord:
     """What one run has read, and who may be told of it. Nothing that was entered is ever taken out."""
@@ -75,6 +83,8 @@ class ReadingRecord:
     _sources: dict[str, set[Readers]] = field(default_factory=dict[str, set[Readers]])
     _values: dict[str, list[tuple[str, Readers]]] = field(default_factory=dict[str, list[tuple[str, Readers]]])
     _texts: list[tuple[str, str, Readers]] = field(default_factory=list[tuple[str, str, Readers]])
+    _by_reader: dict[Reader, _ReaderValues] = field(default_factory=dict[Reader, _ReaderValues])
+    """Derived from the above, so that every placeholder of a long text is not a pass over all that was read."""
 
     def read(self, source: str, readers: Iterable[Readers]) -> None:
         """A source as a whole."""
@@ -83,6 +93,7 @@ class ReadingRecord:
     def read_value(self, source: str, value: str, readers: Readers) -> None:
         self._sources.setdefault(source, set()).add(readers)
         if len(value) >= _TELLING:
+            self._by_reader.clear()
             known = self._values.setdefault(value, [])
             if (source, readers) not in known:
                 known.append((source, readers))
@@ -90,6 +101,7 @@ class ReadingRecord:
     def read_text(self, source: str, text: str, readers: Readers) -> None:
         """A page of the company's own: it may be read to understand, and quoted only to its readers."""
         if (source, text, readers) not in self._texts:
+            self._by_reader.clear()
             self._texts.append((source, text, readers))
 
     def quoted_in(self, text: str, reader: Reader) -> list[Disclosure]:
@@ -132,16 +144,26 @@ class ReadingRecord:
             for source in dict.fromkeys(name for name, _, readers in self._texts if not readers.allow(reader))
             if source in cited and source not in known
         ]
-        folded = same_case(text)
-        common = {
-            word for _, page, readers in self._texts if readers.allow(reader) for word in _WORD.findall(same_case(page))
-        }
+        folded, known_to = same_case(text), self._values_of(reader)
         values = [
-            Disclosure(known[0][0], reader.in_words, value)
-            for value, known in self._values.items()
-            if not any(readers.allow(reader) for _, readers in known) and _tells(folded, same_case(value), common)
+            Disclosure(source, reader.in_words, value)
+            for source, value, in_one_case in known_to.closed
+            if _tells(folded, in_one_case, known_to.common)
         ]
         return closed + values
+
+    def _values_of(self, reader: Reader) -> _ReaderValues:
+        if (known := self._by_reader.get(reader)) is None:
+            pages = [page for _, page, readers in self._texts if readers.allow(reader)]
+            known = self._by_reader[reader] = _ReaderValues(
+                common=frozenset(word for page in pages for word in _WORD.findall(same_case(page))),
+                closed=tuple(
+                    (places[0][0], value, same_case(value))
+                    for value, places in self._values.items()
+                    if not any(readers.allow(reader) for _, readers in places)
+                ),
+            )
+        return known
 
     def owned_by_others(self, text: str, reader: Reader) -> list[Disclosure]:
         """Values in a text that a system says are somebody else's, and that this reader sees nowhere else."""
