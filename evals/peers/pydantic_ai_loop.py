@@ -32,6 +32,7 @@ from gaby.evals.played_run import PlayedCall, PlayedPosting, PlayedRun, PlayedSt
 from gaby.kernel.errors import Conflict
 from gaby.kernel.ids import ApprovalId, TicketId
 from gaby.kernel.outcomes import CallOutcome
+from gaby.mind import ProposedCall
 from gaby.mind.tool_names import short_name
 from gaby.skills import plan, triage
 from gaby.skills.plan_turns import SEARCH
@@ -56,7 +57,7 @@ class Work:
 
     scene: CaseWorkspace
     run: InvestigationContext
-    planned: dict[str, plan.PlannerCall] = field(default_factory=dict[str, plan.PlannerCall])
+    planned: dict[str, ProposedCall] = field(default_factory=dict[str, ProposedCall])
     approvals: dict[str, UUID] = field(default_factory=dict[str, UUID])
     asked: list[PlayedCall] = field(default_factory=list[PlayedCall])
     lines: list[PlayedStep] = field(default_factory=list[PlayedStep])
@@ -149,7 +150,7 @@ def _thinking(work: Work) -> FunctionModel:
         run.memory.add(MemoryDelta(tokens=usage.counted, nano_usd=planned.nano_usd or 0))
         work.say("gaby", step.kind, step.why)
         if step.kind == "retrieve":
-            search = plan.PlannerCall(tool=SEARCH, arguments={"queries": list(step.queries)})
+            search = ProposedCall(tool=SEARCH, arguments={"queries": list(step.queries)})
             return ModelResponse(parts=[_part(work, search)])
         if step.kind == "call" and step.calls:
             run.memory.add(MemoryDelta(iterations=1))
@@ -288,7 +289,7 @@ async def _search(work: Work, queries: tuple[str, ...]) -> str:
     return f"{len(passages)} passages"
 
 
-def _part(work: Work, call: plan.PlannerCall) -> ToolCallPart:
+def _part(work: Work, call: ProposedCall) -> ToolCallPart:
     """Its id is the idempotency key, so that the same call has one effect."""
     call_id = str(work.scene.gaby.ids.new())
     work.planned[call_id] = call

@@ -21,7 +21,8 @@ from gaby.agent.memory import (
     pack,
     unpack,
 )
-from gaby.agent.states import STATE, PlannedCall, State
+from gaby.agent.states import STATE, State
+from gaby.tools import ToolCall
 
 pytestmark = pytest.mark.promise("L1")
 WORKING = {"verdict_ready": "Judging", "out_of_budget": "Judging", "broken": "Judging", "halted": "Halted"}
@@ -127,7 +128,7 @@ fields: dict[str, st.SearchStrategy[object]] = {
     "reply": text,
 }
 deltas = st.fixed_dictionaries({}, optional=fields).map(MemoryDelta.model_validate)
-planned = st.builds(PlannedCall, id=ids, tool=text, arguments=st.dictionaries(text, json_values, max_size=2))
+planned = st.builds(ToolCall, id=ids, tool=text, arguments=st.dictionaries(text, json_values, max_size=2))
 some_states = st.one_of(
     st.builds(states.Created),
     st.builds(states.Retrieving, queries=several(text)),

@@ -17,9 +17,9 @@ import numpy as np
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import (
     FoundPassage,
-    NextCall,
     NextStep,
     PastCall,
+    ProposedCall,
     RuleConclusion,
     Situation,
     ToolCard,
@@ -39,7 +39,7 @@ TOOLS = frozenset(connector.tools)
 MOST_STEPS = 20
 FOUND = 6
 
-Spoil = Callable[[NextCall, Any], Any]
+Spoil = Callable[[ProposedCall, Any], Any]
 
 
 @cache
@@ -111,7 +111,7 @@ class Run:
     spoil: Spoil | None = None
     """Puts something else into a result."""
 
-    async def call(self, planned: NextCall, number: int) -> PastCall:
+    async def call(self, planned: ProposedCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
         name = planned.tool.removeprefix("company.")
         seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)

@@ -13,7 +13,7 @@ import pytest
 
 from gaby.kernel.outcomes import Verdict
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import NextCall, PastCall, Situation, ToolCard, conclude, next_step
+from gaby.mind import PastCall, ProposedCall, Situation, ToolCard, conclude, next_step
 from gaby_connectors.sample_company.company import found_company
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import NOW, config
@@ -234,7 +234,7 @@ async def test_orders_in_a_ticket_are_not_followed_and_stop_all_changes(desk: Of
 
 
 async def test_orders_in_a_result_are_not_followed_and_stop_all_changes(desk: Office) -> None:
-    def spoil(planned: NextCall, value: Any) -> Any:
+    def spoil(planned: ProposedCall, value: Any) -> Any:
         if planned.tool == "company.list_logins":
             value["logins"][0]["client"] = ORDER
         return value
@@ -245,7 +245,7 @@ async def test_orders_in_a_result_are_not_followed_and_stop_all_changes(desk: Of
 
 
 async def test_orders_in_somebody_elses_ticket_do_not_stop_others(desk: Office) -> None:
-    def spoil(planned: NextCall, value: Any) -> Any:
+    def spoil(planned: ProposedCall, value: Any) -> Any:
         if planned.tool == "company.search_tickets":
             value["tickets"].append({**value["tickets"][0], "requester_email": "x@y.example", "body": ORDER})
         return value
@@ -257,7 +257,7 @@ async def test_orders_in_somebody_elses_ticket_do_not_stop_others(desk: Office) 
 
 
 async def test_a_change_that_did_not_help_goes_to_second_level(desk: Office) -> None:
-    def spoil(planned: NextCall, value: Any) -> Any:
+    def spoil(planned: ProposedCall, value: Any) -> Any:
         if planned.tool == "company.search_users":
             value["users"][0]["locked_at"] = "2030-03-04T07:00:00+00:00"
         return value
@@ -268,7 +268,7 @@ async def test_a_change_that_did_not_help_goes_to_second_level(desk: Office) -> 
 
 
 async def test_two_tools_that_contradict_each_other_need_somebody_who_knows(desk: Office) -> None:
-    def spoil(planned: NextCall, value: Any) -> Any:
+    def spoil(planned: ProposedCall, value: Any) -> Any:
         if planned.tool == "company.get_user":
             value["user"]["status"] = "inactive"
         return value

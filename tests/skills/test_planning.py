@@ -10,6 +10,7 @@ from gaby.llm.embeddings.local_embed import LocalEmbed
 from gaby.llm.messages import ModelResponse, TokenUsage, ToolUse
 from gaby.llm.skill import UnacceptableAnswer
 from gaby.llm.untrusted_text import PromptRedactor, from_inside
+from gaby.mind import ProposedCall
 from gaby.skills import plan, review
 from gaby.skills.conclusion import Conclusion
 from gaby.skills.plan_turns import CompletedCall, PlannerPassage, Turn, TurnCall
@@ -33,7 +34,7 @@ def after(*calls: CompletedCall) -> plan.Envelope:
 
 
 def step(tool: str) -> plan.PlannerStep:
-    return plan.PlannerStep(kind="call", calls=[plan.PlannerCall(tool=f"directory.{tool}", arguments=ADA)])
+    return plan.PlannerStep(kind="call", calls=[ProposedCall(f"directory.{tool}", ADA)])
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from uuid import UUID
 from gaby.agent.memory import CallRecord
 from gaby.agent.retry_later import may_wait, waited_too_long
 from gaby.agent.run_context import InvestigationContext
-from gaby.agent.states import PlannedCall
 from gaby.agent.transitions import TimelineStep
 from gaby.kernel.outcomes import CallOutcome
-from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Simulated, ToolOutcome, Unknown
+from gaby.tools import Asked, Denied, Done, Failed, RetryLater, Simulated, ToolCall, ToolOutcome, Unknown
 from gaby.tools.catalogue import ToolEntry
 
 _KEPT_CHARACTERS = 200_000
@@ -26,7 +25,7 @@ class StepCallRecords:
     missed: set[UUID]
     """Those that would have to wait for longer than the run may."""
 
-    def note(self, call: PlannedCall, outcome: ToolOutcome) -> None:
+    def note(self, call: ToolCall, outcome: ToolOutcome) -> None:
         if not isinstance(outcome, RetryLater):
             self.outcomes[call.id] = outcome
         elif may_wait(self.run.memory, self.run.persona, outcome):
@@ -36,15 +35,13 @@ class StepCallRecords:
             self.outcomes[call.id] = waited_too_long(self.run.memory, outcome)
 
 
-def record_of(
-    call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None, rule: str = ""
-) -> CallRecord:
+def record_of(call: ToolCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None, rule: str = "") -> CallRecord:
     name, result, reason = _told(outcome)
     return CallRecord(
         id=call.id,
         number=number,
         tool=call.tool,
-        arguments=call.arguments,
+        arguments=dict(call.arguments),
         lane="write" if entry is None else entry.facts.lane,
         outcome=name,
         result=result,

@@ -15,7 +15,7 @@ from gaby.agent.ledger_entries import enter_calls, enter_passages
 from gaby.agent.memory import MemoryDelta, PassageRecord, TurnRecord
 from gaby.agent.queue import RunQueue
 from gaby.agent.run_context import InvestigationContext, NextTransition
-from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving, SafetyCheck
+from gaby.agent.states import Created, Observing, Planning, Retrieving, SafetyCheck
 from gaby.agent.ticket_reader import TicketReader
 from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
 from gaby.agent.transitions import SqlStatement, TimelineStep
@@ -33,7 +33,7 @@ from gaby.mind.tool_names import short_name
 from gaby.skills import plan, triage
 from gaby.skills.plan import PlannerStep
 from gaby.tickets.canonical_ticket import rank_of
-from gaby.tools import Tools
+from gaby.tools import ToolCall, Tools
 from gaby.tools.disclosure import requester_of
 
 _FALLBACK_LOOK = timedelta(hours=1)
@@ -163,7 +163,7 @@ class PlanningStep:
         run: InvestigationContext,
         state: Planning,
         queries: tuple[str, ...],
-        calls: tuple[PlannedCall, ...],
+        calls: tuple[ToolCall, ...],
         delta: MemoryDelta,
     ) -> NextTransition:
         if await self._is_degraded(run):
@@ -236,12 +236,12 @@ class PlanningStep:
 
     async def _planned_calls(
         self, run: InvestigationContext, tools: PlannerTools, step: PlannerStep, *, by_model: bool
-    ) -> tuple[PlannedCall, ...]:
+    ) -> tuple[ToolCall, ...]:
         if step.kind != "call":
             return ()
         consents = await self._consents(run, tools, [call.tool for call in step.calls])
         return tuple(
-            PlannedCall(
+            ToolCall(
                 id=self.ids.new(),
                 tool=call.tool,
                 arguments=call.arguments,
@@ -375,8 +375,8 @@ def _used(result: SkillResult[Any]) -> dict[str, Any]:
     return {"tokens": result.usage.counted, "nano_usd": result.nano_usd or 0}
 
 
-def _turn(step: PlannerStep, calls: Sequence[PlannedCall]) -> TurnRecord:
-    wanted = tuple((call.id, call.tool, call.arguments) for call in calls)
+def _turn(step: PlannerStep, calls: Sequence[ToolCall]) -> TurnRecord:
+    wanted = tuple((call.id, call.tool, dict(call.arguments)) for call in calls)
     return TurnRecord(text=step.why, queries=tuple(step.queries), internal=step.internal, calls=wanted)
 
 

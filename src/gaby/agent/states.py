@@ -1,28 +1,13 @@
 """Where an investigation can stand. Each state has a method for every way out of it, so no other way can be written."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from gaby.kernel.outcomes import Verdict
-
-
-class PlannedCall(BaseModel):
-    """A call with the id under which it is done once, whatever happens."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: UUID
-    tool: str
-    arguments: dict[str, Any]
-    why: str = ""
-    consent: str = ""
-    """What a person has to confirm first, whatever else allows the call."""
-    approval_id: UUID | None = None
-    composed_by: Literal["model", "rules"] = "model"
-    """Who chose the words of its arguments."""
+from gaby.tools.runs import ToolCall
 
 
 class _RunState(BaseModel):
@@ -64,7 +49,7 @@ class Created(_ActiveState):
 class Planning(_ActiveState):
     name: Literal["planning"] = "planning"
 
-    def retrieve(self, queries: tuple[str, ...], calls: tuple[PlannedCall, ...] = ()) -> "Retrieving":
+    def retrieve(self, queries: tuple[str, ...], calls: tuple[ToolCall, ...] = ()) -> "Retrieving":
         """Calls that were planned beside the search are made behind it."""
         return Retrieving(queries=queries, calls=calls)
 
@@ -72,14 +57,14 @@ class Planning(_ActiveState):
         """More tools are shown from now on."""
         return self
 
-    def propose(self, calls: tuple[PlannedCall, ...]) -> "SafetyCheck":
+    def propose(self, calls: tuple[ToolCall, ...]) -> "SafetyCheck":
         return SafetyCheck(calls=calls)
 
 
 class Retrieving(_ActiveState):
     name: Literal["retrieving"] = "retrieving"
     queries: tuple[str, ...]
-    calls: tuple[PlannedCall, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
     def retrieved(self) -> Planning:
         return Planning()
@@ -90,14 +75,14 @@ class Retrieving(_ActiveState):
 
 class SafetyCheck(_ActiveState):
     name: Literal["safety_check"] = "safety_check"
-    calls: tuple[PlannedCall, ...]
+    calls: tuple[ToolCall, ...]
     waited_for: str = ""
     """The limit that these calls had to wait for, if any."""
 
-    def allowed(self, calls: tuple[PlannedCall, ...]) -> "Acting":
+    def allowed(self, calls: tuple[ToolCall, ...]) -> "Acting":
         return Acting(calls=calls, waited_for=self.waited_for)
 
-    def ask(self, calls: tuple[PlannedCall, ...], until: datetime) -> "WaitingApproval":
+    def ask(self, calls: tuple[ToolCall, ...], until: datetime) -> "WaitingApproval":
         return WaitingApproval(calls=calls, until=until)
 
     def denied(self) -> Planning:
@@ -108,10 +93,10 @@ class WaitingApproval(_ActiveState):
     """Nobody sleeps here: it is a row that a person's answer, or its last moment, wakes up."""
 
     name: Literal["waiting_approval"] = "waiting_approval"
-    calls: tuple[PlannedCall, ...]
+    calls: tuple[ToolCall, ...]
     until: datetime
 
-    def approved(self, calls: tuple[PlannedCall, ...]) -> "Acting":
+    def approved(self, calls: tuple[ToolCall, ...]) -> "Acting":
         return Acting(calls=calls)
 
     def still_waiting(self) -> "WaitingApproval":
@@ -125,7 +110,7 @@ class Acting(_ActiveState):
     """Calls are made; those that meet a limit that passes rest until it has passed."""
 
     name: Literal["acting"] = "acting"
-    calls: tuple[PlannedCall, ...]
+    calls: tuple[ToolCall, ...]
     waited_for: str = ""
     """The limit that these calls wait for or had to wait for, if any."""
     rests_until: datetime | None = None
@@ -134,7 +119,7 @@ class Acting(_ActiveState):
     def acted(self) -> "Observing":
         return Observing()
 
-    def put_off(self, calls: tuple[PlannedCall, ...], waits_for: str, until: datetime) -> "Acting":
+    def put_off(self, calls: tuple[ToolCall, ...], waits_for: str, until: datetime) -> "Acting":
         """Only these are left to be made."""
         return Acting(calls=calls, waited_for=waits_for, rests_until=until)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from gaby.agent.detector import notice
 from gaby.agent.memory import CallRecord, MemoryDelta
 from gaby.agent.retry_later import WAITED_TOO_LONG, outage_seconds, wait_seconds, wait_step
 from gaby.agent.run_context import InvestigationContext, NextTransition
-from gaby.agent.states import Acting, PlannedCall, SafetyCheck, WaitingApproval
+from gaby.agent.states import Acting, SafetyCheck, WaitingApproval
 from gaby.agent.transitions import SqlStatement, TimelineStep
 from gaby.audit import IntentOutcome, RecordedCall, recall_calls
 from gaby.kernel.clock import Clock
@@ -105,16 +106,14 @@ class ToolStep:
         )
         return NextTransition(state.approved(tuple(agreed)), (*steps, *who), delta)
 
-    async def _as_approved(
-        self, run: InvestigationContext, answers: dict[UUID, Approval], call: PlannedCall
-    ) -> PlannedCall:
+    async def _as_approved(self, run: InvestigationContext, answers: dict[UUID, Approval], call: ToolCall) -> ToolCall:
         """With the arguments that a person has put in, so that what is told of it is what was done."""
         approval = answers.get(call.approval_id) if call.approval_id is not None else None
         if approval is None or not approval.modified:
             return call
         async with self._database.read(run.workspace_id) as session:
             sealed = await self._tools.approvals.call_of(session, approval)
-        return call.model_copy(update={"arguments": sealed.arguments})
+        return replace(call, arguments=sealed.arguments)
 
     async def act(self, run: InvestigationContext, state: Acting) -> NextTransition:
         if state.rests_until is not None:
@@ -127,7 +126,7 @@ class ToolStep:
         writes = [call for call in state.calls if _lane(entries, call) == "write"]
         limit = asyncio.Semaphore(_AT_ONCE)
 
-        async def read(call: PlannedCall) -> ToolOutcome:
+        async def read(call: ToolCall) -> ToolOutcome:
             async with limit:
                 return await self._invoke(run, call)
 
@@ -159,7 +158,7 @@ class ToolStep:
         self,
         run: InvestigationContext,
         state: Acting,
-        left: tuple[PlannedCall, ...],
+        left: tuple[ToolCall, ...],
         later: Sequence[RetryLater],
         steps: tuple[TimelineStep, ...],
         delta: MemoryDelta,
@@ -176,7 +175,7 @@ class ToolStep:
         delta = delta.model_copy(update={"waited": float(seconds), "outage": outage})
         return NextTransition(state.put_off(left, waits_for, until), (*steps, *said), delta, rest_until=until)
 
-    async def _keep_approvals(self, run: InvestigationContext, calls: Sequence[PlannedCall], until: datetime) -> None:
+    async def _keep_approvals(self, run: InvestigationContext, calls: Sequence[ToolCall], until: datetime) -> None:
         """What a person has agreed to in time does not expire because Gaby itself has to wait."""
         entries = await self._entries(run)
         for call in calls:
@@ -185,14 +184,14 @@ class ToolStep:
                     approval_id = ApprovalId(call.approval_id)
                     await self._tools.approvals.prolong(session, entry, run.tools, approval_id, until)
 
-    async def _reads(self, run: InvestigationContext, calls: Sequence[PlannedCall]) -> bool:
+    async def _reads(self, run: InvestigationContext, calls: Sequence[ToolCall]) -> bool:
         """What is only looked at is looked at first: it may change what is asked for."""
         entries = await self._entries(run) if calls else {}
         return any(_lane(entries, call) == "read" for call in calls)
 
-    async def _verdict(self, run: InvestigationContext, call: PlannedCall) -> Verdict:
+    async def _verdict(self, run: InvestigationContext, call: ToolCall) -> Verdict:
         try:
-            return await self._tools.invoker.explain(_call(call), run.tools)
+            return await self._tools.invoker.explain(call, run.tools)
         except ToolUnknown as error:
             return Verdict("deny", "tool.unknown", error.message)
 
@@ -200,20 +199,20 @@ class ToolStep:
         self,
         run: InvestigationContext,
         state: SafetyCheck,
-        calls: Sequence[PlannedCall],
+        calls: Sequence[ToolCall],
         steps: tuple[TimelineStep, ...],
         delta: MemoryDelta,
         *,
-        beside: Sequence[PlannedCall],
+        beside: Sequence[ToolCall],
     ) -> NextTransition:
         """One question for all of a step. Changes of the step that need no consent wait for the others."""
-        pending: list[PlannedCall] = []
+        pending: list[ToolCall] = []
         done: list[CallRecord] = list(delta.calls)
         for call in calls:
             # The first call's id names the step: after a crash it is the same.
             outcome = await self._invoke(run, call, step_id=calls[0].id)
             if isinstance(outcome, Asked):
-                pending.append(call.model_copy(update={"approval_id": outcome.approval_id}))
+                pending.append(replace(call, approval_id=outcome.approval_id))
             elif isinstance(outcome, RetryLater):
                 # It needs no consent any more, and waits with those that never did.
                 beside = (*beside, call)
@@ -246,7 +245,7 @@ class ToolStep:
         )
 
     async def _denied(
-        self, run: InvestigationContext, refused: Sequence[tuple[PlannedCall, Verdict]]
+        self, run: InvestigationContext, refused: Sequence[tuple[ToolCall, Verdict]]
     ) -> tuple[CallRecord, ...]:
         entries = await self._entries(run)
         first = len(run.memory.calls) + 1
@@ -256,7 +255,7 @@ class ToolStep:
         )
 
     async def _write(
-        self, run: InvestigationContext, call: PlannedCall, entry: ToolEntry | None, before: RecordedCall | None
+        self, run: InvestigationContext, call: ToolCall, entry: ToolEntry | None, before: RecordedCall | None
     ) -> ToolOutcome:
         """Once. After a crash the log tells whether it had begun, and how it ended."""
         if before is None:
@@ -273,9 +272,9 @@ class ToolStep:
         run.tools.entered.add(call.id)
         return Unknown(_UNKNOWN)
 
-    async def _invoke(self, run: InvestigationContext, call: PlannedCall, step_id: UUID | None = None) -> ToolOutcome:
+    async def _invoke(self, run: InvestigationContext, call: ToolCall, step_id: UUID | None = None) -> ToolOutcome:
         try:
-            return await self._tools.invoker.invoke(_call(call, resumed=run.fresh, step_id=step_id), run.tools)
+            return await self._tools.invoker.invoke(replace(call, resumed=run.fresh, step_id=step_id), run.tools)
         except ToolUnknown as error:
             return Denied(Verdict("deny", "tool.unknown", error.message))
 
@@ -291,32 +290,17 @@ class ToolStep:
         return dict((await self._tools.catalogue.snapshot(run.workspace_id)).tools)
 
 
-def _call(call: PlannedCall, *, resumed: bool = False, step_id: UUID | None = None) -> ToolCall:
-    approval = ApprovalId(call.approval_id) if call.approval_id is not None else None
-    return ToolCall(
-        call.tool,
-        call.arguments,
-        call.id,
-        why=call.why,
-        approval_id=approval,
-        consent=call.consent,
-        composed_by=call.composed_by,
-        step_id=step_id,
-        resumed=resumed,
-    )
-
-
-def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
+def _lane(entries: dict[str, ToolEntry], call: ToolCall) -> str:
     entry = entries.get(call.tool)
     return "write" if entry is None else entry.facts.lane
 
 
-def _state(answers: dict[UUID, Approval], call: PlannedCall) -> str | None:
+def _state(answers: dict[UUID, Approval], call: ToolCall) -> str | None:
     found = answers.get(call.approval_id) if call.approval_id is not None else None
     return found.state if found is not None else None
 
 
-def _decided_by(answers: dict[UUID, Approval], call: PlannedCall) -> str:
+def _decided_by(answers: dict[UUID, Approval], call: ToolCall) -> str:
     found = answers.get(call.approval_id) if call.approval_id is not None else None
     return found.decided_by or "somebody" if found is not None else "somebody"
 

@@ -8,7 +8,7 @@ from gaby.mind.planning import next_step
 from gaby.mind.result_preview import shown
 from gaby.mind.search_queries import queries
 from gaby.mind.sentences import Sentence, split
-from gaby.mind.situations import FoundPassage, NextCall, NextStep, PastCall, RuleConclusion, Situation
+from gaby.mind.situations import FoundPassage, NextStep, PastCall, ProposedCall, RuleConclusion, Situation
 from gaby.mind.summaries import CitedSentence, ExtractiveSummary, SummaryPassage, summarise
 from gaby.mind.support import SupportCheck, support
 from gaby.mind.tool_choice import ScoredTool, ToolCard, choose
@@ -26,9 +26,9 @@ __all__ = [
     "ExtractiveSummary",
     "FoundPassage",
     "Intent",
-    "NextCall",
     "NextStep",
     "PastCall",
+    "ProposedCall",
     "RuleConclusion",
     "RuleTriage",
     "RuleVerdict",

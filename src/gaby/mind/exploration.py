@@ -4,7 +4,7 @@ from gaby.mind.entities import extract
 from gaby.mind.investigation import SituationAnalysis
 from gaby.mind.key_sentences import gist
 from gaby.mind.runbook_calls import values
-from gaby.mind.situations import NextCall
+from gaby.mind.situations import ProposedCall
 from gaby.mind.tool_choice import choose
 
 _LOOKED_AT = 12
@@ -14,7 +14,7 @@ _ENOUGH = 0.15
 _READ = 4000
 
 
-def explore(investigation: SituationAnalysis) -> list[NextCall]:
+def explore(investigation: SituationAnalysis) -> list[ProposedCall]:
     """At most three at once and six in all, the best first. Empty when nothing new can be learned."""
     situation = investigation.situation
     room = min(_AT_ONCE, _IN_ALL - sum(call.lane == "read" for call in investigation.calls))
@@ -25,13 +25,13 @@ def explore(investigation: SituationAnalysis) -> list[NextCall]:
     entities = extract(f"{text}\n{situation.requester or ''}")
     cards = {card.name: card for card in situation.tools if card.lane == "read"}
     at_hand = values(investigation)
-    found: list[NextCall] = []
+    found: list[ProposedCall] = []
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed", "unknown"}}
     for choice in choose(text, list(cards.values()), entities, investigation.embed, _LOOKED_AT):
         if choice.score < _ENOUGH or choice.name in useless:
             continue
         for arguments in at_hand.fill(cards[choice.name]).arguments[:1]:
-            call = NextCall(choice.name, arguments, choice.why)
+            call = ProposedCall(choice.name, arguments, choice.why)
             if not investigation.was_made(call.key):
                 found.append(call)
     return found[:room]

@@ -2,17 +2,19 @@
 
 from gaby.mind.investigation import Diagnosis, SituationAnalysis
 from gaby.mind.runbooks.evaluation import places_of
-from gaby.mind.situations import NextCall, PastCall
+from gaby.mind.situations import PastCall, ProposedCall
 
 _MOST = 6
 
 
-def looks(investigation: SituationAnalysis) -> list[NextCall]:
+def looks(investigation: SituationAnalysis) -> list[ProposedCall]:
     """Only after something was really changed that could have helped."""
     diagnosis = investigation.diagnosis
     if diagnosis is None or diagnosis.branch.settles or not investigation.remedies(diagnosis):
         return []
-    return [NextCall(call.tool, call.arguments, "To see whether it helped.") for call in seen(investigation, diagnosis)]
+    return [
+        ProposedCall(call.tool, call.arguments, "To see whether it helped.") for call in seen(investigation, diagnosis)
+    ]
 
 
 def seen(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[PastCall]:

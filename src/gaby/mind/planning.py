@@ -19,7 +19,7 @@ from gaby.mind.runbook_calls import identifying, reads
 from gaby.mind.runbooks import document_of
 from gaby.mind.search_queries import queries
 from gaby.mind.situation_parts import by_symptom, things, why_unread
-from gaby.mind.situations import FoundPassage, NextCall, NextStep, Situation
+from gaby.mind.situations import FoundPassage, NextStep, ProposedCall, Situation
 from gaby.mind.ticket_parts import parts
 from gaby.mind.withheld_changes import may_be_made
 
@@ -159,7 +159,7 @@ def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
             yield NextStep("conclude", why=found.told[:300])
 
 
-def _look(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextStep | None:
+def _look(investigation: SituationAnalysis, wanted: Iterable[ProposedCall]) -> NextStep | None:
     """Together with whatever is still open about who is asking: all of it only reads."""
     first = [] if investigation.before.calls and investigation.ownership.is_known else identifying(investigation)
     return _fresh(investigation, [*first, *wanted], "To see what is the case.")
@@ -171,7 +171,9 @@ def _change(investigation: SituationAnalysis, diagnosis: Diagnosis) -> NextStep 
     return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.book.title)
 
 
-def _fresh(investigation: SituationAnalysis, calls: Iterable[NextCall], why: str, since: int = 0) -> NextStep | None:
+def _fresh(
+    investigation: SituationAnalysis, calls: Iterable[ProposedCall], why: str, since: int = 0
+) -> NextStep | None:
     """Those that were not made yet, whatever came of them."""
     once = {call.key: call for call in calls}
     open_ones = [call for key, call in once.items() if not investigation.was_made(key, since)][:MOST_CALLS]

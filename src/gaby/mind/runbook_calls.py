@@ -8,7 +8,7 @@ from gaby.mind.records import Record
 from gaby.mind.runbooks import EvaluationContext, RunbookCall, Selector, matching
 from gaby.mind.runbooks.comparison import figure
 from gaby.mind.runbooks.model import RequesterAddress
-from gaby.mind.situations import NextCall
+from gaby.mind.situations import ProposedCall
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.values import ArgumentResolution, ArgumentResolver, MissingValue, takes_an_address
 from gaby.mind.words import spelled
@@ -31,7 +31,7 @@ class MissingArgument:
 
 @dataclass(frozen=True)
 class ResolvedCalls:
-    made: tuple[NextCall, ...] = ()
+    made: tuple[ProposedCall, ...] = ()
     missing: tuple[MissingArgument, ...] = ()
 
 
@@ -41,17 +41,17 @@ def values(
     return ArgumentResolver(investigation.situation, investigation.before, investigation.ownership, content, tools)
 
 
-def identifying(investigation: SituationAnalysis) -> list[NextCall]:
+def identifying(investigation: SituationAnalysis) -> list[ProposedCall]:
     """Reads that show who is asking, by nothing but the address: with tools whose rows have a declared owner."""
     address = investigation.situation.requester
     if not address:
         return []
-    found: list[NextCall] = []
+    found: list[ProposedCall] = []
     for card in investigation.situation.tools:
         name = takes_an_address(card) if card.lane == "read" and card.declares.owner else ""
         if name:
             filled = values(investigation).fill(card, {name: RequesterAddress()})
-            found += [NextCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
+            found += [ProposedCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
     return found[:_IDENTITIES]
 
 
@@ -88,7 +88,7 @@ def _gathered(
     diagnosis: Diagnosis | None,
     content: str,
 ) -> ResolvedCalls:
-    made: dict[str, NextCall] = {}
+    made: dict[str, ProposedCall] = {}
     missing: list[MissingArgument] = []
     at_hand = values(investigation, content, fitting.book.tools)
     scene = investigation.scene(fitting.book, investigation.before)
@@ -99,7 +99,7 @@ def _gathered(
         for filled in _filled(at_hand, card, each, scene, diagnosis):
             missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
-                call = NextCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
+                call = ProposedCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
                 made.setdefault(call.key, call)
     return ResolvedCalls(tuple(made.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
 

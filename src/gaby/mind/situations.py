@@ -93,10 +93,12 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class NextCall:
+class ProposedCall:
+    """What a planner wants to be called: the rules of this package, or a model."""
+
     tool: str
     arguments: Mapping[str, Any]
-    why: str
+    why: str = ""
     consent: str = ""
     """What a person has to confirm first, by the runbook that asks for the call, whatever else allows it."""
 
@@ -109,7 +111,7 @@ class NextCall:
 class NextStep:
     kind: Literal["retrieve", "call", "conclude"]
     queries: tuple[str, ...] = ()
-    calls: tuple[NextCall, ...] = ()
+    calls: tuple[ProposedCall, ...] = ()
     """Reads are independent of each other. Writes come one after the other, in this order."""
     why: str = ""
 

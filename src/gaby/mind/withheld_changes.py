@@ -7,7 +7,7 @@ from gaby.mind.investigation import Diagnosis, SituationAnalysis
 from gaby.mind.questions import is_plain_question
 from gaby.mind.runbook_calls import card_of, writes
 from gaby.mind.situation_parts import why_unread
-from gaby.mind.situations import NextCall
+from gaby.mind.situations import ProposedCall
 from gaby.mind.tool_names import short_name
 
 
@@ -45,7 +45,7 @@ def reason_to_withhold(investigation: SituationAnalysis, diagnosis: Diagnosis) -
     return next((why for holds, why in reasons if holds), "")
 
 
-def may_be_made(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> tuple[NextCall, ...]:
+def may_be_made(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> tuple[ProposedCall, ...]:
     """The changes of a cause. Where they are withheld, a note for colleagues can still be left, except for a guess."""
     calls = writes(investigation, diagnosis, content).made
     if not reason_to_withhold(investigation, diagnosis):

@@ -7,7 +7,7 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.ids import IdFactory
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import FoundPassage, NextCall, PastCall, RuleConclusion, Situation, ToolCard, conclude, next_step
+from gaby.mind import FoundPassage, PastCall, ProposedCall, RuleConclusion, Situation, ToolCard, conclude, next_step
 from gaby.mind.investigation import SituationAnalysis
 from gaby.mind.replies import note_text, value_of
 from gaby.mind.runbooks import Branch, EvaluationContext, evaluate
@@ -92,7 +92,7 @@ class Trial:
         run.ledger.reading.read_text("the ticket", text, EVERYBODY)
         return run
 
-    async def _call(self, run: Run, planned: NextCall, number: int) -> PastCall:
+    async def _call(self, run: Run, planned: ProposedCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
         seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
         call = ToolCall(
@@ -208,7 +208,7 @@ def _seen(seen: PastCall, outcome: ToolOutcome) -> PastCall:
             return replace(seen, outcome="unknown", reason="Nobody can say what came of it.")
 
 
-def _told(planned: NextCall, seen: PastCall) -> TrialCallOut:
+def _told(planned: ProposedCall, seen: PastCall) -> TrialCallOut:
     return TrialCallOut(
         tool=planned.tool,
         arguments=dict(planned.arguments),

@@ -108,20 +108,14 @@ class Envelope(SkillInput):
         return frozenset({*calls, *(each.name for each in self.passages if each.name)})
 
 
-class PlannerCall(SkillOutput):
-    tool: str
-    arguments: dict[str, Any]
-    why: str = ""
-    consent: str = ""
-    """What a person has to confirm first, whatever else allows the call."""
-
-
 class PlannerStep(SkillOutput):
     kind: Literal["retrieve", "call", "find_tools", "conclude"]
     queries: Annotated[list[str], Field(max_length=8)] = Field(default_factory=list[str])
     internal: bool = False
     """Pages that only colleagues may read are wanted as well."""
-    calls: Annotated[list[PlannerCall], Field(max_length=MOST_CALLS)] = Field(default_factory=list[PlannerCall])
+    calls: Annotated[list[mind.ProposedCall], Field(max_length=MOST_CALLS)] = Field(
+        default_factory=list[mind.ProposedCall]
+    )
     conclusion: Conclusion | None = None
     """None when no model has concluded."""
     why: str = ""
@@ -149,11 +143,7 @@ def offline(given: Envelope, embed: Embed) -> PlannerStep:
     if given.must_conclude:
         return PlannerStep(kind="conclude", why=given.must_conclude)
     step = mind.next_step(situation(given), embed)
-    calls = [
-        PlannerCall(tool=each.tool, arguments=dict(each.arguments), why=each.why, consent=each.consent)
-        for each in step.calls
-    ]
-    return PlannerStep(kind=step.kind, queries=list(step.queries), calls=calls, why=step.why)
+    return PlannerStep(kind=step.kind, queries=list(step.queries), calls=list(step.calls), why=step.why)
 
 
 def specs(given: Envelope) -> tuple[ToolSpec, ...]:
@@ -182,9 +172,7 @@ def read(given: Envelope, answer: ModelResponse) -> PlannerStep:
         )
     why = " ".join(answer.text.split())[:_WHY]
     own = {SEARCH, CONCLUDE, FIND}
-    calls = [
-        PlannerCall(tool=use.name, arguments=dict(use.arguments), why=why) for use in answer.uses if use.name not in own
-    ]
+    calls = [mind.ProposedCall(use.name, dict(use.arguments), why) for use in answer.uses if use.name not in own]
     searches = [use for use in answer.uses if use.name == SEARCH]
     queries = list(dict.fromkeys(str(query)[:400] for use in searches for query in use.arguments["queries"]))[:8]
     internal = any(use.arguments.get("internal") is True for use in searches)
