@@ -306,6 +306,17 @@ async def test_scheduled_sources_are_synced_when_they_are_due(docs: Room, clock:
     assert (await state(docs, row)).due_at == clock.now() + timedelta(hours=1)
 
 
+async def test_a_shorter_schedule_of_an_old_source_is_due_at_once_and_not_in_the_past(
+    docs: Room, clock: ManualClock
+) -> None:
+    source = await docs.filled()
+    clock.advance(timedelta(days=3))
+    async with docs.gaby.database.write(docs.workspace_id) as session:
+        row = await docs.parts.shelf.get(session, source.id)
+        changed = await docs.parts.shelf.reschedule(session, docs.actor, row, timedelta(hours=1))
+    assert changed.due_at == clock.now()
+
+
 async def test_a_removed_source_takes_everything_with_it(docs: Room) -> None:
     source = await docs.filled()
     async with docs.gaby.database.write(docs.workspace_id) as session:

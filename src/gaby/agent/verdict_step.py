@@ -69,6 +69,8 @@ class VerdictStep:
                 answer = replace(answer, reasons=reasons, note=note)
         else:
             answer = await self._by_rules(run, state)
+        if answer.verdict not in {"auto_resolved", "skipped"}:
+            answer = replace(answer, reasons=[*answer.reasons, *await self._quarantined(run)])
         return await self._ended(run, state, answer, escalates=escalates)
 
     async def _by_rules(self, run: InvestigationContext, state: Judging) -> FinalAnswer:
@@ -125,6 +127,15 @@ class VerdictStep:
         answer = FinalAnswer(verdict, reasons, cited, "", written_by)
         move = await self._ended(run, state, answer, escalates=escalates)
         return replace(move, delta=move.delta.model_copy(update={"passages": pages, "internal": internal}))
+
+    async def _quarantined(self, run: InvestigationContext) -> list[str]:
+        """Connectors that a planner was not even shown, so that nothing else says why they were not used."""
+        connectors = (await self.tools.catalogue.snapshot(run.workspace_id)).connectors
+        return [
+            f"{name} was not used: its tools changed since they were accepted. `gaby connector diff {name}` shows how."
+            for name, connector in sorted(connectors.items())
+            if connector.quarantined
+        ]
 
     async def begun_changes(self, run: InvestigationContext) -> str:
         async with self.database.read(run.workspace_id) as session:

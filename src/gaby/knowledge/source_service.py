@@ -104,8 +104,9 @@ class SourceService:
         self, session: WriteSession, actor: Actor, row: KnowledgeSource, every: timedelta | None
     ) -> KnowledgeSource:
         _check_schedule(every)
+        now = self._clock.now()
         row.every_seconds = None if every is None else int(every.total_seconds())
-        row.due_at = None if every is None else (row.fresh_at or self._clock.now()) + every
+        row.due_at = None if every is None else max((row.fresh_at or now) + every, now)
         self._tell(session, actor, "knowledge.rescheduled", {"source": row.name, "every_seconds": row.every_seconds})
         return row
 
