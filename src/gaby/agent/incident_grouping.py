@@ -11,9 +11,9 @@ from sqlalchemy import select
 from gaby.agent.memory import SimilarTicket
 from gaby.agent.models import Investigation
 from gaby.agent.run_context import InvestigationContext
-from gaby.agent.transitions import SqlStatement
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database, ReadSession, WriteSession
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.ids import IdFactory, RunId, TicketId, WorkspaceId
 from gaby.knowledge.learning.similarity import likeness
 from gaby.safety import canonical_identity

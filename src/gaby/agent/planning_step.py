@@ -18,9 +18,10 @@ from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import Created, Observing, Planning, Retrieving, SafetyCheck
 from gaby.agent.ticket_reader import TicketReader
 from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
-from gaby.agent.transitions import SqlStatement, TimelineStep
+from gaby.agent.transitions import TimelineStep
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.ids import IdFactory, TicketId
 from gaby.knowledge.audiences import audiences_of
 from gaby.knowledge.runbook_consents import consents_of_pages, sources_of_customers
@@ -33,6 +34,7 @@ from gaby.mind.tool_names import short_name
 from gaby.skills import plan, triage
 from gaby.skills.plan import PlannerStep
 from gaby.tickets.canonical_ticket import rank_of
+from gaby.tickets.statements import set_investigating
 from gaby.tools import ToolCall, Tools
 from gaby.tools.disclosure import requester_of
 
@@ -365,10 +367,7 @@ def _investigating(run: InvestigationContext, urgency: str | None = None) -> Sql
     priority = run.ticket.priority
     if urgency is not None and run.ticket.requester_verified and rank_of(urgency) < rank_of(priority):
         priority = urgency
-    return SqlStatement(
-        "UPDATE tickets SET status = 'investigating', priority = ? WHERE workspace_id = ? AND id = ?",
-        (priority, run.workspace_id.hex, run.ticket.id.hex),
-    )
+    return set_investigating(run.workspace_id, run.ticket.id, priority)
 
 
 def _used(result: SkillResult[Any]) -> dict[str, Any]:

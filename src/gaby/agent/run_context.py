@@ -8,8 +8,9 @@ from typing import Any
 from gaby.agent.memory import MemoryDelta, WorkingMemory
 from gaby.agent.persona import Persona
 from gaby.agent.states import State
-from gaby.agent.transitions import NOT_ENDED, Ending, Lease, SqlStatement, TimelineStep
+from gaby.agent.transitions import NOT_ENDED, Ending, Lease, TimelineStep
 from gaby.kernel.crypto import SubjectSealer
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.ids import RunId, WorkspaceId
 from gaby.llm.results import SkillContext
 from gaby.llm.untrusted_text import PromptRedactor

@@ -9,21 +9,18 @@ from typing import Any
 from gaby.agent.final_answer import FinalAnswer
 from gaby.agent.replies import PUBLIC, acknowledgement
 from gaby.agent.run_context import InvestigationContext
-from gaby.agent.transitions import SqlStatement
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.ids import IdFactory
 from gaby.kernel.outcomes import Verdict
 from gaby.llm.budget_ledger import OFFLINE
 from gaby.mind.languages import language_of
 from gaby.tickets.adapters.adapter import DeskCapabilities
 from gaby.tickets.desks import Desks
+from gaby.tickets.statements import NewPosting, insert_posting
 
 _ESCALATED: frozenset[Verdict] = frozenset({"needs_tech", "needs_l2", "needs_client", "failed", "failed_budget"})
-_POSTING = (
-    "INSERT INTO postings (workspace_id, id, run_id, ticket_id, kind, state, marker, content, shown, created_at, "
-    "tries) VALUES (?, ?, ?, ?, ?, 'due', ?, ?, ?, ?, 0)"
-)
 
 
 @dataclass(frozen=True)
@@ -96,9 +93,14 @@ class RunPostings:
 
     def _posting(self, run: InvestigationContext, kind: str, content: dict[str, Any], told: str) -> SqlStatement:
         marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"
-        sealed = run.sealing.seal(json.dumps(content).encode())
-        place = (run.workspace_id.hex, self.ids.new().hex, run.run_id.hex, run.ticket.id.hex)
-        return SqlStatement(_POSTING, (*place, kind, marker, sealed, told[:20_000], self.clock.now()))
+        return insert_posting(
+            run.workspace_id,
+            self.ids.new(),
+            NewPosting(kind, marker, run.sealing.seal(json.dumps(content).encode()), told),
+            run_id=run.run_id,
+            ticket_id=run.ticket.id,
+            at=self.clock.now(),
+        )
 
     async def capabilities(self, run: InvestigationContext) -> DeskCapabilities:
         async with self.database.read(run.workspace_id) as session:

@@ -12,10 +12,11 @@ from gaby.agent.memory import CallRecord, MemoryDelta
 from gaby.agent.retry_later import WAITED_TOO_LONG, outage_seconds, wait_seconds, wait_step
 from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import Acting, SafetyCheck, WaitingApproval
-from gaby.agent.transitions import SqlStatement, TimelineStep
+from gaby.agent.transitions import TimelineStep
 from gaby.audit import IntentOutcome, RecordedCall, recall_calls
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.ids import ApprovalId
 from gaby.safety import Verdict

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from gaby.audit import Appender, AuditUnavailable, Fence, RowDraft
 from gaby.kernel.database import Database
 from gaby.kernel.database.group_commit import GroupCommit
-from gaby.kernel.database.raw_sql import Connection, SqlRunner, moment_for
+from gaby.kernel.database.raw_sql import Connection, SqlRunner, SqlStatement, moment_for
 from gaby.kernel.errors import GabyError
 from gaby.kernel.failpoints import failpoint
 from gaby.kernel.ids import RunId, WorkspaceId
@@ -33,13 +33,6 @@ class TimelineStep(NamedTuple):
     action: str
     detail: str = ""
     kind: StepKind = "info"
-
-
-class SqlStatement(NamedTuple):
-    """Something else that is written in the edge's transaction, spelled with `?`."""
-
-    sql: str
-    parameters: tuple[Any, ...]
 
 
 class Lease(NamedTuple):

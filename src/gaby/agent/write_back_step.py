@@ -12,16 +12,19 @@ from gaby.agent.message_gate import MessageGate
 from gaby.agent.replies import PUBLIC
 from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import WritingBack
-from gaby.agent.transitions import Ending, SqlStatement, TimelineStep
+from gaby.agent.transitions import Ending, TimelineStep
 from gaby.agent.verdict_step import VerdictStep
 from gaby.kernel.clock import Clock
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.ids import ApprovalId, IdFactory
 from gaby.kernel.outcomes import Verdict
 from gaby.knowledge.learning.gate import QUIET
 from gaby.tickets.canonical_ticket import rank_of
 from gaby.tickets.models import Posting
 from gaby.tickets.postings import UNDELIVERED, Poster, PostingOutcome
+from gaby.tickets.statements import set_queued_with, set_status
 from gaby.tools import Tools
+from gaby.tools.approvals import close_questions
 
 _AGAIN = (
     "INSERT INTO investigations (workspace_id, id, ticket_id, state, rank, created_at, wake_at, lease_token, edges, "
@@ -109,34 +112,27 @@ class WriteBackStep:
             run.state.halted(told),
             (TimelineStep("gaby", "Halted", told, "problem"),),
             ending=Ending(verdict="failed", reason=told[:500], finished_at=self.clock.now()),
-            also=(*self._endings(run, "failed"), _questions_closed(run, self.clock.now())),
+            also=(*self._endings(run, "failed"), close_questions(run.workspace_id, run.run_id, self.clock.now())),
             audit={"reason": told[:500]},
         )
 
     def _endings(self, run: InvestigationContext, verdict: Verdict) -> tuple[SqlStatement, ...]:
         """The ticket says how it ended, and whoever waits for this one wakes up."""
-        now, place, ticket = self.clock.now(), run.workspace_id.hex, run.ticket.id.hex
+        now = self.clock.now()
         return (
             *((_weighed(run, now + QUIET),) if verdict == "auto_resolved" else ()),
-            SqlStatement(
-                "UPDATE tickets SET status = ? WHERE workspace_id = ? AND id = ?",
-                (run.memory.standing(verdict), place, ticket),
-            ),
+            set_status(run.workspace_id, run.ticket.id, run.memory.standing(verdict)),
             *(self._once_more(run, now) if run.edges else ()),
             wake_followers(run, now),
         )
 
     def _once_more(self, run: InvestigationContext, now: datetime) -> tuple[SqlStatement, ...]:
         """What the requester wrote too late to be heard begins another investigation, where this one ends."""
-        place, ticket, again = run.workspace_id.hex, run.ticket.id.hex, self.ids.new().hex
+        place, ticket, again = run.workspace_id.hex, run.ticket.id.hex, self.ids.new()
         rank = rank_of(run.ticket.priority)
         return (
-            SqlStatement(_AGAIN, (place, again, ticket, rank, now, now, place, ticket, run.memory.ticket.heard)),
-            SqlStatement(
-                "UPDATE tickets SET status = 'queued' WHERE workspace_id = ? AND id = ? AND EXISTS "
-                "(SELECT 1 FROM investigations WHERE workspace_id = ? AND id = ?)",
-                (place, ticket, place, again),
-            ),
+            SqlStatement(_AGAIN, (place, again.hex, ticket, rank, now, now, place, ticket, run.memory.ticket.heard)),
+            set_queued_with(run.workspace_id, run.ticket.id, again),
         )
 
 
@@ -144,12 +140,3 @@ def _weighed(run: InvestigationContext, at: datetime) -> SqlStatement:
     """What went well is looked at then: perhaps there is something to learn from it."""
     place = (run.workspace_id.hex, run.run_id.hex)
     return SqlStatement("UPDATE investigations SET weigh_at = ? WHERE workspace_id = ? AND id = ?", (at, *place))
-
-
-def _questions_closed(run: InvestigationContext, now: datetime) -> SqlStatement:
-    """Nobody is asked any more about what a run would have done that does not go on."""
-    return SqlStatement(
-        "UPDATE approvals SET state = 'expired', expires_at = ? "
-        "WHERE workspace_id = ? AND run_id = ? AND state = 'waiting'",
-        (now, run.workspace_id.hex, run.run_id.hex),
-    )

@@ -13,6 +13,7 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
+from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import ApprovalId, IdFactory, PersonId, RunId, WorkspaceId
@@ -334,6 +335,15 @@ def _owner(trace: ArgumentTrace) -> dict[str, str]:
 def _named(approval: Approval) -> dict[str, Any]:
     tool = f"{approval.connector}.{approval.tool}"
     return {"approval_id": str(approval.id), "run_id": str(approval.run_id), "tool": tool}
+
+
+def close_questions(workspace_id: WorkspaceId, run_id: RunId, now: datetime) -> SqlStatement:
+    """Nobody is asked any more about what a run would have done that does not go on."""
+    return SqlStatement(
+        "UPDATE approvals SET state = 'expired', expires_at = ? "
+        "WHERE workspace_id = ? AND run_id = ? AND state = 'waiting'",
+        (now, workspace_id.hex, run_id.hex),
+    )
 
 
 def as_fact(approval: Approval, call: ToolCall) -> ApprovalFact:

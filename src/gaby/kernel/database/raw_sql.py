@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from gaby.kernel.database.database import Database
@@ -28,6 +28,13 @@ class Connection(Protocol):
     """What sqlite3, psycopg and the connections inside SQLAlchemy have in common."""
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SqlStatement(NamedTuple):
+    """A statement spelled with `?`, to be run in somebody else's transaction."""
+
+    sql: str
+    parameters: tuple[Any, ...]
 
 
 class SqlRunner:
