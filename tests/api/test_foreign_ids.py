@@ -12,7 +12,7 @@ from gaby.kernel.actors import Permission
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import Things, bodies, make_things
 from tests.support.app_client import World
-from tests.support.database_dump import all_rows
+from tests.support.database_dump import requested_rows
 
 pytestmark = pytest.mark.promise("P4")
 
@@ -54,7 +54,7 @@ async def test_a_foreign_id_gets_the_answer_of_a_random_one(world: World) -> Non
 
         asks: list[Ask] = [by_browser, by_key]
         await by_key("GET", "/api/people", None)  # Notes the key's use, which is written once a minute.
-        before = await all_rows(world.gaby)
+        before = await requested_rows(world.gaby)
         for endpoint in with_ids:
             body = sample.get(endpoint.name)
             for ids in combinations(endpoint, mine, theirs):
@@ -69,7 +69,7 @@ async def test_a_foreign_id_gets_the_answer_of_a_random_one(world: World) -> Non
         for workspace_id in (globex, world.gaby.ids.new()):
             answer = await by_browser("POST", "/api/session/workspace", {"workspace_id": str(workspace_id)})
             assert answer.status_code == 404
-        assert await all_rows(world.gaby) == before
+        assert await requested_rows(world.gaby) == before
 
 
 async def test_the_installations_own_log_is_nobodys_to_read(world: World) -> None:

@@ -12,7 +12,7 @@ from gaby.identity import Role
 from tests.api.routes import Endpoint, endpoints
 from tests.api.scenes import Things, bodies, make_things
 from tests.support.app_client import Browser, World
-from tests.support.database_dump import all_rows
+from tests.support.database_dump import requested_rows
 
 pytestmark = pytest.mark.promise("P3")
 
@@ -122,7 +122,7 @@ async def test_no_body_is_too_hostile_to_be_refused(world: World) -> None:
     ada = await owner_of_all(world)
     things = (await make_things(world, await world.workspace("things"), "thing")).ids | {"person_id": ada.person_id}
     routes = with_bodies(world)
-    before = await _rows_of_requests(world)
+    before = await requested_rows(world.gaby)
     for endpoint in routes:
         good = bodies(world.gaby.ids.new(), "x")[endpoint.name]
         path = endpoint.at(**things)
@@ -130,19 +130,13 @@ async def test_no_body_is_too_hostile_to_be_refused(world: World) -> None:
             headers = {"X-CSRF-Token": ada.csrf, **JSON}
             answer = await ada.client.request(endpoint.method, path, content=body, headers=headers)
             check_problem(answer, (endpoint.name, label))
-    assert await _rows_of_requests(world) == before
-
-
-async def _rows_of_requests(world: World) -> dict[str, list[str]]:
-    """Without what the server signs by itself after a while, which a slow machine may fall into."""
-    found = await all_rows(world.gaby)
-    return {name: rows for name, rows in found.items() if name not in {"audit_checkpoints", "audit_tiles"}}
+    assert await requested_rows(world.gaby) == before
 
 
 async def test_only_json_counts_as_json(world: World) -> None:
     ada = await owner_of_all(world)
     things = (await make_things(world, await world.workspace("things"), "thing")).ids | {"person_id": ada.person_id}
-    before = await _rows_of_requests(world)
+    before = await requested_rows(world.gaby)
     for endpoint in with_bodies(world):
         good = json.dumps(bodies(world.gaby.ids.new(), "x")[endpoint.name]).encode()
         for kind in ("text/plain", "application/xml", "multipart/form-data", "application/x-www-form-urlencoded", "%"):
@@ -152,7 +146,7 @@ async def test_only_json_counts_as_json(world: World) -> None:
         latin = {"X-CSRF-Token": ada.csrf, "Content-Type": "application/json; charset=latin1"}
         answer = await ada.client.request(endpoint.method, endpoint.at(**things), content=good, headers=latin)
         assert answer.status_code == 400
-    assert await _rows_of_requests(world) == before
+    assert await requested_rows(world.gaby) == before
 
 
 async def much(count: int) -> AsyncIterator[bytes]:
@@ -163,7 +157,7 @@ async def much(count: int) -> AsyncIterator[bytes]:
 async def test_too_much_is_refused_on_every_route(world: World) -> None:
     ada = await owner_of_all(world)
     announced = b" " * 6_000_001
-    before = await _rows_of_requests(world)
+    before = await requested_rows(world.gaby)
     for endpoint in endpoints(world.app):
         path = endpoint.at(**dict.fromkeys(endpoint.ids, ada.person_id))
         for body in (announced, much(7)):
@@ -177,12 +171,12 @@ async def test_too_much_is_refused_on_every_route(world: World) -> None:
         assert answer.status_code == 431
         answer = await ada.client.request(endpoint.method, path, headers={"Cookie": "a=" + "b" * 20_000})
         assert answer.status_code == 431
-    assert await _rows_of_requests(world) == before
+    assert await requested_rows(world.gaby) == before
 
 
 async def test_no_id_is_too_absurd(world: World) -> None:
     ada = await owner_of_all(world)
-    before = await _rows_of_requests(world)
+    before = await requested_rows(world.gaby)
     for endpoint in endpoints(world.app):
         for name in endpoint.ids if endpoint.name != "GET /api/webhooks/desks/{desk_id}" else ():
             for absurd in ABSURD:
@@ -190,7 +184,7 @@ async def test_no_id_is_too_absurd(world: World) -> None:
                 body = {"role": "viewer"} if endpoint.method == "PATCH" else None
                 answer = await ada.send(endpoint.method, path, body)
                 check_problem(answer, (endpoint.name, absurd[:50]))
-    assert await _rows_of_requests(world) == before
+    assert await requested_rows(world.gaby) == before
 
 
 async def test_no_query_is_too_absurd(world: World) -> None:
@@ -203,7 +197,7 @@ async def test_no_query_is_too_absurd(world: World) -> None:
 
 
 async def test_forms_are_refused_as_cleanly(world: World) -> None:
-    before = await _rows_of_requests(world)
+    before = await requested_rows(world.gaby)
     good = {"token": "a" * 52, "email": "ada@acme.example", "name": "Ada", "password": SECRET}
     encoded = b"&".join(f"{name}={value}".encode() for name, value in good.items())
     async with world.client() as client:
@@ -225,7 +219,7 @@ async def test_forms_are_refused_as_cleanly(world: World) -> None:
             refused = await client.post(path, content=encoded, headers=FORM)
             assert refused.status_code == 404
             assert SECRET not in refused.text
-    assert await _rows_of_requests(world) == before
+    assert await requested_rows(world.gaby) == before
 
 
 async def test_unknown_addresses_and_methods_are_problems_too(world: World) -> None:

@@ -18,7 +18,7 @@ from gaby.tickets.desks import NewDesk
 from gaby.tickets.models import Ticket
 from tests.agent.scenes import Office
 from tests.support.app_client import World
-from tests.support.database_dump import all_rows, row_counts
+from tests.support.database_dump import requested_rows, row_counts
 from tests.support.desks.github import REPOSITORY, TOKEN, ScriptedGitHub, delivered, scripted_github
 from tests.support.seeded_random import Dice
 
@@ -97,7 +97,7 @@ async def test_what_is_forged_stale_or_replayed_is_answered_alike_and_leaves_no_
     other = hook.event(hook.vendor.open_issue("Another", "one"))
     inbox = await hook.connect("drop", "inbox", {})
     assert (await hook.deliver(body)).status_code == 202
-    before = await all_rows(hook.place.gaby)
+    before = await requested_rows(hook.place.gaby)
 
     refused = [
         await hook.deliver(other, secret="a guess"),
@@ -113,7 +113,7 @@ async def test_what_is_forged_stale_or_replayed_is_answered_alike_and_leaves_no_
 
     assert {answer.status_code for answer in refused} == {401}
     assert len({told(answer) for answer in refused}) == 1
-    assert await all_rows(hook.place.gaby) == before
+    assert await requested_rows(hook.place.gaby) == before
 
 
 def told(answer: httpx2.Response) -> str:
