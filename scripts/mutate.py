@@ -319,7 +319,7 @@ def _warm_up() -> None:
     importlib.import_module(PACKAGE)
     hypothesis.settings.register_profile("mutate", database=None, derandomize=True, deadline=None, max_examples=30)
     hypothesis.settings.load_profile("mutate")
-    for name in [*(f"{PACKAGE}.{module}" for module in TESTS), f"{PACKAGE}.carriers", PACKAGE]:
+    for name in [*(f"{PACKAGE}.{module}" for module in TESTS), f"{PACKAGE}.exfiltration", PACKAGE]:
         del sys.modules[name]
     gc.freeze()
 
