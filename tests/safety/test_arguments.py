@@ -3,7 +3,7 @@
 import pytest
 
 from gaby.safety import ArgumentLeaf, ArgumentRole, lane, leaves, roles
-from gaby.safety.arguments import canonical_number, is_bounded, is_place
+from gaby.safety.arguments import canonical_number, is_bounded, is_place, stands_in, takes_quantity
 from gaby_connectors.sdk.manifest import ToolManifest
 
 TEXT = {"type": "string"}
@@ -273,3 +273,44 @@ def test_a_number_that_names_something_is_no_quantity() -> None:
 )
 def test_equal_numbers_are_spelled_equally(number: float, text: str) -> None:
     assert canonical_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "expected"),
+    [
+        ("amount", {"type": "number"}, True),
+        ("amount", {"type": "integer"}, True),
+        ("amount", {"type": ["integer", "null"]}, True),
+        ("amount", {"type": ["string", "null"]}, False),
+        ("amount", {"type": "string"}, False),
+        ("amount", {}, False),
+        ("amount", {"type": None}, False),
+        ("amount", {"anyOf": [{"type": "string"}, {"type": "number"}]}, True),
+        ("amount", {"oneOf": [{"type": "string"}, {"type": "null"}]}, False),
+        ("amount", {"$ref": "#/$defs/money"}, True),
+        ("order_id", {"type": "integer"}, False),
+        ("order_id", {"anyOf": [{"type": "integer"}]}, False),
+    ],
+)
+def test_a_quantity_is_a_number_that_names_nothing(name: str, declared: dict[str, object], expected: bool) -> None:
+    assert takes_quantity(name, declared, {"$defs": {"money": {"type": "number"}}}) is expected
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("lines", True),
+        ("lines[0].price", True),
+        ("lines.total", True),
+        ("lines{price}", True),
+        ("line", False),
+        ("lines_total", False),
+        ("other.lines", False),
+    ],
+)
+def test_a_value_stands_in_its_argument_and_in_no_other_with_a_like_name(place: str, expected: bool) -> None:
+    assert stands_in(place, "lines") is expected
+
+
+def test_a_value_chooses_something_unless_somebody_says_otherwise() -> None:
+    assert ArgumentLeaf("amount", "5").chooses

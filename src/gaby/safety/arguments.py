@@ -97,11 +97,11 @@ def takes_quantity(name: str, declared: Schema, root: Schema) -> bool:
     """Whether a number may stand there that counts or measures."""
     declared = resolved(declared, root)
     kinds = declared.get("type")
-    named = [kinds] if isinstance(kinds, str) else cast("Sequence[Any]", kinds or ())
+    named: Sequence[Any] = [kinds] if isinstance(kinds, str) else kinds or ()
     numeric = not {"number", "integer"}.isdisjoint(map(str, named))
-    return not is_identifier(name) and (
-        numeric or any(takes_quantity(name, option, root) for option in options_of(declared) or ())
-    )
+    if is_identifier(name):
+        return False
+    return numeric or any(takes_quantity(name, option, root) for option in options_of(declared))
 
 
 def is_place(name: str, declared: Schema, root: Schema) -> bool:
