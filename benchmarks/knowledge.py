@@ -154,9 +154,9 @@ async def _again(_passages: int) -> dict[str, Any]:
             await synced(gaby, actor, "docs", folder)
             first = time.perf_counter() - begin
             async with gaby.database.read(actor.workspace_id) as session:
-                row = await gaby.knowledge.parts.shelf.named(session, "docs")
+                row = await gaby.knowledge.components.shelf.named(session, "docs")
             begin = time.perf_counter()
-            await gaby.knowledge.parts.syncer.sync(actor, row.id)
+            await gaby.knowledge.components.syncer.sync(actor, row.id)
             second = time.perf_counter() - begin
     return {"files": FILES, "first_sync_s": round(first, 2), "sync_without_news_s": round(second, 2)}
 
@@ -200,12 +200,12 @@ async def opened(home: Path) -> AsyncGenerator[tuple[Gaby, Actor]]:
 
 
 async def synced(gaby: Gaby, actor: Actor, name: str, folder: Path) -> int:
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        row = await parts.shelf.add(session, actor, NewSource(name, "folder", str(folder)))
-    await parts.syncer.sync(actor, row.id)
+        row = await components.shelf.add(session, actor, NewSource(name, "folder", str(folder)))
+    await components.syncer.sync(actor, row.id)
     async with gaby.database.read(actor.workspace_id) as session:
-        return (await parts.shelf.shelved(session, row.id)).passages
+        return (await components.shelf.shelved(session, row.id)).passages
 
 
 async def timed(gaby: Gaby, actor: Actor, questions: Sequence[str]) -> list[float]:
@@ -221,7 +221,7 @@ async def asked(gaby: Gaby, actor: Actor, question: str, *, empty: bool = False)
     if empty:
         await gaby.models.embeddings.embed(actor.workspace_id, [question])
         return
-    found = await gaby.knowledge.parts.searcher.search(actor.workspace_id, question, everything=True)
+    found = await gaby.knowledge.components.searcher.search(actor.workspace_id, question, everything=True)
     assert found.hits
 
 

@@ -161,10 +161,10 @@ async def _ours(folder: Path, runs: int) -> dict[str, float]:
 
 def _scripted(gaby: Gaby) -> InvestigationLoop:
     scripted = _Scripted(script())
-    parts = gaby.agent.loop.parts
+    dependencies = gaby.agent.loop.dependencies
     return InvestigationLoop(
         replace(
-            parts,
+            dependencies,
             thinking=cast("PlanningStep", scripted),
             hands=cast("ToolStep", scripted),
             judge=cast("VerdictStep", scripted),

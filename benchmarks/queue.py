@@ -162,8 +162,8 @@ async def _work(told: str) -> None:
     given = json.loads(told)
     gaby = _gaby(given["url"], Path(given["folder"]))
     async with gaby.running(background=False):
-        parts = gaby.agent.loop.parts
-        loop = InvestigationLoop(replace(parts, thinking=cast("PlanningStep", _Ends())))
+        dependencies = gaby.agent.loop.dependencies
+        loop = InvestigationLoop(replace(dependencies, thinking=cast("PlanningStep", _Ends())))
         done = 0
         print("ready", flush=True)
         sys.stdin.readline()

@@ -149,9 +149,9 @@ async def _runner(
     )
     vault = Vault(MasterKeys(MasterKeyRing.of(os.urandom(32))), clock, ids)
     traces = CallTraces(database, vault, clock, keep_traces)
-    road = FallbackDependencies(books, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces)
+    dependencies = FallbackDependencies(books, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces)
     setup = ModelSetup(chains={tier.value: (MODEL,) for tier in Tier}, links={MODEL: link})
-    runner = SkillRunner(FixedSetups(setup), road, NoMeaning(), timedelta(seconds=20))
+    runner = SkillRunner(FixedSetups(setup), dependencies, NoMeaning(), timedelta(seconds=20))
     occasion = SkillContext(WorkspaceId(made.id), RunId(ids.new()))
     try:
         yield lambda: runner.run(WEIGH, Complaint(), occasion)

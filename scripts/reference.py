@@ -37,7 +37,7 @@ def pages() -> dict[Path, str]:
 def openapi() -> str:
     with TemporaryDirectory() as home:
         gaby = build(load({"GABY_HOME": home}, env_file=None).settings)
-        return json.dumps(create_app(gaby.parts()).openapi(), indent=1, sort_keys=True) + "\n"
+        return json.dumps(create_app(gaby.api_dependencies()).openapi(), indent=1, sort_keys=True) + "\n"
 
 
 def commands_page() -> str:

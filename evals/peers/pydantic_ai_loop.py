@@ -225,7 +225,7 @@ async def _judged(work: Work, ending: Judging | str) -> DriverResult:
     memory = work.run.memory
     if isinstance(ending, str):
         return DriverResult(memory, ending, tuple(work.asked), tuple(work.lines))
-    move = await work.scene.gaby.agent.loop.parts.judge.judge(work.run, ending, escalates=False)
+    move = await work.scene.gaby.agent.loop.dependencies.judge.judge(work.run, ending, escalates=False)
     memory.add(move.delta)
     verdict = memory.verdict or "failed"
     posted = (PlayedPosting(memory.reply, verdict not in PUBLIC),) if memory.reply else ()
@@ -269,7 +269,7 @@ async def _triaged(work: Work) -> Judging | None:
 
 
 async def _search(work: Work, queries: tuple[str, ...]) -> str:
-    run, searcher = work.run, work.scene.gaby.knowledge.parts.searcher
+    run, searcher = work.run, work.scene.gaby.knowledge.components.searcher
     whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
     found = await searcher.search(run.workspace_id, whole, rewrites=queries, limit=run.persona.bounds.passages)
     known = {each.citation for each in run.memory.passages}

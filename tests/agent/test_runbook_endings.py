@@ -38,7 +38,7 @@ async def _ended(
     """The verdict, the reason, and all that was written on the ticket."""
     (folder / "runbooks").mkdir()
     (folder / "runbooks" / "gate.md").write_text(runbook)
-    knowledge = office.gaby.knowledge.parts
+    knowledge = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
         new = NewSource("gates", "folder", str(folder / "runbooks"), audience="staff")
         source = await knowledge.shelf.add(session, office.actor, new)

@@ -30,14 +30,14 @@ async def solve(office: Office, told: IncomingTicket, *answers: str, close: bool
 
 
 async def learn_from_desk(office: Office) -> None:
-    parts = office.gaby.knowledge.parts
+    components = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
-        source = await parts.shelf.add(session, office.actor, NewSource("past", "tickets", "desk"))
-    await parts.syncer.sync(office.actor, source.id)
+        source = await components.shelf.add(session, office.actor, NewSource("past", "tickets", "desk"))
+    await components.syncer.sync(office.actor, source.id)
 
 
 async def found(office: Office, question: str) -> Sequence[str]:
-    results = await office.gaby.knowledge.parts.searcher.search(office.workspace_id, question)
+    results = await office.gaby.knowledge.components.searcher.search(office.workspace_id, question)
     return [hit.text for hit in results.hits]
 
 

@@ -85,7 +85,7 @@ def undisturbed(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, d
         async with made.opened(SystemClock()) as gaby:
             place = await only_room(gaby, docs)
             async with gaby.database.read(place.workspace_id) as session:
-                row = await place.parts.shelf.named(session, "docs")
+                row = await place.components.shelf.named(session, "docs")
             await place.sync(row)
             return await held(place)
 
@@ -146,7 +146,7 @@ async def test_a_killed_sync_goes_on_and_ends_as_if_nothing_had_happened(
         assert (len(before[0]) > 0) == (written > 0)
         assert before[1] == before[2] == sum(passages for _, _, passages in before[0]), "no batch is written by halves"
         async with gaby.database.read(place.workspace_id) as session:
-            row = await place.parts.shelf.named(session, "docs")
+            row = await place.components.shelf.named(session, "docs")
         with pytest.raises(AlreadySyncing):
             await place.sync(row)  # Whether the other one is dead, only its lease can tell.
         clock.advance(timedelta(minutes=3))
@@ -159,7 +159,7 @@ async def test_a_killed_sync_goes_on_and_ends_as_if_nothing_had_happened(
 
 async def shelved_of(place: Room) -> tuple[str, int, int]:
     async with place.gaby.database.read(place.workspace_id) as session:
-        [shelved] = await place.parts.shelf.list(session)
+        [shelved] = await place.components.shelf.list(session)
     return shelved.row.state, shelved.documents, shelved.failed
 
 

@@ -36,8 +36,8 @@ class Room:
         return self.actor.workspace_id
 
     @property
-    def parts(self) -> KnowledgeComponents:
-        return self.gaby.knowledge.parts
+    def components(self) -> KnowledgeComponents:
+        return self.gaby.knowledge.components
 
     def write(self, pages: Mapping[str, str | bytes]) -> None:
         for name, text in pages.items():
@@ -48,17 +48,17 @@ class Room:
     async def add(self, name: str = "docs", kind: str = "folder", location: str | None = None) -> KnowledgeSource:
         async with self.gaby.database.write(self.workspace_id) as session:
             new = NewSource(name, kind, location or str(self.folder))
-            return await self.parts.shelf.add(session, self.actor, new)
+            return await self.components.shelf.add(session, self.actor, new)
 
     async def sync(self, source: KnowledgeSource) -> KnowledgeSource:
-        return await self.parts.syncer.sync(self.actor, source.id)
+        return await self.components.syncer.sync(self.actor, source.id)
 
     async def filled(self, pages: Mapping[str, str | bytes] = PAGES) -> KnowledgeSource:
         self.write(pages)
         return await self.sync(await self.add())
 
     async def search(self, question: str, *, limit: int = 6, everything: bool = False) -> SearchResults:
-        return await self.parts.searcher.search(self.workspace_id, question, limit=limit, everything=everything)
+        return await self.components.searcher.search(self.workspace_id, question, limit=limit, everything=everything)
 
     async def found(self, question: str) -> list[str]:
         """Addresses of what fits, the best first."""
@@ -66,11 +66,11 @@ class Room:
 
     async def uris(self, source_id: UUID) -> set[str]:
         async with self.gaby.database.read(self.workspace_id) as session:
-            return set(await self.parts.library.held(session, source_id))
+            return set(await self.components.library.held(session, source_id))
 
     async def failures(self, source_id: UUID) -> dict[str, str]:
         async with self.gaby.database.read(self.workspace_id) as session:
-            return {row.uri: row.reason for row in await self.parts.shelf.failures(session, source_id)}
+            return {row.uri: row.reason for row in await self.components.shelf.failures(session, source_id)}
 
 
 async def room(gaby: Gaby, folder: Path, slug: str = "lanternfish") -> Room:

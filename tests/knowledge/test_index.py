@@ -86,7 +86,7 @@ async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, 
         )
     assert len(stored) >= 1_100
     asked = await gaby.models.embeddings.embed(docs.workspace_id, ["the red box", "a shelf"])
-    near = await docs.parts.index.nearest(docs.workspace_id, CorpusVersion("local/wordllama"), asked, len(stored))
+    near = await docs.components.index.nearest(docs.workspace_id, CorpusVersion("local/wordllama"), asked, len(stored))
     assert [set(hits) for hits in near] == [stored, stored]
 
 
@@ -104,13 +104,13 @@ async def test_passages_of_another_workspace_are_never_found(docs: Room, gaby: G
 async def test_what_is_lost_is_noticed_told_and_made_anew(docs: Room, damage: str) -> None:
     await docs.filled()
     before = [told(await docs.search(question, everything=True)) for question in QUESTIONS]
-    assert await docs.parts.mender.look(docs.workspace_id) == 0
+    assert await docs.components.mender.look(docs.workspace_id) == 0
     await hurt(docs, damage)
     await docs.gaby.knowledge.look()
     metrics = docs.gaby.metrics.render()[0].decode()
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 1.0' in metrics
     await docs.gaby.knowledge.work()
-    assert await docs.parts.mender.look(docs.workspace_id) == 0
+    assert await docs.components.mender.look(docs.workspace_id) == 0
     after = [await docs.search(question, everything=True) for question in QUESTIONS]
     assert [same_scores(told(each)) for each in after] == [same_scores(each) for each in before]
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 0.0' in docs.gaby.metrics.render()[0].decode()
@@ -132,7 +132,7 @@ async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: R
     assert corpus is not None
     assert corpus.damaged_at is not None
     await docs.gaby.knowledge.work()
-    assert await docs.parts.mender.look(docs.workspace_id) == 0
+    assert await docs.components.mender.look(docs.workspace_id) == 0
 
 
 async def hurt(docs: Room, damage: str) -> None:
@@ -184,7 +184,7 @@ async def test_the_nearest_are_exactly_the_nearest(docs: Room, tmp_path: Path) -
     rows = unit_rows(dice.normal(size=(500, 64)))
     await planted(docs, rows)
     queries = unit_rows(dice.normal(size=(3, 64)))
-    found = await docs.parts.index.nearest(docs.workspace_id, CorpusVersion("test/dice"), queries, 20)
+    found = await docs.components.index.nearest(docs.workspace_id, CorpusVersion("test/dice"), queries, 20)
     exact = queries.astype(np.float64) @ rows.astype(np.float64).T
     for row, hits in zip(exact, found, strict=True):
         assert list(hits) == (np.argsort(-row)[:20] + 1).tolist()

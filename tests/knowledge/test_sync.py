@@ -85,7 +85,7 @@ async def test_a_document_that_vanishes_is_found_nowhere_not_even_in_the_cache(d
     assert all("kitchen" not in hit.text.lower() for hit in hits)
     with pytest.raises(NotFound):
         async with docs.gaby.database.read(docs.workspace_id) as session:
-            await docs.parts.citations.resolve(session, "doc:docs/kitchen.txt#L1")
+            await docs.components.citations.resolve(session, "doc:docs/kitchen.txt#L1")
 
 
 async def test_a_failing_document_is_listed_with_its_reason_and_stops_nothing(docs: Room) -> None:
@@ -122,7 +122,7 @@ async def test_progress_is_told_and_written_down(docs: Room) -> None:
     docs.write({f"{number}.md": f"# Page {number}\n\nText of page {number}.\n" for number in range(300)})
     told: list[SyncProgress] = []
     source = await docs.add()
-    done = await docs.parts.syncer.sync(docs.actor, source.id, told.append)
+    done = await docs.components.syncer.sync(docs.actor, source.id, told.append)
     assert [each.done for each in told] == sorted(each.done for each in told)
     assert len(told) > 2
     assert (told[-1].done, told[-1].total, told[-1].added) == (300, 300, 300)
@@ -172,7 +172,7 @@ class ShelfOf(SourceService):
 
 def syncing(docs: Room, source: DocumentSource) -> Syncer:
     syncer = Syncer.__new__(Syncer)
-    syncer.__dict__.update(docs.parts.syncer.__dict__, _shelf=ShelfOf(docs.parts.shelf, source))
+    syncer.__dict__.update(docs.components.syncer.__dict__, _shelf=ShelfOf(docs.components.shelf, source))
     return syncer
 
 
@@ -269,7 +269,7 @@ async def test_a_sync_that_is_asked_for_while_one_runs_comes_after_it(docs: Room
 
     async def meanwhile() -> None:
         async with docs.gaby.database.write(docs.workspace_id) as session:
-            await docs.parts.shelf.ask_for_sync(session, docs.actor, row.id)
+            await docs.components.shelf.ask_for_sync(session, docs.actor, row.id)
 
     await syncing(docs, Slow(meanwhile)).sync(docs.actor, row.id)
     assert await docs.uris(row.id) == {"late.md"}
@@ -296,8 +296,8 @@ async def test_scheduled_sources_are_synced_when_they_are_due(docs: Room, clock:
     docs.write(PAGES)
     row = await docs.add()
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        source = await docs.parts.shelf.get(session, row.id)
-        await docs.parts.shelf.reschedule(session, docs.actor, source, timedelta(hours=1))
+        source = await docs.components.shelf.get(session, row.id)
+        await docs.components.shelf.reschedule(session, docs.actor, source, timedelta(hours=1))
     await docs.gaby.knowledge.work()
     assert await docs.uris(row.id) == set()
     clock.advance(timedelta(hours=1))
@@ -309,8 +309,8 @@ async def test_scheduled_sources_are_synced_when_they_are_due(docs: Room, clock:
 async def test_a_removed_source_takes_everything_with_it(docs: Room) -> None:
     source = await docs.filled()
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.shelf.get(session, source.id)
-        assert await docs.parts.shelf.remove(session, docs.actor, row) == 4
+        row = await docs.components.shelf.get(session, source.id)
+        assert await docs.components.shelf.remove(session, docs.actor, row) == 4
     results = await docs.search("VPN E-1042", everything=True)
     assert (list(results.hits), results.passages) == ([], 0)
 
@@ -327,4 +327,4 @@ async def corpus_version(docs: Room) -> int:
 
 async def state(docs: Room, row: KnowledgeSource) -> KnowledgeSource:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return await docs.parts.shelf.get(session, row.id)
+        return await docs.components.shelf.get(session, row.id)

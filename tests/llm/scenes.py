@@ -114,9 +114,9 @@ async def bench(
         clock.advance(timedelta(seconds=seconds))
 
     async with books.opened(database, clock, limits) as desk:
-        road = FallbackDependencies(desk.books, Breakers(clock), patience, bytes, pause)
+        dependencies = FallbackDependencies(desk.books, Breakers(clock), patience, bytes, pause)
         setups = FixedSetups(ModelSetup())
-        runner = SkillRunner(setups, road, NoMeaning(), waits)
+        runner = SkillRunner(setups, dependencies, NoMeaning(), waits)
         made = Bench(server, desk, clock, runner, setups, links, pauses)
         made.route(CLAUDE)
         try:

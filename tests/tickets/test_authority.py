@@ -137,7 +137,7 @@ async def take(gaby: Gaby, place: Office, desk: str, ticket: IncomingTicket) -> 
         return (await gaby.tickets.intake.take(session, place.actor, row, ready)).ticket_id
 
 
-def opened(_config: NoSettings, _ground: DeskDependencies) -> ScriptedDesk:
+def opened(_config: NoSettings, _dependencies: DeskDependencies) -> ScriptedDesk:
     return ScriptedDesk()
 
 

@@ -65,7 +65,7 @@ class LearningService:
 
     async def _weigh(self, session: WriteSession, actor: Actor, run: Investigation) -> LearningDecision:
         resolution = await self._resolution(session, run)
-        gate, candidate = await self._knowledge.parts.candidates.stage(session, actor, resolution)
+        gate, candidate = await self._knowledge.components.candidates.stage(session, actor, resolution)
         run.weigh_at = gate.again_at
         if candidate is None or candidate.state == "staged":
             return LearningDecision(waits=candidate is not None, why=gate.reason)

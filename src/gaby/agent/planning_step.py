@@ -267,7 +267,7 @@ class PlanningStep:
     async def retrieve(self, run: InvestigationContext, state: Retrieving) -> NextTransition:
         if not state.queries:
             return NextTransition(_behind(state), (TimelineStep("knowledge", "Not searched"),))
-        searcher = self.knowledge.parts.searcher
+        searcher = self.knowledge.components.searcher
         whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         most = run.persona.bounds.passages
         # Rules follow a runbook or none, and it may stand far behind pages that speak of the same thing.
@@ -322,7 +322,7 @@ class PlanningStep:
         names = frozenset(each for name in snapshot.tools for each in (name, short_name(name)))
         ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         found = {hit.document_id for hit in hits}
-        pages = await self.knowledge.parts.runbook_pages.found(run.workspace_id, found | further, ticket, names)
+        pages = await self.knowledge.components.runbook_pages.found(run.workspace_id, found | further, ticket, names)
         whole = {
             page.document_id: PassageRecord(
                 citation=page.citation,
@@ -349,7 +349,7 @@ class PlanningStep:
         if not changes:
             return {}
         known = [FoundPassage(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]
-        pages, names = self.knowledge.parts.runbook_pages, [tool.name for tool in tools.tools]
+        pages, names = self.knowledge.components.runbook_pages, [tool.name for tool in tools.tools]
         return await consents_of_pages(pages, run.workspace_id, changes, names, known)
 
     async def _is_degraded(self, run: InvestigationContext) -> bool:

@@ -310,7 +310,7 @@ class VerdictStep:
         ]
         if cited:
             async with self.database.write(run.workspace_id) as session:
-                await self.knowledge.parts.citations.keep(session, cited)
+                await self.knowledge.components.citations.keep(session, cited)
 
     async def _postings(
         self, run: InvestigationContext, answer: FinalAnswer, body: str, inside: str, outside: str, *, escalates: bool

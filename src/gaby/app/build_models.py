@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from gaby.llm.embeddings.service import Embeddings
 
 
-def build_models(ground: ToolDependencies, books: BudgetLedger, traces: TraceStore, settings: ModelSettings) -> Models:
-    database, clock, ids = ground.database, ground.clock, ground.ids
-    accounts = ModelAccounts(clock, ids, ground.vault)
+def build_models(
+    dependencies: ToolDependencies, books: BudgetLedger, traces: TraceStore, settings: ModelSettings
+) -> Models:
+    database, clock, ids = dependencies.database, dependencies.clock, dependencies.ids
+    accounts = ModelAccounts(clock, ids, dependencies.vault)
     setups = WorkspaceSetups(database, clock, accounts, books, installed_models(settings))
     database.after_commit(setups.heard)
     breakers = Breakers(clock)
-    road = FallbackDependencies(books, breakers, settings.patience, ground.random, traces=traces)
+    fallback_dependencies = FallbackDependencies(books, breakers, settings.patience, dependencies.random, traces=traces)
 
     def vectors() -> tuple["Embeddings", "Reindexer"]:
         from gaby.knowledge.collection import KnowledgeCollection
@@ -47,7 +49,7 @@ def build_models(ground: ToolDependencies, books: BudgetLedger, traces: TraceSto
         setups=setups,
         breakers=breakers,
         books=books,
-        runner=SkillRunner(setups, road, local_embed(settings.folder), settings.timeout),
+        runner=SkillRunner(setups, fallback_dependencies, local_embed(settings.folder), settings.timeout),
         skills=SKILLS,
         vectors=vectors,
         ids=ids,

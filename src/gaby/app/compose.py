@@ -267,7 +267,7 @@ class Gaby:
             checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),
         ]
 
-    def parts(self) -> ApiDependencies:
+    def api_dependencies(self) -> ApiDependencies:
         token = self.settings.telemetry.metrics_token
         return ApiDependencies(
             database=self.database,
@@ -339,18 +339,18 @@ def build(
     )
     spill = SpillFolder(settings.home / "results", PageCipher(master_keys), clock, random)
     host = McpHost(clock, random, metrics, _host_limits(settings), spill)
-    ground = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
-    tools = build_tools(ground, host, spill, _tool_settings(settings))
+    dependencies = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
+    tools = build_tools(dependencies, host, spill, _tool_settings(settings))
     tools.launcher.renewed_by(TokenRefresher(database, vault, clock, OAuthHttp(http)))
     books = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
     traces = CallTraces(database, vault, clock, settings.models.keep_traces)
-    models = build_models(ground, books, traces, settings.models)
-    knowledge = build_knowledge(ground, models, settings)
-    tickets = build_tickets(ground, http, settings)
+    models = build_models(dependencies, books, traces, settings.models)
+    knowledge = build_knowledge(dependencies, models, settings)
+    tickets = build_tickets(dependencies, http, settings)
     outside = AddressPolicy.allowing(settings.safety.inside)
     escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings), outside)
     agent = build_agent(
-        ground, appender, AgentDependencies(tickets, tools, models, knowledge, books, escalations), settings
+        dependencies, appender, AgentDependencies(tickets, tools, models, knowledge, books, escalations), settings
     )
     built = Gaby(
         settings=settings,
@@ -374,7 +374,7 @@ def build(
         usage=UsageService(books, Budgets(), traces, clock),
         tickets=tickets,
         agent=agent,
-        runner=build_runner(agent, ground, settings),
+        runner=build_runner(agent, dependencies, settings),
         http=http,
     )
     database.after_commit(built.heard)

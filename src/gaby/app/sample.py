@@ -63,7 +63,9 @@ def _say_nothing(_: str) -> None:
 
 
 async def _read(gaby: Gaby, actor: Actor, folder: Path) -> None:
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await parts.shelf.add(session, actor, NewSource(HANDBOOK, "folder", str(folder), audience="customers"))
-    await parts.syncer.sync(actor, source.id)
+        source = await components.shelf.add(
+            session, actor, NewSource(HANDBOOK, "folder", str(folder), audience="customers")
+        )
+    await components.syncer.sync(actor, source.id)

@@ -62,7 +62,7 @@ async def prove_row(request: Request, actor: CanReadAudit, row_id: AuditRowId) -
 @router.get("/export", response_class=StreamingResponse, responses={200: {"content": {"application/x-ndjson": {}}}})
 async def export(request: Request, actor: CanReadAudit) -> StreamingResponse:
     """The workspace's whole log with its checkpoints, for `gaby audit verify` on any machine."""
-    created = timestamp(request.app.state.parts.clock.now())
+    created = timestamp(request.app.state.dependencies.clock.now())
     chunks = _chunks(doorway(request).database, actor.workspace_id, created)
     first = await asyncio.to_thread(next, chunks, b"")  # Before the answer begins, so that a lost database is a 503.
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}

@@ -123,15 +123,15 @@ async def _index(
 
 
 async def _sync(gaby: Gaby, actor: Actor, folder: Path, names: Mapping[str, str]) -> int:
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        row = await parts.shelf.add(session, actor, NewSource("corpus", "folder", str(folder)))
-    await parts.syncer.sync(actor, row.id)
+        row = await components.shelf.add(session, actor, NewSource("corpus", "folder", str(folder)))
+    await components.syncer.sync(actor, row.id)
     async with gaby.database.read(actor.workspace_id) as session:
-        [shelved] = await parts.shelf.list(session)
+        [shelved] = await components.shelf.list(session)
     if shelved.failed:
         async with gaby.database.read(actor.workspace_id) as session:
-            first = (await parts.shelf.failures(session, row.id, 1))[0]
+            first = (await components.shelf.failures(session, row.id, 1))[0]
         cannot = "1 document cannot" if shelved.failed == 1 else f"{shelved.failed} documents cannot"
         raise BadRequest(f"{cannot} be read; the first is {names[first.uri]}: {first.reason}")
     return shelved.passages
@@ -164,7 +164,7 @@ async def _ask(
             begin = time.perf_counter()
             ranking: list[str] = []
             if place is not None:
-                searcher = gaby.knowledge.parts.searcher
+                searcher = gaby.knowledge.components.searcher
                 # Several passages of a document count once, so more are asked for.
                 found = await searcher.search(
                     place.actor.workspace_id, question.query, limit=3 * _DEPTH, everything=True

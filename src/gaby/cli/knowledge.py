@@ -75,7 +75,7 @@ def add(
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await gaby.knowledge.parts.shelf.add(session, actor, new)
+            row = await gaby.knowledge.components.shelf.add(session, actor, new)
         if sync_now:
             await _sync(gaby, actor, row.id, name, quiet=as_json)
         return await _shelved(gaby, actor, row.id)
@@ -93,7 +93,7 @@ def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None
     async def work(gaby: Gaby) -> list[SourceOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [SourceOut.of(each) for each in await gaby.knowledge.parts.shelf.list(session)]
+            return [SourceOut.of(each) for each in await gaby.knowledge.components.shelf.list(session)]
 
     sources = run(work)
     rows = [source.model_dump() if as_json else short(source) for source in sources]
@@ -110,7 +110,7 @@ def sync(
 
     async def work(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        shelf = gaby.knowledge.components.shelf
         async with gaby.database.read(actor.workspace_id) as session:
             rows = [await shelf.named(session, name)] if name else [each.row for each in await shelf.list(session)]
         troubles: list[str] = []
@@ -144,7 +144,7 @@ def schedule(
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        shelf = gaby.knowledge.components.shelf
         async with gaby.database.write(actor.workspace_id) as session:
             row = await shelf.named(session, name)
             await shelf.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
@@ -164,7 +164,7 @@ def set_audience(
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        shelf = gaby.knowledge.components.shelf
         async with gaby.database.write(actor.workspace_id) as session:
             row = await shelf.named(session, name)
             await shelf.set_audience(session, actor, row, audience)
@@ -186,7 +186,7 @@ def remove(
 
     async def work(gaby: Gaby) -> int:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        shelf = gaby.knowledge.components.shelf
         async with gaby.database.write(actor.workspace_id) as session:
             return await shelf.remove(session, actor, await shelf.named(session, name))
 
@@ -211,7 +211,9 @@ def search(
 
     async def work(gaby: Gaby) -> SearchResults:
         actor = await operator_in(gaby, workspace)
-        return await gaby.knowledge.parts.searcher.search(actor.workspace_id, asked, limit=limit, everything=everything)
+        return await gaby.knowledge.components.searcher.search(
+            actor.workspace_id, asked, limit=limit, everything=everything
+        )
 
     results = run(work)
     if as_json:
@@ -231,7 +233,7 @@ def ask(
 
     async def work(gaby: Gaby) -> AnswerOut:
         actor = await operator_in(gaby, workspace)
-        return AnswerOut.of(await gaby.knowledge.parts.answering.answer(actor, asked))
+        return AnswerOut.of(await gaby.knowledge.components.answering.answer(actor, asked))
 
     answer = run(work)
     if as_json:
@@ -255,15 +257,17 @@ def show(
 
     async def work(gaby: Gaby) -> ResolvedCitation | DocumentExcerpt | tuple[SourceOut, list[FailureOut]]:
         actor = await operator_in(gaby, workspace)
-        parts = gaby.knowledge.parts
+        components = gaby.knowledge.components
         async with gaby.database.read(actor.workspace_id) as session:
             if parse(what) is not None:
-                return await parts.citations.resolve(session, what)
+                return await components.citations.resolve(session, what)
             if "/" in what:
-                opened = await parts.citations.open_named(session, what.removeprefix("doc:"), line, lines or 100_000)
+                opened = await components.citations.open_named(
+                    session, what.removeprefix("doc:"), line, lines or 100_000
+                )
                 return opened if lines else shortened(opened, _WIDE)
-            row = await parts.shelf.named(session, what)
-            failures = [FailureOut.of(each) for each in await parts.shelf.failures(session, row.id)]
+            row = await components.shelf.named(session, what)
+            failures = [FailureOut.of(each) for each in await components.shelf.failures(session, row.id)]
         return await _shelved(gaby, actor, row.id), failures
 
     print_shown(run(work), as_json=as_json)
@@ -283,7 +287,7 @@ def list_documents(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             if source is not None:
-                await gaby.knowledge.parts.shelf.named(session, source)
+                await gaby.knowledge.components.shelf.named(session, source)
             found = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
             return [DocumentOut.of(each) for each in found]
 
@@ -309,7 +313,7 @@ app.command()(learned)
 
 
 async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: bool) -> None:
-    syncer = gaby.knowledge.parts.syncer
+    syncer = gaby.knowledge.components.syncer
     if quiet or not sys.stderr.isatty():
         await syncer.sync(actor, source_id)
         return
@@ -323,7 +327,7 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
 
 async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
-        return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
+        return SourceOut.of(await gaby.knowledge.components.shelf.shelved(session, source_id))
 
 
 def _asked_audience() -> Audience | None:

@@ -28,12 +28,12 @@ def gaps(
 
     async def work(gaby: Gaby) -> list[GapOut]:
         actor = await operator_in(gaby, workspace)
-        parts = gaby.knowledge.parts
+        components = gaby.knowledge.components
         if close is not None:
             async with gaby.database.write(actor.workspace_id) as session:
-                await parts.gaps.close(session, actor, close)
+                await components.gaps.close(session, actor, close)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [GapOut.of(row) for row in await parts.gaps.list(session)]
+            return [GapOut.of(row) for row in await components.gaps.list(session)]
 
     rows = [
         gap.model_dump()
@@ -65,7 +65,7 @@ def learned(
 
     async def work(gaby: Gaby) -> list[CandidateOut]:
         actor = await operator_in(gaby, workspace)
-        candidates = gaby.knowledge.parts.candidates
+        candidates = gaby.knowledge.components.candidates
         async with gaby.database.write(actor.workspace_id) as session:
             if accept is not None:
                 await candidates.accept(session, actor, await candidates.get(session, accept), text=edited)
@@ -90,9 +90,9 @@ def learned(
 async def _sync_learned(gaby: Gaby, actor: Actor) -> None:
     """So that it is found, or gone, at once."""
     async with gaby.database.read(actor.workspace_id) as session:
-        row = await gaby.knowledge.parts.shelf.named(session, LEARNED)
+        row = await gaby.knowledge.components.shelf.named(session, LEARNED)
     with suppress(AlreadySyncing):
-        await gaby.knowledge.parts.syncer.sync(actor, row.id)
+        await gaby.knowledge.components.syncer.sync(actor, row.id)
 
 
 def _read(path: Path) -> str:

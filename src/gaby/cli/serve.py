@@ -62,7 +62,7 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, speed: float | None) -
     await forget.offer()
     echo(f"Gaby listens on {gaby.identity.public_url}", err=True)
     config = uvicorn.Config(
-        create_app(gaby.parts()),
+        create_app(gaby.api_dependencies()),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -50,9 +50,15 @@ class FallbackDependencies:
 
 class FallbackChain(Generic[In, Out]):
     def __init__(
-        self, road: FallbackDependencies, skill: Skill[In, Out], given: In, question: SkillRequest, *, streaming: bool
+        self,
+        dependencies: FallbackDependencies,
+        skill: Skill[In, Out],
+        given: In,
+        question: SkillRequest,
+        *,
+        streaming: bool,
     ) -> None:
-        self._road = road
+        self._dependencies = dependencies
         self._skill = skill
         self._given = given
         self._question = question
@@ -77,7 +83,7 @@ class FallbackChain(Generic[In, Out]):
         self.trouble = "unavailable"
 
     async def _with(self, link: RoutedModel) -> AsyncGenerator[StreamToken | StreamReset]:
-        if self._road.breakers.is_open(link.account):
+        if self._dependencies.breakers.is_open(link.account):
             self._hop(ModelAttempt(str(link.ref), "resting"))
             return
         tries = 0
@@ -86,12 +92,12 @@ class FallbackChain(Generic[In, Out]):
             try:
                 async with aclosing(
                     ask(
-                        self._road.books,
+                        self._dependencies.books,
                         link,
                         self._question,
                         len(self.hops),
                         streaming=self._streaming,
-                        traces=self._road.traces,
+                        traces=self._dependencies.traces,
                     )
                 ) as pieces:
                     async for piece in pieces:
@@ -110,7 +116,7 @@ class FallbackChain(Generic[In, Out]):
 
     def _hear(self, link: RoutedModel, asked: CompletedAttempt) -> str | None:
         """Takes the answer, or notes what to tell the model about it, once."""
-        self._road.breakers.succeeded(link.account)
+        self._dependencies.breakers.succeeded(link.account)
         self._add(asked.booking)
         try:
             self.value = accept(
@@ -138,27 +144,27 @@ class FallbackChain(Generic[In, Out]):
 
     def _trace(self, link: RoutedModel, asked: CompletedAttempt, outcome: str, problem: str | None = None) -> None:
         trace = trace_of(asked.booking, link, self._question, outcome, answer=asked.answer, problem=problem)
-        self._road.traces.record(trace)
+        self._dependencies.traces.record(trace)
 
     async def _wait(self, link: RoutedModel, failed: FailedAttempt, *, last: bool) -> str | None:
         """What to say before the same model is asked again; None when it is not worth it."""
         error = failed.error
         self._add(failed.booking)
         self._hop(ModelAttempt(str(link.ref), error.code, failed.booking.hold.id, failed.booking.settled.milliseconds))
-        opened = not isinstance(error, RequestRefused) and self._road.breakers.failed(link.account)
+        opened = not isinstance(error, RequestRefused) and self._dependencies.breakers.failed(link.account)
         if opened:
             log.warning("llm.resting", provider=link.ref.provider)
         pause = self._pause_for(error, sum(hop.model == str(link.ref) for hop in self.hops))
-        if opened or last or not error.transient or self._waited + pause > self._road.patience.total_seconds():
+        if opened or last or not error.transient or self._waited + pause > self._dependencies.patience.total_seconds():
             return None
         self._waited += pause
-        await self._road.pause(pause)
+        await self._dependencies.pause(pause)
         return error.message
 
     def _pause_for(self, error: ModelError, tries: int) -> float:
         if error.retry_after is not None:
             return error.retry_after
-        return 0.5 * 2 ** (tries - 1) * self._road.jitter()
+        return 0.5 * 2 ** (tries - 1) * self._dependencies.jitter()
 
     def _add(self, booking: MeteredCall) -> None:
         self.usage += booking.settled.usage

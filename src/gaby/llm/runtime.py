@@ -38,7 +38,7 @@ Out = TypeVar("Out", bound=BaseModel)
 @dataclass(frozen=True)
 class SkillRunner:
     setups: ModelSetups
-    road: FallbackDependencies
+    dependencies: FallbackDependencies
     embed: Embed
     """For the answers without a model; local, blocking, used off the event loop."""
     timeout: timedelta
@@ -75,7 +75,7 @@ class SkillRunner:
         # Redacting and rendering a long case takes a while, in which everybody else would wait.
         size = sum(len(str(value)) for value in given.__dict__.values())
         question = await run_text_work(size, self._question, skill, given, occasion, tier, prompt)
-        walk = FallbackChain(self.road, skill, given, question, streaming=streaming)
+        walk = FallbackChain(self.dependencies, skill, given, question, streaming=streaming)
         async with aclosing(walk.along(links)) as steps:
             async for step in steps:
                 yield step
@@ -111,7 +111,7 @@ class SkillRunner:
             hop=len(hops),
         )
         try:
-            await self.road.books.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
+            await self.dependencies.books.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
         except Unavailable as error:
             # It cost nothing, so it is worth more than its line in the books.
             log.warning("llm.not_noted", skill=skill.name, error=error.message)

@@ -37,14 +37,14 @@ async def found_pages(
     """What a search gives for the ticket, runbooks whole: those with a symptom of the ticket come first."""
     asked = next_step(replace(situation, searched=False, follow="", passages=(), calls=()), embed)
     ticket = f"{situation.title}\n{situation.text}"
-    parts = knowledge.parts
-    results = await parts.searcher.search(
+    components = knowledge.components
+    results = await components.searcher.search(
         workspace_id, ticket, rewrites=asked.queries, limit=_CANDIDATES, everything=True
     )
     near = {hit.document_id for hit in results.hits[:_PASSAGES]}
     further = {hit.document_id for hit in results.hits[_PASSAGES:]} - near
     names = tool_names(situation.tools)
-    books = await parts.runbook_pages.found(workspace_id, near | further, ticket, names)
+    books = await components.runbook_pages.found(workspace_id, near | further, ticket, names)
     whole = {
         page.document_id: FoundPassage(
             page.citation,

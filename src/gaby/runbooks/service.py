@@ -58,7 +58,7 @@ class Runbooks:
     async def list(self, workspace_id: WorkspaceId) -> list[ListedRunbookOut]:
         """The pages that are followed as runbooks, and those that say they are and have errors."""
         cards = await self.cards(workspace_id)
-        pages = self.knowledge.parts.runbook_pages
+        pages = self.knowledge.components.runbook_pages
         found = [*await pages.declared(workspace_id), *await pages.undeclared(workspace_id, tool_names(cards))]
         listed: list[ListedRunbookOut] = []
         for page in (each for each in found if not each.written_by_customers):
@@ -98,7 +98,7 @@ class Runbooks:
 
     async def _consents(self, workspace_id: WorkspaceId, book: Runbook, cards: Sequence[ToolCard]) -> dict[str, str]:
         changes = {short_name(card.name) for card in cards if card.lane == "write"} & book.tools
-        pages, names = self.knowledge.parts.runbook_pages, [card.name for card in cards]
+        pages, names = self.knowledge.components.runbook_pages, [card.name for card in cards]
         return await consents_of_pages(pages, workspace_id, changes, names, ())
 
     @property

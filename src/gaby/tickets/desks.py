@@ -183,13 +183,15 @@ class Desks:
             return known[1]
         secret = await self._unseal(session, desk)
         kind = kind_of(desk.kind)
-        ground = DeskDependencies(
+        dependencies = DeskDependencies(
             clock=self._clock,
             http=self._http if desk.any_address else self._guarded,
             outside=AddressPolicy.anywhere() if desk.any_address else self._outside,
             remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
         )
-        adapter = kind.open(_since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), ground)
+        adapter = kind.open(
+            _since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), dependencies
+        )
         self._open[desk.typed_id] = (stamp, adapter)
         if known is not None:
             await known[1].aclose()

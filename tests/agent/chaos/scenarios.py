@@ -78,12 +78,12 @@ async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str)
         return
     environment = {"SHOP_FOLDER": str(folder)}
     await _connect(gaby, actor, "shop", _forked(door, "tests.agent.chaos.shop", environment))
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await parts.shelf.add(
+        source = await components.shelf.add(
             session, actor, NewSource("handbook", "folder", str(HERE / "handbook"), audience="customers")
         )
-    await parts.syncer.sync(actor, source.id)
+    await components.syncer.sync(actor, source.id)
 
 
 def _forked(door: str, module: str, environment: dict[str, str]) -> CommandSpec:

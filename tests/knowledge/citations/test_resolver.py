@@ -16,12 +16,12 @@ QUESTION = "the VPN says E-1042"
 
 async def resolved(docs: Room, token: str) -> ResolvedCitation:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return await docs.parts.citations.resolve(session, token)
+        return await docs.components.citations.resolve(session, token)
 
 
 async def cited(docs: Room) -> tuple[KnowledgeSource, str, str]:
     source = await docs.filled()
-    answer = await docs.parts.answering.answer(docs.actor, QUESTION)
+    answer = await docs.components.answering.answer(docs.actor, QUESTION)
     token = answer.claims[0].citations[0]
     assert token.startswith("doc:docs/network.md#VPN#L")
     return source, token, (await resolved(docs, token)).text
@@ -79,8 +79,8 @@ async def test_a_document_that_is_gone_still_shows_what_was_cited(docs: Room) ->
 async def test_a_removed_source_takes_its_citations_with_it(docs: Room) -> None:
     source, token, _ = await cited(docs)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.shelf.get(session, source.id)
-        await docs.parts.shelf.remove(session, docs.actor, row)
+        row = await docs.components.shelf.get(session, source.id)
+        await docs.components.shelf.remove(session, docs.actor, row)
     with pytest.raises(NotFound):
         await resolved(docs, token)
 
@@ -101,9 +101,9 @@ async def test_what_cannot_be_opened_says_what_to_do(docs: Room) -> None:
 async def test_a_large_document_is_shown_by_its_beginning_and_its_end(docs: Room) -> None:
     await docs.filled({"big.log": "".join(f"line {number}\n" for number in range(1, 20_001))})
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        whole = await docs.parts.citations.open_named(session, "docs/big.log", 1, 100_000)
+        whole = await docs.components.citations.open_named(session, "docs/big.log", 1, 100_000)
         short = shortened(whole, 100)
-        some = await docs.parts.citations.open(session, whole.document_id, 9_000, 3)
+        some = await docs.components.citations.open(session, whole.document_id, 9_000, 3)
     assert short.text.startswith("line 1\nline 2\n")
     assert "line 20000" in short.text
     assert short.text.count("\n") < 110
@@ -123,11 +123,11 @@ async def test_two_answers_may_cite_the_same_page_at_the_same_moment(docs: Room)
     async def other() -> None:
         await began.wait()
         async with docs.gaby.database.write(docs.workspace_id) as session:
-            await docs.parts.citations.keep(session, cite)
+            await docs.components.citations.keep(session, cite)
 
     task = asyncio.create_task(other())
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        await docs.parts.citations.keep(session, cite)
+        await docs.components.citations.keep(session, cite)
         await session.flush()
         began.set()
         # The other has found that nobody has cited it yet, and waits for us.

@@ -38,7 +38,7 @@ INVOICE = replace(
 
 async def staged(docs: Room, resolution: Resolution = SCANNER) -> tuple[GateResult, KnowledgeCandidate | None]:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        return await docs.parts.candidates.stage(session, docs.actor, resolution)
+        return await docs.components.candidates.stage(session, docs.actor, resolution)
 
 
 async def candidate(docs: Room, resolution: Resolution = SCANNER) -> KnowledgeCandidate:
@@ -49,25 +49,25 @@ async def candidate(docs: Room, resolution: Resolution = SCANNER) -> KnowledgeCa
 
 async def listed(docs: Room, state: str | None = "staged") -> Sequence[KnowledgeCandidate]:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return await docs.parts.candidates.list(session, state)
+        return await docs.components.candidates.list(session, state)
 
 
 async def accept(docs: Room, candidate_id: UUID, **edited: str) -> KnowledgeCandidate:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.candidates.get(session, candidate_id)
-        return await docs.parts.candidates.accept(session, docs.actor, row, **edited)
+        row = await docs.components.candidates.get(session, candidate_id)
+        return await docs.components.candidates.accept(session, docs.actor, row, **edited)
 
 
 async def reject(docs: Room, candidate_id: UUID, reason: str = "Only once.") -> KnowledgeCandidate:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.candidates.get(session, candidate_id)
-        return await docs.parts.candidates.reject(session, docs.actor, row, reason)
+        row = await docs.components.candidates.get(session, candidate_id)
+        return await docs.components.candidates.reject(session, docs.actor, row, reason)
 
 
 async def unlearn(docs: Room, candidate_id: UUID, reason: str = "It was wrong.") -> KnowledgeCandidate:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.candidates.get(session, candidate_id)
-        return await docs.parts.candidates.unlearn(session, docs.actor, row, reason)
+        row = await docs.components.candidates.get(session, candidate_id)
+        return await docs.components.candidates.unlearn(session, docs.actor, row, reason)
 
 
 async def audited(docs: Room, begins: str = "knowledge.candidate_") -> list[tuple[str, dict[str, Any]]]:

@@ -40,7 +40,7 @@ async def test_a_page_is_stale_after_half_a_year_unused(docs: Room, clock: Manua
 async def test_being_cited_keeps_a_page_fresh(docs: Room, clock: ManualClock) -> None:
     await docs.filled()
     clock.advance(timedelta(days=100))
-    await docs.parts.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
+    await docs.components.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
     clock.advance(timedelta(days=80))
     old = await stale(docs, clock)
     assert "network.md" not in old
@@ -53,7 +53,7 @@ async def test_being_cited_keeps_a_page_fresh(docs: Room, clock: ManualClock) ->
 
 async def test_being_changed_keeps_a_page_fresh_although_it_was_cited_long_ago(docs: Room, clock: ManualClock) -> None:
     source = await docs.filled()
-    await docs.parts.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
+    await docs.components.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
     clock.advance(timedelta(days=170))
     docs.write({"network.md": "# VPN\n\nE-1042 is a thing of the past.\n"})
     await docs.sync(source)

@@ -24,12 +24,12 @@ DOGS = "Which vaccinations does a dog need for Iceland?"
 
 async def noted(docs: Room, *questions: str) -> None:
     for question in questions:
-        await docs.parts.gaps.note(docs.workspace_id, question)
+        await docs.components.gaps.note(docs.workspace_id, question)
 
 
 async def gaps(docs: Room) -> list[KnowledgeGap]:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return list(await docs.parts.gaps.list(session))
+        return list(await docs.components.gaps.list(session))
 
 
 async def test_alike_questions_are_one_gap_with_examples_and_unlike_ones_another(
@@ -87,7 +87,7 @@ async def test_a_closed_gap_is_gone_until_somebody_asks_again(docs: Room) -> Non
     await noted(docs, *PARKING)
     [gap] = await gaps(docs)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        await docs.parts.gaps.close(session, docs.actor, gap.id)
+        await docs.components.gaps.close(session, docs.actor, gap.id)
     assert await gaps(docs) == []
     assert await audited(docs, "knowledge.gap_") == [("closed", {"gap": str(gap.id)})]
     await noted(docs, PARKING[0])
@@ -98,7 +98,7 @@ async def test_a_closed_gap_is_gone_until_somebody_asks_again(docs: Room) -> Non
 async def test_what_is_no_gap_cannot_be_closed(docs: Room, ids: IdFactory) -> None:
     async with docs.gaby.database.write(docs.workspace_id) as session:
         with pytest.raises(NotFound, match="no such gap"):
-            await docs.parts.gaps.close(session, docs.actor, ids.new())
+            await docs.components.gaps.close(session, docs.actor, ids.new())
 
 
 async def test_there_are_never_more_than_five_hundred_and_the_least_asked_make_room(

@@ -25,10 +25,10 @@ async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_
     assert (hit.uri, hit.title) == (f"{row.id}.md", "Scanners that beep twice")
     assert hit.citation.startswith(f"doc:learned/{row.id}.md#")
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        shown = await docs.parts.citations.resolve(session, hit.citation)
+        shown = await docs.components.citations.resolve(session, hit.citation)
     assert shown.state == "current"
     assert "ten seconds" in shown.text + hit.text
-    answer = await docs.parts.answering.answer(docs.actor, QUESTION)
+    answer = await docs.components.answering.answer(docs.actor, QUESTION)
     assert any(hit.citation in claim.citations for claim in answer.claims)
 
     taken_back = await unlearn(docs, row.id, "The firmware mends it.")
@@ -53,6 +53,6 @@ async def test_the_source_of_what_was_learned_cannot_be_added_or_removed(docs: R
         await docs.add("mine", "learned")
     await accept(docs, (await candidate(docs)).id)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        learned = await docs.parts.shelf.named(session, "learned")
+        learned = await docs.components.shelf.named(session, "learned")
         with pytest.raises(ComesByItself):
-            await docs.parts.shelf.remove(session, docs.actor, learned)
+            await docs.components.shelf.remove(session, docs.actor, learned)

@@ -30,12 +30,12 @@ Opening = Callable[..., DocumentSource]
 
 
 @pytest.fixture
-async def opening(ground: SourceDependencies) -> AsyncGenerator[Opening]:
+async def opening(dependencies: SourceDependencies) -> AsyncGenerator[Opening]:
     """Makes sources, and closes them at the end."""
     made: list[DocumentSource] = []
 
     def make(config: SourceConfig, other: SourceDependencies | None = None) -> DocumentSource:
-        made.append(make_source(config, other or ground))
+        made.append(make_source(config, other or dependencies))
         return made[-1]
 
     yield make
@@ -55,7 +55,7 @@ def sleeper() -> Sleeper:
 
 
 @pytest.fixture
-def ground(tmp_path: Path, sleeper: Sleeper) -> SourceDependencies:
+def dependencies(tmp_path: Path, sleeper: Sleeper) -> SourceDependencies:
     return SourceDependencies(
         cache=tmp_path / "cache",
         allowed_networks=LOOPBACK,

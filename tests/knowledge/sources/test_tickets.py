@@ -154,20 +154,22 @@ class Desk:
             raise SourceUnavailable
 
 
-async def test_a_desk_can_give_its_tickets_itself(opening: Opening, ground: SourceDependencies) -> None:
+async def test_a_desk_can_give_its_tickets_itself(opening: Opening, dependencies: SourceDependencies) -> None:
     tickets = (ExportedTicket("1", "Mail", "Done."), ExportedTicket("2\n", "Phone", "Done.", ["It is mute."]))
-    with_desk = replace(ground, archive=Desk(*tickets))
+    with_desk = replace(dependencies, archive=Desk(*tickets))
     found = await listing(opening(SourceConfig("tickets", "desk"), with_desk))
     assert found.uris == ["1", "2_"]
     with pytest.raises(SourceUnavailable):
-        await listing(opening(SourceConfig("tickets", "desk"), replace(ground, archive=Desk(*tickets, breaks=True))))
+        await listing(
+            opening(SourceConfig("tickets", "desk"), replace(dependencies, archive=Desk(*tickets, breaks=True)))
+        )
 
 
-async def test_what_was_learned_is_a_source(opening: Opening, ground: SourceDependencies) -> None:
+async def test_what_was_learned_is_a_source(opening: Opening, dependencies: SourceDependencies) -> None:
     async def documents() -> Sequence[GeneratedDocument]:
         return [GeneratedDocument("learned/1", "v1", "Reset a token", "# Reset a token\n", "https://gaby.example/kb/1")]
 
-    found = await listing(opening(SourceConfig("learned", ""), replace(ground, learned=documents)))
+    found = await listing(opening(SourceConfig("learned", ""), replace(dependencies, learned=documents)))
     assert (found.known(), found.total) == ({"learned/1": "v1"}, 1)
     brought = await found.bring("learned/1")
     assert (brought.data, brought.media_type, brought.title) == (b"# Reset a token\n", "text/markdown", "Reset a token")

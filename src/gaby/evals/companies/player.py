@@ -135,10 +135,10 @@ def _split_pages(company: EvalCompany, folder: Path) -> None:
 
 
 async def _add_source(scene: _TicketWorkspace, new: NewSource) -> None:
-    parts = scene.stage.gaby.knowledge.parts
+    components = scene.stage.gaby.knowledge.components
     async with scene.stage.gaby.database.write(scene.actor.workspace_id) as session:
-        source = await parts.shelf.add(session, scene.actor, new)
-    await parts.syncer.sync(scene.actor, source.id)
+        source = await components.shelf.add(session, scene.actor, new)
+    await components.syncer.sync(scene.actor, source.id)
 
 
 async def _play(scene: _TicketWorkspace, ticket: CompanyTicket) -> TicketResult:

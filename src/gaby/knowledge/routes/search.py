@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api/knowledge", tags=["Knowledge"])
 @router.post("/search")
 async def search(actor: CanReadKnowledge, body: SearchIn, service: Service) -> SearchOut:
     """The few passages that answer, each with its citation and the reasons of its score; none when none fits."""
-    found = await service.parts.searcher.search(
+    found = await service.components.searcher.search(
         actor.workspace_id, body.question, limit=body.limit, everything=body.everything
     )
     return SearchOut.of(found)
@@ -25,7 +25,7 @@ async def search(actor: CanReadKnowledge, body: SearchIn, service: Service) -> S
 @router.post("/ask")
 async def ask(actor: CanReadKnowledge, body: AskIn, service: Service) -> AnswerOut:
     """An answer in prose, every sentence with its source. A question without an answer is counted as a gap."""
-    return AnswerOut.of(await service.parts.answering.answer(actor, body.question))
+    return AnswerOut.of(await service.components.answering.answer(actor, body.question))
 
 
 @router.get("/documents")
@@ -52,7 +52,7 @@ async def read_document(
     lines: Annotated[int, Query(ge=1, le=2000)] = 200,
 ) -> LinesOut:
     """Some lines of it, however long it is."""
-    return LinesOut.of(await service.parts.citations.open(session, document_id, first_line, lines))
+    return LinesOut.of(await service.components.citations.open(session, document_id, first_line, lines))
 
 
 @router.get("/citations")
@@ -64,6 +64,6 @@ async def open_citations(
 ) -> list[CitationOut]:
     """The lines that a citation names, as they were cited, and whether they changed since. Without one, what was cited
     last."""
-    citations = service.parts.citations
+    citations = service.components.citations
     tokens = [token] if token is not None else await citations.latest(session)
     return [CitationOut.of(await citations.resolve(session, each)) for each in tokens]

@@ -225,9 +225,9 @@ def _author(mail: bytes, reply: Mapping[str, object]) -> str:
 
 @pytest.mark.promise("T6")
 @pytest.mark.parametrize("to", ["ann@client.example\r\nBcc: x@y.example", "ann", "a b@client.example", "", None, 7])
-async def test_an_address_cannot_carry_a_header(to: object, ground: DeskDependencies) -> None:
+async def test_an_address_cannot_carry_a_header(to: object, dependencies: DeskDependencies) -> None:
     with pytest.raises(DeskRefused):
-        await kind.open(OFFLINE, ground).post_reply("t", DeskReply("x", MARKER), {"to": to, "subject": "x"})
+        await kind.open(OFFLINE, dependencies).post_reply("t", DeskReply("x", MARKER), {"to": to, "subject": "x"})
 
 
 @pytest.mark.promise("T6")

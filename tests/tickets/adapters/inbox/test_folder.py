@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def inbox(folder: Path | None) -> InboxDesk:
     async with standing() as held:
-        return InboxDesk(kind.config.model_validate({"folder": folder}), held.ground)
+        return InboxDesk(kind.config.model_validate({"folder": folder}), held.dependencies)
 
 
 def names(folder: Path) -> list[str]:

@@ -38,10 +38,10 @@ _MARKER = re.compile(r"gaby-[0-9a-z]{32}")
 
 
 class EmailDesk:
-    def __init__(self, config: EmailConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: EmailConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._clock = ground.clock
-        self._outside = ground.outside
+        self._clock = dependencies.clock
+        self._outside = dependencies.outside
 
     def capabilities(self) -> DeskCapabilities:
         return DeskCapabilities()

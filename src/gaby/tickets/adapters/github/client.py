@@ -34,9 +34,9 @@ class ListPage:
 
 
 class GitHubClient:
-    def __init__(self, config: GitHubConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: GitHubConfig, dependencies: DeskDependencies) -> None:
         self._base = config.api_url
-        self._ground = ground
+        self._dependencies = dependencies
         self._authorization = f"Bearer {config.token.get_secret_value()}"
         self._tags: dict[str, str] = {}
 
@@ -86,18 +86,18 @@ class GitHubClient:
 
     async def _send(self, ask: DeskRequest) -> DeskResponse:
         headers = {**_HEADERS, "Authorization": self._authorization, **ask.headers}
-        return await send(self._ground.http, replace(ask, headers=headers), SERVICE)
+        return await send(self._dependencies.http, replace(ask, headers=headers), SERVICE)
 
     def _read(self, answer: DeskResponse, ask: DeskRequest) -> object:
         if answer.status in _GONE:
             raise GitHubNotFound
         if answer.status in _LIMITED and (wait := self._pause(answer)) is not None:
             raise DeskUnavailable("GitHub's limit of requests is reached.", retry_after=wait)
-        return judged(answer, ask, SERVICE, now=self._ground.clock.now())
+        return judged(answer, ask, SERVICE, now=self._dependencies.clock.now())
 
     def _pause(self, answer: DeskResponse) -> float | None:
         """None when this is a refusal and no limit: GitHub says 403 for both."""
-        now = self._ground.clock.now()
+        now = self._dependencies.clock.now()
         told = pause(answer, now)
         if told is not None:
             return told

@@ -30,10 +30,10 @@ _AT_ONCE = 50
 
 
 class GitHubDesk:
-    def __init__(self, config: GitHubConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: GitHubConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._ground = ground
-        self._client = GitHubClient(config, ground)
+        self._dependencies = dependencies
+        self._client = GitHubClient(config, dependencies)
         self._secret = config.webhook_secret.get_secret_value()
         self._login: str | None = None
 
@@ -49,7 +49,7 @@ class GitHubDesk:
         return f"Issues of {', '.join(self._config.repositories)}" + (f", as {login}." if login else ".")
 
     async def poll(self, cursor: str | None) -> TicketPage:
-        trails, now = mapping(of_cursor(cursor)), self._ground.clock.now()
+        trails, now = mapping(of_cursor(cursor)), self._dependencies.clock.now()
         start = self._config.since or now
         start = start if start.tzinfo else start.replace(tzinfo=UTC)
         following: dict[str, object] = {}
@@ -74,7 +74,7 @@ class GitHubDesk:
     async def subscribe(self, callback: str) -> str:
         if not self._secret:
             self._secret = token_hex(32)
-            await self._ground.remember({"webhook_secret": self._secret})
+            await self._dependencies.remember({"webhook_secret": self._secret})
         refused: list[str] = []
         for repository in self._config.repositories:
             try:

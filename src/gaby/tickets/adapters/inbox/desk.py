@@ -23,7 +23,7 @@ from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
 
 
 class InboxDesk:
-    def __init__(self, config: InboxConfig, _ground: DeskDependencies) -> None:
+    def __init__(self, config: InboxConfig, _dependencies: DeskDependencies) -> None:
         self._config = config
 
     def capabilities(self) -> DeskCapabilities:

@@ -41,10 +41,10 @@ class _Status(TrackerModel):
 
 
 class RequestTrackerDesk:
-    def __init__(self, config: RequestTrackerConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: RequestTrackerConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._clock = ground.clock
-        self._rest = RestClient(ground.http, config.base_url, config.authorization)
+        self._clock = dependencies.clock
+        self._rest = RestClient(dependencies.http, config.base_url, config.authorization)
         self._tickets = TrackerTickets(self._rest)
         self._changes = TrackerChanges(self._rest, config.queues)
 

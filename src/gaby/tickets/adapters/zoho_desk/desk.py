@@ -39,10 +39,10 @@ _KEYS_FOR = timedelta(hours=6)
 
 
 class ZohoDesk:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: ZohoDeskConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._ground = ground
-        self._client = ZohoClient(config, ground)
+        self._dependencies = dependencies
+        self._client = ZohoClient(config, dependencies)
         self._keys_at: datetime | None = None
         self._receiver = ZohoWebhookVerifier(
             org_id=config.org_id,
@@ -62,7 +62,7 @@ class ZohoDesk:
     async def poll(self, cursor: str | None) -> TicketPage:
         self._client.check_credits()
         await self._refresh_keys()
-        now = self._ground.clock.now()
+        now = self._dependencies.clock.now()
         trail = ChangeCursor.loaded(of_cursor(cursor), _aware(self._config.since) or now)
         query = {
             "modifiedTimeRange": f"{_told(trail.since)},{_told(now + timedelta(days=1))}",
@@ -95,7 +95,7 @@ class ZohoDesk:
         except (DeskRefused, ZohoNotFound) as error:
             return f"Zoho Desk lets Gaby make no webhook ({error}). Polling brings every ticket all the same."
         self._receiver.webhook_id = found
-        await self._ground.remember({"webhook_id": found})
+        await self._dependencies.remember({"webhook_id": found})
         await self._refresh_keys()
         return f"Zoho Desk delivers new and changed tickets to {callback}."
 
@@ -151,7 +151,7 @@ class ZohoDesk:
             if any(marker in line(entry.get("description"), 10_000) for entry in await self._client.all_of(path)):
                 return
             spent = {"hoursSpent": str(minutes // 60), "minutesSpent": str(minutes % 60), "secondsSpent": "0"}
-            executed = {"executedTime": _told(self._ground.clock.now()), "description": f"{note} {marker}"}
+            executed = {"executedTime": _told(self._dependencies.clock.now()), "description": f"{note} {marker}"}
             await self._client.post(path, {**executed, **spent})
         except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
@@ -203,7 +203,7 @@ class ZohoDesk:
 
     async def _refresh_keys(self) -> None:
         """Zoho changes its keys now and then. While they cannot be had, those that are known are used."""
-        now = self._ground.clock.now()
+        now = self._dependencies.clock.now()
         if not self._receiver.webhook_id or (self._keys_at and now < self._keys_at + _KEYS_FOR):
             return
         try:
@@ -214,7 +214,7 @@ class ZohoDesk:
         told = orjson.dumps({"keys": keys.get("keys")}).decode()
         if entries(keys.get("keys")) and told != self._receiver.keys:
             self._receiver.keys = told
-            await self._ground.remember({"webhook_keys": told})
+            await self._dependencies.remember({"webhook_keys": told})
 
 
 def _path(external_id: str) -> str:
