@@ -154,7 +154,7 @@ async def _again(_passages: int) -> dict[str, Any]:
             await synced(gaby, actor, "docs", folder)
             first = time.perf_counter() - begin
             async with gaby.database.read(actor.workspace_id) as session:
-                row = await gaby.knowledge.components.shelf.named(session, "docs")
+                row = await gaby.knowledge.components.sources.named(session, "docs")
             begin = time.perf_counter()
             await gaby.knowledge.components.syncer.sync(actor, row.id)
             second = time.perf_counter() - begin
@@ -202,10 +202,10 @@ async def opened(home: Path) -> AsyncGenerator[tuple[Gaby, Actor]]:
 async def synced(gaby: Gaby, actor: Actor, name: str, folder: Path) -> int:
     components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        row = await components.shelf.add(session, actor, NewSource(name, "folder", str(folder)))
+        row = await components.sources.add(session, actor, NewSource(name, "folder", str(folder)))
     await components.syncer.sync(actor, row.id)
     async with gaby.database.read(actor.workspace_id) as session:
-        return (await components.shelf.shelved(session, row.id)).passages
+        return (await components.sources.overview(session, row.id)).passages
 
 
 async def timed(gaby: Gaby, actor: Actor, questions: Sequence[str]) -> list[float]:

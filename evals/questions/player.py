@@ -19,7 +19,7 @@ async def play_set(stage: EvalEnvironment, name: str, most: int | None = None) -
     components = stage.gaby.knowledge.components
     async with stage.gaby.database.write(actor.workspace_id) as session:
         new = NewSource("docs", "folder", str(pages_of(name)), audience="public")
-        source = await components.shelf.add(session, actor, new)
+        source = await components.sources.add(session, actor, new)
     await components.syncer.sync(actor, source.id)
     grades: Counter[QuestionGrade] = Counter()
     for place, question in enumerate(questions_of(name)[:most]):

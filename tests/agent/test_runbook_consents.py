@@ -25,7 +25,7 @@ async def office(gaby: Gaby, tmp_path: Path) -> Office:
 async def read_pages(office: Office, folder: Path) -> None:
     components = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
-        source = await components.shelf.add(session, office.actor, NewSource("desk", "folder", str(folder)))
+        source = await components.sources.add(session, office.actor, NewSource("desk", "folder", str(folder)))
     await components.syncer.sync(office.actor, source.id)
 
 

@@ -121,14 +121,14 @@ async def _make_knowledge(world: World, workspace_id: WorkspaceId, label: str) -
 
     async with database.write(workspace_id) as session:
         new = NewSource(name, "notion", "https://api.notion.com/", {}, f"secret-of-{workspace_id}")
-        source = await components.shelf.add(session, actor, new)
+        source = await components.sources.add(session, actor, new)
         _, learned = await components.candidates.stage(session, actor, resolution("printer jams on the third floor"))
         _, waiting = await components.candidates.stage(session, actor, resolution("invoices arrive twice each month"))
         assert learned is not None
         assert waiting is not None
         await components.candidates.accept(session, actor, learned)
     async with database.read(workspace_id) as session:
-        learned_source = (await components.shelf.named(session, "learned")).id
+        learned_source = (await components.sources.named(session, "learned")).id
     await components.syncer.sync(actor, learned_source)
     await components.gaps.note(workspace_id, f"{label} wants to know about {name}")
     async with database.read(workspace_id) as session:

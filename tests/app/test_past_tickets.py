@@ -32,7 +32,7 @@ async def solve(office: Office, told: IncomingTicket, *answers: str, close: bool
 async def learn_from_desk(office: Office) -> None:
     components = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
-        source = await components.shelf.add(session, office.actor, NewSource("past", "tickets", "desk"))
+        source = await components.sources.add(session, office.actor, NewSource("past", "tickets", "desk"))
     await components.syncer.sync(office.actor, source.id)
 
 

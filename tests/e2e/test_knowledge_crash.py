@@ -85,7 +85,7 @@ def undisturbed(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, d
         async with made.opened(SystemClock()) as gaby:
             place = await only_room(gaby, docs)
             async with gaby.database.read(place.workspace_id) as session:
-                row = await place.components.shelf.named(session, "docs")
+                row = await place.components.sources.named(session, "docs")
             await place.sync(row)
             return await held(place)
 
@@ -146,21 +146,21 @@ async def test_a_killed_sync_goes_on_and_ends_as_if_nothing_had_happened(
         assert (len(before[0]) > 0) == (written > 0)
         assert before[1] == before[2] == sum(passages for _, _, passages in before[0]), "no batch is written by halves"
         async with gaby.database.read(place.workspace_id) as session:
-            row = await place.components.shelf.named(session, "docs")
+            row = await place.components.sources.named(session, "docs")
         with pytest.raises(AlreadySyncing):
             await place.sync(row)  # Whether the other one is dead, only its lease can tell.
         clock.advance(timedelta(minutes=3))
         await gaby.knowledge.work()  # The schedule picks it up by itself.
         after = await held(place)
-        shelved = await shelved_of(place)
-    assert shelved == ("done", FILES, 0)
+        overview = await overview_of(place)
+    assert overview == ("done", FILES, 0)
     assert after == undisturbed
 
 
-async def shelved_of(place: Room) -> tuple[str, int, int]:
+async def overview_of(place: Room) -> tuple[str, int, int]:
     async with place.gaby.database.read(place.workspace_id) as session:
-        [shelved] = await place.components.shelf.list(session)
-    return shelved.row.state, shelved.documents, shelved.failed
+        [overview] = await place.components.sources.list(session)
+    return overview.row.state, overview.documents, overview.failed
 
 
 def interrupted_at(failpoint: str, installed: Installation, pipe: Path) -> tuple[int, str]:
@@ -185,7 +185,7 @@ async def test_an_interrupted_sync_may_be_started_again_at_once(
     assert code == 130
     assert "Traceback" not in err
     async with installed.opened(SystemClock()) as gaby:
-        state, documents, _ = await shelved_of(await only_room(gaby, docs))
+        state, documents, _ = await overview_of(await only_room(gaby, docs))
         assert state == "failed"
         assert 0 < documents < FILES, "what was written stays"
     again = installed.start()

@@ -48,7 +48,7 @@ class Room:
     async def add(self, name: str = "docs", kind: str = "folder", location: str | None = None) -> KnowledgeSource:
         async with self.gaby.database.write(self.workspace_id) as session:
             new = NewSource(name, kind, location or str(self.folder))
-            return await self.components.shelf.add(session, self.actor, new)
+            return await self.components.sources.add(session, self.actor, new)
 
     async def sync(self, source: KnowledgeSource) -> KnowledgeSource:
         return await self.components.syncer.sync(self.actor, source.id)
@@ -70,7 +70,7 @@ class Room:
 
     async def failures(self, source_id: UUID) -> dict[str, str]:
         async with self.gaby.database.read(self.workspace_id) as session:
-            return {row.uri: row.reason for row in await self.components.shelf.failures(session, source_id)}
+            return {row.uri: row.reason for row in await self.components.sources.failures(session, source_id)}
 
 
 async def room(gaby: Gaby, folder: Path, slug: str = "lanternfish") -> Room:

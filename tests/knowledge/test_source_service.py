@@ -23,7 +23,7 @@ pytestmark = [
 async def add(docs: Room, new: NewSource, *, role: Role | None = None) -> None:
     actor = docs.actor if role is None else replace(docs.actor, kind="user", permissions=role.permissions)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        await docs.components.shelf.add(session, actor, new)
+        await docs.components.sources.add(session, actor, new)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_an_admin_adds_what_lies_elsewhere(docs: Room) -> None:
 async def test_a_token_is_sealed_and_shown_nowhere(docs: Room) -> None:
     await add(docs, NewSource("wiki", "notion", "https://api.notion.com", {}, "secret-token-4711"))
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        row = await docs.components.shelf.named(session, "wiki")
+        row = await docs.components.sources.named(session, "wiki")
     assert row.secret is not None
     assert "4711" not in row.secret
     assert "4711" not in repr(NewSource("wiki", "notion", "", {}, "secret-token-4711"))
@@ -59,15 +59,15 @@ async def test_a_token_is_sealed_and_shown_nowhere(docs: Room) -> None:
 @pytest.mark.promise("S14")
 async def test_a_changed_audience_holds_at_once_and_is_audited(docs: Room) -> None:
     await add(docs, NewSource("docs", "folder", str(docs.folder), audience="public"))
-    shelf = docs.components.shelf
+    sources = docs.components.sources
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await shelf.named(session, "docs")
-        await shelf.set_audience(session, docs.actor, row, "staff")
+        row = await sources.named(session, "docs")
+        await sources.set_audience(session, docs.actor, row, "staff")
         with pytest.raises(Invalid, match="public, customers or staff"):
-            await shelf.set_audience(session, docs.actor, row, "everybody")
+            await sources.set_audience(session, docs.actor, row, "everybody")
     query = select(AuditRowRecord).where(AuditRowRecord.workspace_id == docs.workspace_id)
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        assert (await shelf.named(session, "docs")).audience == "staff"
+        assert (await sources.named(session, "docs")).audience == "staff"
         told = {row.event: orjson.loads(row.payload) for row in await session.scalars(query)}
     assert told["knowledge.source_added"]["audience"] == "public"
     changed = told["knowledge.audience_changed"]
@@ -87,4 +87,4 @@ async def test_bad_wishes_are_refused(docs: Room) -> None:
             await add(docs, NewSource("x", "folder", str(docs.folder), every=every))
     async with docs.gaby.database.read(docs.workspace_id) as session:
         with pytest.raises(NotFound, match="gaby knowledge list"):
-            await docs.components.shelf.named(session, "nothing")
+            await docs.components.sources.named(session, "nothing")

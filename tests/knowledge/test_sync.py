@@ -159,11 +159,11 @@ class Scripted:
         return RawDocument(name, self.pages[name].encode())
 
 
-class ShelfOf(SourceService):
+class OneSourceService(SourceService):
     """Opens what the test scripted instead of the folder that was added."""
 
-    def __init__(self, shelf: SourceService, source: DocumentSource) -> None:
-        self.__dict__.update(shelf.__dict__)
+    def __init__(self, sources: SourceService, source: DocumentSource) -> None:
+        self.__dict__.update(sources.__dict__)
         self._source = source
 
     async def open(self, session: ReadSession, source_id: object) -> DocumentSource:
@@ -172,7 +172,7 @@ class ShelfOf(SourceService):
 
 def syncing(docs: Room, source: DocumentSource) -> Syncer:
     syncer = Syncer.__new__(Syncer)
-    syncer.__dict__.update(docs.components.syncer.__dict__, _shelf=ShelfOf(docs.components.shelf, source))
+    syncer.__dict__.update(docs.components.syncer.__dict__, _sources=OneSourceService(docs.components.sources, source))
     return syncer
 
 
@@ -269,7 +269,7 @@ async def test_a_sync_that_is_asked_for_while_one_runs_comes_after_it(docs: Room
 
     async def meanwhile() -> None:
         async with docs.gaby.database.write(docs.workspace_id) as session:
-            await docs.components.shelf.ask_for_sync(session, docs.actor, row.id)
+            await docs.components.sources.ask_for_sync(session, docs.actor, row.id)
 
     await syncing(docs, Slow(meanwhile)).sync(docs.actor, row.id)
     assert await docs.uris(row.id) == {"late.md"}
@@ -296,8 +296,8 @@ async def test_scheduled_sources_are_synced_when_they_are_due(docs: Room, clock:
     docs.write(PAGES)
     row = await docs.add()
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        source = await docs.components.shelf.get(session, row.id)
-        await docs.components.shelf.reschedule(session, docs.actor, source, timedelta(hours=1))
+        source = await docs.components.sources.get(session, row.id)
+        await docs.components.sources.reschedule(session, docs.actor, source, timedelta(hours=1))
     await docs.gaby.knowledge.work()
     assert await docs.uris(row.id) == set()
     clock.advance(timedelta(hours=1))
@@ -309,8 +309,8 @@ async def test_scheduled_sources_are_synced_when_they_are_due(docs: Room, clock:
 async def test_a_removed_source_takes_everything_with_it(docs: Room) -> None:
     source = await docs.filled()
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.components.shelf.get(session, source.id)
-        assert await docs.components.shelf.remove(session, docs.actor, row) == 4
+        row = await docs.components.sources.get(session, source.id)
+        assert await docs.components.sources.remove(session, docs.actor, row) == 4
     results = await docs.search("VPN E-1042", everything=True)
     assert (list(results.hits), results.passages) == ([], 0)
 
@@ -327,4 +327,4 @@ async def corpus_version(docs: Room) -> int:
 
 async def state(docs: Room, row: KnowledgeSource) -> KnowledgeSource:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return await docs.components.shelf.get(session, row.id)
+        return await docs.components.sources.get(session, row.id)

@@ -55,16 +55,16 @@ def handbook() -> tuple[FoundPassage, ...]:
     return tuple(found)
 
 
-def search(queries: Sequence[str], embed: Embed, shelf: Sequence[FoundPassage]) -> list[FoundPassage]:
+def search(queries: Sequence[str], embed: Embed, passages: Sequence[FoundPassage]) -> list[FoundPassage]:
     """The best documents for all queries together."""
-    ranker = Bm25Ranker([terms(f"{each.title} {each.title} {each.text}") for each in shelf])
-    vectors = np.asarray(embed([*queries, *(each.text[:600] for each in shelf)]), dtype=np.float64)
-    best = np.zeros(len(shelf))
+    ranker = Bm25Ranker([terms(f"{each.title} {each.title} {each.text}") for each in passages])
+    vectors = np.asarray(embed([*queries, *(each.text[:600] for each in passages)]), dtype=np.float64)
+    best = np.zeros(len(passages))
     for place, query in enumerate(queries):
         by_words = ranker.scores(dict(Counter(terms(query))))
         by_words = by_words / (by_words.max() or 1.0)
         best = np.maximum(best, by_words + vectors[len(queries) :] @ vectors[place])
-    return [shelf[int(place)] for place in np.argsort(-best, kind="stable")[:FOUND]]
+    return [passages[int(place)] for place in np.argsort(-best, kind="stable")[:FOUND]]
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Office:
         text: str,
         requester: str | None,
         *,
-        shelf: Sequence[FoundPassage] | None = None,
+        passages: Sequence[FoundPassage] | None = None,
         more: Sequence[ToolCard] = (),
         verified: bool = True,
         ticket_id: str | None = None,
@@ -151,9 +151,9 @@ class Office:
             cards, dangerous = await offered(talk)
             run = Run(talk, [*cards, *more], dangerous, **how)
             situation = Situation(title, text, requester, verified, tools=run.cards, ticket_id=ticket_id, now=NOW)
-            return await self._finish(situation, run, handbook() if shelf is None else shelf)
+            return await self._finish(situation, run, handbook() if passages is None else passages)
 
-    async def _finish(self, situation: Situation, run: Run, shelf: Sequence[FoundPassage]) -> Told:
+    async def _finish(self, situation: Situation, run: Run, passages: Sequence[FoundPassage]) -> Told:
         steps: list[NextStep] = []
         while len(steps) < MOST_STEPS:
             step = next_step(situation, self.embed)
@@ -161,7 +161,7 @@ class Office:
             if step.kind == "conclude":
                 return Told(steps, situation, conclude(situation, self.embed))
             if step.kind == "retrieve":
-                found = {each.citation: each for each in search(step.queries, self.embed, shelf)}
+                found = {each.citation: each for each in search(step.queries, self.embed, passages)}
                 found |= {each.citation: each for each in situation.passages}
                 asked = (*situation.queries, *step.queries)
                 situation = replace(situation, searched=True, passages=list(found.values()), queries=asked)

@@ -329,7 +329,7 @@ async def test_a_question_that_nobody_wrote_about_is_left_to_a_person(desk: Offi
 
 
 async def test_without_a_handbook_a_few_fitting_reads_are_made_and_nothing_is_claimed(desk: Office) -> None:
-    told = await desk.investigate("", SCENARIOS[0].text, NORA, shelf=[handbook()[0]], agrees=True)
+    told = await desk.investigate("", SCENARIOS[0].text, NORA, passages=[handbook()[0]], agrees=True)
     assert told.changed == []
     assert 1 < len(told.called) <= 8
     assert told.verdict == "needs_l2"
@@ -349,11 +349,11 @@ async def test_what_only_the_requester_can_tell_is_asked_for(desk: Office) -> No
     schema = {"type": "object", "properties": {"parcel_number": {"type": "string", "pattern": r"^PN\d{6}$"}}}
     track = ToolCard("post.track_parcel", "Where a parcel is.", {**schema, "required": ["parcel_number"]})
     text = "I still wait for the parcel with our new till."
-    told = await desk.investigate("Parcel", text, PRIYA, shelf=[runbook], more=[track])
+    told = await desk.investigate("Parcel", text, PRIYA, passages=[runbook], more=[track])
     assert told.verdict == "needs_client"
     assert "the parcel number" in told.reply
     for several in ("PN123456 and PN123457", "PN12345 and pn123456"):
-        told = await desk.investigate("Parcel", f"{text} {several}", PRIYA, shelf=[runbook], more=[track])
+        told = await desk.investigate("Parcel", f"{text} {several}", PRIYA, passages=[runbook], more=[track])
         assert told.verdict == "needs_client"
         assert "track_parcel" not in " ".join(told.called)
 

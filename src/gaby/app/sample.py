@@ -65,7 +65,7 @@ def _say_nothing(_: str) -> None:
 async def _read(gaby: Gaby, actor: Actor, folder: Path) -> None:
     components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await components.shelf.add(
+        source = await components.sources.add(
             session, actor, NewSource(HANDBOOK, "folder", str(folder), audience="customers")
         )
     await components.syncer.sync(actor, source.id)

@@ -125,16 +125,16 @@ async def _index(
 async def _sync(gaby: Gaby, actor: Actor, folder: Path, names: Mapping[str, str]) -> int:
     components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        row = await components.shelf.add(session, actor, NewSource("corpus", "folder", str(folder)))
+        row = await components.sources.add(session, actor, NewSource("corpus", "folder", str(folder)))
     await components.syncer.sync(actor, row.id)
     async with gaby.database.read(actor.workspace_id) as session:
-        [shelved] = await components.shelf.list(session)
-    if shelved.failed:
+        [overview] = await components.sources.list(session)
+    if overview.failed:
         async with gaby.database.read(actor.workspace_id) as session:
-            first = (await components.shelf.failures(session, row.id, 1))[0]
-        cannot = "1 document cannot" if shelved.failed == 1 else f"{shelved.failed} documents cannot"
+            first = (await components.sources.failures(session, row.id, 1))[0]
+        cannot = "1 document cannot" if overview.failed == 1 else f"{overview.failed} documents cannot"
         raise BadRequest(f"{cannot} be read; the first is {names[first.uri]}: {first.reason}")
-    return shelved.passages
+    return overview.passages
 
 
 @dataclass(frozen=True)

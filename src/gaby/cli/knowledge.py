@@ -75,10 +75,10 @@ def add(
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await gaby.knowledge.components.shelf.add(session, actor, new)
+            row = await gaby.knowledge.components.sources.add(session, actor, new)
         if sync_now:
             await _sync(gaby, actor, row.id, name, quiet=as_json)
-        return await _shelved(gaby, actor, row.id)
+        return await _source_overview(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
     if chosen is None:
@@ -93,7 +93,7 @@ def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None
     async def work(gaby: Gaby) -> list[SourceOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [SourceOut.of(each) for each in await gaby.knowledge.components.shelf.list(session)]
+            return [SourceOut.of(each) for each in await gaby.knowledge.components.sources.list(session)]
 
     sources = run(work)
     rows = [source.model_dump() if as_json else short(source) for source in sources]
@@ -110,16 +110,20 @@ def sync(
 
     async def work(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.components.shelf
+        source_service = gaby.knowledge.components.sources
         async with gaby.database.read(actor.workspace_id) as session:
-            rows = [await shelf.named(session, name)] if name else [each.row for each in await shelf.list(session)]
+            rows = (
+                [await source_service.named(session, name)]
+                if name
+                else [each.row for each in await source_service.list(session)]
+            )
         troubles: list[str] = []
         for row in rows:
             try:
                 await _sync(gaby, actor, row.id, row.name, quiet=as_json)
             except GabyError as error:
                 troubles.append(f"{row.name}: {error.message}")
-        return [await _shelved(gaby, actor, row.id) for row in rows], troubles
+        return [await _source_overview(gaby, actor, row.id) for row in rows], troubles
 
     sources, troubles = run(work)
     print_rows(
@@ -144,11 +148,11 @@ def schedule(
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.components.shelf
+        sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await shelf.named(session, name)
-            await shelf.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
-        return await _shelved(gaby, actor, row.id)
+            row = await sources.named(session, name)
+            await sources.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
+        return await _source_overview(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
 
@@ -164,11 +168,11 @@ def set_audience(
 
     async def work(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.components.shelf
+        sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await shelf.named(session, name)
-            await shelf.set_audience(session, actor, row, audience)
-        return await _shelved(gaby, actor, row.id)
+            row = await sources.named(session, name)
+            await sources.set_audience(session, actor, row, audience)
+        return await _source_overview(gaby, actor, row.id)
 
     print_source(run(work), as_json=as_json)
 
@@ -186,9 +190,9 @@ def remove(
 
     async def work(gaby: Gaby) -> int:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.components.shelf
+        sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
-            return await shelf.remove(session, actor, await shelf.named(session, name))
+            return await sources.remove(session, actor, await sources.named(session, name))
 
     count = run(work)
     if as_json:
@@ -266,9 +270,9 @@ def show(
                     session, what.removeprefix("doc:"), line, lines or 100_000
                 )
                 return opened if lines else shortened(opened, _WIDE)
-            row = await components.shelf.named(session, what)
-            failures = [FailureOut.of(each) for each in await components.shelf.failures(session, row.id)]
-        return await _shelved(gaby, actor, row.id), failures
+            row = await components.sources.named(session, what)
+            failures = [FailureOut.of(each) for each in await components.sources.failures(session, row.id)]
+        return await _source_overview(gaby, actor, row.id), failures
 
     print_shown(run(work), as_json=as_json)
 
@@ -287,7 +291,7 @@ def list_documents(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             if source is not None:
-                await gaby.knowledge.components.shelf.named(session, source)
+                await gaby.knowledge.components.sources.named(session, source)
             found = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
             return [DocumentOut.of(each) for each in found]
 
@@ -325,9 +329,9 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
         )
 
 
-async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
+async def _source_overview(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
-        return SourceOut.of(await gaby.knowledge.components.shelf.shelved(session, source_id))
+        return SourceOut.of(await gaby.knowledge.components.sources.overview(session, source_id))
 
 
 def _asked_audience() -> Audience | None:

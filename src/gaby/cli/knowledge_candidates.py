@@ -90,7 +90,7 @@ def learned(
 async def _sync_learned(gaby: Gaby, actor: Actor) -> None:
     """So that it is found, or gone, at once."""
     async with gaby.database.read(actor.workspace_id) as session:
-        row = await gaby.knowledge.components.shelf.named(session, LEARNED)
+        row = await gaby.knowledge.components.sources.named(session, LEARNED)
     with suppress(AlreadySyncing):
         await gaby.knowledge.components.syncer.sync(actor, row.id)
 

@@ -60,7 +60,7 @@ class KnowledgeDependencies:
 class KnowledgeComponents:
     index: PassageIndex
     library: DocumentStore
-    shelf: SourceService
+    sources: SourceService
     syncer: Syncer
     searcher: Searcher
     mender: IndexRepair
@@ -97,8 +97,8 @@ def build_components(dependencies: KnowledgeDependencies) -> KnowledgeComponents
 
     redact = redacting_for_good(dependencies.redactor, dependencies.random)
     citations = Citations(clock, ids)
-    shelf = SourceService(clock, ids, dependencies.vault, library, citations, make_dependencies)
-    candidates = Candidates(database, clock, ids, shelf, redact)
+    sources = SourceService(clock, ids, dependencies.vault, library, citations, make_dependencies)
+    candidates = Candidates(database, clock, ids, sources, redact)
     gaps = KnowledgeGaps(database, clock, ids, embedding, redact)
     mender = IndexRepair(database, clock, index, embedding, dependencies.metrics)
     searcher = Searcher(database, index, embedding, SearchCache(clock), mender.alarm)
@@ -106,8 +106,8 @@ def build_components(dependencies: KnowledgeDependencies) -> KnowledgeComponents
     return KnowledgeComponents(
         index=index,
         library=library,
-        shelf=shelf,
-        syncer=Syncer(database, clock, ids, library, embedding, shelf),
+        sources=sources,
+        syncer=Syncer(database, clock, ids, library, embedding, sources),
         searcher=searcher,
         mender=mender,
         citations=citations,

@@ -94,13 +94,13 @@ class SourceOut(BaseModel):
     due_at: datetime | None
 
     @classmethod
-    def of(cls, shelved: "SourceOverview") -> Self:
-        row = shelved.row
+    def of(cls, overview: "SourceOverview") -> Self:
+        row = overview.row
         return cls(
             **{name: getattr(row, name) for name in _SOURCE_FIELDS},
-            documents=shelved.documents,
-            passages=shelved.passages,
-            failed=shelved.failed,
+            documents=overview.documents,
+            passages=overview.passages,
+            failed=overview.failed,
             skipped=SkippedOut.model_validate(row.skipped),
         )
 

@@ -185,7 +185,7 @@ class SourceService:
             SourceOverview(row, *counts.get(row.id, (0, 0)), await self.failure_count(session, row.id)) for row in rows
         ]
 
-    async def shelved(self, session: ReadSession, source_id: UUID) -> SourceOverview:
+    async def overview(self, session: ReadSession, source_id: UUID) -> SourceOverview:
         row = await self.get(session, source_id)
         return next(each for each in await self.list(session) if each.row.id == row.id)
 

@@ -79,14 +79,14 @@ class Syncer:
         ids: IdFactory,
         library: DocumentStore,
         embedding: PassageEmbedder,
-        shelf: SourceService,
+        sources: SourceService,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._library = library
         self._embedding = embedding
-        self._shelf = shelf
+        self._sources = sources
 
     async def run_due(self) -> int:
         """Every source whose time has come, and every sync that was interrupted. Says how many there were."""
@@ -112,7 +112,7 @@ class Syncer:
             claim = await self._claim(session, actor, source_id)
         try:
             async with self._database.read(workspace_id) as session:
-                source = await self._shelf.open(session, source_id)
+                source = await self._sources.open(session, source_id)
                 known = await self._known(session, source_id)
             lease = asyncio.create_task(self._keep_lease(claim))
             try:
@@ -129,10 +129,10 @@ class Syncer:
             await asyncio.shield(self._note_failure(claim, "It was interrupted, and goes on with the next sync."))
             raise
         async with self._database.read(workspace_id) as session:
-            return await self._shelf.get(session, source_id)
+            return await self._sources.get(session, source_id)
 
     async def _claim(self, session: WriteSession, actor: Actor, source_id: UUID) -> _SyncClaim:
-        row = await self._shelf.get(session, source_id, lock=True)
+        row = await self._sources.get(session, source_id, lock=True)
         now = self._clock.now()
         if row.state == "running" and row.lease_until is not None and row.lease_until > now:
             raise AlreadySyncing
@@ -297,14 +297,14 @@ class Syncer:
         return {uri: held for uri, held in unseen.items() if uri not in met}
 
     async def _mine(self, session: WriteSession, claim: _SyncClaim) -> KnowledgeSource:
-        row = await self._shelf.get(session, claim.source_id, lock=True)
+        row = await self._sources.get(session, claim.source_id, lock=True)
         if row.state != "running" or row.started_at != claim.started_at:
             raise LostLease
         row.lease_until = row.due_at = self._clock.now() + _LEASE
         return row
 
     async def _progress(self, session: ReadSession, row: KnowledgeSource) -> SyncProgress:
-        failed = await self._shelf.failure_count(session, row.id)
+        failed = await self._sources.failure_count(session, row.id)
         return SyncProgress(row.done, row.total, row.added, row.changed, row.removed, failed)
 
     async def _note_failure(self, claim: _SyncClaim, message: str) -> None:

@@ -80,7 +80,7 @@ async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str)
     await _connect(gaby, actor, "shop", _forked(door, "tests.agent.chaos.shop", environment))
     components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await components.shelf.add(
+        source = await components.sources.add(
             session, actor, NewSource("handbook", "folder", str(HERE / "handbook"), audience="customers")
         )
     await components.syncer.sync(actor, source.id)

@@ -79,8 +79,8 @@ async def test_a_document_that_is_gone_still_shows_what_was_cited(docs: Room) ->
 async def test_a_removed_source_takes_its_citations_with_it(docs: Room) -> None:
     source, token, _ = await cited(docs)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.components.shelf.get(session, source.id)
-        await docs.components.shelf.remove(session, docs.actor, row)
+        row = await docs.components.sources.get(session, source.id)
+        await docs.components.sources.remove(session, docs.actor, row)
     with pytest.raises(NotFound):
         await resolved(docs, token)
 

@@ -53,6 +53,6 @@ async def test_the_source_of_what_was_learned_cannot_be_added_or_removed(docs: R
         await docs.add("mine", "learned")
     await accept(docs, (await candidate(docs)).id)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        learned = await docs.components.shelf.named(session, "learned")
+        learned = await docs.components.sources.named(session, "learned")
         with pytest.raises(ComesByItself):
-            await docs.components.shelf.remove(session, docs.actor, learned)
+            await docs.components.sources.remove(session, docs.actor, learned)

@@ -137,7 +137,7 @@ def _split_pages(company: EvalCompany, folder: Path) -> None:
 async def _add_source(scene: _TicketWorkspace, new: NewSource) -> None:
     components = scene.stage.gaby.knowledge.components
     async with scene.stage.gaby.database.write(scene.actor.workspace_id) as session:
-        source = await components.shelf.add(session, scene.actor, new)
+        source = await components.sources.add(session, scene.actor, new)
     await components.syncer.sync(scene.actor, source.id)
 
 

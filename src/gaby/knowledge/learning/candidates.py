@@ -36,11 +36,13 @@ class AlreadyDecided(Conflict):
 
 
 class Candidates:
-    def __init__(self, database: Database, clock: Clock, ids: IdFactory, shelf: SourceService, redact: Redact) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, ids: IdFactory, sources: SourceService, redact: Redact
+    ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
-        self._shelf = shelf
+        self._sources = sources
         self._redact = redact
 
     async def stage(
@@ -109,7 +111,7 @@ class Candidates:
         row.edited = (title, text) != (row.title, row.text)
         row.title, row.text = title, text
         self._decide(row, actor, "accepted", None)
-        self._shelf.want_sync(await self._shelf.learned(session))  # The next sync indexes it.
+        self._sources.want_sync(await self._sources.learned(session))  # The next sync indexes it.
         self._tell(session, actor, "knowledge.candidate_accepted", row)
         return row
 
@@ -133,7 +135,7 @@ class Candidates:
         if not reason.strip():
             raise Invalid("Say why, so that whoever looks later understands.")
         self._decide(row, actor, "rejected", reason[:1000])
-        self._shelf.want_sync(await self._shelf.learned(session))
+        self._sources.want_sync(await self._sources.learned(session))
         self._tell(session, actor, "knowledge.candidate_rejected", row)
         return row
 
