@@ -97,10 +97,10 @@ async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> 
 
 async def _make_model_call(world: World, workspace_id: WorkspaceId, run_id: RunId, subject: str, label: str) -> UUID:
     usage = world.gaby.usage
-    hold = await usage.books.hold(
+    hold = await usage.budget_ledger.hold(
         PlannedSpend(workspace_id, run_id, "triage", Tier.SMALL, "mine", "small-1", 10, 10, 0)
     )
-    await usage.books.settle(hold, Settlement("done"))
+    await usage.budget_ledger.settle(hold, Settlement("done"))
     request = ModelRequest("small-1", f"{label} system", (ChatMessage("user", f"{label} question"),), 10)
     usage.traces.record(CallTrace(hold.id, workspace_id, subject, request, "answered"))
     await usage.traces.flush()

@@ -199,7 +199,7 @@ async def test_an_absurd_price_is_refused(office: Office, usd: str) -> None:
             await office.gaby.models.accounts.agree_price(session, ACTOR, parse_ref("claude/x"), price)
 
 
-async def test_a_model_can_be_tried_and_stands_in_the_books(office: Office) -> None:
+async def test_a_model_can_be_tried_and_stands_in_the_ledger(office: Office) -> None:
     await office.add()
     await office.route("big", "claude/claude-test")
     actor = system_actor("test", office.acme)
@@ -217,7 +217,7 @@ async def test_vectors_come_from_one_model(office: Office) -> None:
 
 
 @pytest.mark.promise("G9", "G6")
-async def test_a_vendors_vectors_are_in_the_books_and_asked_for_once(office: Office) -> None:
+async def test_a_vendors_vectors_are_in_the_ledger_and_asked_for_once(office: Office) -> None:
     await office.add("mine", "openai")
     await office.route(EMBEDDINGS, "mine/embed-test")
     first = await office.gaby.models.embeddings.embed(office.acme, ["a scale", "a feather", "a scale"])

@@ -50,9 +50,9 @@ def test_two_things_that_meet_a_condition_are_each_put_right(embed: Embed) -> No
 
 def test_what_the_requester_is_told_goes_on_to_the_end_of_the_item() -> None:
     tools = frozenset({"find_person", "list_printers"})
-    book = parse_runbook(TOLD, tools)
-    assert not book.errors
-    assert [each.text for each in book.branches[0].told][1:] == ["The cause: `note`.", "It takes until `until`."]
+    runbook = parse_runbook(TOLD, tools)
+    assert not runbook.errors
+    assert [each.text for each in runbook.branches[0].told][1:] == ["The cause: `note`.", "It takes until `until`."]
     # Outside of such an item it names the cause.
     named = parse_runbook(TOLD.replace("- Tell the requester: The", "- The cause: printers. The"), tools)
     assert named.errors
@@ -68,16 +68,16 @@ def test_a_cause_that_only_needs_telling_is_an_answer(embed: Embed) -> None:
 
 def test_who_asks_for_rules_is_not_told_that_there_is_no_such_trouble(embed: Embed) -> None:
     healthy = {"printers": [{"printer_id": "LBL-1", "state": "online"}]}
-    book = page(
+    runbook = page(
         TOLD.replace("If a printer has `state` `online`:", "If no printer has `state` `broken`:").replace(
             "The printers of your ward are updated. The cause: `note`. It takes until `until`.",
             "No printer of your ward is broken.",
         )
     )
-    _, ended = investigated(embed, NOTHING_PRINTS, book, list_printers=healthy)
+    _, ended = investigated(embed, NOTHING_PRINTS, runbook, list_printers=healthy)
     assert "No printer of your ward is broken." in reply(ended)
     asks = "Moving house\n\nI gave notice. How much holiday is paid out, and does a printer in my contract matter?"
-    _, ended = investigated(embed, asks, book, list_printers=healthy)
+    _, ended = investigated(embed, asks, runbook, list_printers=healthy)
     assert "No printer" not in reply(ended)
     assert ended.judgement.verdict == "needs_tech"
 

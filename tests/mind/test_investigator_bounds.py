@@ -121,13 +121,13 @@ def test_a_thing_that_is_called_by_the_requesters_address_is_not_the_requesters(
 def test_where_nobody_can_look_up_who_is_asking_nothing_is_changed(embed: Embed) -> None:
     doors = ToolCard("house.list_doors", "The doors.", {"type": "object", "properties": {}})
     needs = {"type": "object", "properties": {"door_id": {"type": "string"}}, "required": ["door_id"]}
-    book = replace(
+    runbook = replace(
         RUNBOOK,
         text=RUNBOOK.text.replace("find_user", "list_doors")
         .replace("unlock_user", "open_door")
         .replace("user", "door"),
     )
-    ticket = replace(TICKET, passages=[book], tools=[doors, ToolCard("house.open_door", "Open.", needs, "write")])
+    ticket = replace(TICKET, passages=[runbook], tools=[doors, ToolCard("house.open_door", "Open.", needs, "write")])
     situation, _ = run(ticket, {"doors": [{"id": "d1", "state": "locked"}]}, embed)
     assert [call.tool for call in situation.calls] == ["house.list_doors"]
     assert conclude(situation, embed).judgement.verdict == "needs_tech"

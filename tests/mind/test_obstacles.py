@@ -205,10 +205,10 @@ def test_without_the_symptom_of_exactly_one_runbook_nothing_more_is_looked_into(
 
 def test_what_shows_a_cause_are_only_fields_of_the_things_that_its_conditions_name(embed: Embed) -> None:
     badge = {"badge_id": "b-7", "state": "lost", "valid_until": "2020-01-01T00:00:00Z"}
-    book = PRINTER.replace("`list_printers`.", "`list_printers`.\n3. Look at the badge with `get_badge`.").replace(
+    runbook = PRINTER.replace("`list_printers`.", "`list_printers`.\n3. Look at the badge with `get_badge`.").replace(
         "and its `minutes` is at least 10", "and the badge's `valid_until` is set"
     )
-    _, ended = investigated(embed, NOTHING_PRINTS, page(book), get_badge=badge)
+    _, ended = investigated(embed, NOTHING_PRINTS, page(runbook), get_badge=badge)
     assert "state: online" in notes(ended)
     assert "state: lost" not in notes(ended)
 

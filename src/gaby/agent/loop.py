@@ -67,7 +67,7 @@ class LoopDependencies:
     audit: AuditLog
     metrics: Metrics
     tools: Tools
-    books: StoredBudgetLedger
+    budget_ledger: StoredBudgetLedger
     intake: Intake
     queue: RunQueue
     writer: TransitionWriter
@@ -90,7 +90,7 @@ class InvestigationLoop:
             row, ticket = await _with_ticket(session, lease)
             loaded = await load(session, dependencies.vault, row)
             persona = await dependencies.personas.of(session)
-            cap = (await dependencies.books.limits_in(session)).run
+            cap = (await dependencies.budget_ledger.limits_in(session)).run
             messages = await dependencies.intake.messages(session, ticket.id)
             instructed = is_instruction(ticket, messages) and await _is_first(session, row)
         tools = self._tool_run(lease, ticket, authority_of(ticket, messages), instructed=instructed)

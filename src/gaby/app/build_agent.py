@@ -54,7 +54,7 @@ class AgentDependencies:
     tools: Tools
     models: Models
     knowledge: Knowledge
-    books: StoredBudgetLedger
+    budget_ledger: StoredBudgetLedger
     escalations: Escalations
 
 
@@ -130,7 +130,7 @@ def build_agent(
                 audit=dependencies.audit,
                 metrics=dependencies.metrics,
                 tools=tools,
-                books=agent_dependencies.books,
+                budget_ledger=agent_dependencies.budget_ledger,
                 intake=tickets.intake,
                 queue=queue,
                 writer=writer,

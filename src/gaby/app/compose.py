@@ -118,7 +118,7 @@ class Gaby:
             stack.push_async_callback(self.audit.stop)
             stack.push_async_callback(self.agent.writer.stop)
             stack.push_async_callback(self.tickets.desks.close)
-            stack.push_async_callback(self.usage.books.stop)
+            stack.push_async_callback(self.usage.budget_ledger.stop)
             stack.push_async_callback(self.usage.traces.stop)
             stack.push_async_callback(self.models.close)
             stack.push_async_callback(self.tools.launcher.finish)
@@ -152,7 +152,7 @@ class Gaby:
         return [
             Schedule("audit walk", walk, self.walk_audit_log, first=min(walk, _FIRST_WALK)),
             Schedule("approvals", _MINUTE, self.tools.expire_approvals, first=_MINUTE),
-            Schedule("books", _MINUTE, self.usage.books.sweep, first=_MINUTE),
+            Schedule("books", _MINUTE, self.usage.budget_ledger.sweep, first=_MINUTE),
             Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_WALK),
             Schedule("re-indexing", _SOON, self.models.reindex, first=_SOON),
             Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
@@ -264,7 +264,9 @@ class Gaby:
             checks.liveness_check(self.agent.liveness),
             checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
             *([self.witnesses.check] if self.settings.audit.witnesses else []),
-            checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),
+            checks.from_report(
+                "books", self.usage.budget_ledger.what_is_wrong, "Free disk space, or start the database."
+            ),
         ]
 
     def api_dependencies(self) -> ApiDependencies:
@@ -342,15 +344,18 @@ def build(
     dependencies = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
     tools = build_tools(dependencies, host, spill, _tool_settings(settings))
     tools.launcher.renewed_by(TokenRefresher(database, vault, clock, OAuthHttp(http)))
-    books = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
+    budget_ledger = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
     traces = CallTraces(database, vault, clock, settings.models.keep_traces)
-    models = build_models(dependencies, books, traces, settings.models)
+    models = build_models(dependencies, budget_ledger, traces, settings.models)
     knowledge = build_knowledge(dependencies, models, settings)
     tickets = build_tickets(dependencies, http, settings)
     outside = AddressPolicy.allowing(settings.safety.inside)
     escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings), outside)
     agent = build_agent(
-        dependencies, appender, AgentDependencies(tickets, tools, models, knowledge, books, escalations), settings
+        dependencies,
+        appender,
+        AgentDependencies(tickets, tools, models, knowledge, budget_ledger, escalations),
+        settings,
     )
     built = Gaby(
         settings=settings,
@@ -371,7 +376,7 @@ def build(
         tools=tools,
         models=models,
         knowledge=knowledge,
-        usage=UsageService(books, Budgets(), traces, clock),
+        usage=UsageService(budget_ledger, Budgets(), traces, clock),
         tickets=tickets,
         agent=agent,
         runner=build_runner(agent, dependencies, settings),

@@ -46,7 +46,7 @@ def usage(
         first = last - timedelta(days=days - 1)
         async with gaby.database.read(actor.workspace_id) as session:
             lines = await report(session, first, last, by)
-            return lines, await total(session, first, last), await gaby.usage.books.limits_in(session)
+            return lines, await total(session, first, last), await gaby.usage.budget_ledger.limits_in(session)
 
     lines, sums, limits = run(work)
     if as_json:
@@ -82,7 +82,7 @@ def show_limits(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the plan and the limits that count."""
 
     async def work(gaby: Gaby) -> BudgetLimits:
-        return await gaby.usage.books.limits((await operator_in(gaby, workspace)).workspace_id)
+        return await gaby.usage.budget_ledger.limits((await operator_in(gaby, workspace)).workspace_id)
 
     _print_limits(run(work), as_json=as_json)
 
@@ -117,7 +117,7 @@ def change_limit(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.change(session, actor, change)
-            return await gaby.usage.books.limits_in(session)
+            return await gaby.usage.budget_ledger.limits_in(session)
 
     _print_limits(run(work), as_json=as_json)
 
@@ -136,7 +136,7 @@ def set_plan(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.set_plan(session, actor, None if plan == "usual" else PlanName(plan))
-            return await gaby.usage.books.limits_in(session)
+            return await gaby.usage.budget_ledger.limits_in(session)
 
     _print_limits(run(work), as_json=as_json)
 

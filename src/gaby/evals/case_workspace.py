@@ -27,7 +27,7 @@ class CaseWorkspace:
     stage: EvalEnvironment
     actor: Actor
     database: Path | None = None
-    """The company's own books."""
+    """The company's own database."""
 
     @property
     def gaby(self) -> Gaby:
@@ -42,9 +42,9 @@ class CaseWorkspace:
         """What the company noted as changed."""
         if self.database is None:
             return ()
-        with closing(sqlite3.connect(self.database)) as books:
+        with closing(sqlite3.connect(self.database)) as connection:
             try:
-                return tuple(str(row[0]) for row in books.execute("SELECT tool FROM effects ORDER BY at, key"))
+                return tuple(str(row[0]) for row in connection.execute("SELECT tool FROM effects ORDER BY at, key"))
             except sqlite3.OperationalError:
                 # A fixture may have broken the company.
                 return ()
@@ -77,11 +77,11 @@ def change_world(database: Path, fixture: Fixture, now: datetime) -> None:
     def ahead(span: str) -> str:
         return _stamp(now + _span(span))
 
-    with closing(sqlite3.connect(database)) as books, books:
-        books.create_function("ago", 1, ago, deterministic=True)
-        books.create_function("ahead", 1, ahead, deterministic=True)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.create_function("ago", 1, ago, deterministic=True)
+        connection.create_function("ahead", 1, ahead, deterministic=True)
         try:
-            books.executescript(fixture.world)
+            connection.executescript(fixture.world)
         except sqlite3.Error as error:
             raise FixtureBroken(f"{fixture.name}/world.sql: {error}.") from None
 

@@ -36,7 +36,7 @@ _QUOTED = 4000
 class FallbackDependencies:
     """What every walk needs."""
 
-    books: BudgetLedger
+    budget_ledger: BudgetLedger
     breakers: Breakers
     patience: timedelta
     random: Random
@@ -92,7 +92,7 @@ class FallbackChain(Generic[In, Out]):
             try:
                 async with aclosing(
                     ask(
-                        self._dependencies.books,
+                        self._dependencies.budget_ledger,
                         link,
                         self._question,
                         len(self.hops),
@@ -117,7 +117,7 @@ class FallbackChain(Generic[In, Out]):
     def _hear(self, link: RoutedModel, asked: CompletedAttempt) -> str | None:
         """Takes the answer, or notes what to tell the model about it, once."""
         self._dependencies.breakers.succeeded(link.account)
-        self._add(asked.booking)
+        self._add(asked.metered_call)
         try:
             self.value = accept(
                 self._skill,
@@ -129,7 +129,11 @@ class FallbackChain(Generic[In, Out]):
         except UnacceptableAnswer as wrong:
             refused = isinstance(wrong, ModelRefusal)
             outcome = "refusal" if refused else "unacceptable"
-            self._hop(ModelAttempt(str(link.ref), outcome, asked.booking.hold.id, asked.booking.settled.milliseconds))
+            self._hop(
+                ModelAttempt(
+                    str(link.ref), outcome, asked.metered_call.hold.id, asked.metered_call.settled.milliseconds
+                )
+            )
             self._trace(link, asked, outcome, str(wrong))
             if self._corrected:
                 self.trouble = "refusal" if refused else "garbage"
@@ -138,19 +142,25 @@ class FallbackChain(Generic[In, Out]):
             self._question = self._question.with_more(*_correction(asked.answer.text, str(wrong)))
             return str(wrong)
         self.source = str(link.ref)
-        self._hop(ModelAttempt(self.source, ANSWERED, asked.booking.hold.id, asked.booking.settled.milliseconds))
+        self._hop(
+            ModelAttempt(self.source, ANSWERED, asked.metered_call.hold.id, asked.metered_call.settled.milliseconds)
+        )
         self._trace(link, asked, ANSWERED)
         return None
 
     def _trace(self, link: RoutedModel, asked: CompletedAttempt, outcome: str, problem: str | None = None) -> None:
-        trace = trace_of(asked.booking, link, self._question, outcome, answer=asked.answer, problem=problem)
+        trace = trace_of(asked.metered_call, link, self._question, outcome, answer=asked.answer, problem=problem)
         self._dependencies.traces.record(trace)
 
     async def _wait(self, link: RoutedModel, failed: FailedAttempt, *, last: bool) -> str | None:
         """What to say before the same model is asked again; None when it is not worth it."""
         error = failed.error
-        self._add(failed.booking)
-        self._hop(ModelAttempt(str(link.ref), error.code, failed.booking.hold.id, failed.booking.settled.milliseconds))
+        self._add(failed.metered_call)
+        self._hop(
+            ModelAttempt(
+                str(link.ref), error.code, failed.metered_call.hold.id, failed.metered_call.settled.milliseconds
+            )
+        )
         opened = not isinstance(error, RequestRefused) and self._dependencies.breakers.failed(link.account)
         if opened:
             log.warning("llm.resting", provider=link.ref.provider)
@@ -166,9 +176,9 @@ class FallbackChain(Generic[In, Out]):
             return error.retry_after
         return 0.5 * 2 ** (tries - 1) * self._dependencies.jitter()
 
-    def _add(self, booking: MeteredCall) -> None:
-        self.usage += booking.settled.usage
-        spent = booking.settled.nano_usd
+    def _add(self, metered_call: MeteredCall) -> None:
+        self.usage += metered_call.settled.usage
+        spent = metered_call.settled.nano_usd
         self.nano_usd = None if self.nano_usd is None or spent is None else self.nano_usd + spent
 
     def _hop(self, hop: ModelAttempt) -> None:

@@ -111,9 +111,9 @@ class SkillRunner:
             hop=len(hops),
         )
         try:
-            await self.dependencies.books.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
+            await self.dependencies.budget_ledger.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
         except Unavailable as error:
-            # It cost nothing, so it is worth more than its line in the books.
+            # It cost nothing, so it is worth more than its line in the ledger.
             log.warning("llm.not_noted", skill=skill.name, error=error.message)
         usage, cost = (walk.usage, walk.nano_usd) if walk is not None else (TokenUsage(), 0)
         return SkillResult(value, OFFLINE, prompt, tier, hops, usage, cost, trouble)

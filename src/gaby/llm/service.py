@@ -52,7 +52,7 @@ class Models:
     accounts: ModelAccounts
     setups: WorkspaceSetups
     breakers: Breakers
-    books: BudgetLedger
+    budget_ledger: BudgetLedger
     runner: SkillRunner
     skills: Skills
     vectors: "MakeVectors"
@@ -127,7 +127,7 @@ class Models:
         ]
         patience = self.runner.timeout.total_seconds()
         occasion = self.occasion(actor.workspace_id)
-        return missing + [await probe(self.books, link, occasion, patience=patience) for link in links]
+        return missing + [await probe(self.budget_ledger, link, occasion, patience=patience) for link in links]
 
     def _rest(self, link: RoutedModel | None) -> float:
         return 0.0 if link is None else self.breakers.rests_for(link.account)

@@ -142,11 +142,11 @@ def _diagnosed_unread(investigation: SituationAnalysis, doubt: str) -> RuleConcl
         tuple(reply(investigation, diagnosis)),
         (
             *notes(investigation, diagnosis),
-            *(CitedSentence(each.told, diagnosis.book.citations) for each in left),
+            *(CitedSentence(each.told, diagnosis.runbook.citations) for each in left),
             *told_afterwards(investigation, diagnosis),
         ),
         diagnosis.branch.cause,
-        diagnosis.book.citations,
+        diagnosis.runbook.citations,
     )
 
 
@@ -197,7 +197,7 @@ def _danger(investigation: SituationAnalysis) -> RuleConclusion:
         (),
         tuple(found),
         cause,
-        diagnosis.book.citations if diagnosis else (),
+        diagnosis.runbook.citations if diagnosis else (),
     )
 
 
@@ -213,7 +213,7 @@ def _what_is_wrong(investigation: SituationAnalysis) -> str:
 def _diagnosed(investigation: SituationAnalysis, diagnosis: Diagnosis) -> RuleConclusion:
     branch = diagnosis.branch
     strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
-    finding = CaseFinding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, diagnosis))
+    finding = CaseFinding(branch.cause or diagnosis.runbook.title, strength, up_to=_up_to(investigation, diagnosis))
     left = [] if diagnosis.is_a_guess else overlooked(investigation, diagnosis)
     handed = branch.handed[:1] if investigation.remedies(diagnosis) else ()
     case = VerdictCase(
@@ -237,7 +237,7 @@ def _diagnosed(investigation: SituationAnalysis, diagnosis: Diagnosis) -> RuleCo
             *(_evidence(investigation) if diagnosis.is_a_guess else ()),
         ),
         branch.cause,
-        diagnosis.book.citations,
+        diagnosis.runbook.citations,
     )
 
 
@@ -313,11 +313,11 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
     told: list[CitedSentence] = []
     if investigation.before.calls and (followed := _followed_to_the_end(investigation)):
         sources = (
-            *(book.citations[0] for book, _ in followed),
+            *(runbook.citations[0] for runbook, _ in followed),
             *(call.citation for call in investigation.before.calls),
         )
-        for book, says in followed:
-            text = f"The runbook “{book.title}” was followed, and none of its conditions holds. {says}".strip()
+        for runbook, says in followed:
+            text = f"The runbook “{runbook.title}” was followed, and none of its conditions holds. {says}".strip()
             told.append(CitedSentence(text, sources))
             found.append(CaseFinding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
@@ -344,10 +344,10 @@ def _beside_the_point(investigation: SituationAnalysis) -> set[str]:
 def _followed_to_the_end(investigation: SituationAnalysis) -> list[tuple[Runbook, str]]:
     """Runbooks that fit and of which every condition was evaluated, with whom each hands it to then."""
     found: list[tuple[Runbook, str]] = []
-    for each in investigation.books:
+    for each in investigation.fitting_runbooks:
         if (each.fit >= FITS or investigation.situation.follow) and investigation.holding(each) is None:
-            otherwise = [branch for branch in each.book.branches if not branch.conditions]
-            found.append((each.book, " ".join(said.text for branch in otherwise for said in branch.handed)))
+            otherwise = [branch for branch in each.runbook.branches if not branch.conditions]
+            found.append((each.runbook, " ".join(said.text for branch in otherwise for said in branch.handed)))
     return found
 
 
@@ -382,12 +382,12 @@ def _needs_identity(investigation: SituationAnalysis) -> bool:
 def _open_end(investigation: SituationAnalysis, case: VerdictCase) -> tuple[CitedSentence, ...]:
     """What only the requester can tell. That a person takes over is said in the acknowledgement."""
     sources = tuple(call.citation for call in investigation.before.calls)[:4]
-    books = tuple(each.book.citations[0] for each in investigation.books[:1])
+    runbook_citations = tuple(each.runbook.citations[0] for each in investigation.fitting_runbooks[:1])
     if case.missing == (_WHO,):
         # It states nothing that was found, and whoever is asked may not know what was.
         return (CitedSentence(ASK_WHO, ()),)
-    if case.missing and (sources or books):
-        return (CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books),)
+    if case.missing and (sources or runbook_citations):
+        return (CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or runbook_citations),)
     return ()
 
 

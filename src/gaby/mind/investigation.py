@@ -44,7 +44,7 @@ _BY_WORDS = 0.45
 class Diagnosis:
     """A cause whose conditions hold."""
 
-    book: Runbook
+    runbook: Runbook
     branch: Branch
     fit: float
     by: tuple[Record, ...]
@@ -56,19 +56,19 @@ class Diagnosis:
 class UndecidedCondition:
     """A condition of a runbook that nobody could evaluate. What comes after it is not looked at."""
 
-    book: Runbook
+    runbook: Runbook
     branch: Branch
     why: str
 
     @property
     def told(self) -> str:
-        told = f"The runbook “{self.book.title}” could not be followed"
+        told = f"The runbook “{self.runbook.title}” could not be followed"
         return f"{told}: whether “{self.branch.words}” is not known; {self.why.rstrip(' .')}."
 
 
 @dataclass(frozen=True)
 class FittingRunbook:
-    book: Runbook
+    runbook: Runbook
     fit: float
 
 
@@ -142,18 +142,18 @@ class SituationAnalysis:
         return any(each.kind == "email" and each.value.lower() != own for each in found)
 
     @cached_property
-    def all_books(self) -> list[Runbook]:
+    def all_runbooks(self) -> list[Runbook]:
         """Tools that were called are known as well, though they may have been withdrawn since."""
         names = {*(card.name for card in self.situation.tools), *(call.tool for call in self.calls)}
         trusted = [passage for passage in self.situation.passages if passage.trusted]
         return runbooks(trusted, frozenset({*names, *map(short_name, names)}))
 
     @cached_property
-    def books(self) -> list[FittingRunbook]:
+    def fitting_runbooks(self) -> list[FittingRunbook]:
         """The runbooks that fit, the best first. Where there is danger, only the one that is about strangers; for
         somebody whom nobody knows, none. None at all where the one that fits best has errors."""
         if self.is_dangerous or self.is_stranger:
-            about = [each for each in self._ranked if not each.book.errors and is_about_strangers(each.book)]
+            about = [each for each in self._ranked if not each.runbook.errors and is_about_strangers(each.runbook)]
             return about[:1] if self.is_dangerous else []
         return self._harmless
 
@@ -163,36 +163,41 @@ class SituationAnalysis:
         if self.is_dangerous or self.is_stranger or not self.by_fit:
             return None
         best = self.by_fit[0]
-        return best.book if best.book.errors and best.fit >= FITS else None
+        return best.runbook if best.runbook.errors and best.fit >= FITS else None
 
     @cached_property
     def _ranked(self) -> list[FittingRunbook]:
-        return [FittingRunbook(book, fit) for book, fit in zip(self.all_books, self._fits(self.all_books), strict=True)]
+        return [
+            FittingRunbook(runbook, fit)
+            for runbook, fit in zip(self.all_runbooks, self._fits(self.all_runbooks), strict=True)
+        ]
 
     @cached_property
     def by_fit(self) -> list[FittingRunbook]:
         """All runbooks for people who are known, the best first, also those with errors."""
-        ranked = [each for each in self._ranked if not is_about_strangers(each.book)]
-        return sorted(ranked, key=lambda each: (-each.fit, each.book.rank))
+        ranked = [each for each in self._ranked if not is_about_strangers(each.runbook)]
+        return sorted(ranked, key=lambda each: (-each.fit, each.runbook.rank))
 
     @cached_property
     def _harmless(self) -> list[FittingRunbook]:
         if self.situation.follow:
             return [
-                each for each in self._ranked if self.situation.follow in each.book.citations and not each.book.errors
+                each
+                for each in self._ranked
+                if self.situation.follow in each.runbook.citations and not each.runbook.errors
             ]
-        if self.by_fit and self.by_fit[0].book.errors and self.by_fit[0].fit >= FITS:
+        if self.by_fit and self.by_fit[0].runbook.errors and self.by_fit[0].fit >= FITS:
             return []
-        ranked = [each for each in self.by_fit if not each.book.errors]
+        ranked = [each for each in self.by_fit if not each.runbook.errors]
         fitting = [each for each in ranked if each.fit >= FITS][:_FOLLOWED]
         if is_plain_question(self.situation.ticket):
-            return [each for each in fitting if each.book.rank < self._first_page]
+            return [each for each in fitting if each.runbook.rank < self._first_page]
         return fitting + [each for each in ranked if _MAY_FIT <= each.fit < FITS][:_GUESSED]
 
     @property
     def _first_page(self) -> int:
         """Where the first page stands that is no runbook. A question that it answers is not a trouble to look into."""
-        followed = {citation for book in self.all_books for citation in book.citations}
+        followed = {citation for runbook in self.all_runbooks for citation in runbook.citations}
         pages = self.situation.passages
         return next((place for place, page in enumerate(pages) if page.citation not in followed), len(pages))
 
@@ -200,32 +205,32 @@ class SituationAnalysis:
     def by_symptom(self) -> list[Runbook]:
         """The runbooks of which the ticket says a symptom word by word, in whatever language."""
         complaint = gist(self.situation.ticket, _READ)
-        return [book for book in self.all_books if says_symptom(complaint, book.symptoms)]
+        return [runbook for runbook in self.all_runbooks if says_symptom(complaint, runbook.symptoms)]
 
-    def _fits(self, books: Sequence[Runbook]) -> list[float]:
+    def _fits(self, candidates: Sequence[Runbook]) -> list[float]:
         """By meaning, by words, and a little by the order in which the search gave them."""
-        if not books:
+        if not candidates:
             return []
         ticket = gist(self.situation.ticket, _READ)
-        told = [f"{book.title}. {book.about}" for book in books]
+        told = [f"{runbook.title}. {runbook.about}" for runbook in candidates]
         vectors = np.asarray(self.embed([ticket, *told]), dtype=np.float64)
         near = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
         asked = widened(dict.fromkeys(terms(ticket), 1.0), [stem(word) for word in words(ticket)])
         shares = [_share(asked, text) for text in told]
-        by_symptom = {book.key for book in self.by_symptom}
+        by_symptom = {runbook.key for runbook in self.by_symptom}
         return [
             1.0
-            if book.key in by_symptom
-            else round(float((1 - _BY_WORDS) * close + _BY_WORDS * share) + 0.05 / (1 + book.rank), 4)
-            for book, close, share in zip(books, near, shares, strict=True)
+            if runbook.key in by_symptom
+            else round(float((1 - _BY_WORDS) * close + _BY_WORDS * share) + 0.05 / (1 + runbook.rank), 4)
+            for runbook, close, share in zip(candidates, near, shares, strict=True)
         ]
 
-    def scene(self, book: Runbook, view: RecordView) -> EvaluationContext:
+    def scene(self, runbook: Runbook, view: RecordView) -> EvaluationContext:
         cards = self.situation.tools
         ownership = self.ownership if view is self.before else Ownership(view, self._vouched, cards)
         situation = self.situation
-        scene = EvaluationContext(view, ownership, situation.requester, situation.now, book.tools, cards, self.calls)
-        return replace(scene, skipped=frozenset(_without_a_thing(book, scene)))
+        scene = EvaluationContext(view, ownership, situation.requester, situation.now, runbook.tools, cards, self.calls)
+        return replace(scene, skipped=frozenset(_without_a_thing(runbook, scene)))
 
     @property
     def _vouched(self) -> str | None:
@@ -235,29 +240,29 @@ class SituationAnalysis:
         """The first cause of a runbook whose conditions hold. They are tried in their order, so one that nobody can
         evaluate ends it: nobody knows whether a later one is meant. Where the ticket hardly speaks of it, the
         requester's own records must."""
-        scene = self.scene(fitting.book, self.before)
-        for branch in fitting.book.branches:
+        scene = self.scene(fitting.runbook, self.before)
+        for branch in fitting.runbook.branches:
             if not branch.conditions:
                 continue
             found = evaluate(branch.conditions, scene)
             if found.holds:
-                best = self.books[0].fit if self.books else fitting.fit
+                best = self.fitting_runbooks[0].fit if self.fitting_runbooks else fitting.fit
                 weak = fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
-                guess = not self.situation.follow and (weak or self._is_about_another_code(fitting.book))
+                guess = not self.situation.follow and (weak or self._is_about_another_code(fitting.runbook))
                 own = any(self.ownership.whose(record) == "own" for record in found.by)
                 if guess and fitting.fit < FITS and not own:
                     return None
-                return Diagnosis(fitting.book, branch, fitting.fit, found.by, guess)
+                return Diagnosis(fitting.runbook, branch, fitting.fit, found.by, guess)
             if found.holds is None:
-                return UndecidedCondition(fitting.book, branch, found.why)
+                return UndecidedCondition(fitting.runbook, branch, found.why)
         return None
 
-    def _is_about_another_code(self, book: Runbook) -> bool:
+    def _is_about_another_code(self, runbook: Runbook) -> bool:
         """The ticket names a code that an entry of a page is called by, and the runbook says nothing of it."""
         named = {token for token in exact_tokens(self.situation.ticket[:_READ]) if not token.isdigit()}
         if not named:
             return False
-        own = [page for page in self.situation.passages if page.citation in book.citations]
+        own = [page for page in self.situation.passages if page.citation in runbook.citations]
         explained = {
             token
             for page in self.situation.passages
@@ -270,7 +275,7 @@ class SituationAnalysis:
     @cached_property
     def _followed(self) -> Diagnosis | UndecidedCondition | None:
         """Of the runbooks that fit, the first that comes to a cause; one that fits well and is undecided ends it."""
-        for each in self.books:
+        for each in self.fitting_runbooks:
             found = self.holding(each)
             surely = each.fit >= FITS or bool(self.situation.follow)
             if isinstance(found, Diagnosis) or (isinstance(found, UndecidedCondition) and surely):
@@ -300,16 +305,16 @@ class SituationAnalysis:
         return [call for call in self.changes if call.outcome == "done" and short_name(call.tool) not in notes]
 
     def looked_again(self, diagnosis: Diagnosis) -> ConditionResult:
-        return evaluate(diagnosis.branch.conditions, self.scene(diagnosis.book, self.after))
+        return evaluate(diagnosis.branch.conditions, self.scene(diagnosis.runbook, self.after))
 
     def was_made(self, key: str, since: int = 0) -> bool:
         return any(call.key == key and call.number > since for call in self.calls)
 
 
-def is_about_strangers(book: Runbook) -> bool:
+def is_about_strangers(runbook: Runbook) -> bool:
     """All its causes ask whether the requester is known at all, so it is for those who are not. A runbook that only
     has a branch for them besides others is for everybody."""
-    asking = [branch for branch in book.branches if branch.conditions]
+    asking = [branch for branch in runbook.branches if branch.conditions]
     return bool(asking) and all(
         any(isinstance(each, RequesterKnown) for group in branch.conditions for each in group) for branch in asking
     )
@@ -322,9 +327,9 @@ def says_symptom(ticket: str, symptoms: Sequence[str]) -> bool:
     return any(phrase and f" {phrase} " in told for phrase in phrases)
 
 
-def _without_a_thing(book: Runbook, scene: EvaluationContext) -> Iterator[str]:
+def _without_a_thing(runbook: Runbook, scene: EvaluationContext) -> Iterator[str]:
     """Tools that are called for each of some things of which there are none: they have nothing to tell."""
-    for step in book.steps:
+    for step in runbook.steps:
         if step.of is not None and step.of.each:
             best = max((each.called(step.of.nouns) for each in scene.collections), default=0)
             meant = [each for each in scene.collections if best and each.called(step.of.nouns) == best]

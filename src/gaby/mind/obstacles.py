@@ -25,9 +25,9 @@ def obstacles(investigation: SituationAnalysis) -> list[CitedSentence]:
         text = f"The runbook “{broken.title}” fits and was not followed, because it has errors: {lines}."
         found.append(CitedSentence(text, broken.citations))
     if (undecided := investigation.undecided) is not None:
-        found.append(CitedSentence(undecided.told, undecided.book.citations))
+        found.append(CitedSentence(undecided.told, undecided.runbook.citations))
         found += [
-            CitedSentence(f"{each.told}.", undecided.book.citations)
+            CitedSentence(f"{each.told}.", undecided.runbook.citations)
             for each in missing_arguments(investigation)
             if not each.value.ask
         ]
@@ -37,14 +37,14 @@ def obstacles(investigation: SituationAnalysis) -> list[CitedSentence]:
 def in_short(investigation: SituationAnalysis) -> str:
     """In a sentence, for whoever decides what to do with the ticket; the notes say more."""
     if investigation.undecided is not None:
-        return f"The runbook “{investigation.undecided.book.title}” could not be followed to its end."
+        return f"The runbook “{investigation.undecided.runbook.title}” could not be followed to its end."
     title = investigation.broken.title if investigation.broken else ""
     return f"The runbook “{title}” fits and has errors, so it was not followed."
 
 
 def missing_arguments(investigation: SituationAnalysis) -> list[MissingArgument]:
     """Of the runbook that fits best, as far as it fits at all."""
-    best = investigation.books[0] if investigation.books else None
+    best = investigation.fitting_runbooks[0] if investigation.fitting_runbooks else None
     if best is None or (best.fit < FITS and not investigation.situation.follow):
         return []
     return list(reads(investigation, best).missing)
@@ -55,7 +55,9 @@ def not_done(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[Cit
     lost = writes(investigation, diagnosis, "").missing if not investigation.remedies(diagnosis) else ()
     is_text = {name for card in investigation.situation.tools for name in card.declares.content}
     return [
-        CitedSentence(f"{each.told}.", diagnosis.book.citations) for each in lost if each.value.argument not in is_text
+        CitedSentence(f"{each.told}.", diagnosis.runbook.citations)
+        for each in lost
+        if each.value.argument not in is_text
     ]
 
 
@@ -70,11 +72,11 @@ def overlooked(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[C
             continue
         alone = SituationAnalysis(replace(situation, title="", text=sentence.plain, calls=()), investigation.embed)
         best = alone.by_fit[0]
-        mine = next((each.fit for each in alone.by_fit if each.book.key == diagnosis.book.key), 0.0)
-        if best.book.key != diagnosis.book.key and best.fit >= _SURELY and mine < _HARDLY:
+        mine = next((each.fit for each in alone.by_fit if each.runbook.key == diagnosis.runbook.key), 0.0)
+        if best.runbook.key != diagnosis.runbook.key and best.fit >= _SURELY and mine < _HARDLY:
             said = sentence.plain[:_QUOTED].rstrip(" .!?,;:")
-            text = f"Not looked into: “{said}”. The runbook “{best.book.title}” is about that."
-            found.setdefault(best.book.key, CitedSentence(text, best.book.citations))
+            text = f"Not looked into: “{said}”. The runbook “{best.runbook.title}” is about that."
+            found.setdefault(best.runbook.key, CitedSentence(text, best.runbook.citations))
     return list(found.values())
 
 

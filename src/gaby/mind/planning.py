@@ -64,10 +64,10 @@ def _unread(situation: Situation, embed: Embed) -> NextStep:
     followed = by_symptom(situation, embed)
     investigation = SituationAnalysis(followed or situation, embed)
     step = _look(investigation, ())
-    for fitting in investigation.books[:1] if followed else ():
+    for fitting in investigation.fitting_runbooks[:1] if followed else ():
         step = step or _look(investigation, reads(investigation, fitting).made)
         if step is None and isinstance(found := investigation.holding(fitting), Diagnosis):
-            step = _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
+            step = _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.runbook.title}.")
     return step or NextStep("conclude", why="It is left to a person who reads it.")
 
 
@@ -88,8 +88,8 @@ def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
 
 def prose(situation: Situation, investigation: SituationAnalysis) -> list[FoundPassage]:
     """Passages that are for everybody: runbooks are for those who work here."""
-    books = {each.key for each in investigation.all_books}
-    return [each for each in situation.passages if document_of(each.citation) not in books]
+    runbook_keys = {each.key for each in investigation.all_runbooks}
+    return [each for each in situation.passages if document_of(each.citation) not in runbook_keys]
 
 
 def _first_queries(situation: Situation, embed: Embed) -> tuple[str, ...]:
@@ -148,11 +148,11 @@ def _answered(investigation: SituationAnalysis) -> NextStep | None:
 
 
 def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
-    for fitting in investigation.books:
+    for fitting in investigation.fitting_runbooks:
         yield _look(investigation, reads(investigation, fitting).made)
         found = investigation.holding(fitting)
         if isinstance(found, Diagnosis):
-            yield _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
+            yield _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.runbook.title}.")
             yield _change(investigation, found)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
         elif isinstance(found, UndecidedCondition) and found == investigation.undecided:
@@ -168,7 +168,7 @@ def _look(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextS
 def _change(investigation: SituationAnalysis, diagnosis: Diagnosis) -> NextStep | None:
     """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
     calls = may_be_made(investigation, diagnosis, note_text(investigation, diagnosis))
-    return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.book.title)
+    return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.runbook.title)
 
 
 def _fresh(investigation: SituationAnalysis, calls: Iterable[NextCall], why: str, since: int = 0) -> NextStep | None:

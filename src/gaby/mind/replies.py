@@ -82,7 +82,7 @@ def notes(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedS
     """For colleagues: the cause, what shows it, and what the runbook says besides."""
     branch = diagnosis.branch
     calls = _shown_by(diagnosis)
-    found = [CitedSentence(f"{branch.cause or diagnosis.book.title}", (branch.citation, *calls))]
+    found = [CitedSentence(f"{branch.cause or diagnosis.runbook.title}", (branch.citation, *calls))]
     found += [CitedSentence(text, (citation,)) for text, citation in _evidence(investigation, diagnosis)]
     found += [
         CitedSentence(_filled(each.text, investigation, diagnosis).text, (each.citation,))
@@ -180,7 +180,7 @@ def _shown_by(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _evidence(investigation: SituationAnalysis, diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
     """The fields that the conditions speak of, of the things that they name, with their values."""
-    scene = investigation.scene(diagnosis.book, investigation.before)
+    scene = investigation.scene(diagnosis.runbook, investigation.before)
     tests = [each for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)]
     shown_in = {(each.place, test.ref.name) for test in tests for each in resolve(test.ref, scene).places}
     told: dict[str, tuple[str, str]] = {}
@@ -232,7 +232,7 @@ def _filled(text: str, investigation: SituationAnalysis, diagnosis: Diagnosis) -
 
 def _speakable(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[Record]:
     """What the runbook's own tools told of the requester and of nobody in particular."""
-    among = [each for each in investigation.before.records if short_name(each.call.tool) in diagnosis.book.tools]
+    among = [each for each in investigation.before.records if short_name(each.call.tool) in diagnosis.runbook.tools]
     return investigation.ownership.readable(among)
 
 

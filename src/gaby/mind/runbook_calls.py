@@ -59,12 +59,12 @@ def reads(
     investigation: SituationAnalysis, fitting: FittingRunbook, diagnosis: Diagnosis | None = None
 ) -> ResolvedCalls:
     """What a runbook wants to see; with a cause that holds, what it wants to see then."""
-    wanted = fitting.book.steps if diagnosis is None else diagnosis.branch.wanted
+    wanted = fitting.runbook.steps if diagnosis is None else diagnosis.branch.wanted
     return _gathered(investigation, fitting, wanted, "read", diagnosis, "")
 
 
 def writes(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> ResolvedCalls:
-    fitting = FittingRunbook(diagnosis.book, diagnosis.fit)
+    fitting = FittingRunbook(diagnosis.runbook, diagnosis.fit)
     return _gathered(investigation, fitting, diagnosis.branch.wanted, "write", diagnosis, content)
 
 
@@ -90,8 +90,8 @@ def _gathered(
 ) -> ResolvedCalls:
     made: dict[str, NextCall] = {}
     missing: list[MissingArgument] = []
-    at_hand = values(investigation, content, fitting.book.tools)
-    scene = investigation.scene(fitting.book, investigation.before)
+    at_hand = values(investigation, content, fitting.runbook.tools)
+    scene = investigation.scene(fitting.runbook, investigation.before)
     for each in wanted:
         card = card_of(investigation, each, lane)
         if card is None:
@@ -156,4 +156,4 @@ def _selected(selector: Selector, scene: EvaluationContext, shows: Sequence[Reco
 
 
 def _why(wanted: RunbookCall, fitting: FittingRunbook) -> str:
-    return f"{fitting.book.title}: {wanted.words}"[:300]
+    return f"{fitting.runbook.title}: {wanted.words}"[:300]

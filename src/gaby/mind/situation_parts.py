@@ -61,8 +61,8 @@ def _apart(looked_into: list[SituationAnalysis]) -> list[SituationAnalysis]:
     """Two that lead to the same runbook tell of the same thing."""
     found: dict[str, SituationAnalysis] = {}
     for place, each in enumerate(looked_into):
-        best = each.books[0] if each.books and each.books[0].fit >= _ALIKE else None
-        key = best.book.key if best else str(place)
+        best = each.fitting_runbooks[0] if each.fitting_runbooks and each.fitting_runbooks[0].fit >= _ALIKE else None
+        key = best.runbook.key if best else str(place)
         if key in found:
             together = replace(each.situation, text=f"{found[key].situation.text} {each.situation.text}")
             found[key] = SituationAnalysis(together, each.embed)

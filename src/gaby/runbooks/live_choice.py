@@ -28,7 +28,7 @@ class LiveChoice:
 
     @property
     def page(self) -> str:
-        return self.taken.book.key.removeprefix("doc:") if self.taken and not self.is_own else ""
+        return self.taken.runbook.key.removeprefix("doc:") if self.taken and not self.is_own else ""
 
 
 async def found_pages(
@@ -44,7 +44,7 @@ async def found_pages(
     near = {hit.document_id for hit in results.hits[:_PASSAGES]}
     further = {hit.document_id for hit in results.hits[_PASSAGES:]} - near
     names = tool_names(situation.tools)
-    books = await components.runbook_pages.found(workspace_id, near | further, ticket, names)
+    runbook_pages = await components.runbook_pages.found(workspace_id, near | further, ticket, names)
     whole = {
         page.document_id: FoundPassage(
             page.citation,
@@ -53,7 +53,7 @@ async def found_pages(
             trusted=not page.written_by_customers,
             runbook=not page.written_by_customers,
         )
-        for page in books
+        for page in runbook_pages
     }
     of_customers = await sources_of_customers(database, workspace_id)
     ordered = [
@@ -75,9 +75,9 @@ def live_choice(situation: Situation, pages: Sequence[FoundPassage], embed: Embe
     place = next((place for place, each in enumerate(pages) if each not in others), 0)
     free = replace(situation, follow="", passages=[*others[:place], own, *others[place:]])
     choices = [_taken(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
-    fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.book.key == document_of(own.citation)]
+    fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.runbook.key == document_of(own.citation)]
     fit = fits[0] if fits else 0.0
-    taken = next((each for each in choices if each and each.book.key == document_of(own.citation)), None)
+    taken = next((each for each in choices if each and each.runbook.key == document_of(own.citation)), None)
     if taken is not None:
         return LiveChoice(max(fit, taken.fit), taken, is_own=True)
     return LiveChoice(fit, next((each for each in choices if each), None))
@@ -93,5 +93,7 @@ def _looked_into(situation: Situation, embed: Embed) -> list[Situation]:
 
 def _taken(investigation: SituationAnalysis) -> FittingRunbook | None:
     followed = investigation.diagnosis or investigation.undecided
-    books = investigation.books
-    return next((each for each in books if followed and each.book == followed.book), books[0] if books else None)
+    fitting = investigation.fitting_runbooks
+    return next(
+        (each for each in fitting if followed and each.runbook == followed.runbook), fitting[0] if fitting else None
+    )

@@ -105,16 +105,16 @@ class RunbookOut(BaseModel):
         return sum(each.severity == "error" for each in self.problems)
 
     @classmethod
-    def of(cls, name: str, book: "Runbook", problems: "list[CheckedProblem]", *, is_runbook: bool) -> "RunbookOut":
+    def of(cls, name: str, runbook: "Runbook", problems: "list[CheckedProblem]", *, is_runbook: bool) -> "RunbookOut":
         return cls(
             name=name,
-            title=book.title,
+            title=runbook.title,
             is_runbook=is_runbook,
-            declared=book.declared,
-            about=book.about,
-            symptoms=list(book.symptoms),
-            steps=[RunbookCallOut.of(each) for each in book.steps],
-            causes=[CauseOut.of(each) for each in book.branches],
+            declared=runbook.declared,
+            about=runbook.about,
+            symptoms=list(runbook.symptoms),
+            steps=[RunbookCallOut.of(each) for each in runbook.steps],
+            causes=[CauseOut.of(each) for each in runbook.branches],
             problems=[ProblemOut.of(each) for each in problems],
         )
 

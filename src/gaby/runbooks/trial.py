@@ -130,21 +130,21 @@ class Trial:
         self, situation: Situation, made: list[TrialCallOut], ended: RuleConclusion, live: LiveChoice
     ) -> TrialOut:
         investigation = SituationAnalysis(situation, self.embed)
-        book = investigation.all_books[0]
-        scene = investigation.scene(book, investigation.before)
+        runbook = investigation.all_runbooks[0]
+        scene = investigation.scene(runbook, investigation.before)
         return TrialOut(
-            runbook=book.title,
+            runbook=runbook.title,
             fit=live.own_fit,
-            followed=bool(investigation.books),
+            followed=bool(investigation.fitting_runbooks),
             live=LiveChoiceOut(
                 this=live.is_own,
-                runbook=live.taken.book.title if live.taken else "",
+                runbook=live.taken.runbook.title if live.taken else "",
                 page=live.page,
                 fit=live.taken.fit if live.taken else 0.0,
             ),
             calls=made,
             withheld=_withheld(investigation),
-            causes=[_tried(branch, scene) for branch in book.branches if branch.conditions],
+            causes=[_tried(branch, scene) for branch in runbook.branches if branch.conditions],
             cause=ended.cause,
             verdict=ended.judgement.verdict,
             reasons=list(ended.judgement.reasons),

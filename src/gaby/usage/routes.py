@@ -66,20 +66,20 @@ async def list_calls(
 
 @router.get("/limits")
 async def limits(actor: CanReadUsage, service: Service) -> LimitsOut:
-    return LimitsOut.of(await service.books.limits(actor.workspace_id))
+    return LimitsOut.of(await service.budget_ledger.limits(actor.workspace_id))
 
 
 @router.patch("/limits")
 async def change_limits(actor: CanManageModels, body: LimitsIn, service: Service, session: WriteSession) -> LimitsOut:
     await service.budgets.change(session, actor, body.change())
-    return LimitsOut.of(await service.books.limits_in(session))
+    return LimitsOut.of(await service.budget_ledger.limits_in(session))
 
 
 @router.put("/plan")
 async def set_plan(actor: CanManageInstallation, body: PlanIn, service: Service, session: WriteSession) -> LimitsOut:
     """The plan of this workspace. Only whoever manages the installation sells plans."""
     await service.budgets.set_plan(session, actor, body.plan)
-    return LimitsOut.of(await service.books.limits_in(session))
+    return LimitsOut.of(await service.budget_ledger.limits_in(session))
 
 
 @runs_router.get("/{run_id}/calls")

@@ -47,7 +47,7 @@ async def embedded(desk: Desk, *texts: str, seconds: float = 20.0) -> EmbeddingR
 
 
 @BY
-async def test_each_text_has_its_vector_and_is_booked(models: ScriptedModels, kind: Kind) -> None:
+async def test_each_text_has_its_vector_and_is_recorded(models: ScriptedModels, kind: Kind) -> None:
     made = await embedded(opened(models, kind), "the first text", "another one", "the first text")
     assert len(made.rows) == 3
     assert made.rows[0] == made.rows[2] != made.rows[1]

@@ -142,7 +142,7 @@ def sequence(value: object) -> list[Any]:
 
 
 def tokens(value: object) -> int:
-    """A number of tokens that can be booked, whatever the provider claims."""
+    """A number of tokens that can be recorded, whatever the provider claims."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return max(0, min(int(value), _MOST_TOKENS))

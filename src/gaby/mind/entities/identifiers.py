@@ -42,7 +42,7 @@ def find_identifiers(text: str) -> Iterator[Entity]:
     for found in _UUID.finditer(text):
         yield Entity("uuid", found[0], found.start(), found.end(), found[0].lower())
     for found in _DASHED.finditer(text):
-        # "A-4" may be a road; with one letter it takes more digits to be a number in somebody's books.
+        # "A-4" may be a road; with one letter it takes more digits to be a record's number.
         if found[1] not in _NOT_IDS and _digits(found[0]) >= (1 if len(found[1]) > 1 else _ENOUGH_DIGITS):
             yield _id(found[0], found.start())
     for found in _UNDERSCORED.finditer(text):
@@ -79,7 +79,7 @@ def _is_id(value: str, label: str, *, is_announced: bool, has_number_word: bool)
     if value.isdigit():
         return is_announced or len(value) >= _ENOUGH_DIGITS
     if label == "user" and not has_number_word:
-        return False  # A login, not a number in somebody's books.
+        return False  # A login, not a record's number.
     return is_announced or _looks_made(value)
 
 

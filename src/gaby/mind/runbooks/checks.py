@@ -42,10 +42,10 @@ class CheckedProblem:
     problem: RunbookProblem
 
 
-def check(book: Runbook, cards: Sequence[ToolCard]) -> list[CheckedProblem]:
+def check(runbook: Runbook, cards: Sequence[ToolCard]) -> list[CheckedProblem]:
     """Its own errors first, then those against the tools, in the order of its lines."""
-    found = [CheckedProblem("error", each) for each in book.errors]
-    found += _Check(book, cards).problems()
+    found = [CheckedProblem("error", each) for each in runbook.errors]
+    found += _Check(runbook, cards).problems()
     return sorted(dict.fromkeys(found), key=lambda each: each.problem.line)
 
 
@@ -55,26 +55,26 @@ def tool_names(cards: Sequence[ToolCard]) -> frozenset[str]:
 
 
 class _Check:
-    def __init__(self, book: Runbook, cards: Sequence[ToolCard]) -> None:
-        self._book = book
+    def __init__(self, runbook: Runbook, cards: Sequence[ToolCard]) -> None:
+        self._runbook = runbook
         self._by_name: dict[str, list[ToolCard]] = {}
         for card in cards:
             for name in {card.name, short_name(card.name)}:
                 self._by_name.setdefault(name, []).append(card)
-        self._used = [card for card in cards if short_name(card.name) in book.tools]
+        self._used = [card for card in cards if short_name(card.name) in runbook.tools]
         self._reads = [card for card in self._used if card.lane == "read"]
         # Every tool has answered, and no answer has any row: what is left is what the schemas declare.
         calls = [PastCall(number, card.name, {}, "done", "read", {}) for number, card in enumerate(self._reads, 1)]
         view = RecordView(calls)
         self._scene = EvaluationContext(
-            view, Ownership(view, None, cards), tools=book.tools, cards=self._reads, calls=calls
+            view, Ownership(view, None, cards), tools=runbook.tools, cards=self._reads, calls=calls
         )
         self._unclear = sorted(short_name(card.name) for card in self._reads if not card.declares.rows)
 
     def problems(self) -> Iterator[CheckedProblem]:
-        for call in self._book.steps:
+        for call in self._runbook.steps:
             yield from self._call(call, is_step=True)
-        for branch in self._book.branches:
+        for branch in self._runbook.branches:
             for ref, words in _refs(branch.conditions):
                 yield from self._field(ref, branch.line, words)
             for call in branch.wanted:
@@ -84,7 +84,7 @@ class _Check:
         changes = [card for card in self._used if card.lane == "write"]
         if changes and not any(card.declares.owner for card in self._reads):
             why = "no tool of this runbook declares whose its rows are, so nobody is known and nothing will be changed"
-            yield _warning(1, self._book.title, why, "declare `owner` in the connector's manifest")
+            yield _warning(1, self._runbook.title, why, "declare `owner` in the connector's manifest")
 
     def _call(self, call: RunbookCall, *, is_step: bool) -> Iterator[CheckedProblem]:
         cards = self._by_name.get(call.tool, [])

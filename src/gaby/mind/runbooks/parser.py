@@ -75,8 +75,8 @@ def is_runbook(text: str, tools: frozenset[str]) -> bool:
         return declared
     if "`" not in text:
         return False
-    book = parse_runbook(text, tools)
-    return not book.errors and bool(book.steps) and any(branch.conditions for branch in book.branches)
+    runbook = parse_runbook(text, tools)
+    return not runbook.errors and bool(runbook.steps) and any(branch.conditions for branch in runbook.branches)
 
 
 def document_of(citation: str) -> str:
