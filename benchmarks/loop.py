@@ -165,8 +165,8 @@ def _scripted(gaby: Gaby) -> InvestigationLoop:
     return InvestigationLoop(
         replace(
             dependencies,
-            thinking=cast("PlanningStep", scripted),
-            hands=cast("ToolStep", scripted),
+            planning_step=cast("PlanningStep", scripted),
+            tool_step=cast("ToolStep", scripted),
             judge=cast("VerdictStep", scripted),
         )
     )

@@ -163,7 +163,7 @@ async def _work(told: str) -> None:
     gaby = _gaby(given["url"], Path(given["folder"]))
     async with gaby.running(background=False):
         dependencies = gaby.agent.loop.dependencies
-        loop = InvestigationLoop(replace(dependencies, thinking=cast("PlanningStep", _Ends())))
+        loop = InvestigationLoop(replace(dependencies, planning_step=cast("PlanningStep", _Ends())))
         done = 0
         print("ready", flush=True)
         sys.stdin.readline()

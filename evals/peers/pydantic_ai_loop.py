@@ -132,10 +132,10 @@ class GabyTools(AbstractToolset[Work]):
         return work.record(name, tool_args, lane, outcome, call.why)
 
 
-def _thinking(work: Work) -> FunctionModel:
+def _planner_model(work: Work) -> FunctionModel:
     """The planner as a model: what it is shown is Gaby's own memory, not the transcript."""
 
-    async def think(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+    async def respond(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
         run, gaby = work.run, work.scene.gaby
         noticed = detector.notice(run.memory.calls, run.memory.nudges, run.memory.withdrawn)
         if noticed.enough is not None:
@@ -158,7 +158,7 @@ def _thinking(work: Work) -> FunctionModel:
             run.memory.add(MemoryDelta(conclusion=step.conclusion, written_by=planned.source))
         return ModelResponse(parts=[TextPart(step.why or "done")])
 
-    return FunctionModel(think, model_name="gaby-plan")
+    return FunctionModel(respond, model_name="gaby-plan")
 
 
 async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> PlayedRun:
@@ -173,7 +173,7 @@ async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> 
 
 async def _investigated(work: Work, fixture: Fixture) -> Judging | str:
     """Why it ends, or the word for an ending that nobody judges."""
-    agent = Agent(_thinking(work), deps_type=Work, output_type=[str, DeferredToolRequests], toolsets=[GabyTools()])
+    agent = Agent(_planner_model(work), deps_type=Work, output_type=[str, DeferredToolRequests], toolsets=[GabyTools()])
     limits = UsageLimits(request_limit=2 * work.run.persona.iterations)
     history: list[ModelMessage] | None = None
     answers: DeferredToolResults | None = None

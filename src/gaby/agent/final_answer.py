@@ -84,10 +84,10 @@ class _ModelResults:
 
 
 class FinalAnswerWriter:
-    def __init__(self, models: Models, thinking: PlanningStep, clock: Clock) -> None:
+    def __init__(self, models: Models, planning_step: PlanningStep, clock: Clock) -> None:
         self._models = models
         self._clock = clock
-        self._thinking = thinking
+        self._planning_step = planning_step
 
     async def by_model(self, run: InvestigationContext, concluded: concluding.Conclusion, source: str) -> FinalAnswer:
         """Reviewed; sent back once if there are doubts; then what is still not supported is left out."""
@@ -161,8 +161,8 @@ class FinalAnswerWriter:
         doubts = reviewed.doubts
         if _is_open(concluded, reviewed):
             doubts = [*doubts, f"It is not done yet: {reviewed.why}"]
-        tools = await self._thinking.toolbox(run)
-        filled = await self._thinking.filled(run, tools)
+        tools = await self._planning_step.toolbox(run)
+        filled = await self._planning_step.filled(run, tools)
         told = "The conclusion has to be put right."
         envelope = filled.envelope.model_copy(
             update={"concluded": concluded, "doubts": doubts[:30], "must_conclude": told}

@@ -73,8 +73,8 @@ class LoopDependencies:
     writer: TransitionWriter
     personas: Personas
     escalations: Escalations
-    thinking: PlanningStep
-    hands: ToolStep
+    planning_step: PlanningStep
+    tool_step: ToolStep
     judge: VerdictStep
     finisher: WriteBackStep
 
@@ -190,32 +190,32 @@ class InvestigationLoop:
         return await self._move(run, state)
 
     async def _move(self, run: InvestigationContext, state: State) -> NextTransition | None:
-        thinking = self.dependencies.thinking
+        planning_step = self.dependencies.planning_step
         match state:
             case Created():
-                return await thinking.begin(run, state)
+                return await planning_step.begin(run, state)
             case Planning():
-                return await thinking.plan(run, state)
+                return await planning_step.plan(run, state)
             case Retrieving():
-                return await thinking.retrieve(run, state)
+                return await planning_step.retrieve(run, state)
             case Observing():
-                return thinking.observe(run, state)
+                return planning_step.observe(run, state)
             case SafetyCheck() | WaitingApproval() | Acting():
-                return await self._use_hands(run, state)
+                return await self._run_tool_step(run, state)
             case _:
                 return await self._end(run, state)
 
-    async def _use_hands(
+    async def _run_tool_step(
         self, run: InvestigationContext, state: SafetyCheck | WaitingApproval | Acting
     ) -> NextTransition | None:
-        hands = self.dependencies.hands
+        tool_step = self.dependencies.tool_step
         match state:
             case SafetyCheck():
-                return await hands.check(run, state)
+                return await tool_step.check(run, state)
             case WaitingApproval():
-                return await hands.look_for_answers(run, state)
+                return await tool_step.look_for_answers(run, state)
             case Acting():
-                return await hands.act(run, state)
+                return await tool_step.act(run, state)
 
     async def _end(
         self, run: InvestigationContext, state: Judging | WritingBack | DoneState | Halted

@@ -1,4 +1,4 @@
-"""Thinking: how a run begins, what it does next, what it searches, and what it makes of the answers."""
+"""The planning step: how a run begins, what it does next, what it searches, and what it makes of the answers."""
 
 import asyncio
 from collections.abc import Sequence

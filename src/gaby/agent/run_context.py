@@ -1,4 +1,4 @@
-"""A run in the hands of a worker, and the move that it makes next."""
+"""A run that a worker holds, and its next transition."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

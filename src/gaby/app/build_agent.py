@@ -96,7 +96,7 @@ def build_agent(
 
         toolboxes = PlannerToolsCache()
         poster = Poster(database, clock, dependencies.audit, tickets.desks, tickets.intake, escalations)
-        thinking = PlanningStep(
+        planning_step = PlanningStep(
             database=database,
             clock=clock,
             ids=ids,
@@ -120,7 +120,7 @@ def build_agent(
             knowledge=knowledge,
             desks=tickets.desks,
             toolboxes=toolboxes,
-            answerer=FinalAnswerWriter(models, thinking, dependencies.clock),
+            answerer=FinalAnswerWriter(models, planning_step, dependencies.clock),
         )
         return InvestigationLoop(
             LoopDependencies(
@@ -136,8 +136,8 @@ def build_agent(
                 writer=writer,
                 personas=personas,
                 escalations=escalations,
-                thinking=thinking,
-                hands=ToolStep(database, clock, tools),
+                planning_step=planning_step,
+                tool_step=ToolStep(database, clock, tools),
                 judge=judge,
                 finisher=WriteBackStep(clock, ids, poster, escalations, judge, tools),
             )

@@ -42,7 +42,7 @@ async def open_link(link: ServerConnection, launch: Launch, limits: HostLimits) 
             # Caught before the connection is taken down, which would cover the reason with its own consequences.
             try:
                 async with asyncio.timeout(limits.start_timeout):
-                    await _shake_hands(stack, link, launch, limits)
+                    await _complete_handshake(stack, link, launch, limits)
                 started = True
                 async with _listening(link):
                     yield link
@@ -62,7 +62,9 @@ async def open_link(link: ServerConnection, launch: Launch, limits: HostLimits) 
         raise failed
 
 
-async def _shake_hands(stack: AsyncExitStack, link: ServerConnection, launch: Launch, limits: HostLimits) -> None:
+async def _complete_handshake(
+    stack: AsyncExitStack, link: ServerConnection, launch: Launch, limits: HostLimits
+) -> None:
     transport = await _transport(stack, link, launch, limits)
     client = Client(transport, cache=None, message_handler=link.hear, client_info=_CLIENT)
     link.attach(await stack.enter_async_context(client))

@@ -24,13 +24,13 @@ def explore(investigation: SituationAnalysis) -> list[NextCall]:
     # Whose address is known, so a tool that needs one can be called.
     entities = extract(f"{text}\n{situation.requester or ''}")
     cards = {card.name: card for card in situation.tools if card.lane == "read"}
-    at_hand = values(investigation)
+    resolver = values(investigation)
     found: list[NextCall] = []
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed", "unknown"}}
     for choice in choose(text, list(cards.values()), entities, investigation.embed, _LOOKED_AT):
         if choice.score < _ENOUGH or choice.name in useless:
             continue
-        for arguments in at_hand.fill(cards[choice.name]).arguments[:1]:
+        for arguments in resolver.fill(cards[choice.name]).arguments[:1]:
             call = NextCall(choice.name, arguments, choice.why)
             if not investigation.was_made(call.key):
                 found.append(call)

@@ -90,13 +90,13 @@ def _gathered(
 ) -> ResolvedCalls:
     made: dict[str, NextCall] = {}
     missing: list[MissingArgument] = []
-    at_hand = values(investigation, content, fitting.runbook.tools)
+    resolver = values(investigation, content, fitting.runbook.tools)
     scene = investigation.scene(fitting.runbook, investigation.before)
     for each in wanted:
         card = card_of(investigation, each, lane)
         if card is None:
             continue
-        for filled in _filled(at_hand, card, each, scene, diagnosis):
+        for filled in _filled(resolver, card, each, scene, diagnosis):
             missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
                 call = NextCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
@@ -105,7 +105,7 @@ def _gathered(
 
 
 def _filled(
-    at_hand: ArgumentResolver,
+    resolver: ArgumentResolver,
     card: ToolCard,
     wanted: RunbookCall,
     scene: EvaluationContext,
@@ -114,7 +114,7 @@ def _filled(
     shows = diagnosis.by if diagnosis else ()
     given = dict(wanted.given)
     if wanted.of is None:
-        yield at_hand.fill(card, given, shows)
+        yield resolver.fill(card, given, shows)
         return
     chosen = _selected(wanted.of, scene, shows)
     if not chosen and card.lane == "write":
@@ -126,8 +126,8 @@ def _filled(
     # What is chosen comes first; the records beside it, such as the user, only for what it does not have.
     fillings = [
         filled
-        if (filled := at_hand.fill(card, given, (record,))).arguments
-        else at_hand.fill(card, given, (record, *shows))
+        if (filled := resolver.fill(card, given, (record,))).arguments
+        else resolver.fill(card, given, (record, *shows))
         for record in (chosen[:1] if wanted.of.extreme else chosen[:_MOST])
     ]
     if not wanted.of.each and len({repr(each.arguments) for each in fillings}) > 1:

@@ -37,7 +37,7 @@ ASKS = re.compile(
     r"(to|for|whether|if|which|what|when|where|who|not to) (?=\S)",
     re.IGNORECASE,
 )
-_HANDS = re.compile(
+_HANDOVER = re.compile(
     r"(?:hand|pass|escalate|forward|route|assign|give|report) (?:it|this|that|the ticket|everything)"
     r"(?: over)? to (?=\S)",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ OTHERWISE = re.compile(r"(?:otherwise|else|in all other cases|in any other case)
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("note", _NOTE),
     ("tell", TELLS),
-    ("hand", _HANDS),
+    ("hand", _HANDOVER),
     ("security", _SECURITY),
     ("consent", _CONSENT),
     ("slow", _SLOW),
