@@ -26,7 +26,7 @@ PAGES = {
 
 
 @dataclass
-class Room:
+class KnowledgeScene:
     gaby: Gaby
     actor: Actor
     folder: Path
@@ -73,8 +73,8 @@ class Room:
             return {row.uri: row.reason for row in await self.components.sources.failures(session, source_id)}
 
 
-async def room(gaby: Gaby, folder: Path, slug: str = "lanternfish") -> Room:
+async def knowledge_scene(gaby: Gaby, folder: Path, slug: str = "lanternfish") -> KnowledgeScene:
     async with gaby.database.write(SYSTEM) as session:
         made = await gaby.identity.workspaces.create(session, system_actor("test"), slug=slug, name=slug)
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    return Room(gaby, system_actor("test", WorkspaceId(made.id)), folder)
+    return KnowledgeScene(gaby, system_actor("test", WorkspaceId(made.id)), folder)

@@ -27,7 +27,7 @@ from gaby.knowledge.terms import terms
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.vectors import unit_rows
 from gaby.settings import load
-from tests.knowledge.scenes import Room, room
+from tests.knowledge.scenes import KnowledgeScene, knowledge_scene
 
 pytestmark = pytest.mark.promise("K3")
 
@@ -63,8 +63,8 @@ async def test_another_workspace_changes_no_byte_of_what_is_found(
     answers: list[list[str]] = []
     for url, busy in ((database_url, False), (second_url, True)):
         async with installation(url, tmp_path / f"home-{busy}") as gaby:
-            docs = await room(gaby, tmp_path / f"docs-{busy}")
-            other = await room(gaby, tmp_path / f"other-{busy}", "globex")
+            docs = await knowledge_scene(gaby, tmp_path / f"docs-{busy}")
+            other = await knowledge_scene(gaby, tmp_path / f"other-{busy}", "globex")
             if busy:
                 await other.filled(OTHER)
             await docs.filled()
@@ -77,7 +77,7 @@ async def test_another_workspace_changes_no_byte_of_what_is_found(
     assert answers[0] == answers[1]
 
 
-async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, gaby: Gaby) -> None:
+async def test_more_passages_than_are_read_at_once_are_all_compared(docs: KnowledgeScene, gaby: Gaby) -> None:
     sections = "\n\n".join(f"## Shelf {number}\n\n" + f"Box {number} is red. " * 30 for number in range(1_100))
     await docs.filled({"shelves.md": f"# Shelves\n\n{sections}\n"})
     async with gaby.database.read(docs.workspace_id) as session:
@@ -90,8 +90,8 @@ async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, 
     assert [set(hits) for hits in near] == [stored, stored]
 
 
-async def test_passages_of_another_workspace_are_never_found(docs: Room, gaby: Gaby, tmp_path: Path) -> None:
-    other = await room(gaby, tmp_path / "other", "globex")
+async def test_passages_of_another_workspace_are_never_found(docs: KnowledgeScene, gaby: Gaby, tmp_path: Path) -> None:
+    other = await knowledge_scene(gaby, tmp_path / "other", "globex")
     await other.filled({"secret.md": "# Zebra\n\nThe zebra project starts in May.\n"})
     await docs.filled()
     hits = (await docs.search("when does the zebra project start?", limit=50, everything=True)).hits
@@ -101,7 +101,7 @@ async def test_passages_of_another_workspace_are_never_found(docs: Room, gaby: G
 
 @pytest.mark.promise("K6")
 @pytest.mark.parametrize("damage", ["missing", "cut short", "no numbers", "words"])
-async def test_what_is_lost_is_noticed_told_and_made_anew(docs: Room, damage: str) -> None:
+async def test_what_is_lost_is_noticed_told_and_made_anew(docs: KnowledgeScene, damage: str) -> None:
     await docs.filled()
     before = [told(await docs.search(question, everything=True)) for question in QUESTIONS]
     assert await docs.components.mender.look(docs.workspace_id) == 0
@@ -117,7 +117,7 @@ async def test_what_is_lost_is_noticed_told_and_made_anew(docs: Room, damage: st
 
 
 @pytest.mark.promise("K6")
-async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: Room) -> None:
+async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: KnowledgeScene) -> None:
     await docs.filled()
     async with docs.gaby.database.write(docs.workspace_id) as session:
         await session.execute(delete(KnowledgeVector).where(KnowledgeVector.workspace_id == docs.workspace_id))
@@ -135,7 +135,7 @@ async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: R
     assert await docs.components.mender.look(docs.workspace_id) == 0
 
 
-async def hurt(docs: Room, damage: str) -> None:
+async def hurt(docs: KnowledgeScene, damage: str) -> None:
     place = docs.workspace_id
     mine = KnowledgeVector.workspace_id == place
     async with docs.gaby.database.write(place) as session:
@@ -159,7 +159,7 @@ def same_scores(answer: str) -> str:
     return json.dumps([each for each in json.loads(answer) if not isinstance(each, int) or isinstance(each, bool)])
 
 
-async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: Room, tmp_path: Path) -> None:
+async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: KnowledgeScene, tmp_path: Path) -> None:
     source = await docs.filled()
     model = "local/wordllama"
     stores = VectorStores(docs.gaby.database, tmp_path / "mapped")
@@ -179,7 +179,7 @@ async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: Room, t
         assert list(await followed.nearest(query, 5)) == list(await fresh.nearest(query, 5))
 
 
-async def test_the_nearest_are_exactly_the_nearest(docs: Room, tmp_path: Path) -> None:
+async def test_the_nearest_are_exactly_the_nearest(docs: KnowledgeScene, tmp_path: Path) -> None:
     dice = np.random.default_rng(5)
     rows = unit_rows(dice.normal(size=(500, 64)))
     await planted(docs, rows)
@@ -191,7 +191,7 @@ async def test_the_nearest_are_exactly_the_nearest(docs: Room, tmp_path: Path) -
         assert np.allclose(list(hits.values()), np.sort(row)[::-1][:20], atol=1e-5)
 
 
-async def planted(docs: Room, rows: Matrix) -> None:
+async def planted(docs: KnowledgeScene, rows: Matrix) -> None:
     """Passages that only have a vector."""
     await docs.filled({"page.md": "# Page\n\nText.\n"})
     place = docs.workspace_id
@@ -224,7 +224,7 @@ async def planted(docs: Room, rows: Matrix) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: Room) -> None:
+async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: KnowledgeScene) -> None:
     dice = np.random.default_rng(7)
     rows = unit_rows(dice.normal(size=(1500, 32)))
     await planted(docs, rows)
@@ -253,7 +253,7 @@ async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: Room) 
     assert any("knowledge_graph_" in step for step in steps), steps
 
 
-async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs: Room) -> None:
+async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     docs.write({"accounts.md": "# Accounts\n\nOnly this.\n"})
     (docs.folder / "network.md").unlink()

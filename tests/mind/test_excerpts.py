@@ -5,7 +5,7 @@ import pytest
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import FoundPassage
 from gaby.mind.answers import WELL, PageAnswer, answer
-from gaby.mind.excerpts import ROOM
+from gaby.mind.excerpts import MAX_CHARACTERS
 
 pytestmark = pytest.mark.promise("K5")
 
@@ -75,7 +75,7 @@ def test_several_entries_are_a_list_and_fit_in_a_reply(embed: Embed) -> None:
     long = page("long", "# Rules\n\n" + "\n\n".join(f"**Rule {n}:** ropes {'are kept dry ' * 12}." for n in range(40)))
     found = answer("How are ropes kept dry?", [long], embed)
     assert found.sentences
-    assert len(told(found)) <= ROOM * 1.1
+    assert len(told(found)) <= MAX_CHARACTERS * 1.1
     assert told(found).startswith("- ")
 
 

@@ -1,4 +1,4 @@
-"""Acting: calls through the one path, reads side by side, writes one after the other, each done once."""
+"""The tool step: calls through the one path, reads side by side, writes one after the other, each done once."""
 
 import asyncio
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ from gaby.knowledge.embedding import PassageEmbedder
 from gaby.knowledge.index.index import Stored
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
 from gaby.knowledge.parsers.front_matter import unknown_audience
-from gaby.knowledge.prefetch import ahead
+from gaby.knowledge.prefetch import prefetch
 from gaby.knowledge.preparation import PreparedDocument
 from gaby.knowledge.source_service import SourceService
 from gaby.knowledge.sources.source import DocumentSource
@@ -155,7 +155,7 @@ class Syncer:
     async def _run(self, claim: _SyncClaim, source: DocumentSource, known: KnownDocuments, told: Told | None) -> None:
         reading = SourceReader(source, known, claim.cursor)
         embedded = self._embedded(claim.workspace_id, reading.batches())
-        async with aclosing(ahead(embedded)) as batches:
+        async with aclosing(prefetch(embedded)) as batches:
             async for batch, vectors in batches:
                 await failpoint_async("knowledge.before_write")
                 progress = await self._written(claim, known, batch, vectors)
@@ -180,7 +180,7 @@ class Syncer:
     async def _embedded(
         self, workspace_id: WorkspaceId, batches: AsyncGenerator[SyncBatch]
     ) -> AsyncGenerator[tuple[SyncBatch, Stored]]:
-        async with aclosing(ahead(batches)) as read:
+        async with aclosing(prefetch(batches)) as read:
             async for batch in read:
                 yield batch, await self._vectors(workspace_id, batch)
 

@@ -18,7 +18,7 @@ _BELOW_THE_TITLE = 2
 _COUNT = re.compile(r"^\W*[0-9]{1,3}(?:\.[0-9]{1,3})*[.)]?\s+")
 """The number of a heading."""
 _ENDS = (".", "!", "?", ":")
-ROOM = 1200
+MAX_CHARACTERS = 1200
 """Characters of a reply."""
 _FILLED = 800
 """What fits by less is added only up to here."""
@@ -119,7 +119,7 @@ def chosen(
         if not scores:
             continue
         best = next(iter(scores))
-        if not kept or sum(len(each.text) for each in kept) + len(best.text) <= 2 * ROOM:
+        if not kept or sum(len(each.text) for each in kept) + len(best.text) <= 2 * MAX_CHARACTERS:
             kept.setdefault(best)
         is_exact = any(each.is_exact for each in ranked)
         for entry, score in scores.items():
@@ -133,8 +133,8 @@ def chosen(
                 beside = _BESIDE if entry.page == best.page else _BESIDE_ELSEWHERE
                 wanted.append((share + 0.2 * same, share >= beside, entry))
     for _, belongs, entry in sorted(wanted, key=lambda each: -each[0]):
-        room = ROOM if belongs else _FILLED
-        if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= room:
+        limit = MAX_CHARACTERS if belongs else _FILLED
+        if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= limit:
             kept[entry] = None
     _add_tables(kept, list(of_unit.values()))
     pages = list(dict.fromkeys(each.page for each in kept))

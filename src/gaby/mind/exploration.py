@@ -17,8 +17,8 @@ _READ = 4000
 def explore(investigation: SituationAnalysis) -> list[NextCall]:
     """At most three at once and six in all, the best first. Empty when nothing new can be learned."""
     situation = investigation.situation
-    room = min(_AT_ONCE, _IN_ALL - sum(call.lane == "read" for call in investigation.calls))
-    if room <= 0:
+    remaining = min(_AT_ONCE, _IN_ALL - sum(call.lane == "read" for call in investigation.calls))
+    if remaining <= 0:
         return []
     text = gist(situation.ticket, _READ)
     # Whose address is known, so a tool that needs one can be called.
@@ -34,4 +34,4 @@ def explore(investigation: SituationAnalysis) -> list[NextCall]:
             call = NextCall(choice.name, arguments, choice.why)
             if not investigation.was_made(call.key):
                 found.append(call)
-    return found[:room]
+    return found[:remaining]

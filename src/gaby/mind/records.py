@@ -70,10 +70,10 @@ class RecordView:
         latest = {call.key: call for call in calls if call.outcome == "done" and call.lane == "read"}
         self.calls = sorted(latest.values(), key=lambda call: call.number)
         found: dict[Place, list[Record]] = {}
-        room = _MOST_IN_ALL
+        remaining = _MOST_IN_ALL
         for call in self.calls:
-            for path, fields, rows in islice(_objects(call.result), room):
-                room -= 1
+            for path, fields, rows in islice(_objects(call.result), remaining):
+                remaining -= 1
                 here = found.setdefault((call.tool, path), [])
                 if fields is not None:
                     here.append(Record(call, path, fields, rows))

@@ -119,7 +119,7 @@ def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
     most = policy.per_minute(facts.tool.lane)
     if facts.calls_last_minute < most:
         return None
-    return wait("rate_limit", rate_reason(facts.tool, policy), retry_after=facts.room_in)
+    return wait("rate_limit", rate_reason(facts.tool, policy), retry_after=facts.seconds_until_free)
 
 
 def rate_reason(tool: ToolFacts, policy: Policy) -> str:

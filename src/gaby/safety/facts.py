@@ -80,8 +80,8 @@ class Facts:
     """Who pulled which kill switch, and why."""
     quarantined: bool = False
     calls_last_minute: int = 0
-    room_in: float = 0.0
-    """After how many seconds the rate limit has room for this call."""
+    seconds_until_free: float = 0.0
+    """Seconds until the rate limit allows this call."""
     repeated: bool = False
     """The same change was made in this run already."""
     rehearsal_wanted: bool = False

@@ -42,7 +42,7 @@ class Circumstances:
 
     now: datetime
     calls_last_minute: int = 0
-    room_in: float = 0.0
+    seconds_until_free: float = 0.0
     approved_before: bool = False
     approval: ApprovalFact | None = None
     rehearsal_wanted: bool = False
@@ -79,7 +79,7 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         killed=connector.killed,
         quarantined=connector.quarantined,
         calls_last_minute=around.calls_last_minute,
-        room_in=around.room_in,
+        seconds_until_free=around.seconds_until_free,
         repeated=writes and _is_repeated(entry, arguments, run),
         rehearsal_wanted=around.rehearsal_wanted,
         approved_before=around.approved_before,

@@ -154,7 +154,7 @@ class Invoker:
         around = Circumstances(
             now=dependencies.clock.now(),
             calls_last_minute=self._admission.last_minute(entry, run),
-            room_in=self._admission.room_in(entry, run, call.id),
+            seconds_until_free=self._admission.seconds_until_free(entry, run, call.id),
             approval=as_fact(approval, call) if approval is not None else None,
             rehearsal_wanted=call.rehearse,
             composed_by=call.composed_by,

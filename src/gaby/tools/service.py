@@ -182,7 +182,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class ToolDependencies:
-    """What every room stands on."""
+    """What every package is built with."""
 
     database: Database
     audit: AuditLog

@@ -5,14 +5,16 @@ import pytest
 from gaby.kernel.errors import Conflict
 from gaby.knowledge.source_service import ComesByItself
 from tests.knowledge.learning.resolutions import INVOICE, accept, audited, candidate, unlearn
-from tests.knowledge.scenes import Room
+from tests.knowledge.scenes import KnowledgeScene
 
 pytestmark = pytest.mark.promise("K7")
 
 QUESTION = "the handheld scanner beeps twice and reads nothing"
 
 
-async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_leaves_again(docs: Room) -> None:
+async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_leaves_again(
+    docs: KnowledgeScene,
+) -> None:
     await docs.filled()
     row = await candidate(docs)
     other = await candidate(docs, INVOICE)
@@ -41,14 +43,14 @@ async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_only_what_was_accepted_can_be_taken_back(docs: Room) -> None:
+async def test_only_what_was_accepted_can_be_taken_back(docs: KnowledgeScene) -> None:
     row = await candidate(docs)
     with pytest.raises(Conflict, match="accepted"):
         await unlearn(docs, row.id)
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_the_source_of_what_was_learned_cannot_be_added_or_removed(docs: Room) -> None:
+async def test_the_source_of_what_was_learned_cannot_be_added_or_removed(docs: KnowledgeScene) -> None:
     with pytest.raises(ComesByItself):
         await docs.add("mine", "learned")
     await accept(docs, (await candidate(docs)).id)

@@ -56,7 +56,7 @@ async def test_an_empty_collection_is_done_at_once(workspaces: Database, reindex
     assert await searched_model(workspaces, A) == NEW
 
 
-async def test_a_room_without_collections_has_nothing_to_do(
+async def test_an_installation_without_collections_has_nothing_to_do(
     workspaces: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     reindexer = Reindexer(workspaces, clock, ids, embeddings)

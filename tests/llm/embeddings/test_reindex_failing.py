@@ -106,7 +106,7 @@ async def test_one_workspace_that_fails_does_not_hold_up_another(
     assert (await progress(indexed, reindexer)).state == "running"
 
 
-async def test_a_room_that_cannot_store_leaves_nothing_behind_and_says_why(
+async def test_a_collection_that_cannot_store_leaves_nothing_behind_and_says_why(
     indexed: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     class Broken(Notes):

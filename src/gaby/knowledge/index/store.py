@@ -22,7 +22,7 @@ from gaby.llm.embeddings.embedder import Matrix
 
 _AT_ONCE = 1000
 """Vectors that are read together. What is read stands in memory twice for a moment."""
-_ROOM = 1.5
+_GROWTH = 1.5
 """How much larger than needed a file is made, so that it need not be made anew for each document."""
 _WASTE = 0.3
 """The share of removed rows at which the file is written anew."""
@@ -120,7 +120,7 @@ class VectorStore:
         place = len(live)
         async for some, blobs in self._newer(session):
             rows, fine = await asyncio.to_thread(_parsed, blobs, self._mapped.shape[1] if place else 0)
-            self._make_room(place + len(rows), rows.shape[1], expected, keep=place)
+            self._reserve(place + len(rows), rows.shape[1], expected, keep=place)
             self._mapped[place : place + len(rows)] = rows
             place += len(rows)
             ids.append(some)
@@ -139,11 +139,11 @@ class VectorStore:
     def _mine(self) -> tuple[ColumnElement[bool], ...]:
         return KnowledgeVector.workspace_id == self._workspace_id, KnowledgeVector.model == self._model
 
-    def _make_room(self, rows: int, dimensions: int, expected: int, *, keep: int) -> None:
+    def _reserve(self, rows: int, dimensions: int, expected: int, *, keep: int) -> None:
         if keep and len(self._mapped) >= rows:
             return  # What is written anew from the beginning gets another file: a search may be reading this one.
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        shape = (max(1, int(max(rows, expected) * _ROOM)), max(1, dimensions))
+        shape = (max(1, int(max(rows, expected) * _GROWTH)), max(1, dimensions))
         with tempfile.TemporaryFile(dir=self._folder) as file:  # Without a name, it lives as long as its mapping.
             mapped: Matrix = np.memmap(file, np.float32, "w+", shape=shape)
         if keep:

@@ -1,4 +1,4 @@
-"""E-mail addresses, links, hosts, network addresses and telephones, as the safety room recognises them."""
+"""E-mail addresses, links, hosts, network addresses and telephones, as `gaby.safety` recognises them."""
 
 import re
 from collections.abc import Iterator
