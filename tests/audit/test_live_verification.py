@@ -1,4 +1,4 @@
-"""The running database: whatever somebody with all rights does to it, the daily walk finds and names."""
+"""The running database: whatever somebody with all rights does to it, the daily verification finds and names."""
 
 import asyncio
 import shutil

@@ -75,7 +75,7 @@ _SOON = timedelta(seconds=10)
 _POLL = timedelta(seconds=5)
 _MINUTE = timedelta(minutes=1)
 _SWEEP = timedelta(hours=1)
-_FIRST_WALK = timedelta(minutes=10)
+_FIRST_VERIFICATION = timedelta(minutes=10)
 """Soon enough for a server that is restarted every day, late enough not to slow the start."""
 
 
@@ -143,24 +143,24 @@ class Gaby:
         return [
             repeating("connector checks", self._check_connectors, first=look, every=look),
             repeating("queue depth", self._count_queue, first=_SOON, every=_SOON),
-            repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
+            repeating("old results", self._sweep_results, first=_FIRST_VERIFICATION, every=_SWEEP),
         ]
 
     def schedules(self) -> list[Schedule]:
         """What one process does for the whole installation, be it a server or one of many workers."""
-        walk = self.settings.audit.verify_every
+        interval = self.settings.audit.verify_every
         return [
-            Schedule("audit walk", walk, self.walk_audit_log, first=min(walk, _FIRST_WALK)),
+            Schedule("audit walk", interval, self.verify_audit_log, first=min(interval, _FIRST_VERIFICATION)),
             Schedule("approvals", _MINUTE, self.tools.expire_approvals, first=_MINUTE),
             Schedule("books", _MINUTE, self.usage.budget_ledger.sweep, first=_MINUTE),
-            Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_WALK),
+            Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_VERIFICATION),
             Schedule("re-indexing", _SOON, self.models.reindex, first=_SOON),
             Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
-            Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_WALK),
+            Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_VERIFICATION),
             Schedule("liveness", _MINUTE, self.agent.liveness.repair, first=_MINUTE),
-            Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_WALK),
-            Schedule("learning", _FIRST_WALK, self.agent.learning.weigh_due, first=_FIRST_WALK),
+            Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_VERIFICATION),
+            Schedule("learning", _FIRST_VERIFICATION, self.agent.learning.weigh_due, first=_FIRST_VERIFICATION),
         ]
 
     def _leading(self, *more: Schedule) -> AbstractAsyncContextManager[None]:
@@ -244,7 +244,7 @@ class Gaby:
         if self.checkpointer.has_news:
             await self.checkpointer.checkpoint()
 
-    async def walk_audit_log(self) -> VerificationReport:
+    async def verify_audit_log(self) -> VerificationReport:
         """Check the whole log; a finding raises the alarm in the log and in the metrics."""
         # A worker that keeps no anchors of its own has none to compare with.
         anchors = self.settings.anchor_path if self.checkpointer.is_running else None

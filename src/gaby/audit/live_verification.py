@@ -1,4 +1,4 @@
-"""Verification of the running database: the same walk as over an export, and an alarm when something is wrong."""
+"""Verification of the running database: the same checks as of an export, and an alarm when something is wrong."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -50,8 +50,8 @@ async def verify_live(
     metrics: Metrics | None = None,
     outside: ExternalEvidence | None = None,
 ) -> VerificationReport:
-    """Walk the whole log. Findings are logged as errors and the gauge `audit_verified` falls to 0."""
-    report = await asyncio.to_thread(_walk, db, clock, anchors, trusted, outside or ExternalEvidence())
+    """Verify the whole log. Findings are logged as errors and the gauge `audit_verified` falls to 0."""
+    report = await asyncio.to_thread(_verify_snapshot, db, clock, anchors, trusted, outside or ExternalEvidence())
     if metrics is not None:
         metrics.audit_verified.set(1 if report.ok else 0)
     for finding in report.findings[:_SHOWN]:
@@ -66,7 +66,7 @@ def export_to(path: Path, db: Database, clock: Clock, *, only: WorkspaceId | Non
         file.writelines(export_lines(source, created=timestamp(clock.now()), only=only))
 
 
-def _walk(
+def _verify_snapshot(
     db: Database, clock: Clock, anchors: Path | None, trusted: str | None, outside: ExternalEvidence
 ) -> VerificationReport:
     # The anchors are read first: what is anchored meanwhile would look like rows that are missing.

@@ -1,4 +1,4 @@
-"""Walks one workspace's log from its first row to its last and names everything that is wrong with it."""
+"""Verifies one workspace's log from its first row to its last and names everything that is wrong with it."""
 
 from hashlib import sha256
 from typing import Any

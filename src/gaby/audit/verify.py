@@ -118,8 +118,8 @@ class _Verification:
         self._ring = TrustedKeys(())
         self._anchors: AnchorComparison | None = None
         self._links = CrossLinks()
-        self._walks: dict[WorkspaceId, LogVerifier] = {}
-        self._walk: LogVerifier | None = None
+        self._verifiers: dict[WorkspaceId, LogVerifier] = {}
+        self._verifier: LogVerifier | None = None
         self._end: ExportFooter | None = None
         self._number = 0
 
@@ -141,35 +141,35 @@ class _Verification:
         self._check_end(self._end)
         self._check_logs(self._header)
         self._check_links()
-        for walk in self._walks.values():
-            walk.check_tail()
+        for verifier in self._verifiers.values():
+            verifier.check_tail()
         if self._anchors is not None:
-            self._anchors.finish(self._walks.get(SYSTEM))
+            self._anchors.finish(self._verifiers.get(SYSTEM))
         if self._witnesses is not None:
-            self._witnesses.finish(self._walks.get(SYSTEM))
+            self._witnesses.finish(self._verifiers.get(SYSTEM))
         return report
 
     def _rows(self, lines: list[bytes]) -> None:
         self._number += len(lines)
-        if self._walk is None:
+        if self._verifier is None:
             text = f"{len(lines)} rows up to line {self._number} belong to no log."
             self._found(FindingKind.MALFORMED, text)
-        elif self._walk.is_system:
+        elif self._verifier.is_system:
             for line in lines:
-                self._system_row(self._walk, line)
+                self._system_row(self._verifier, line)
         else:
-            self._walk.rows(lines)
+            self._verifier.rows(lines)
 
     def _line(self, line: bytes) -> None:
         self._number += 1
         try:
             self._other(line)
         except Malformed as error:
-            where = self._walk.workspace_id if self._walk else None
+            where = self._verifier.workspace_id if self._verifier else None
             self._found(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
 
-    def _system_row(self, walk: LogVerifier, line: bytes) -> None:
-        fields = walk.row(line)
+    def _system_row(self, verifier: LogVerifier, line: bytes) -> None:
+        fields = verifier.row(line)
         if fields is None:
             return
         if fields["event"] == CHECKPOINT_EVENT:
@@ -177,15 +177,15 @@ class _Verification:
                 self._links.record(fields["payload"])
             except Malformed as error:
                 self._found(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
-        self._compare_outside(walk)
+        self._compare_outside(verifier)
         if self._anchors is not None and fields["event"] == ANCHORS_RESTARTED_EVENT:
             self._anchors.restarted()
 
-    def _compare_outside(self, walk: LogVerifier) -> None:
+    def _compare_outside(self, verifier: LogVerifier) -> None:
         """With what is kept outside the database, whenever the system's log is as long as that speaks of."""
         for outside in (self._anchors, self._witnesses):
-            if outside is not None and walk.next_seq >= outside.next_size >= 0:
-                outside.compare(walk)
+            if outside is not None and verifier.next_seq >= outside.next_size >= 0:
+                outside.compare(verifier)
 
     def _other(self, line: bytes) -> None:
         if not line.endswith(b"\n"):
@@ -195,8 +195,8 @@ class _Verification:
         if self._header is None:
             self._begin(understand(ExportHeader, parse(line[:-1])))
             self._header_digest = sha256(line).digest()
-        elif line.startswith(CHECKPOINT_START) and self._walk is not None:
-            self._checkpoint(self._walk, understand(CheckpointLine, parse(line[:-1])).checkpoint)
+        elif line.startswith(CHECKPOINT_START) and self._verifier is not None:
+            self._checkpoint(self._verifier, understand(CheckpointLine, parse(line[:-1])).checkpoint)
         elif line.startswith(LOG_START):
             self._enter_log(understand(LogLine, parse(line[:-1])).log)
         elif line.startswith(END_START):
@@ -232,9 +232,9 @@ class _Verification:
 
     def _enter_log(self, workspace_id: WorkspaceId) -> None:
         self._leave_log()
-        if workspace_id in self._walks:
+        if workspace_id in self._verifiers:
             raise Malformed(f"The log of workspace {workspace_id} begins a second time.")
-        self._walk = LogVerifier(
+        self._verifier = LogVerifier(
             workspace_id,
             report=self._report,
             ring=self._ring,
@@ -242,20 +242,20 @@ class _Verification:
             latest=self._latest,
             rows_only=self._rows_only and workspace_id != SYSTEM,
         )
-        self._walks[workspace_id] = self._walk
+        self._verifiers[workspace_id] = self._verifier
         if workspace_id == SYSTEM:
-            self._compare_outside(self._walk)
+            self._compare_outside(self._verifier)
 
     def _leave_log(self) -> None:
-        if self._walk is not None:
-            self._walk.finish(self._signed_until)
-            self._walk = None
+        if self._verifier is not None:
+            self._verifier.finish(self._signed_until)
+            self._verifier = None
 
-    def _checkpoint(self, walk: LogVerifier, checkpoint: Checkpoint) -> None:
+    def _checkpoint(self, verifier: LogVerifier, checkpoint: Checkpoint) -> None:
         self._report.checkpoints += 1
-        if walk.checkpoint(checkpoint):
+        if verifier.checkpoint(checkpoint):
             self._links.find(checkpoint)
-            if self._anchors is not None and walk.is_system:
+            if self._anchors is not None and verifier.is_system:
                 self._anchors.expect(checkpoint)
 
     def _check_end(self, end: ExportFooter | None) -> None:
@@ -271,26 +271,26 @@ class _Verification:
 
     def _check_logs(self, header: ExportHeader) -> None:
         for log in header.logs:
-            walk = self._walks.get(log.workspace_id)
-            if walk is None:
+            verifier = self._verifiers.get(log.workspace_id)
+            if verifier is None:
                 text = f"The log of workspace {log.workspace_id} with its {log.size} rows is missing."
                 self._found(FindingKind.WORKSPACE_MISSING, text, log.workspace_id)
             else:
-                walk.claim(log.size)
+                verifier.claim(log.size)
 
     def _check_links(self) -> None:
-        system = self._walks.get(SYSTEM)
+        system = self._verifiers.get(SYSTEM)
         if system is None:
             return
         for workspace_id, recorded in self._links.recorded.items():
-            walk = self._walks.get(workspace_id)
-            if walk is None:
+            verifier = self._verifiers.get(workspace_id)
+            if verifier is None:
                 text = f"The system's log speaks of workspace {workspace_id}, which is not here."
                 self._found(FindingKind.WORKSPACE_MISSING, text, workspace_id)
             else:
-                walk.claim(recorded.size)
-        for workspace_id, walk in self._walks.items():
-            if walk is not system and walk.checkpoints_sound and system.sound:
+                verifier.claim(recorded.size)
+        for workspace_id, verifier in self._verifiers.items():
+            if verifier is not system and verifier.checkpoints_sound and system.sound:
                 self._compare(workspace_id)
 
     def _compare(self, workspace_id: WorkspaceId) -> None:

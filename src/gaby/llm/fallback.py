@@ -34,7 +34,7 @@ _QUOTED = 4000
 
 @dataclass(frozen=True)
 class FallbackDependencies:
-    """What every walk needs."""
+    """What every fallback chain needs."""
 
     budget_ledger: BudgetLedger
     breakers: Breakers

@@ -125,7 +125,7 @@ def _stems_of(name: str) -> frozenset[str]:
 def _objects(result: Any) -> Iterator[_Object]:
     """Every object with its path. An empty list gives its path and no object: it tells that there is none."""
     value = read_back(result) if isinstance(result, str) else result
-    yield from islice(_of_text(value) if isinstance(value, str) else _walk(value, (), (), 0), _MOST)
+    yield from islice(_of_text(value) if isinstance(value, str) else _traverse(value, (), (), 0), _MOST)
 
 
 def _of_text(text: str) -> Iterator[_Object]:
@@ -136,7 +136,7 @@ def _of_text(text: str) -> Iterator[_Object]:
             yield (), {"text": statement.text}, ()
 
 
-def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterator[_Object]:
+def _traverse(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterator[_Object]:
     if depth > _DEEPEST:
         return
     if isinstance(value, list):
@@ -144,7 +144,7 @@ def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterato
         if not listed:
             yield path, None, above
         for inner in listed[:_MOST]:
-            yield from _walk(inner, path, above, depth + 1)
+            yield from _traverse(inner, path, above, depth + 1)
     elif isinstance(value, Mapping):
         row = cast("Mapping[str, Any]", value)
         rows: Rows = ((path, row), *above)
@@ -153,7 +153,7 @@ def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterato
             yield path, plain, rows
         for key, inner in pairs:
             if isinstance(inner, Mapping) or (isinstance(inner, list) and not _is_row(cast("list[Any]", inner))):
-                yield from _walk(inner, (*path, key), rows, depth + 1)
+                yield from _traverse(inner, (*path, key), rows, depth + 1)
 
 
 def _is_plain(value: Any) -> bool:

@@ -44,7 +44,7 @@ class RateLimiter:
         return wait + rounds * _WINDOW
 
     def take(self, key: RateKey, most: int, call: UUID) -> float:
-        """Count the call if it is within the limit now, and return 0. Otherwise nothing is counted: the seconds to wait."""
+        """Count the call if it is within the limit now, and return 0. Otherwise count nothing: the seconds to wait."""
         # There is no await between the look and the count, or calls side by side would pass the limit together.
         wait = self.seconds_until_free(key, most, call)
         if wait <= 0:

@@ -84,12 +84,12 @@ class RootFolder(Backend):
         with self.folder(path) as folder, os.scandir(folder) as entries:
             return sorted(_kind(entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
 
-    def walk(self, path: str) -> Iterator[str]:
+    def traverse(self, path: str) -> Iterator[str]:
         """The paths of all files below a folder, links left out."""
         for entry in self.list(path):
             below = f"{path}/{entry.name}".lstrip("/")
             if entry.kind == "folder":
-                yield from self.walk(below)
+                yield from self.traverse(below)
             elif entry.kind == "file":
                 yield below
 

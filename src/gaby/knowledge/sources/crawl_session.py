@@ -1,4 +1,4 @@
-"""One walk through a website: what each page turns out to be, and where it leads."""
+"""One crawl of a website: what each page turns out to be, and where it leads."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

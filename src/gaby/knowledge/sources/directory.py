@@ -35,7 +35,7 @@ class DirectorySource:
         self._max_files = max_files
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
-        root, found, skipped = await asyncio.to_thread(self._walk)
+        root, found, skipped = await asyncio.to_thread(self._list_files)
         yield SourceTotal(len(found))
         yield skipped
         for each in found:
@@ -44,14 +44,14 @@ class DirectorySource:
     async def close(self) -> None:
         pass
 
-    def _walk(self) -> tuple[str, Sequence[FoundFile | FailedItem], SkippedItems]:
+    def _list_files(self) -> tuple[str, Sequence[FoundFile | FailedItem], SkippedItems]:
         root, skipped = os.path.realpath(self._root), SkippedFiles()
 
         def unwanted(uri: str) -> None:
             if self._paths.skips(uri):
                 skipped.add(uri)
 
-        found = FolderWalker(root, self._paths.reads, self._max_files, unwanted).walk()
+        found = FolderWalker(root, self._paths.reads, self._max_files, unwanted).list_files()
         return root, found, skipped.summary()
 
     def _item(self, root: str, found: FoundFile) -> SourceItem | FailedItem:

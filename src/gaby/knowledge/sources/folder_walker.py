@@ -1,4 +1,4 @@
-"""Walks a folder: every file once, no link out of it, nothing opened."""
+"""Lists a folder: every file once, no link out of it, nothing opened."""
 
 import os
 import stat
@@ -47,7 +47,7 @@ class FolderWalker:
         self._links: list[_Folder] = []
         self._seen: set[tuple[int, int]] = set()
 
-    def walk(self) -> list[FoundFile | FailedItem]:
+    def list_files(self) -> list[FoundFile | FailedItem]:
         """Sorted. Raises `SourceUnavailable` when it would not be complete."""
         while self._folders or self._links:
             # Links come last, so that what has a place of its own is found there.
