@@ -89,14 +89,14 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualC
     runner = Runner(bare.gaby.agent, clock, slots=4, poll_every=SOON)
     clock.advance(bare.gaby.agent.queue.lease)
     loop = bare.gaby.agent.loop
-    step, moving, beside = loop.step, 0, dict[str, int]()
+    step, moving, others = loop.step, 0, dict[str, int]()
 
     async def watched(run: InvestigationContext) -> bool:
         nonlocal moving
         moving += 1
         await asyncio.sleep(0.02)
         if isinstance(run.state, Created):
-            beside[str(run.ticket.id)] = moving
+            others[str(run.ticket.id)] = moving
         try:
             return await step(run)
         finally:
@@ -113,8 +113,8 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualC
         await working
     finally:
         loop.step = step
-    assert beside[str(suspect)] == 1
-    assert max(beside.values()) > 1, "the others go side by side"
+    assert others[str(suspect)] == 1
+    assert max(others.values()) > 1, "the others go side by side"
 
 
 async def test_what_cannot_be_taken_up_is_given_up_and_tells_what_it_has_changed(

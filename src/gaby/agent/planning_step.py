@@ -381,4 +381,4 @@ def _turn(step: PlannerStep, calls: Sequence[PlannedCall]) -> TurnRecord:
 
 
 def _behind(state: Retrieving) -> Planning | SafetyCheck:
-    return state.retrieved_beside_calls() if state.calls else state.retrieved()
+    return state.retrieved_with_calls() if state.calls else state.retrieved()

@@ -56,7 +56,7 @@ class ToolStep:
         )
         reads = await self._reads(run, allowed)
         if asked and not reads:
-            return await self._ask(run, state, asked, steps, delta, beside=allowed)
+            return await self._ask(run, state, asked, steps, delta, allowed=allowed)
         if allowed:
             told = ", ".join(dict.fromkeys(call.tool for call in allowed))
             # After a rest the timeline has told so already.
@@ -204,7 +204,7 @@ class ToolStep:
         steps: tuple[TimelineStep, ...],
         delta: MemoryDelta,
         *,
-        beside: Sequence[PlannedCall],
+        allowed: Sequence[PlannedCall],
     ) -> NextTransition:
         """One question for all of a step. Changes of the step that need no consent wait for the others."""
         pending: list[PlannedCall] = []
@@ -216,7 +216,7 @@ class ToolStep:
                 pending.append(call.model_copy(update={"approval_id": outcome.approval_id}))
             elif isinstance(outcome, RetryLater):
                 # It needs no consent any more, and waits with those that never did.
-                beside = (*beside, call)
+                allowed = (*allowed, call)
             else:
                 # The policy changed between the two looks.
                 entries = await self._entries(run)
@@ -225,14 +225,14 @@ class ToolStep:
         delta = MemoryDelta(calls=tuple(done))
         if not pending:
             decided_anew = (*steps, TimelineStep("safety", "Decided anew"))
-            return NextTransition(state.allowed(tuple(beside)) if beside else state.denied(), decided_anew, delta)
+            return NextTransition(state.allowed(tuple(allowed)) if allowed else state.denied(), decided_anew, delta)
         answers = await self._answers(run)
         until = min(answers[call.approval_id].expires_at for call in pending if call.approval_id is not None)
         asked = tuple(
             TimelineStep("approvals", f"Asks for consent: {call.tool}", run.told(call.why), "approval")
             for call in pending
         )
-        known = {call.id: call for call in (*pending, *beside)}
+        known = {call.id: call for call in (*pending, *allowed)}
         waiting = state.ask(tuple(known[call.id] for call in state.calls if call.id in known), until)
         return NextTransition(waiting, (*steps, *asked), delta, rest_until=until, also=(self._wake(run),))
 

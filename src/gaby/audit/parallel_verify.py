@@ -32,11 +32,11 @@ _ROWS = 4096
 
 
 @contextmanager
-def looking_beside(export: Path, trusted: str | None) -> Generator["ParallelResult"]:
-    """Starts the second look; ask the answer for it after the first one."""
+def parallel_verification(export: Path, trusted: str | None) -> Generator["ParallelResult"]:
+    """Start the second verification; ask the result for it after the first one."""
     # Forked, since a fresh interpreter would take longer to start than it saves.
     receiving, sending = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_look, args=(export, trusted, sending), daemon=True)
+    process = get_context("fork").Process(target=_verify_in_child, args=(export, trusted, sending), daemon=True)
     process.start()
     sending.close()
     try:
@@ -63,7 +63,7 @@ def is_worth_it(export: Path) -> bool:
     return export.stat().st_size >= WORTH_IT and (os.cpu_count() or 1) > 1 and threading.active_count() == 1
 
 
-def _look(export: Path, trusted: str | None, sending: Connection) -> None:
+def _verify_in_child(export: Path, trusted: str | None, sending: Connection) -> None:
     try:
         with export.open("rb") as file:
             good = trees_hold(read_blocks(file), trusted)
@@ -76,9 +76,9 @@ def trees_hold(blocks: Iterable[list[bytes]], trusted: str | None) -> bool:
     """Whether every checkpoint of a workspace is signed, and has the root of the hashes that the rows claim."""
     lines = chain.from_iterable(blocks)
     header = understand(ExportHeader, parse(next(lines, b"")[:-1]))
-    look = _TreeVerifier(TrustedKeys(header.keys, trusted=trusted))
+    verifier = _TreeVerifier(TrustedKeys(header.keys, trusted=trusted))
     runs = groupby(lines, key=first_bytes)
-    return not look.ring.problems and all(look.take(start, run) for start, run in runs)
+    return not verifier.ring.problems and all(verifier.take(start, run) for start, run in runs)
 
 
 class _TreeVerifier:

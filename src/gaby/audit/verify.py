@@ -26,7 +26,7 @@ from gaby.audit.findings import Finding, FindingKind, VerificationReport
 from gaby.audit.key_pins import KeyPins
 from gaby.audit.line_reader import in_blocks, parse, read_blocks, read_lines
 from gaby.audit.log_verifier import LogVerifier
-from gaby.audit.parallel_verify import first_bytes, is_worth_it, looking_beside
+from gaby.audit.parallel_verify import first_bytes, is_worth_it, parallel_verification
 from gaby.audit.rows import earlier
 from gaby.audit.statements import Checkpoint, understand
 from gaby.audit.trust import TrustedKeys
@@ -65,9 +65,9 @@ def verify_file(
     expected = replace(expected, trusted=trusted or expected.trusted)
     try:
         if is_worth_it(export):
-            with looking_beside(export, expected.trusted) as beside:
+            with parallel_verification(export, expected.trusted) as parallel_result:
                 report = _verify_file(export, anchors, expected, rows_only=True)
-                if report.ok and beside.is_yes():
+                if report.ok and parallel_result.is_yes():
                     return report
         return _verify_file(export, anchors, expected)
     except OSError as error:

@@ -84,7 +84,7 @@ async def _measure(
         indexed, used = time.perf_counter() - begin, time.process_time() - spent
         ours = await _ask(gaby, places, questions)
         memory = _memory() - before
-    plain = _plainly(documents, questions)
+    plain = _bm25_baseline(documents, questions)
     seconds = sorted(ours.seconds)
     return {
         "documents": len(documents),
@@ -175,7 +175,7 @@ async def _ask(
     return measured
 
 
-def _plainly(documents: Sequence[BenchmarkDocument], questions: Sequence[BenchmarkQuery]) -> BenchmarkRankings:
+def _bm25_baseline(documents: Sequence[BenchmarkDocument], questions: Sequence[BenchmarkQuery]) -> BenchmarkRankings:
     """The simpler way: BM25 over words in small letters."""
     groups = {
         group: ([row.id for row in rows], Bm25Ranker([_words(f"{row.title} {row.text}") for row in rows]))

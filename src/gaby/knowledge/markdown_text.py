@@ -22,7 +22,7 @@ _NESTED = 3
 """As in a link with a picture that has words in bold."""
 
 
-def plainly(text: str) -> str:
+def plain_text(text: str) -> str:
     told: list[str] = []
     fence: str | None = None
     for line in _FRONT.sub("", text).split("\n"):

@@ -73,14 +73,14 @@ def _concluded(situation: Situation, embed: Embed) -> RuleConclusion:
     if diagnosis is not None and diagnosis.is_a_guess and _is_answered(investigation):
         # What a page surely says counts more than what is only guessed at.
         return _undiagnosed(investigation)
-    if diagnosis is not None and _is_beside_the_question(situation, diagnosis):
+    if diagnosis is not None and _is_off_topic(situation, diagnosis):
         return _undiagnosed(investigation)
     if diagnosis is not None and investigation.situation.requester_verified:
         return _diagnosed(investigation, diagnosis)
     return _undiagnosed(investigation)
 
 
-def _is_beside_the_question(situation: Situation, diagnosis: Diagnosis) -> bool:
+def _is_off_topic(situation: Situation, diagnosis: Diagnosis) -> bool:
     """Somebody asks for rules, and a runbook that is hardly about it finds that there is no such trouble: asked what is
     paid back to those who cancel, it says that no sailing was cancelled."""
     groups = diagnosis.branch.conditions
@@ -189,8 +189,8 @@ def _danger(investigation: SituationAnalysis) -> RuleConclusion:
     )
     cited = (*told, *sources)
     found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
-    if beside := investigation.beside_the_danger:
-        found += notes(investigation, beside)
+    if other_diagnosis := investigation.diagnosis_despite_danger:
+        found += notes(investigation, other_diagnosis)
     return RuleConclusion(
         case,
         judge(case),
@@ -322,9 +322,9 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
             found.append(CaseFinding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [SummaryPassage(call.citation, shown(call.result)) for call in speakable]
-    beside = _beside_the_point(investigation)
+    irrelevant = _irrelevant_headlines(investigation)
     for each in summarise(investigation.situation.ticket, passages, investigation.embed, _SUMMARISED).sentences:
-        if any(headline in each.text for headline in beside):
+        if any(headline in each.text for headline in irrelevant):
             continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
         found.append(CaseFinding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
@@ -332,7 +332,7 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
     return tuple(found), tuple(told)
 
 
-def _beside_the_point(investigation: SituationAnalysis) -> set[str]:
+def _irrelevant_headlines(investigation: SituationAnalysis) -> set[str]:
     """Headlines of what happened to all, such as an incident, and has no word in common with the ticket: a colleague
     who reads what was found need not read those."""
     about = frozenset(terms(investigation.situation.ticket))

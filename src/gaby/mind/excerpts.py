@@ -22,7 +22,7 @@ MAX_CHARACTERS = 1200
 """Characters of a reply."""
 _FILLED = 800
 """What fits by less is added only up to here."""
-_BESIDE, _BESIDE_ELSEWHERE = 0.7, 0.9
+_BELONGS, _BELONGS_ELSEWHERE = 0.7, 0.9
 """An entry with this share of the best one's score belongs to the answer as well: on its page, on another one."""
 _OWN_SECTION, _RELATED, _ALONE, _ON_ANOTHER_PAGE = 0.3, 0.42, 0.6, 0.85
 """The share that is enough in the section of the best one, on its page, for an item with a name, on another page."""
@@ -130,8 +130,8 @@ def chosen(
                 # Several questions are told apart by the page that fits all of them; one may have two pages.
                 enough = _ON_ANOTHER_PAGE if len(found) == 1 else math.inf
             if entry is not best and not is_exact and share >= enough:
-                beside = _BESIDE if entry.page == best.page else _BESIDE_ELSEWHERE
-                wanted.append((share + 0.2 * same, share >= beside, entry))
+                belongs_from = _BELONGS if entry.page == best.page else _BELONGS_ELSEWHERE
+                wanted.append((share + 0.2 * same, share >= belongs_from, entry))
     for _, belongs, entry in sorted(wanted, key=lambda each: -each[0]):
         limit = MAX_CHARACTERS if belongs else _FILLED
         if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= limit:
@@ -142,12 +142,12 @@ def chosen(
 
 
 def _add_tables(kept: dict[PageExcerpt, None], among: Sequence[PageExcerpt]) -> None:
-    for entry in [each for quoted in kept for each in _beside_table(quoted, among)]:
+    for entry in [each for quoted in kept for each in _table_neighbours(quoted, among)]:
         if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= _WITH_TABLES:
             kept[entry] = None
 
 
-def _beside_table(entry: PageExcerpt, among: Sequence[PageExcerpt]) -> list[PageExcerpt]:
+def _table_neighbours(entry: PageExcerpt, among: Sequence[PageExcerpt]) -> list[PageExcerpt]:
     """A paragraph directly behind a table goes on with it: of the two neither is quoted alone. With the table comes
     the sentence above it."""
     first = entry.units[0]

@@ -32,7 +32,7 @@ FITS = 0.3
 """From here on a runbook is about what the ticket tells."""
 _MAY_FIT = 0.12
 """Below this it is about something else. In between it is looked into, and believed only as a guess."""
-_BESIDE_THE_BEST = 0.75
+_SHARE_OF_BEST = 0.75
 """A runbook that fits less than this share of the best one is about something else."""
 _FOLLOWED = 4
 _GUESSED = 2
@@ -247,7 +247,7 @@ class SituationAnalysis:
             found = evaluate(branch.conditions, scene)
             if found.holds:
                 best = self.fitting_runbooks[0].fit if self.fitting_runbooks else fitting.fit
-                weak = fitting.fit < max(FITS, _BESIDE_THE_BEST * best)
+                weak = fitting.fit < max(FITS, _SHARE_OF_BEST * best)
                 guess = not self.situation.follow and (weak or self._is_about_another_code(fitting.runbook))
                 own = any(self.ownership.whose(record) == "own" for record in found.by)
                 if guess and fitting.fit < FITS and not own:
@@ -291,7 +291,7 @@ class SituationAnalysis:
         return self._followed if isinstance(self._followed, UndecidedCondition) else None
 
     @cached_property
-    def beside_the_danger(self) -> Diagnosis | None:
+    def diagnosis_despite_danger(self) -> Diagnosis | None:
         """Where a customer's own records give orders, the customer's trouble is still one. It is for colleagues to
         know, and nothing is done about it here."""
         if not self.orders or not self.orders[1] or not self.situation.requester_verified or self.is_stranger:

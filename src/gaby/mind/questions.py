@@ -188,11 +188,11 @@ def asked_in(ticket: str) -> list[TicketQuestion]:
     title, before = _title(ticket), ""
     for sentence in own:
         if sentence in asking:
-            beside = " ".join(each for each in own if each != sentence)
+            other_sentences = " ".join(each for each in own if each != sentence)
             for each in _clauses(sentence):
                 says = len(set(telling_terms(each)))
                 points_back = bool(_POINTS_BACK.search(each)) or not says
-                found.append(TicketQuestion(each, beside, before if points_back else "", title))
+                found.append(TicketQuestion(each, other_sentences, before if points_back else "", title))
                 before = each if says >= _SHORT else before
         elif len(set(telling_terms(sentence))) >= _SHORT:
             before = sentence

@@ -19,7 +19,7 @@ _WELL = listed(
     danke dank funktioniert geht gelöst gracias funciona resuelto solucionado merci fonctionne marche résolu
     """
 )
-_BESIDE = listed(
+_OTHER_WORDS = listed(
     """
     a again all am and are did everything for got i is it just lot many much now of ok okay our problem issue really so
     that the this to today trick up very was we worked yes you
@@ -45,7 +45,7 @@ def says_solved(text: str) -> bool:
         return False
     said = words(_PHRASES.sub(" ", told))
     well = len(said) < len(words(told)) or any(word in _WELL for word in said)
-    return well and all(word in _WELL or word in _BESIDE for word in said)
+    return well and all(word in _WELL or word in _OTHER_WORDS for word in said)
 
 
 def _own_words(text: str) -> str:

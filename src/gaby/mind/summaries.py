@@ -48,8 +48,8 @@ _BY_WORDS = 0.55
 _TROUBLE_WEIGHT = 0.12
 _RECORD_WEIGHT = 0.05
 _ENOUGH = 0.3
-_ENOUGH_BESIDE = 0.2
-_BESIDE_THE_BEST = 0.25
+_ENOUGH_ADDED = 0.2
+_SHARE_OF_BEST = 0.25
 """What is less than this share of the best sentence says something else."""
 _NEWNESS = 0.3
 _OTHERS = 0.15
@@ -164,7 +164,7 @@ def _picked(fit: NDArray[np.float64], vectors: NDArray[np.float64], pieces: Sequ
     """One after the other: the one that fits best, repeats least, and comes from another source."""
     if float(fit.max()) < _ENOUGH:
         return []
-    least = max(_ENOUGH_BESIDE, _BESIDE_THE_BEST * float(fit.max()))
+    least = max(_ENOUGH_ADDED, _SHARE_OF_BEST * float(fit.max()))
     open_ones = [int(place) for place in np.argsort(-fit, kind="stable") if fit[place] >= least]
     picked: list[int] = []
     said = np.zeros(len(fit))

@@ -197,14 +197,14 @@ class UnitMatcher:
         for each, near in zip(self.among, close, strict=True):
             own = self._share(weights, lambda term, each=each: self._near.to(term, self._own[id(each)]))
             covered = self.covered(weights, [each])
-            beside = self._share(told, lambda term, each=each: self._by_itself(term, [each]))
+            context_share = self._share(told, lambda term, each=each: self._by_itself(term, [each]))
             called = self._share(title, lambda term, each=each: self._by_itself(term, [each]))
             found.append(
                 _TITLE * called
                 + 0.3 * own
                 + 0.5 * covered
                 + 0.5 * float(near)
-                + _TOLD_BEFORE * beside
+                + _TOLD_BEFORE * context_share
                 + 0.15 / (1 + each.rank)
             )
         return found

@@ -19,8 +19,8 @@ _DENIED = re.compile(r"\b(?:no|not|non|never|without|nor|neither|off|disable|dis
 _FORBIDS = re.compile(r"\b(?:not|never|without|except|nor|neither|avoid|ignore|skip)\b|n['’]t\b")
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
-_BESIDE_GAP = r"""([^"'`“”‘’«»{}\n]{0,80})"""
-_TEMPLATE = re.compile(rf"""["'`“‘«]{_BESIDE_GAP}\{{[A-Za-z][A-Za-z0-9_ ]{{0,39}}\}}{_BESIDE_GAP}["'`”’»]""")
+_AROUND_GAP = r"""([^"'`“”‘’«»{}\n]{0,80})"""
+_TEMPLATE = re.compile(rf"""["'`“‘«]{_AROUND_GAP}\{{[A-Za-z][A-Za-z0-9_ ]{{0,39}}\}}{_AROUND_GAP}["'`”’»]""")
 _FILLER = re.compile(r"[^\W\d_](?:(?:[^\W\d_]|[ ,'’&-]|\.(?= |$)){0,79}(?<![ ,'’&-]))?")
 """A few words: no digits, no host, nothing in brackets."""
 _FRAME = re.compile(r"[^\W\d_]{3}")

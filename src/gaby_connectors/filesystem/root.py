@@ -97,19 +97,19 @@ class RootFolder(Backend):
         """The whole file or nothing: it is written beside and then put in its place."""
         *above, name = parts(path)
         with self.folder("/".join(above)) as folder:
-            beside = f".{name[:80]}.{uuid4().hex}"
-            made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
+            temporary = f".{name[:80]}.{uuid4().hex}"
+            made = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
             try:
                 with FileIO(made, "w") as file:
                     file.write(content)
                     os.fsync(file.fileno())
                 if overwrite:
-                    os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
                 else:
-                    os.link(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
-                    os.unlink(beside, dir_fd=folder)
+                    os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.unlink(temporary, dir_fd=folder)
             except BaseException:
-                _forget(beside, folder)
+                _forget(temporary, folder)
                 raise
 
     def delete(self, path: str) -> None:

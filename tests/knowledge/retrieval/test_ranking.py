@@ -124,9 +124,9 @@ def test_too_many_passages_of_one_document_are_held_back() -> None:
 def test_a_passage_is_helped_by_its_neighbour() -> None:
     near = [found(1, 1, 0, "A", "A stolen card is blocked in the app."), found(2, 1, 1, "A", "Then call us.")]
     alone = [*guide()[2:], near[0], found(5, 5, 7, "A", "Then call us.")]
-    beside = [*guide()[2:], *near]
+    neighbour = [*guide()[2:], *near]
     for_neighbours = replace(EVERYTHING, neighbour=0.3, same_document=0.0, twin=0.0)
-    with_it = {each.found.text: each.score for each in rank(*asked("stolen card", beside), weights=for_neighbours)}
+    with_it = {each.found.text: each.score for each in rank(*asked("stolen card", neighbour), weights=for_neighbours)}
     without = {each.found.text: each.score for each in rank(*asked("stolen card", alone), weights=for_neighbours)}
     assert with_it["Then call us."] > without["Then call us."]
 

@@ -24,7 +24,7 @@ def neighbour(pool: CandidatePool, scores: Column) -> Column:
     """The better score of the two beside each passage."""
     at = {(each.document, each.ordinal): place for place, each in enumerate(pool.found)}
     nowhere = len(scores)
-    beside = np.array(
+    neighbours = np.array(
         [[at.get((each.document, each.ordinal + step), nowhere) for step in (-1, 1)] for each in pool.found]
     )
-    return np.append(scores, 0.0)[beside].max(axis=1)
+    return np.append(scores, 0.0)[neighbours].max(axis=1)

@@ -59,6 +59,6 @@ class LinkCache:
         # A cache that cannot be written costs only time.
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self._path.with_suffix(f".{os.getpid()}.new")
-            beside.write_bytes(data)
-            beside.replace(self._path)
+            temporary = self._path.with_suffix(f".{os.getpid()}.new")
+            temporary.write_bytes(data)
+            temporary.replace(self._path)
