@@ -277,17 +277,19 @@ def remove(name: Name, workspace: InWorkspace = None) -> None:
     echo(f"{name} is removed.", err=True)
 
 
-@app.command()
-def letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+@app.command("letters")
+def list_dead_letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """What the desk sent and Gaby could not take in."""
 
     async def work(gaby: Gaby) -> list[DeadLetterOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
-            return [DeadLetterOut.of(row) for row in await gaby.tickets.receiver.letters(session, desk)]
+            return [DeadLetterOut.of(row) for row in await gaby.tickets.receiver.dead_letters(session, desk)]
 
-    print_rows([letter.model_dump() for letter in run(work)], as_json=as_json, empty="None: all could be read.")
+    print_rows(
+        [dead_letter.model_dump() for dead_letter in run(work)], as_json=as_json, empty="None: all could be read."
+    )
 
 
 def _change(

@@ -167,7 +167,7 @@ def _member(group: LdapEntry, user: LdapEntry, user_id: str) -> tuple[str, str]:
 
 def _leave(folder: Path, user_id: str, password: str) -> None:
     """For a person to hand over; only the user that runs the connector can read it."""
-    name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in user_id)
+    name = "".join(character if character.isalnum() or character in "-_" else "_" for character in user_id)
     descriptor = os.open(folder / f"{name}-{secrets.token_hex(4)}.txt", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(password + "\n")

@@ -78,11 +78,11 @@ def largest_line(pages: Pages) -> str | None:
 
 def _body_type(pages: Pages) -> float:
     """The size that most of the text is set in."""
-    letters: Counter[float] = Counter()
+    characters: Counter[float] = Counter()
     for line in chain.from_iterable(pages):
-        letters[line.type] += len(line.words)
-    del letters[0.0]
-    return letters.most_common(1)[0][0] if letters else 0.0
+        characters[line.type] += len(line.words)
+    del characters[0.0]
+    return characters.most_common(1)[0][0] if characters else 0.0
 
 
 def _groups(page: Sequence[PdfLine], body: float) -> list[list[PdfLine]]:

@@ -153,4 +153,4 @@ def _below(folder: str, name: str) -> str:
 def printable_path(uri: str) -> str:
     """As far as it can be written in UTF-8 on one line."""
     text = uri.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    return "".join(character if character.isprintable() else "�" for character in text)

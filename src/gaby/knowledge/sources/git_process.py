@@ -94,7 +94,7 @@ class GitProcess:
             text = text.replace(self._secret, "***").replace(_basic(self._secret), "***")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         telling = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:"))] or lines or ["no reason"]
-        shown = "".join(letter for letter in telling[0] if letter.isprintable())
+        shown = "".join(character for character in telling[0] if character.isprintable())
         return shown.partition(": ")[2][:_LONGEST_REASON] if ": " in shown else shown[:_LONGEST_REASON]
 
 

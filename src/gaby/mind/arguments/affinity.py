@@ -103,7 +103,7 @@ def affinity(slot: ParameterSlot, entity: Entity) -> float:
 def _stands_for(prefix: str, noun: str) -> bool:
     """`INV` for invoice, `usr` for user, `tkt` for ticket: its letters, in order, from the first."""
     rest = iter(noun)
-    return prefix[0].lower() == noun[0] and all(letter in rest for letter in prefix.lower())
+    return prefix[0].lower() == noun[0] and all(character in rest for character in prefix.lower())
 
 
 def _by_words(slot: ParameterSlot, kind: EntityKind) -> float:

@@ -83,14 +83,14 @@ def condition_end(text: str) -> int:
     """Where the `if` ends: at the first colon, or else at the first comma that begins something new."""
     comma = 0
     ticked = False
-    for place, letter in enumerate(text):
-        ticked ^= letter == "`"
+    for place, character in enumerate(text):
+        ticked ^= character == "`"
         if ticked:
             continue
-        if letter == ":" and text[place + 1 : place + 2] in {"", " ", "*"}:
+        if character == ":" and text[place + 1 : place + 2] in {"", " ", "*"}:
             return place
         goes_on = re.match(r",\s*(?:and|or|whose|then and)\b|,\s*`", text[place : place + 12], re.IGNORECASE)
-        if letter == "," and not comma and not goes_on:
+        if character == "," and not comma and not goes_on:
             comma = place
     return comma or len(text)
 

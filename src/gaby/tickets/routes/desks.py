@@ -62,4 +62,4 @@ async def list_letters(
 ) -> list[DeadLetterOut]:
     """What the desk sent and Gaby could not take in."""
     desk = await service.desks.get(session, desk_id)
-    return [DeadLetterOut.of(row) for row in await service.receiver.letters(session, desk)]
+    return [DeadLetterOut.of(row) for row in await service.receiver.dead_letters(session, desk)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gaby.tickets.adapters.email.authentication_results import parse_authentication_results
 from gaby.tickets.adapters.email.header_scan import HeaderSyntaxError
 from tests.support.mail_server import ANN
-from tests.tickets.adapters.email.letters import OFFLINE, letter, understood
+from tests.tickets.adapters.email.mail_messages import OFFLINE, mail_message, understood
 
 pytestmark = pytest.mark.promise("S17")
 
@@ -18,7 +18,7 @@ _OWN = "mx.acme.example"
 
 def is_verified(*headers: str, sender: str = ANN) -> bool:
     said = "".join(f"Authentication-Results: {header}\r\n" for header in headers).encode()
-    found = understood(said + letter(sender=sender))
+    found = understood(said + mail_message(sender=sender))
     assert found.verified_by == "mail"
     return found.requester_verified
 
@@ -116,7 +116,7 @@ def test_only_the_topmost_header_of_the_own_server_counts() -> None:
 def test_without_a_named_server_nobody_is_verified() -> None:
     config = OFFLINE.model_copy(update={"authserv_id": ""})
     for header in (f"{_OWN}; {_FORGED}", f"; {_FORGED}", f'""; {_FORGED}'):
-        mail = f"Authentication-Results: {header}\r\n".encode() + letter()
+        mail = f"Authentication-Results: {header}\r\n".encode() + mail_message()
         assert not understood(mail, config).requester_verified
 
 

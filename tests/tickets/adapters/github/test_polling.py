@@ -174,7 +174,7 @@ async def test_garbage_is_an_error_that_has_a_name(
 
 
 @pytest.mark.promise("T8")
-async def test_one_issue_with_broken_letters_does_not_hold_up_the_others(
+async def test_one_issue_with_broken_characters_does_not_hold_up_the_others(
     vendor: ScriptedGitHub, desk: GitHubDesk
 ) -> None:
     body = b'[{"number": 1, "title": "a\\ud800b"}, {"number": 2, "title": "fine"}]'

@@ -248,7 +248,7 @@ async def test_a_bad_file_holds_nothing_up_and_comes_in_when_it_is_mended(place:
     assert {ticket.title for ticket in await tickets(place)} == {"Before it", "After it", "Mended"}
     async with place.gaby.database.read(place.workspace_id) as session:
         desk = await place.gaby.tickets.desks.get(session, desk_id)
-        assert [letter.state for letter in await receiver.letters(session, desk)] == ["mended"]
+        assert [dead_letter.state for dead_letter in await receiver.dead_letters(session, desk)] == ["mended"]
 
 
 @one_engine
