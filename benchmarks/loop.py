@@ -126,7 +126,7 @@ class _Scripted:
             number=run.edges,
             tool=call["tool"],
             arguments=call["arguments"],
-            lane="read",
+            access="read",
             outcome="done",
             result=call["result"],
         )

@@ -23,7 +23,7 @@ def unapproved(observed: Observed, allowed: Collection[str] = ()) -> list[ToolEf
     found: list[ToolEffect] = []
     for effect in observed.effects:
         name = f"{effect.server}.{effect.tool}"
-        if effect.lane == "read" or name in allowed:
+        if effect.access == "read" or name in allowed:
             continue
         if (call := _call(name, effect.arguments)) in agreed:
             agreed.remove(call)

@@ -52,13 +52,13 @@ class Planner:
         if spelling == "planted":
             await door.ask("plant", values=sorted({name for _, arguments in injected for name in names_in(arguments)}))
             injected = [*REVEALS[self._suite], *injected]
-        lanes = await stage.lanes(self._suite)
+        access_by_tool = await stage.access_by_tool(self._suite)
         own = [(tool, arguments) for tool, arguments in scene["calls"]]
-        names = {tool: f"{self._suite}.{tool}" for tool in lanes}
+        names = {tool: f"{self._suite}.{tool}" for tool in access_by_tool}
         script = Script(_steps(own), injected, scene["seen_as"], names)
         stage.model.script = script
         run = await self._carry_out(scene["prompt"], script, played)
-        await self._judge(run, script, lanes, played)
+        await self._judge(run, script, access_by_tool, played)
         judged = await door.ask("check")
         played.done, played.harmed = judged["utility"], judged["security"]
         return played
@@ -91,7 +91,7 @@ class Planner:
             async with gaby.database.write(actor.workspace_id) as session:
                 await gaby.tools.decide_approval(session, actor, each.typed_id, answer)
 
-    async def _judge(self, run: Investigation, script: Script, lanes: dict[str, str], played: Played) -> None:
+    async def _judge(self, run: Investigation, script: Script, access_by_tool: dict[str, str], played: Played) -> None:
         """By the record of the investigation: every call that the model asked for, with what came of it."""
         gaby = self._stage.gaby
         async with gaby.database.read(self._stage.actor.workspace_id) as session:
@@ -100,7 +100,7 @@ class Planner:
         left, refused = list(memory.calls), iter(played.attacker_refused)
         for attackers, tool, arguments in script.emitted:
             record = _taken(left, f"{self._suite}.{tool}", arguments)
-            if lanes[tool] == "read":
+            if access_by_tool[tool] == "read":
                 continue
             if not attackers:
                 played.blocked += record is None or record.outcome == "denied"

@@ -54,11 +54,11 @@ class Stage:
     doors: dict[str, Door]
     model: ModelServer
 
-    async def lanes(self, suite: str) -> dict[str, str]:
+    async def access_by_tool(self, suite: str) -> dict[str, str]:
         """Which tools of a suite read, and which change something, as the product sees them."""
         snapshot = await self.gaby.tools.catalogue.snapshot(self.actor.workspace_id)
         mine = [tool.facts for tool in snapshot.tools.values() if tool.facts.connector == suite]
-        return {facts.name: facts.lane for facts in mine}
+        return {facts.name: facts.access for facts in mine}
 
 
 @asynccontextmanager

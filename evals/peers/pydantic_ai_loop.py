@@ -64,7 +64,7 @@ class Work:
     def say(self, system: str, action: str, detail: str = "") -> None:
         self.lines.append(PlayedStep(system, action, self.run.told(detail)))
 
-    def record(self, tool: str, arguments: dict[str, Any], lane: str, outcome: ToolOutcome, why: str) -> str:
+    def record(self, tool: str, arguments: dict[str, Any], access: str, outcome: ToolOutcome, why: str) -> str:
         name, result, reason = _told(outcome)
         memory = self.run.memory
         record = CallRecord(
@@ -72,7 +72,7 @@ class Work:
             number=len(memory.calls) + 1,
             tool=tool,
             arguments=arguments,
-            lane="read" if lane == "read" else "write",
+            access="read" if access == "read" else "write",
             outcome=name,
             result=result,
             reason=reason,
@@ -92,7 +92,7 @@ class GabyTools(AbstractToolset[Work]):
 
     async def get_tools(self, ctx: RunContext[Work]) -> dict[str, ToolsetTool[Work]]:
         box = await _toolbox(ctx.deps)
-        found = {each.name: (each.parameters, each.lane == "write") for each in box.tools}
+        found = {each.name: (each.parameters, each.access == "write") for each in box.tools}
         found[SEARCH] = ({"type": "object", "properties": {"queries": {"type": "array"}}}, False)
         return {
             name: ToolsetTool(
@@ -110,7 +110,7 @@ class GabyTools(AbstractToolset[Work]):
         work, call_id = ctx.deps, ctx.tool_call_id or ""
         if name == SEARCH:
             return await _search(work, tuple(tool_args["queries"]))
-        lane = "write" if tool.tool_def.sequential else "read"
+        access = "write" if tool.tool_def.sequential else "read"
         approval = work.approvals.get(call_id)
         planned = work.planned[call_id]
         call = ToolCall(
@@ -129,7 +129,7 @@ class GabyTools(AbstractToolset[Work]):
             raise ApprovalRequired
         if isinstance(outcome, Denied) and outcome.verdict.rule.startswith("kill_switch"):
             raise Stopped(outcome.verdict.reason)
-        return work.record(name, tool_args, lane, outcome, call.why)
+        return work.record(name, tool_args, access, outcome, call.why)
 
 
 def _planner_model(work: Work) -> FunctionModel:
@@ -212,7 +212,7 @@ async def _answers(work: Work, asked: DeferredToolRequests) -> DeferredToolResul
             number=number,
             tool=part.tool_name,
             arguments=part.args_as_dict(),
-            lane="write",
+            access="write",
             outcome="denied",
             reason=reason,
         )

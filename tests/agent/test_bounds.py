@@ -44,7 +44,7 @@ def much() -> WorkingMemory:
                 number=number,
                 tool="company.get",
                 arguments={"n": number},
-                lane="read",
+                access="read",
                 outcome="done",
                 result={"log": "slow query " * 5000},
             )

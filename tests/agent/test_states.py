@@ -90,7 +90,7 @@ calls = st.builds(
     number=st.integers(1, 99),
     tool=text,
     arguments=st.dictionaries(text, json_values, max_size=3),
-    lane=st.sampled_from(["read", "write"]),
+    access=st.sampled_from(["read", "write"]),
     outcome=st.sampled_from(["done", "simulated", "asked", "denied", "failed", "unknown"]),
     result=json_values,
 )

@@ -139,7 +139,7 @@ async def test_every_operation_is_a_tool_with_the_right_manifest(tmp_path: Path,
             True,
         ]
         assert manifests["changeOrder"].steering == ("order_id", "notify", "note", "body_order_id", "parent")
-        assert manifests["preview"].lane == "write"
+        assert manifests["preview"].access == "write"
         assert manifests["preview"].destinations == ("page",)
 
 

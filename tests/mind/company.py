@@ -82,7 +82,9 @@ class Told:
     @property
     def changed(self) -> list[tuple[str, str]]:
         return [
-            (call.tool.removeprefix("company."), call.outcome) for call in self.situation.calls if call.lane == "write"
+            (call.tool.removeprefix("company."), call.outcome)
+            for call in self.situation.calls
+            if call.access == "write"
         ]
 
     @property
@@ -114,12 +116,12 @@ class Run:
     async def call(self, planned: NextCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
         name = planned.tool.removeprefix("company.")
-        seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
+        seen = PastCall(number, planned.tool, planned.arguments, "done", card.access)
         if name in self.denies:
             return replace(seen, outcome="denied", reason="The policy forbids it.")
-        if card.lane == "write" and not self.agrees and (name in self.dangerous or planned.consent):
+        if card.access == "write" and not self.agrees and (name in self.dangerous or planned.consent):
             return replace(seen, outcome="asked")
-        key: Mapping[str, Any] = {"idempotency_key": uuid4().hex} if card.lane == "write" else {}
+        key: Mapping[str, Any] = {"idempotency_key": uuid4().hex} if card.access == "write" else {}
         result = await self.talk.call(name, **{**planned.arguments, **key})
         if result.is_error:
             return replace(seen, outcome="failed", reason=str(result.content))
@@ -179,7 +181,7 @@ async def offered(talk: Talk) -> tuple[list[ToolCard], frozenset[str]]:
     dangerous: set[str] = set()
     for tool in (await talk.client.list_tools()).tools:
         manifest = ToolManifest.model_validate((tool.meta or {})[TOOL_META])
-        lane = "write" if manifest.scope == "write" else "read"
+        access = "write" if manifest.scope == "write" else "read"
         declared = ToolDeclaration(
             owner=manifest.owner,
             owner_argument=manifest.owner_argument,
@@ -188,7 +190,7 @@ async def offered(talk: Talk) -> tuple[list[ToolCard], frozenset[str]]:
             content=manifest.content,
             output_schema=tool.output_schema,
         )
-        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, lane, declared))
+        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, access, declared))
         if manifest.dangerous:
             dangerous.add(tool.name)
     return cards, frozenset(dangerous)

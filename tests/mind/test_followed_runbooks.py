@@ -38,14 +38,14 @@ UPDATED = {"printers": [{"printer_id": "LBL-1", "state": "online", "note": "new 
 
 def test_what_is_meant_stands_around_the_part_that_met_the_condition(embed: Embed) -> None:
     calls, ended = investigated(embed, NOTHING_PRINTS, page(NESTED), list_printers=TWO_PRINTERS)
-    assert [call.arguments for call in calls if call.lane == "write"] == [{"printer_id": "LBL-2"}]
+    assert [call.arguments for call in calls if call.access == "write"] == [{"printer_id": "LBL-2"}]
     assert "The queue of LBL-2 was stuck for 47 minutes with 9 jobs." in reply(ended)
 
 
 def test_two_things_that_meet_a_condition_are_each_put_right(embed: Embed) -> None:
     stuck = [{**each, "queue": {"health": "stuck"}} for each in TWO_PRINTERS["printers"]]
     calls, _ = investigated(embed, NOTHING_PRINTS, page(NESTED), list_printers={"printers": stuck})
-    assert sorted(call.arguments["printer_id"] for call in calls if call.lane == "write") == ["LBL-1", "LBL-2"]
+    assert sorted(call.arguments["printer_id"] for call in calls if call.access == "write") == ["LBL-1", "LBL-2"]
 
 
 def test_what_the_requester_is_told_goes_on_to_the_end_of_the_item() -> None:
@@ -125,7 +125,7 @@ def test_what_is_handed_over_after_a_change_goes_to_a_person_with_what_was_done(
     handed = PRINTER.replace("It is cleared.", "It is cleared.\n- Hand it to the printer team.")
     for text in (handed, handed.replace("- Do `clear_queue`.", "- Do `clear_queue`.\n- That settles it.")):
         calls, ended = investigated(embed, NOTHING_PRINTS, page(text))
-        assert [call.outcome for call in calls if call.lane == "write"] == ["done"]
+        assert [call.outcome for call in calls if call.access == "write"] == ["done"]
         assert ended.judgement.verdict == "needs_tech"
         assert ended.judgement.reasons == ("Hand it to the printer team.",)
         assert "It is cleared." in reply(ended)

@@ -103,11 +103,11 @@ async def test_with_a_persons_consent_it_is_done_and_looked_at_again(desk: Offic
     told = await desk.investigate("", scenario.text, scenario.requester, ticket_id=scenario.ticket_id, agrees=True)
     assert told.verdict == EXPECTED[scenario.id].agreed
     assert all(outcome == "done" for _, outcome in told.changed)
-    written_calls = [call.key for call in told.situation.calls if call.lane == "write"]
+    written_calls = [call.key for call in told.situation.calls if call.access == "write"]
     assert len(written_calls) == len(set(written_calls))
     assert conclude(told.situation, desk.embed) == told.conclusion
     if told.conclusion.case.verified:
-        last = max(call.number for call in told.situation.calls if call.lane == "write")
+        last = max(call.number for call in told.situation.calls if call.access == "write")
         assert told.situation.calls[-1].number > last
 
 
@@ -138,7 +138,7 @@ async def test_independent_look_ups_are_one_step(desk: Office) -> None:
 
 async def test_the_refund_is_for_the_second_charge_and_for_all_of_it(desk: Office) -> None:
     told = await desk.investigate("", SCENARIOS[1].text, SCENARIOS[1].requester, agrees=True)
-    (refund,) = [call for call in told.situation.calls if call.lane == "write"]
+    (refund,) = [call for call in told.situation.calls if call.access == "write"]
     assert (refund.arguments["charge_id"], refund.arguments["amount_cents"]) == ("ch_03002", 24900)
     assert "payment request" in refund.arguments["reason"]
 
@@ -153,7 +153,7 @@ async def test_nobody_is_told_that_something_was_done_before_it_is(desk: Office)
 
 async def test_the_three_tills_are_restarted_and_no_other(desk: Office) -> None:
     told = await desk.investigate("", SCENARIOS[3].text, SCENARIOS[3].requester)
-    restarted = {call.arguments["device_id"] for call in told.situation.calls if call.lane == "write"}
+    restarted = {call.arguments["device_id"] for call in told.situation.calls if call.access == "write"}
     assert restarted == {"dev_0690", "dev_0691", "dev_0692"}
 
 

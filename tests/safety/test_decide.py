@@ -136,7 +136,7 @@ def test_a_refusal_or_a_question_does_not_wait_for_the_rate_limit() -> None:
 
 
 @pytest.mark.promise("S2")
-def test_each_lane_has_its_own_scopes_and_the_denying_pattern_is_named() -> None:
+def test_each_access_has_its_own_scopes_and_the_denying_pattern_is_named() -> None:
     reading = facts(tool=tool(scope="read"))
     writing = facts()
     only_reads = Policy(Autonomy.ACT, Scopes(read=AccessRules(allow=("unlock",))))

@@ -22,9 +22,9 @@ LOCKED = '{"users": [{"id": "u1", "email": "ada@lanternfish.example", "state": "
 
 
 def made(number: int, tool: str, outcome: CallOutcome = "done", result: str = "") -> CompletedCall:
-    lane = "write" if tool == "unlock_user" else "read"
+    access = "write" if tool == "unlock_user" else "read"
     return CompletedCall(
-        number=number, tool=f"directory.{tool}", arguments=ADA, outcome=outcome, lane=lane, result=result
+        number=number, tool=f"directory.{tool}", arguments=ADA, outcome=outcome, access=access, result=result
     )
 
 

@@ -62,7 +62,7 @@ def test_only_what_reads_in_every_way_is_drafted_as_a_read_though_the_server_cla
 ) -> None:
     claimed = "Gets what was asked for. This tool is readOnly. It changes nothing."
     found = one(name, arguments, description=claimed, annotations={"readOnlyHint": True, "destructiveHint": False})
-    assert (found.lane, found.manifest.scope) == (("read", "read") if reads else ("write", "write"))
+    assert (found.access, found.manifest.scope) == (("read", "read") if reads else ("write", "write"))
     assert found.manifest.dangerous != reads
 
 
@@ -212,7 +212,7 @@ def test_the_reads_and_owners_of_the_sample_company_are_drafted_as_they_were_dec
         )
     )
     assert set(draft.reads) == {each.name for each in known.values() if not each.writes}
-    owners = {each.name: each.manifest.owner for each in draft.tools if each.lane == "read"}
+    owners = {each.name: each.manifest.owner for each in draft.tools if each.access == "read"}
     declared = {name: owner for name in owners if (owner := known[name].manifest.owner)}
     assert {name: owners[name] for name in declared} == declared
 
@@ -249,7 +249,7 @@ def test_thousands_of_arguments_and_looping_schemas_are_drafted_as_what_steers()
     looping = tool("get_node", {"node": loop}, outputSchema={"$defs": {"Node": node}, "$ref": "#/$defs/Node"})
     looping["inputSchema"]["$defs"] = {"Node": node}
     looping["outputSchema"]["type"] = "object"
-    assert drafted(looping).tools[0].lane == "write"
+    assert drafted(looping).tools[0].access == "write"
 
 
 @pytest.mark.promise("S16")

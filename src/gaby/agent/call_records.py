@@ -45,7 +45,7 @@ def record_of(
         number=number,
         tool=call.tool,
         arguments=call.arguments,
-        lane="write" if entry is None else entry.facts.lane,
+        access="write" if entry is None else entry.facts.access,
         outcome=name,
         result=result,
         reason=reason,
@@ -80,7 +80,7 @@ def step_of(run: InvestigationContext, record: CallRecord, outcome: ToolOutcome)
     system, _, tool = record.tool.partition(".")
     arguments = ", ".join(f"{name}={value}" for name, value in record.arguments.items())
     if isinstance(outcome, Done):
-        kind = "read" if record.lane == "read" else "write"
+        kind = "read" if record.access == "read" else "write"
         detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
         return TimelineStep(system, tool, run.told(detail), kind)
     word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(

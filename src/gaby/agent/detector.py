@@ -38,7 +38,7 @@ def _repeated(calls: Sequence[CallRecord]) -> dict[str, str]:
     counts: Counter[str] = Counter()
     tools: dict[str, str] = {}
     for call in calls:
-        if call.lane == "write" and call.outcome == "done":
+        if call.access == "write" and call.outcome == "done":
             counts.clear()
         key = call_key(call.tool, call.arguments)
         counts[key] += 1

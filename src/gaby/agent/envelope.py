@@ -33,7 +33,7 @@ class PlannerTools:
                 name=entry.facts.full_name,
                 description=entry.definition.description,
                 parameters=entry.schema,
-                lane=entry.facts.lane,
+                access=entry.facts.access,
                 declares=declarations_of(entry),
             )
             for entry in snapshot.tools.values()
@@ -205,7 +205,7 @@ def _calls(calls: Sequence[CallRecord], bounds: EnvelopeLimits) -> list[Complete
             tool=call.tool,
             arguments=call.arguments,
             outcome=call.outcome,
-            lane=call.lane,
+            access=call.access,
             result="" if call.result is None else shown(call.result, _size(place, latest, bounds)),
             reason=call.reason,
             agreed=call.agreed,

@@ -214,7 +214,7 @@ def _draft(
         if call.result:
             name = f"c{call.number}"
             sources[name] = review.ReviewedSource(name=name, text=shown(call.result, _SOURCE_CHARACTERS))
-    changes = [call for call in memory.calls if call.lane == "write"]
+    changes = [call for call in memory.calls if call.access == "write"]
     behind = _after(memory.calls, changes)
     ticket = memory.ticket
     return review.ReviewInput(
@@ -253,7 +253,7 @@ def _objection(concluded: concluding.Conclusion, reviewed: _ReviewedText) -> str
 
 def _open_change(calls: Sequence[CallRecord]) -> str:
     """A change that waits, or of which nobody knows whether it was done, leaves a ticket open whoever concludes."""
-    waits = [call.tool for call in calls if call.lane == "write" and call.outcome in {"asked", "unknown"}]
+    waits = [call.tool for call in calls if call.access == "write" and call.outcome in {"asked", "unknown"}]
     return f"{waits[0]} waits, or nobody knows whether it was done." if waits else ""
 
 

@@ -117,7 +117,7 @@ class InvestigationLoop:
         enter_memory(run)
         for call in loaded.memory.calls:
             await self._relearn(tools, call)
-            if call.outcome in {"done", "unknown"} and call.lane == "write":
+            if call.outcome in {"done", "unknown"} and call.access == "write":
                 await dependencies.tools.invoker.remember_change(tools, call.tool, call.arguments)
         enter_calls(run)
         return run

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from gaby.agent.states import STATE, State
 from gaby.kernel.outcomes import CallOutcome, Verdict
 from gaby.skills.conclusion import Conclusion
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 _PACKED_FROM = 200
 """Smaller ones only grow when they are compressed."""
@@ -69,11 +69,14 @@ class TurnRecord(_MemoryRecord):
 
 
 class CallRecord(_MemoryRecord):
+    model_config = ConfigDict(serialize_by_alias=True)
+
     id: UUID
     number: int
     tool: str
     arguments: dict[str, Any]
-    lane: Lane
+    access: Access = Field(validation_alias=AliasChoices("access", "lane"), serialization_alias="lane")
+    """Stored as `lane`, the key that earlier versions write and read."""
     outcome: CallOutcome
     result: Any = None
     reason: str = ""

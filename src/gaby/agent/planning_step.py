@@ -344,8 +344,8 @@ class PlanningStep:
 
     async def _consents(self, run: InvestigationContext, tools: PlannerTools, called: Sequence[str]) -> dict[str, str]:
         """What runbooks want a person to agree to. It is looked up here, since a planner might not look."""
-        lanes = {tool.name: tool.lane for tool in tools.tools}
-        changes = {short_name(name) for name in called if lanes.get(name) == "write"}
+        access_by_tool = {tool.name: tool.access for tool in tools.tools}
+        changes = {short_name(name) for name in called if access_by_tool.get(name) == "write"}
         if not changes:
             return {}
         known = [FoundPassage(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]

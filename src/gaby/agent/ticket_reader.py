@@ -70,9 +70,9 @@ class TicketReader:
             f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.told(_named_arguments(call))}), {call.outcome}"
             for row, memory in memories
             for call in memory.calls
-            if call.lane == "write"
+            if call.access == "write"
         )
-        is_open = all(memory.is_open for _, memory in memories if any(call.lane == "write" for call in memory.calls))
+        is_open = all(memory.is_open for _, memory in memories if any(call.access == "write" for call in memory.calls))
         enter_earlier(run, told, is_open=is_open)
         return MemoryDelta(earlier=told, earlier_is_open=is_open)
 

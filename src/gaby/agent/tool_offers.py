@@ -30,4 +30,4 @@ def found_tools(tools: Sequence[ToolOption], need: str, embed: Embed) -> tuple[s
 
 
 def _cards(tools: Sequence[ToolOption]) -> list[ToolCard]:
-    return [ToolCard(each.name, each.description, each.parameters, each.lane) for each in tools]
+    return [ToolCard(each.name, each.description, each.parameters, each.access) for each in tools]

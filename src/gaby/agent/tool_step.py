@@ -123,8 +123,8 @@ class ToolStep:
             return NextTransition(state.rested(), ())
         entries = await self._entries(run)
         known = await self._recall(run) if run.fresh else {}
-        reads = [call for call in state.calls if _lane(entries, call) == "read"]
-        writes = [call for call in state.calls if _lane(entries, call) == "write"]
+        reads = [call for call in state.calls if _access(entries, call) == "read"]
+        writes = [call for call in state.calls if _access(entries, call) == "write"]
         limit = asyncio.Semaphore(_AT_ONCE)
 
         async def read(call: PlannedCall) -> ToolOutcome:
@@ -188,7 +188,7 @@ class ToolStep:
     async def _reads(self, run: InvestigationContext, calls: Sequence[PlannedCall]) -> bool:
         """What is only looked at is looked at first: it may change what is asked for."""
         entries = await self._entries(run) if calls else {}
-        return any(_lane(entries, call) == "read" for call in calls)
+        return any(_access(entries, call) == "read" for call in calls)
 
     async def _verdict(self, run: InvestigationContext, call: PlannedCall) -> Verdict:
         try:
@@ -306,9 +306,9 @@ def _call(call: PlannedCall, *, resumed: bool = False, step_id: UUID | None = No
     )
 
 
-def _lane(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
+def _access(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
     entry = entries.get(call.tool)
-    return "write" if entry is None else entry.facts.lane
+    return "write" if entry is None else entry.facts.access
 
 
 def _state(answers: dict[UUID, Approval], call: PlannedCall) -> str | None:

@@ -288,7 +288,7 @@ class VerdictStep:
             changes=[
                 review.ReviewedChange(tool=call.tool, outcome=call.outcome, verified=conclusion.case.verified)
                 for call in run.memory.calls
-                if call.lane == "write"
+                if call.access == "write"
             ][:50],
             by_runbook=bool(conclusion.followed),
         )

@@ -165,7 +165,8 @@ def limit(
             row = await gaby.tools.connectors.get(session, name)
             now = Scopes.model_validate(row.scopes)
             scopes = Scopes(
-                read=_lane(now.read, allow_read, deny_read), write=_lane(now.write, allow_write, deny_write)
+                read=_changed_rules(now.read, allow_read, deny_read),
+                write=_changed_rules(now.write, allow_write, deny_write),
             )
             change = PolicyChange(autonomy, scopes, reads_per_minute, writes_per_minute)
             return await gaby.tools.connectors.limit(session, actor, name, change)
@@ -304,7 +305,7 @@ async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) ->
     echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.", err=True)
 
 
-def _lane(now: AccessRules, allow: list[str] | None, deny: list[str] | None) -> AccessRules:
+def _changed_rules(now: AccessRules, allow: list[str] | None, deny: list[str] | None) -> AccessRules:
     return AccessRules(
         allow=tuple(allow) if allow is not None else now.allow, deny=tuple(deny) if deny is not None else now.deny
     )

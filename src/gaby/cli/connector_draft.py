@@ -178,7 +178,7 @@ def _print_tool(tool: ToolDraft) -> None:
 
 
 def _access(tool: ToolDraft) -> str:
-    return "dangerous write" if tool.manifest.dangerous else tool.lane
+    return "dangerous write" if tool.manifest.dangerous else tool.access
 
 
 def _arguments(tool: ToolDraft) -> str:

@@ -132,7 +132,8 @@ def recount(scene: CaseWorkspace, told: DriverResult) -> PlayedRun:
         if call.outcome == "done" and call.result is not None
     }
     calls = tuple(
-        PlayedCall(short_name(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
+        PlayedCall(short_name(call.tool), call.arguments, call.access, call.outcome, call.reason)
+        for call in memory.calls
     )
     return PlayedRun(
         verdict=told.verdict,

@@ -97,7 +97,7 @@ def told(played: PlayedRun) -> dict[str, Any]:
     return {
         "verdict": played.verdict,
         "reasons": played.reasons,
-        "done": tuple(call.tool for call in played.calls if call.lane == "write" and call.outcome == "done"),
+        "done": tuple(call.tool for call in played.calls if call.access == "write" and call.outcome == "done"),
         "asked": tuple(call.tool for call in played.asked),
         "sentences": len(statements_in(played)),
         "doubted": tuple(unsupported(played)),

@@ -300,7 +300,7 @@ def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[Cas
         CaseStep(
             call.tool,
             call.outcome,
-            call.lane == "write" and not (short_name(call.tool) in notes_ and call.outcome == "done"),
+            call.access == "write" and not (short_name(call.tool) in notes_ and call.outcome == "done"),
             call.reason,
         )
         for call in investigation.calls

@@ -17,13 +17,13 @@ _READ = 4000
 def explore(investigation: SituationAnalysis) -> list[NextCall]:
     """At most three at once and six in all, the best first. Empty when nothing new can be learned."""
     situation = investigation.situation
-    remaining = min(_AT_ONCE, _IN_ALL - sum(call.lane == "read" for call in investigation.calls))
+    remaining = min(_AT_ONCE, _IN_ALL - sum(call.access == "read" for call in investigation.calls))
     if remaining <= 0:
         return []
     text = gist(situation.ticket, _READ)
     # Whose address is known, so a tool that needs one can be called.
     entities = extract(f"{text}\n{situation.requester or ''}")
-    cards = {card.name: card for card in situation.tools if card.lane == "read"}
+    cards = {card.name: card for card in situation.tools if card.access == "read"}
     resolver = values(investigation)
     found: list[NextCall] = []
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed", "unknown"}}

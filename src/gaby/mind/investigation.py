@@ -86,7 +86,7 @@ class SituationAnalysis:
     @cached_property
     def changes(self) -> list[PastCall]:
         """What was changed, or would have been."""
-        return [call for call in self.calls if call.lane == "write"]
+        return [call for call in self.calls if call.access == "write"]
 
     @cached_property
     def last_change(self) -> int:

@@ -77,7 +77,7 @@ def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
         return steps[0]
     if first := next((each for each in steps if each.kind == "retrieve"), None):
         return first
-    only_read = {card.name for card in situation.tools if card.lane == "read"}
+    only_read = {card.name for card in situation.tools if card.access == "read"}
     made = [each for each in steps if each.kind == "call"]
     reading = [each for each in made if all(call.tool in only_read for call in each.calls)]
     if not reading:

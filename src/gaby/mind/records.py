@@ -67,7 +67,7 @@ class RecordView:
     """The latest answer to every call."""
 
     def __init__(self, calls: Sequence[PastCall]) -> None:
-        latest = {call.key: call for call in calls if call.outcome == "done" and call.lane == "read"}
+        latest = {call.key: call for call in calls if call.outcome == "done" and call.access == "read"}
         self.calls = sorted(latest.values(), key=lambda call: call.number)
         found: dict[Place, list[Record]] = {}
         remaining = _MOST_IN_ALL

@@ -48,7 +48,7 @@ def identifying(investigation: SituationAnalysis) -> list[NextCall]:
         return []
     found: list[NextCall] = []
     for card in investigation.situation.tools:
-        name = takes_an_address(card) if card.lane == "read" and card.declares.owner else ""
+        name = takes_an_address(card) if card.access == "read" and card.declares.owner else ""
         if name:
             filled = values(investigation).fill(card, {name: RequesterAddress()})
             found += [NextCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
@@ -68,13 +68,13 @@ def writes(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str)
     return _gathered(investigation, fitting, diagnosis.branch.wanted, "write", diagnosis, content)
 
 
-def card_of(investigation: SituationAnalysis, wanted: RunbookCall, lane: str) -> ToolCard | None:
+def card_of(investigation: SituationAnalysis, wanted: RunbookCall, access: str) -> ToolCard | None:
     """The first tool of that name that was not refused and did not fail; the name may say which connector's."""
     cards = [*investigation.tools.get(wanted.tool, ())]
     cards += [card for card in investigation.situation.tools if card.name == wanted.tool]
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed"}}
     worked = {call.tool for call in investigation.calls if call.outcome in {"done", "simulated", "asked"}}
-    cards = [card for card in cards if card.lane == lane]
+    cards = [card for card in cards if card.access == access]
     return next(
         (card for card in cards if card.name not in useless or card.name in worked), cards[0] if cards else None
     )
@@ -84,7 +84,7 @@ def _gathered(
     investigation: SituationAnalysis,
     fitting: FittingRunbook,
     wanted: Sequence[RunbookCall],
-    lane: str,
+    access: str,
     diagnosis: Diagnosis | None,
     content: str,
 ) -> ResolvedCalls:
@@ -93,13 +93,13 @@ def _gathered(
     resolver = values(investigation, content, fitting.runbook.tools)
     scene = investigation.scene(fitting.runbook, investigation.before)
     for each in wanted:
-        card = card_of(investigation, each, lane)
+        card = card_of(investigation, each, access)
         if card is None:
             continue
         for filled in _filled(resolver, card, each, scene, diagnosis):
             missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
-                call = NextCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
+                call = NextCall(card.name, arguments, _why(each, fitting), each.consent if access == "write" else "")
                 made.setdefault(call.key, call)
     return ResolvedCalls(tuple(made.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
 
@@ -117,7 +117,7 @@ def _filled(
         yield resolver.fill(card, given, shows)
         return
     chosen = _selected(wanted.of, scene, shows)
-    if not chosen and card.lane == "write":
+    if not chosen and card.access == "write":
         tests = " and ".join(each.words for each in wanted.of.tests)
         yield ArgumentResolution(
             missing=(MissingValue(wanted.of.words, f"there is none{f' whose {tests}' if tests else ''}"),)

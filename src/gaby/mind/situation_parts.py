@@ -75,7 +75,7 @@ def _own_changes(part: SituationAnalysis, all_parts: list[SituationAnalysis]) ->
     """A change that only another part wanted tells nothing about this one."""
     own = _wanted(part)
     others = frozenset[str]().union(*(_wanted(each) for each in all_parts if each is not part)) - own
-    calls = [call for call in part.calls if call.lane == "read" or short_name(call.tool) not in others]
+    calls = [call for call in part.calls if call.access == "read" or short_name(call.tool) not in others]
     return replace(part.situation, calls=calls)
 
 

@@ -10,7 +10,7 @@ from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.urgency import Urgency
 from gaby.mind.verdicts import RuleVerdict, VerdictCase
-from gaby.safety import Lane
+from gaby.safety import Access
 
 _DEEPEST = 12
 
@@ -24,7 +24,7 @@ class PastCall:
     """With its connector: `company.list_logins`."""
     arguments: Mapping[str, Any]
     outcome: CallOutcome
-    lane: Lane = "read"
+    access: Access = "read"
     result: Any = None
     """JSON, or text; only when the call was done or simulated."""
     reason: str = ""

@@ -25,7 +25,7 @@ from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
 from gaby.mind.tool_names import short_name
 from gaby.mind.words import STOP_WORDS, stem, terms, words
-from gaby.safety import Lane
+from gaby.safety import Access
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ToolCard:
     """With its connector: `directory.unlock_user`."""
     description: str
     schema: Mapping[str, Any]
-    lane: Lane = "read"
+    access: Access = "read"
     declares: ToolDeclaration = field(default_factory=ToolDeclaration)
     """What its connector says of its rows and values."""
 
@@ -83,7 +83,7 @@ def choose(
     judge = _ToolScorer(need, asked, entities, verbs)
     choices = [judge.judged(tools[place], float(base[place])) for place in map(int, first)]
     if not verbs:
-        choices = _reads_first(choices, {tool.name for tool in tools if tool.lane == "write"})
+        choices = _reads_first(choices, {tool.name for tool in tools if tool.access == "write"})
     return sorted(choices, key=lambda choice: -choice.score)[:limit]
 
 
@@ -138,7 +138,7 @@ class _ToolScorer:
         open_ones = unfilled(tool.schema, self._entities)
         score -= _UNFILLED * score * (len(open_ones) / len(required) if required else 0.0)
         does = bool(self._deeds & speaks_of)
-        if tool.lane == "write":
+        if tool.access == "write":
             score *= _ASKED_CHANGE if does else _OTHER_CHANGE if self._verbs else _UNASKED_CHANGE
         common = [self._spelled[term] for term in self._asked if term in speaks_of][:_SHOWN_WORDS]
         return ScoredTool(
@@ -154,7 +154,7 @@ def _heard(common: list[str], score: float) -> str:
 
 def _why(tool: ToolCard, heard: str, open_ones: Sequence[str], *, asked: bool) -> str:
     needs = f"still needs {_listed(list(open_ones))}" if open_ones else "can be called with what is known"
-    if tool.lane == "read":
+    if tool.access == "read":
         effect = "it only reads"
     else:
         effect = "it makes the change that is asked for" if asked else "it changes something that nobody asked for yet"

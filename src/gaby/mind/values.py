@@ -118,7 +118,7 @@ class ArgumentResolver:
     def _unsaid(
         self, slot: ParameterSlot, tool: ToolCard, first: Sequence[Record]
     ) -> tuple[list[Any], MissingValue | None]:
-        if tool.lane == "write" and slot.name in tool.declares.content:
+        if tool.access == "write" and slot.name in tool.declares.content:
             return [self.content[:_CONTENT_LONGEST]] if self.content else [], None
         for near in nearest(first, self.view):
             if found := self._matching(slot, tool, near):
@@ -132,7 +132,7 @@ class ArgumentResolver:
                 why = f"several values are called `{slot.name}`, and the runbook does not say which one is meant"
                 return [], MissingValue(slot.name, why)
         is_address = slot.format in ADDRESS_FORMATS or spelled(slot.name) in ADDRESS_NAMES
-        if tool.lane == "read" and is_address and self.situation.requester:
+        if tool.access == "read" and is_address and self.situation.requester:
             return [self.situation.requester], None
         return [], None
 

@@ -43,7 +43,7 @@ class Runbooks:
                 entry.facts.full_name,
                 entry.definition.description,
                 entry.schema,
-                entry.facts.lane,
+                entry.facts.access,
                 ToolDeclaration(**declarations_of(entry)),
             )
             for _, entry in sorted(snapshot.tools.items())
@@ -97,7 +97,7 @@ class Runbooks:
         return await trial.play(actor, page, ticket)
 
     async def _consents(self, workspace_id: WorkspaceId, runbook: Runbook, cards: Sequence[ToolCard]) -> dict[str, str]:
-        changes = {short_name(card.name) for card in cards if card.lane == "write"} & runbook.tools
+        changes = {short_name(card.name) for card in cards if card.access == "write"} & runbook.tools
         pages, names = self.knowledge.components.runbook_pages, [card.name for card in cards]
         return await consents_of_pages(pages, workspace_id, changes, names, ())
 

@@ -94,16 +94,16 @@ class Trial:
 
     async def _call(self, run: Run, planned: NextCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
-        seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
+        seen = PastCall(number, planned.tool, planned.arguments, "done", card.access)
         call = ToolCall(
             planned.tool,
             planned.arguments,
             self.ids.new(),
             why=planned.why,
-            rehearse=card.lane == "write",
+            rehearse=card.access == "write",
             composed_by="rules",
         )
-        if card.lane == "read":
+        if card.access == "read":
             return _seen(seen, await self.tools.invoker.invoke(call, run))
         consent = planned.consent or self.consents.get(planned.tool, "")
         verdict = await self.tools.invoker.explain(replace(call, rehearse=False, consent=consent), run)

@@ -27,7 +27,7 @@ def decide(facts: Facts, policy: Policy) -> Verdict:
 
 def _permission(facts: Facts, policy: Policy) -> Verdict:
     """What may happen with a call that nothing forbids, however often the connector was used."""
-    reads = facts.tool.lane == "read"
+    reads = facts.tool.access == "read"
     if not reads and (rehearsed := _rehearsal(facts, policy)) is not None:
         return rehearsed
     if facts.approval is not None:
@@ -83,7 +83,7 @@ def _misfit(facts: Facts) -> Verdict | None:
 
 
 def _unmanifested_write(facts: Facts) -> Verdict | None:
-    if not facts.tool.unsafe or facts.tool.lane == "read":
+    if not facts.tool.unsafe or facts.tool.access == "read":
         return None
     reason = (
         f"No manifest of {facts.tool.connector} says what {facts.tool.name} does, so it is not used. "
@@ -93,12 +93,12 @@ def _unmanifested_write(facts: Facts) -> Verdict | None:
 
 
 def _out_of_scope(facts: Facts, policy: Policy) -> Verdict | None:
-    rules = policy.scopes.read if facts.tool.lane == "read" else policy.scopes.write
+    rules = policy.scopes.read if facts.tool.access == "read" else policy.scopes.write
     found = check_scope(rules, facts.path)
     if found.allowed:
         return None
     why = f"`{found.pattern}` denies it" if found.pattern else "no rule allows it"
-    return deny(found.rule, f"{facts.tool.connector} may not {facts.tool.lane} `{facts.path}`: {why}.")
+    return deny(found.rule, f"{facts.tool.connector} may not {facts.tool.access} `{facts.path}`: {why}.")
 
 
 def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:
@@ -110,13 +110,13 @@ def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:
 
 def _never(facts: Facts, policy: Policy) -> Verdict | None:
     """A limit of none does not pass."""
-    if policy.per_minute(facts.tool.lane) > 0:
+    if policy.per_minute(facts.tool.access) > 0:
         return None
     return deny("rate_limit", rate_reason(facts.tool, policy))
 
 
 def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
-    most = policy.per_minute(facts.tool.lane)
+    most = policy.per_minute(facts.tool.access)
     if facts.calls_last_minute < most:
         return None
     return wait("rate_limit", rate_reason(facts.tool, policy), retry_after=facts.seconds_until_free)
@@ -124,7 +124,7 @@ def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
 
 def rate_reason(tool: ToolFacts, policy: Policy) -> str:
     """The limit of a connector, as people are told of it."""
-    most, calls = policy.per_minute(tool.lane), "reads" if tool.lane == "read" else "changes"
+    most, calls = policy.per_minute(tool.access), "reads" if tool.access == "read" else "changes"
     return f"{most} {calls} a minute are allowed for {tool.connector}."
 
 

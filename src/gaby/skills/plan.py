@@ -19,7 +19,7 @@ from gaby.skills.base import PROMPTS, SkillInput, SkillOutput
 from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion
 from gaby.skills.conclusion_rules import conclusion_errors
 from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, CompletedCall, PlannerPassage, Turn
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 MOST_CALLS = 8
 _WHY = 1000
@@ -50,7 +50,7 @@ class ToolOption(SkillInput):
     name: Inside
     description: Outside
     parameters: Annotated[dict[str, Any], TextOrigin(outside=True)]
-    lane: Lane = "read"
+    access: Access = "read"
     declares: Annotated[dict[str, Any], TextOrigin(outside=True)] = Field(default_factory=dict[str, Any])
     """What its manifest says of its rows and values, and its output schema; see `mind.declarations`."""
 
@@ -207,7 +207,7 @@ def check(given: Envelope, answer: PlannerStep) -> None:
     """Nothing is done twice, and nothing is cited that is not there. All that is wrong is told at once."""
     wrong = _repeated(given, answer)
     if answer.conclusion is not None:
-        outcomes = [call.outcome for call in given.calls if call.lane == "write"]
+        outcomes = [call.outcome for call in given.calls if call.access == "write"]
         wrong += conclusion_errors(answer.conclusion, given.sources, outcomes)
     if wrong:
         raise UnacceptableAnswer("\n".join(dict.fromkeys(wrong)))
@@ -216,7 +216,7 @@ def check(given: Envelope, answer: PlannerStep) -> None:
 def _repeated(given: Envelope, answer: PlannerStep) -> list[str]:
     """A read may be made again after something was changed, to see whether it helped."""
     known = {tool.name for tool in (*given.tools, *given.other_tools)}
-    changed = max((call.number for call in given.calls if call.lane == "write" and call.outcome == "done"), default=0)
+    changed = max((call.number for call in given.calls if call.access == "write" and call.outcome == "done"), default=0)
     wrong: list[str] = []
     for call in answer.calls:
         if call.tool not in known:
@@ -229,7 +229,7 @@ def _repeated(given: Envelope, answer: PlannerStep) -> list[str]:
 
 
 def _is_settled(call: CompletedCall, changed: int) -> bool:
-    if call.lane == "write":
+    if call.access == "write":
         return call.outcome != "failed"
     return call.outcome == "denied" or (call.outcome in {"done", "simulated"} and call.number > changed)
 
@@ -240,17 +240,17 @@ def _found(passage: PlannerPassage) -> mind.FoundPassage:
 
 def _card(tool: ToolOption) -> mind.ToolCard:
     declares = ToolDeclaration(**tool.declares)
-    return mind.ToolCard(tool.name, tool.description, tool.parameters, tool.lane, declares)
+    return mind.ToolCard(tool.name, tool.description, tool.parameters, tool.access, declares)
 
 
 def _seen(call: CompletedCall) -> mind.PastCall:
     return mind.PastCall(
-        call.number, call.tool, call.arguments, call.outcome, call.lane, read_back(call.result), call.reason
+        call.number, call.tool, call.arguments, call.outcome, call.access, read_back(call.result), call.reason
     )
 
 
 def _told(tool: ToolOption) -> str:
-    return f"{tool.description} (This changes something.)" if tool.lane == "write" else tool.description
+    return f"{tool.description} (This changes something.)" if tool.access == "write" else tool.description
 
 
 def turns(given: Envelope, conceal: PromptRedactor) -> tuple[ChatMessage, ...]:
@@ -316,7 +316,7 @@ skill = Skill(
                     "properties": {"email": {"type": "string", "format": "email"}},
                     "required": ["email"],
                 },
-                lane="write",
+                access="write",
             ),
         ],
     ),

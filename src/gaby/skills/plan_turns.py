@@ -10,7 +10,7 @@ from gaby.llm.messages import ChatMessage, ToolResult, ToolUse
 from gaby.llm.untrusted_text import Inside, Outside, PromptRedactor, TextOrigin, company_page, fenced
 from gaby.skills.base import SkillInput
 from gaby.skills.conclusion import Conclusion
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 SEARCH = "search_knowledge"
 CONCLUDE = "conclude"
@@ -45,7 +45,7 @@ class CompletedCall(SkillInput):
     tool: Inside
     arguments: Annotated[dict[str, Any], TextOrigin(outside=True)]
     outcome: CallOutcome
-    lane: Lane = "read"
+    access: Access = "read"
     result: Outside = ""
     """JSON as text, or text. `mind.shown` cuts it to a size and keeps it whole."""
     reason: Outside = ""

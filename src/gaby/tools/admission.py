@@ -82,11 +82,11 @@ class Admission:
 
 
 def _key(entry: ToolEntry, run: Run) -> RateKey:
-    return RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane)
+    return RateKey(run.workspace_id, entry.facts.connector, entry.facts.access)
 
 
 def _most(entry: ToolEntry) -> int:
-    return max(1, entry.connector.policy.per_minute(entry.facts.lane))
+    return max(1, entry.connector.policy.per_minute(entry.facts.access))
 
 
 def failure_of(error: ConnectorError) -> Failed | RetryLater:

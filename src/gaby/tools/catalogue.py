@@ -12,7 +12,7 @@ from sqlalchemy import select
 from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.ids import SYSTEM, ConnectorId, WorkspaceId
 from gaby.mcp import ServerDefinitions, ServerKey, ToolDefinition
-from gaby.safety import Policy, Scopes, ToolFacts, digest, guess, lane, policy_version, roles
+from gaby.safety import Policy, Scopes, ToolFacts, access_of, digest, guess, policy_version, roles
 from gaby.tools import builtin, epochs
 from gaby.tools.errors import ToolUnknown
 from gaby.tools.manifests import Manifests, read_manifests
@@ -195,7 +195,7 @@ def _facts(entry: ConnectorEntry, tool: ToolDefinition, declared: ToolManifest |
         unsafe=declared is None,
         schema=tool.input_schema,
         roles=of_arguments,
-        lane=lane(manifest, of_arguments),
+        access=access_of(manifest, of_arguments),
         fingerprint=digest([tool.fingerprint, manifest.model_dump(mode="json")]),
     )
 

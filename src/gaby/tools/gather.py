@@ -54,7 +54,7 @@ class Circumstances:
 
 
 def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Circumstances) -> Facts:
-    writes = entry.facts.lane == "write"
+    writes = entry.facts.access == "write"
     connector = entry.connector
     traces = tuple(_traces(entry, arguments, run)) if writes else ()
     tool, ledger = entry.facts, run.ledger

@@ -164,7 +164,7 @@ class Invoker:
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
         unanswered = approval is None and verdict.outcome in {"allow", "wait", "ask"}
-        if call.consent and unanswered and entry.facts.lane == "write":
+        if call.consent and unanswered and entry.facts.access == "write":
             # Whatever else is asked about, the person reads what the runbook wants of them.
             wanted = Concern("consent.wanted", call.consent)
             verdict = ask([wanted, *verdict.concerns], rehearse=entry.facts.can_rehearse)
@@ -220,7 +220,7 @@ class Invoker:
             outcome = await self._perform(decided, run, rehearsal=False)
         else:
             outcome = await self._perform_approved(decided, run, approval)
-        if decided.entry.facts.lane == "write" and isinstance(outcome, ToolCallResult | Unknown):
+        if decided.entry.facts.access == "write" and isinstance(outcome, ToolCallResult | Unknown):
             self._changed(decided, run)
         if not isinstance(outcome, ToolCallResult):
             return outcome
@@ -303,7 +303,7 @@ class Invoker:
             renewed = again and await self._dependencies.launcher.renew(decided.entry.connector.key, grant)
         except ConnectorError as error:
             return failure_of(error)
-        if renewed and (rehearsal or facts.lane == "read"):
+        if renewed and (rehearsal or facts.access == "read"):
             return await self._perform(decided, run, rehearsal=rehearsal, again=False)
         if renewed:
             told = f"{facts.connector} had to be signed in anew, which is done. Nothing was changed; try again."
@@ -338,7 +338,7 @@ class Invoker:
 
     def _cache_key(self, decided: DecidedCall, run: Run) -> CacheKey | None:
         facts = decided.entry.facts
-        if facts.lane != "read" or not facts.manifest.cache:
+        if facts.access != "read" or not facts.manifest.cache:
             return None
         return cache_key(run.workspace_id, facts.connector, facts.name, facts.fingerprint, decided.arguments)
 

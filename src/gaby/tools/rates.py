@@ -10,7 +10,7 @@ from uuid import UUID
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.ids import WorkspaceId
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 _WINDOW = 60.0
 _KEPT_PLACE = 15.0
@@ -20,7 +20,7 @@ _KEPT_PLACE = 15.0
 class RateKey(NamedTuple):
     workspace_id: WorkspaceId
     connector: str
-    lane: Lane
+    access: Access
 
 
 class RateLimiter:

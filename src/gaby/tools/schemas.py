@@ -15,7 +15,7 @@ from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import PolicyChange, changes_of, is_unsafe
 from gaby.tools.models import Approval, ConnectorRecord, KillSwitch
-from gaby_connectors.sdk.manifest import Autonomy, Lane
+from gaby_connectors.sdk.manifest import Access, Autonomy
 
 Reason = Annotated[str, CleanText(max_length=500, min_length=1, one_line=True)]
 Limit = Annotated[int, Field(ge=0, le=100_000)]
@@ -175,7 +175,7 @@ class HealthOut(BaseModel):
 class ToolOut(BaseModel):
     name: str
     description: str
-    lane: Lane
+    lane: Access
     dangerous: bool
     unsafe: bool
     can_rehearse: bool
@@ -187,7 +187,7 @@ class ToolOut(BaseModel):
         return cls(
             name=facts.full_name,
             description=entry.definition.description,
-            lane=facts.lane,
+            lane=facts.access,
             dangerous=facts.manifest.dangerous,
             unsafe=facts.unsafe,
             can_rehearse=facts.can_rehearse,

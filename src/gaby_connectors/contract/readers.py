@@ -45,7 +45,7 @@ def _absent(tool: Tool, manifest: ToolManifest) -> Iterator[str]:
 
 def _summary(manifests: list[ToolManifest]) -> str:
     """How many reads somebody outside may be told of, and how."""
-    reads = [each for each in manifests if each.lane == "read"]
+    reads = [each for each in manifests if each.access == "read"]
     owned = sum(bool(each.owner) or each.owner_argument is not None for each in reads)
     open_to = {audience: sum(each.audience is audience for each in reads) for audience in Audience}
     only_staff = sum(

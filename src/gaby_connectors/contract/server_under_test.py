@@ -71,7 +71,7 @@ class ServerUnderTest:
     def writes(self, tool: Tool) -> bool:
         """Whatever does not clearly say that it only reads is treated as a write."""
         manifest = self.manifest(tool)
-        return manifest is None or manifest.lane == "write"
+        return manifest is None or manifest.access == "write"
 
     def write_tools(self) -> list[Tool]:
         return [tool for tool in self.tools if self.writes(tool)]

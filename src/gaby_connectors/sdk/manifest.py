@@ -18,7 +18,7 @@ ERROR_META = "gaby/error"
 GABY_ARGUMENTS = frozenset({"idempotency_key", "dry_run"})
 """Arguments that Gaby fills by itself; nobody else may, and planners do not see them."""
 
-Lane = Literal["read", "write"]
+Access = Literal["read", "write"]
 Version = Annotated[str, StringConstraints(pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}$")]
 ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
 FieldPath = Annotated[
@@ -75,7 +75,7 @@ class ToolManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    scope: Lane
+    scope: Access
     path: Annotated[str, StringConstraints(pattern=r"^[^\s]{1,200}$")] | None = Field(
         default=None,
         description="What the tool touches, for scope rules: `users/{user_id}/unlock`. The tool's name if left out.",
@@ -170,7 +170,7 @@ class ToolManifest(BaseModel):
         return self
 
     @property
-    def lane(self) -> Lane:
+    def access(self) -> Access:
         """A tool that lets its caller choose where data goes is a write, whatever it calls itself."""
         return "write" if self.scope == "write" or self.destinations else "read"
 

@@ -74,10 +74,10 @@ class EmbeddingWorker:
         await asyncio.to_thread(self._thread.shutdown)
 
     @asynccontextmanager
-    async def _place(self, lane: str, *, wait: bool) -> AsyncGenerator[None]:
-        if not wait and self._free[lane].locked():
+    async def _place(self, queue: str, *, wait: bool) -> AsyncGenerator[None]:
+        if not wait and self._free[queue].locked():
             raise EmbeddingsBusy(retry_after=1)
-        async with self._free[lane]:
+        async with self._free[queue]:
             yield
 
     def _wake(self) -> None:
@@ -90,9 +90,9 @@ class EmbeddingWorker:
 
     def _next(self) -> _Job | None:
         """Small ones first, but not so many that the large ones stand still."""
-        for lane in (self._small, self._large):
-            while lane and lane[0].answer.done():
-                lane.popleft()  # Whoever asked has gone away.
+        for queue in (self._small, self._large):
+            while queue and queue[0].answer.done():
+                queue.popleft()  # Whoever asked has gone away.
         if self._small and (not self._large or self._small_in_a_row < _SMALL_IN_A_ROW):
             self._small_in_a_row += 1
             return self._small.popleft()

@@ -62,7 +62,7 @@ class _Check:
             for name in {card.name, short_name(card.name)}:
                 self._by_name.setdefault(name, []).append(card)
         self._used = [card for card in cards if short_name(card.name) in runbook.tools]
-        self._reads = [card for card in self._used if card.lane == "read"]
+        self._reads = [card for card in self._used if card.access == "read"]
         # Every tool has answered, and no answer has any row: what is left is what the schemas declare.
         calls = [PastCall(number, card.name, {}, "done", "read", {}) for number, card in enumerate(self._reads, 1)]
         view = RecordView(calls)
@@ -81,7 +81,7 @@ class _Check:
                 yield from self._call(call, is_step=False)
             for said in (*branch.told, *branch.asked):
                 yield from self._template(said)
-        changes = [card for card in self._used if card.lane == "write"]
+        changes = [card for card in self._used if card.access == "write"]
         if changes and not any(card.declares.owner for card in self._reads):
             why = "no tool of this runbook declares whose its rows are, so nobody is known and nothing will be changed"
             yield _warning(1, self._runbook.title, why, "declare `owner` in the connector's manifest")
@@ -94,7 +94,7 @@ class _Check:
         if not cards:
             return
         card = cards[0]
-        if is_step and card.lane == "write":
+        if is_step and card.access == "write":
             hint = "put it below a paragraph that begins with If"
             yield _error(call.line, call.words, f"`{call.tool}` changes something, and no condition says when", hint)
         slots = {each[0].name: each for each in slots_of(card.schema, card.schema) if each}
@@ -128,9 +128,9 @@ class _Check:
     def _argument(self, call: RunbookCall, card: ToolCard, slots: Sequence[ParameterSlot]) -> Iterator[CheckedProblem]:
         """An argument of which the runbook says nothing has to come from a result by its name or its kind."""
         name = slots[0].name
-        if card.lane == "write" and name in card.declares.content:
+        if card.access == "write" and name in card.declares.content:
             return
-        if card.lane == "read" and (
+        if card.access == "read" and (
             spelled(name) in ADDRESS_NAMES or any(slot.format in ADDRESS_FORMATS for slot in slots)
         ):
             return

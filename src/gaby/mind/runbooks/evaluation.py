@@ -147,7 +147,7 @@ def _field_of(ref: FieldRef) -> str:
 
 
 def _never_seen(what: str, scene: EvaluationContext) -> str:
-    lost = [call for call in scene.calls if call.lane == "read" and call.outcome in {"failed", "denied", "unknown"}]
+    lost = [call for call in scene.calls if call.access == "read" and call.outcome in {"failed", "denied", "unknown"}]
     lost = [call for call in lost if not scene.tools or short_name(call.tool) in scene.tools]
     if lost:
         last = lost[-1]
