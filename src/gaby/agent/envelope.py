@@ -147,7 +147,7 @@ def _passages(memory: WorkingMemory, reader: Reader, bounds: EnvelopeLimits) -> 
     The latest search knows most about what is looked for, so what it found comes first.
     """
     names = {each.citation: (name, turn) for name, each, turn in named_pages(memory, reader)}
-    found = [
+    passages = [
         PlannerPassage(
             name=names[each.citation][0],
             citation=each.citation,
@@ -162,7 +162,7 @@ def _passages(memory: WorkingMemory, reader: Reader, bounds: EnvelopeLimits) -> 
     ]
     # As many as one search gives, for each search that was made.
     most = min(_MOST_PASSAGES, bounds.passages * max(1, 1 + len(memory.turns)))
-    return found[:most], len(found) < len(memory.passages)
+    return passages[:most], len(passages) < len(memory.passages)
 
 
 def named_pages(memory: WorkingMemory, reader: Reader) -> list[tuple[str, PassageRecord, int]]:

@@ -147,11 +147,11 @@ class FinalAnswerWriter:
         if result.source == OFFLINE:
             # Values alone cannot tell whether a model's words are true.
             return None
-        found = {each.number - 1: each for each in result.value.sentences}
+        reviewed = {each.number - 1: each for each in result.value.sentences}
         unsupported = {
-            place: found[place].why or "No source says so."
+            place: reviewed[place].why or "No source says so."
             for place in range(len(text.sentences))
-            if place in found and found[place].support == "unsupported"
+            if place in reviewed and reviewed[place].support == "unsupported"
         }
         return _ReviewedText(text, unsupported, result.value.complete, result.value.why)
 

@@ -319,7 +319,7 @@ async def _is_first(session: ReadSession, run: Investigation) -> bool:
 async def _with_ticket(session: ReadSession, lease: Lease) -> tuple[Investigation, Ticket]:
     of_ticket = (Ticket.workspace_id == Investigation.workspace_id) & (Ticket.id == Investigation.ticket_id)
     mine = (Investigation.workspace_id == lease.workspace_id, Investigation.id == lease.run_id)
-    found = await session.execute(select(Investigation, Ticket).join(Ticket, of_ticket).where(*mine))
-    if (row := found.one_or_none()) is None:
+    rows = await session.execute(select(Investigation, Ticket).join(Ticket, of_ticket).where(*mine))
+    if (row := rows.one_or_none()) is None:
         raise NotFound
     return row[0], row[1]

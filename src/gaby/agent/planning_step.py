@@ -85,19 +85,19 @@ class PlanningStep:
         if run.persona.triage:
             later = [f"{each.author}: {each.text}" for each in view.dialogue]
             given = triage.TriageInput(title=view.title[:500], body=view.body[:20_000], later=later[-_LATER:])
-            found = await self.models.runner.run(triage.skill, given, run.occasion)
+            triaged = await self.models.runner.run(triage.skill, given, run.occasion)
             # Rules go by words, and whoever the desk vouches for sends no advertising.
-            mistaken = found.offline and found.value.intent == "spam" and view.verified
-            worth = found.value.worth_investigating or mistaken
-            said = {"intent": found.value.intent, "urgency": found.value.urgency, "worth_investigating": worth}
-            delta = delta.model_copy(update={**said, **_used(found)})
+            mistaken = triaged.offline and triaged.value.intent == "spam" and view.verified
+            worth = triaged.value.worth_investigating or mistaken
+            said = {"intent": triaged.value.intent, "urgency": triaged.value.urgency, "worth_investigating": worth}
+            delta = delta.model_copy(update={**said, **_used(triaged)})
             steps.append(
                 TimelineStep(
-                    "gaby", f"Triage: {found.value.intent}", run.told(" ".join(found.value.reasons)), "thought"
+                    "gaby", f"Triage: {triaged.value.intent}", run.told(" ".join(triaged.value.reasons)), "thought"
                 )
             )
             if not worth:
-                return NextTransition(state.verdict_ready(found.value.reasons[-1]), tuple(steps), delta)
+                return NextTransition(state.verdict_ready(triaged.value.reasons[-1]), tuple(steps), delta)
         return await self._with_neighbours(run, state, delta, steps)
 
     async def _with_neighbours(
@@ -257,11 +257,11 @@ class PlanningStep:
     ) -> NextTransition:
         need = " ".join(step.queries)
         hidden = [tool for tool in tools.tools if tool.name not in run.memory.offered]
-        found = found_tools(hidden, need, self.models.runner.embed)
-        turn = TurnRecord(text=step.why, need=need, offered=found)
-        told = TimelineStep("gaby", "Looks for tools", run.told(f"{need}: {', '.join(found) or 'none'}"), "thought")
+        names = found_tools(hidden, need, self.models.runner.embed)
+        turn = TurnRecord(text=step.why, need=need, offered=names)
+        told = TimelineStep("gaby", "Looks for tools", run.told(f"{need}: {', '.join(names) or 'none'}"), "thought")
         return NextTransition(
-            state.offer_tools(), (told,), delta.model_copy(update={"turns": (turn,), "offered": found})
+            state.offer_tools(), (told,), delta.model_copy(update={"turns": (turn,), "offered": names})
         )
 
     async def retrieve(self, run: InvestigationContext, state: Retrieving) -> NextTransition:
@@ -321,8 +321,10 @@ class PlanningStep:
         snapshot = await self.tools.catalogue.snapshot(run.workspace_id)
         names = frozenset(each for name in snapshot.tools for each in (name, short_name(name)))
         ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
-        found = {hit.document_id for hit in hits}
-        pages = await self.knowledge.components.runbook_pages.found(run.workspace_id, found | further, ticket, names)
+        document_ids = {hit.document_id for hit in hits}
+        pages = await self.knowledge.components.runbook_pages.found(
+            run.workspace_id, document_ids | further, ticket, names
+        )
         whole = {
             page.document_id: PassageRecord(
                 citation=page.citation,
@@ -337,8 +339,8 @@ class PlanningStep:
             )
             for page in pages
         }
-        first = [each for each in whole.values() if each.document_id not in found | further]
-        last = [each for each in whole.values() if each.document_id in further - found]
+        first = [each for each in whole.values() if each.document_id not in document_ids | further]
+        last = [each for each in whole.values() if each.document_id in further - document_ids]
         ordered = (*first, *(whole.get(hit.document_id, hit) for hit in hits), *last)
         return list({each.citation: each for each in ordered}.values())
 

@@ -131,10 +131,10 @@ class RunQueue:
             claimed: list[ClaimedRun] = []
             while busy and len(claimed) < most:
                 for place, share in self._shares(busy, most - len(claimed)).items():
-                    found = await self._take(session, place, owner, share, suspects=suspects)
-                    claimed += found
-                    busy[place] += len(found)
-                    if len(found) < share:
+                    runs = await self._take(session, place, owner, share, suspects=suspects)
+                    claimed += runs
+                    busy[place] += len(runs)
+                    if len(runs) < share:
                         del busy[place]
         return claimed
 

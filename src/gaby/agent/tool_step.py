@@ -312,13 +312,13 @@ def _access(entries: dict[str, ToolEntry], call: PlannedCall) -> str:
 
 
 def _state(answers: dict[UUID, Approval], call: PlannedCall) -> str | None:
-    found = answers.get(call.approval_id) if call.approval_id is not None else None
-    return found.state if found is not None else None
+    answer = answers.get(call.approval_id) if call.approval_id is not None else None
+    return answer.state if answer is not None else None
 
 
 def _decided_by(answers: dict[UUID, Approval], call: PlannedCall) -> str:
-    found = answers.get(call.approval_id) if call.approval_id is not None else None
-    return found.decided_by or "somebody" if found is not None else "somebody"
+    answer = answers.get(call.approval_id) if call.approval_id is not None else None
+    return answer.decided_by or "somebody" if answer is not None else "somebody"
 
 
 def _as_verdict(approval: Approval | None) -> Verdict:

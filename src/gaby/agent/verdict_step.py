@@ -127,8 +127,8 @@ class VerdictStep:
             reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
             internal = verdict not in PUBLIC
             pages = tuple(each for each in pages if Readers(Audience(each.audience)).allow(reader))
-            found = [(each.citation, each.text) for each in pages]
-            cited, written_by = await self._composed(run, verdict, found, "") if found else ("", OFFLINE)
+            texts = [(each.citation, each.text) for each in pages]
+            cited, written_by = await self._composed(run, verdict, texts, "") if texts else ("", OFFLINE)
         if verdict in PUBLIC and not cited:
             verdict = "needs_tech"
         reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
@@ -226,19 +226,19 @@ class VerdictStep:
         now = self.clock.now()
         reader = requester_of(run.tools)
         filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
-        found, closed = plan.situation(filled.envelope), _closed_pages(run)
-        passages = [replace(each, for_requester=each.citation not in closed) for each in found.passages]
+        situation, closed = plan.situation(filled.envelope), _closed_pages(run)
+        passages = [replace(each, for_requester=each.citation not in closed) for each in situation.passages]
         heard = any(each.author == "gaby" for each in run.memory.ticket.dialogue)
         drafts = await self.drafts(run)
         return replace(
-            found, passages=passages, asked_before=heard, budget_gone=state.budget is not None, drafts=drafts
+            situation, passages=passages, asked_before=heard, budget_gone=state.budget is not None, drafts=drafts
         )
 
     async def _composed(
-        self, run: InvestigationContext, verdict: Verdict, found: Sequence[tuple[str, str]], offline: str
+        self, run: InvestigationContext, verdict: Verdict, texts: Sequence[tuple[str, str]], offline: str
     ) -> tuple[str, str]:
         """From tokens and texts that the reader may be told, and from nothing else."""
-        sources = _named(found)
+        sources = _named(texts)
         material = summarise.SummaryInput(
             question=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:20_000],
             sources=[summarise.SummarySource(citation=name, text=text) for name, (_, text) in sources.items()],
@@ -254,15 +254,15 @@ class VerdictStep:
 
     async def _tellable(self, run: InvestigationContext, reader: Reader) -> list[tuple[str, str]]:
         """What the reader may be told: tokens and texts."""
-        found = [
+        texts = [
             (each.citation, each.text) for each in run.memory.passages if Readers(Audience(each.audience)).allow(reader)
         ]
         for call in run.memory.calls:
             if call.outcome == "done" and call.result is not None:
                 part = await self.tools.invoker.readable(run.tools, call.tool, call.arguments, call.result, reader)
                 if part is not None:
-                    found.append((call.citation, shown(part, _SOURCE_CHARACTERS)))
-        return found
+                    texts.append((call.citation, shown(part, _SOURCE_CHARACTERS)))
+        return texts
 
     async def _stream(self, run: InvestigationContext, material: summarise.SummaryInput) -> tuple[str, str]:
         async for part in self.models.runner.stream(summarise.skill, material, run.occasion):
@@ -413,9 +413,9 @@ def _closed_pages(run: InvestigationContext) -> frozenset[str]:
     return frozenset(each.citation for each in closed)
 
 
-def _named(found: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def _named(texts: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Short names, since models copy long tokens wrongly."""
-    return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
+    return {f"s{number}": source for number, source in enumerate(texts[:100], 1)}
 
 
 def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:

@@ -88,18 +88,18 @@ def schedules_check(database: Database, clock: Clock) -> RunCheck:
     async def look() -> Check:
         try:
             async with database.read(AllWorkspaces("schedules serve every workspace")) as session:
-                found = await look_at_schedules(session, clock.now())
+                health = await look_at_schedules(session, clock.now())
         except GabyError as error:
             return Check("schedules", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
-        late = [each for each in found if each.late]
+        late = [each for each in health if each.late]
         if late:
             longest = max(each.late for each in late)
             names = ", ".join(each.name for each in late)
             message = f"nobody does {names}, for up to {longest.total_seconds() / 60:.0f} min"
             return Check("schedules", "warn", message, "Start `gaby serve`, or with several machines `gaby worker`.")
-        if broken := [f"{each.name} ({each.problem})" for each in found if each.problem]:
+        if broken := [f"{each.name} ({each.problem})" for each in health if each.problem]:
             return Check("schedules", "warn", f"failed the last time: {', '.join(broken)}", "Look at the log.")
-        return Check("schedules", "ok", "each was done in time" if found else "none has begun yet")
+        return Check("schedules", "ok", "each was done in time" if health else "none has begun yet")
 
     return _now_and_then(look, clock)
 
@@ -109,10 +109,10 @@ def liveness_check(liveness: Liveness) -> RunCheck:
 
     async def look() -> Check:
         try:
-            found = await liveness.broken()
+            violations = await liveness.broken()
         except GabyError as error:
             return Check("tickets", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
-        if wrong := [f"{count} {IN_WORDS[rule]}" for rule, count in found.items() if count]:
+        if wrong := [f"{count} {IN_WORDS[rule]}" for rule, count in violations.items() if count]:
             return Check("tickets", "warn", "; ".join(wrong), "Start `gaby serve` or `gaby worker`, and see the log.")
         return Check("tickets", "ok", "somebody moves each of them")
 

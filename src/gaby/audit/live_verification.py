@@ -72,19 +72,19 @@ def _verify_snapshot(
     # The anchors are read first: what is anchored meanwhile would look like rows that are missing.
     kept = None if anchors is None else _lines_now(anchors)
     now = timestamp(clock.now())
-    found = VerificationReport()
+    outside_findings = VerificationReport()
     witnessed = list(outside.witnessed)
     if outside.cosignatures is not None:
-        witnessed += read_cosignatures(outside.cosignatures.lines(), outside.witnesses, found)
+        witnessed += read_cosignatures(outside.cosignatures.lines(), outside.witnesses, outside_findings)
     pins = outside.given_pins
     if pins is None and outside.pins is not None:
-        pins = _load_pins(outside.pins, found)
+        pins = _load_pins(outside.pins, outside_findings)
     with snapshot(db) as source:
         expected = VerificationTargets(trusted=trusted, pins=pins, witnessed=witnessed, now=now)
         report = verify_lines(export_lines(source, created=now), anchors=kept, expected=expected)
         check_derived(source, report)
         keys, is_signed = source.keys(), source.last_checkpoint(SYSTEM) is not None
-    for finding in found.findings:
+    for finding in outside_findings.findings:
         report.add(finding)
     if outside.pins is not None and is_signed and not outside.pins.path.exists():
         text = (
@@ -97,11 +97,11 @@ def _verify_snapshot(
     return report
 
 
-def _load_pins(file: PinFile, found: VerificationReport) -> KeyPins | None:
+def _load_pins(file: PinFile, report: VerificationReport) -> KeyPins | None:
     try:
         return file.load()
     except Malformed as error:
-        found.add(Finding(FindingKind.MALFORMED, f"{file.path}: {error.message}"))
+        report.add(Finding(FindingKind.MALFORMED, f"{file.path}: {error.message}"))
         return None
 
 

@@ -109,6 +109,6 @@ class _TreeVerifier:
             if self.ring.problem(checkpoint, since_term=self._term) is not None:
                 return False
             self._term = self.ring.term(checkpoint.key_id)
-            found = (checkpoint.workspace_id, checkpoint.size, checkpoint.root)
-            return found == (self._log, self._tree.size, self._tree.root())
+            claimed = (checkpoint.workspace_id, checkpoint.size, checkpoint.root)
+            return claimed == (self._log, self._tree.size, self._tree.root())
         return True

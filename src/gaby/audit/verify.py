@@ -294,12 +294,12 @@ class _Verification:
                 self._compare(workspace_id)
 
     def _compare(self, workspace_id: WorkspaceId) -> None:
-        found = self._links.found.get(workspace_id, CheckpointTally())
+        tally = self._links.found.get(workspace_id, CheckpointTally())
         recorded = self._links.recorded.get(workspace_id, CheckpointTally())
-        if found.count < recorded.count:
-            text = f"The system's log speaks of {recorded.count} checkpoints; {found.count} are here."
+        if tally.count < recorded.count:
+            text = f"The system's log speaks of {recorded.count} checkpoints; {tally.count} are here."
             self._found(FindingKind.CHECKPOINT_MISSING, text, workspace_id)
-        elif found.digest != recorded.digest:
+        elif tally.digest != recorded.digest:
             text = "The checkpoints are not those that the system's log speaks of."
             self._found(FindingKind.CHECKPOINT_MISMATCH, text, workspace_id)
 

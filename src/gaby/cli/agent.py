@@ -27,11 +27,14 @@ def show(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
         async with gaby.database.read(actor.workspace_id) as session:
             return PersonaOut.of(await gaby.agent.personas.of(session), await gaby.agent.escalations.target(session))
 
-    found = run(work)
+    persona = run(work)
     if as_json:
-        print_json(found.model_dump())
+        print_json(persona.model_dump())
         return
-    told = {**found.model_dump(exclude={"bounds"}), **{f"bounds.{k}": v for k, v in found.bounds.model_dump().items()}}
+    told = {
+        **persona.model_dump(exclude={"bounds"}),
+        **{f"bounds.{k}": v for k, v in persona.bounds.model_dump().items()},
+    }
     print_rows([{"what": name, "value": value} for name, value in told.items()], as_json=False, empty="")
 
 

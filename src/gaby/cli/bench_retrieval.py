@@ -166,10 +166,10 @@ async def _ask(
             if place is not None:
                 searcher = gaby.knowledge.components.searcher
                 # Several passages of a document count once, so more are asked for.
-                found = await searcher.search(
+                results = await searcher.search(
                     place.actor.workspace_id, question.query, limit=3 * _DEPTH, everything=True
                 )
-                ranking = list(dict.fromkeys(place.names[hit.uri] for hit in found.hits))
+                ranking = list(dict.fromkeys(place.names[hit.uri] for hit in results.hits))
             measured.seconds.append(time.perf_counter() - begin)
             measured.rankings.append(ranking)
     return measured

@@ -125,7 +125,7 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
         async with gaby.database.read(actor.workspace_id) as session:
             return [DeskOut.of(row) for row in await gaby.tickets.desks.list(session)]
 
-    found = run(work)
+    desks = run(work)
     rows: list[dict[str, Any]] = [
         {
             "name": d.name,
@@ -135,10 +135,10 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
             "polled": d.polled_at,
             "trouble": d.last_error,
         }
-        for d in found
+        for d in desks
     ]
     print_rows(
-        [d.model_dump() for d in found] if as_json else rows,
+        [d.model_dump() for d in desks] if as_json else rows,
         as_json=as_json,
         empty="No desks. `gaby ticket add` uses the built-in one; `gaby desk add` connects others.",
     )
@@ -153,15 +153,15 @@ def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
         async with gaby.database.read(actor.workspace_id) as session:
             return DeskOut.of(await gaby.tickets.desks.named(session, name))
 
-    found = run(work)
+    desk = run(work)
     if as_json:
-        print_json(found.model_dump())
+        print_json(desk.model_dump())
         return
     rows: list[dict[str, Any]] = [
-        {"setting": key, "value": value} for key, value in (found.model_dump(exclude={"config"}) | found.config).items()
+        {"setting": key, "value": value} for key, value in (desk.model_dump(exclude={"config"}) | desk.config).items()
     ]
     print_rows(rows, as_json=False, empty="")
-    echo(_VOUCHED[found.vouched_by], err=True)
+    echo(_VOUCHED[desk.vouched_by], err=True)
 
 
 @app.command()

@@ -56,13 +56,13 @@ def list_switches(workspace: InWorkspace = None, as_json: AsJson = False) -> Non
     async def work(gaby: Gaby) -> list[tuple[str, KillSwitch]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(SYSTEM) as session:
-            found = [("everything", row) for row in await gaby.tools.kill_switches.list(session)]
+            switches = [("everything", row) for row in await gaby.tools.kill_switches.list(session)]
         async with gaby.database.read(actor.workspace_id) as session:
             names = {row.id: row.name for row in await gaby.tools.connectors.list(session)}
             for row in await gaby.tools.kill_switches.list(session):
                 what = "workspace" if row.connector_id is None else names.get(row.connector_id, "?")
-                found.append((what, row))
-        return found
+                switches.append((what, row))
+        return switches
 
     rows = [
         {"what": what, "reason": row.reason, "pulled_by": row.pulled_by, "pulled_at": row.pulled_at}

@@ -292,8 +292,8 @@ def list_documents(
         async with gaby.database.read(actor.workspace_id) as session:
             if source is not None:
                 await gaby.knowledge.components.sources.named(session, source)
-            found = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
-            return [DocumentOut.of(each) for each in found]
+            rows = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
+            return [DocumentOut.of(each) for each in rows]
 
     rows = [
         each.model_dump()

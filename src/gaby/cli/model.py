@@ -141,8 +141,10 @@ def route(
 
     if name is not None and chain is not None:
         run(change)
-    shown = {each: found for each, found in run(show).items() if name in {None, each}}
-    rows = [{"for": each, "chain": [str(ref) for ref in found] or ["offline"]} for each, found in sorted(shown.items())]
+    shown = {each: models for each, models in run(show).items() if name in {None, each}}
+    rows = [
+        {"for": each, "chain": [str(ref) for ref in models] or ["offline"]} for each, models in sorted(shown.items())
+    ]
     print_rows(rows, as_json=as_json, empty="No model is asked: Gaby works offline.")
 
 

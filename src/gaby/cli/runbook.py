@@ -46,15 +46,15 @@ def check(
         actor = await operator_in(gaby, workspace)
         return await _runbooks(gaby).check(actor.workspace_id, pages)
 
-    found = run(work)
+    runbooks = run(work)
     # Whoever names a file means it, whether or not it declares itself.
-    meant = found if len(pages) == 1 and not path.is_dir() else [each for each in found if each.is_runbook]
+    meant = runbooks if len(pages) == 1 and not path.is_dir() else [each for each in runbooks if each.is_runbook]
     if as_json:
         print_json([each.model_dump() for each in meant])
     else:
         for each in meant:
             print_checked(each)
-        if others := len(found) - len(meant):
+        if others := len(runbooks) - len(meant):
             echo(f"{others} other pages are no runbooks.", err=True)
         if not meant:
             echo("There is no runbook here. A page is one with `runbook: true` in its front matter.", err=True)

@@ -39,17 +39,17 @@ def list_runs(
             rows = await gaby.agent.list(session, state, limit)
             return [RunOut.of(row) for row in rows], await run_names(session, rows)
 
-    found, names = run(work)
+    runs, names = run(work)
     if as_json:
-        print_json([each.model_dump() for each in found])
-    elif not found:
+        print_json([each.model_dump() for each in runs])
+    elif not runs:
         echo("None yet. `gaby ticket add`.", err=True)
     else:
         print_lines(
             ("run", "state", "verdict", "began", "why"),
             [
                 (names[r.id], r.state, r.verdict or "-", f"{r.created_at:%Y-%m-%d %H:%M}", one_line(r.reason or "-"))
-                for r in found
+                for r in runs
             ],
         )
 
@@ -64,16 +64,16 @@ def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -
             row = await find_run(gaby, session, which)
             return RunDetailOut.with_steps(row, await gaby.agent.steps(session, row.id))
 
-    found = run(work)
+    detail = run(work)
     if as_json:
-        print_json(found.model_dump())
+        print_json(detail.model_dump())
         return
     console = SafeConsole()
-    for step in found.steps:
+    for step in detail.steps:
         print_step(console, step)
-    console.print(f"\n[bold]{found.verdict or found.state}[/bold]  {escape(found.reason or '')}", highlight=False)
-    if found.summary:
-        console.print(f"\n{escape(found.summary)}", highlight=False)
+    console.print(f"\n[bold]{detail.verdict or detail.state}[/bold]  {escape(detail.reason or '')}", highlight=False)
+    if detail.summary:
+        console.print(f"\n{escape(detail.summary)}", highlight=False)
 
 
 @app.command()
@@ -162,8 +162,8 @@ def trace(
     async def read_call(gaby: Gaby) -> CallTraceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            found = await gaby.usage.traces.call_of_run(session, await run_id(gaby, session, which), call or 0)
-            return CallTraceOut.of(found, await gaby.usage.traces.content(session, found))
+            model_call = await gaby.usage.traces.call_of_run(session, await run_id(gaby, session, which), call or 0)
+            return CallTraceOut.of(model_call, await gaby.usage.traces.content(session, model_call))
 
     if call is None:
         calls = run(list_calls)

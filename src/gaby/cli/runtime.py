@@ -65,10 +65,10 @@ def operator(workspace_id: WorkspaceId = SYSTEM) -> Actor:
 async def choose_workspace(gaby: Gaby, session: ReadSession, slug: str | None) -> Workspace:
     """The named workspace, or the only one."""
     if slug is not None:
-        found = await gaby.identity.workspaces.find(session, slug)
-        if found is None:
+        workspace = await gaby.identity.workspaces.find(session, slug)
+        if workspace is None:
             raise NotFound(f"There is no workspace {slug}. `gaby workspace list` shows them.")
-        return found
+        return workspace
     everyone = await gaby.identity.workspaces.all(session)
     if len(everyone) != 1:
         raise NotFound("Say which workspace with --workspace. `gaby workspace list` shows them.")

@@ -80,13 +80,13 @@ def list_tickets(
             names = await ticket_names(gaby, session, rows)
             return [_TicketRow(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
-    found = run(work)
+    tickets = run(work)
     if as_json:
-        print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in found])
-    elif not found:
+        print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in tickets])
+    elif not tickets:
         echo("No tickets. `gaby ticket add`.", err=True)
     else:
-        print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in found])
+        print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in tickets])
 
 
 @app.command()

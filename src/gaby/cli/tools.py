@@ -108,13 +108,13 @@ def _hear(inside: Run, arguments: dict[str, Any]) -> None:
 
 
 def _arguments(given: list[str] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for each in given or []:
         name, separator, value = each.partition("=")
         if not separator:
             raise BadRequest("An argument is written NAME=VALUE.")
-        found[name] = _value(value)
-    return found
+        arguments[name] = _value(value)
+    return arguments
 
 
 def _value(text: str) -> Any:

@@ -72,8 +72,8 @@ def list_calls(
         async with gaby.database.read(actor.workspace_id) as session:
             return list(await calls(session, limit=limit))
 
-    found = [ModelCallOut.of(call) for call in run(work)]
-    rows = [call.model_dump() if as_json else _short(call) for call in found]
+    model_calls = [ModelCallOut.of(call) for call in run(work)]
+    rows = [call.model_dump() if as_json else _short(call) for call in model_calls]
     print_rows(rows, as_json=as_json, empty="No calls yet.")
 
 
@@ -208,10 +208,10 @@ def _cells(line: UsageLine) -> dict[str, str]:
 
 def _with_gaps(lines: list[UsageLine]) -> list[UsageLine]:
     """Also the days on which nothing happened."""
-    found = {line.name: line for line in lines}
-    first, last = date.fromisoformat(min(found)), date.fromisoformat(max(found))
+    by_name = {line.name: line for line in lines}
+    first, last = date.fromisoformat(min(by_name)), date.fromisoformat(max(by_name))
     names = [(first + timedelta(days=day)).isoformat() for day in range((last - first).days + 1)]
-    return [found.get(name, UsageLine(name, *[0] * 9)) for name in names]
+    return [by_name.get(name, UsageLine(name, *[0] * 9)) for name in names]
 
 
 def _bar(share: float) -> str:

@@ -37,11 +37,11 @@ def list_people(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     async def work(gaby: Gaby) -> list[Member]:
         async with gaby.database.read(SYSTEM) as session:
             chosen = await choose_workspace(gaby, session, workspace)
-        found: list[Member] = []
+        members: list[Member] = []
         async with gaby.database.read(WorkspaceId(chosen.id)) as session:
-            while page := await gaby.identity.people.list(session, after=found[-1].id if found else None):
-                found.extend(page)
-        return found
+            while page := await gaby.identity.people.list(session, after=members[-1].id if members else None):
+                members.extend(page)
+        return members
 
     rows = [{"email": m.email, "name": m.name, "role": m.role.value, "id": m.id, "since": m.since} for m in run(work)]
     print_rows(rows, as_json=as_json, empty="Nobody yet. `gaby user add EMAIL`.")

@@ -88,11 +88,11 @@ class AnswerService:
     async def _from_pages(self, actor: Actor, question: str, results: SearchResults) -> CitedAnswer:
         """Without a model: the unit of a page that answers, as it stands there, or nothing."""
         pages = [FoundPassage(hit.citation, hit.title, hit.text) for hit in results.hits]
-        found = await asyncio.to_thread(answer_from_pages, question, pages, self._models.runner.embed)
-        if found.how_well < WELL:
+        page_answer = await asyncio.to_thread(answer_from_pages, question, pages, self._models.runner.embed)
+        if page_answer.how_well < WELL:
             await self._gaps.note(actor.workspace_id, question)
             return CitedAnswer(NOTHING, (), results, "offline")
-        claims = tuple(AnswerClaim(each.text, each.citations, holds=True) for each in found.sentences)
+        claims = tuple(AnswerClaim(each.text, each.citations, holds=True) for each in page_answer.sentences)
         await self._keep(actor, results.hits, claims)
         return CitedAnswer(_told(claims), claims, results, "offline")
 

@@ -76,8 +76,8 @@ async def told_of(session: ReadSession, ids: Sequence[int]) -> dict[int, Told]:
         document.workspace_id == place, document.id.in_(wanted)
     )
     documents = {row.id: (row.title, row.text) for row in await session.execute(texts)}
-    found: dict[int, Told] = {}
+    by_passage: dict[int, Told] = {}
     for row in rows:
         title, text = documents[row.document_id]
-        found[row.id] = (title, row.headings, text[row.start_at : row.end_at])
-    return found
+        by_passage[row.id] = (title, row.headings, text[row.start_at : row.end_at])
+    return by_passage

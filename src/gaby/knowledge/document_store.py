@@ -55,8 +55,8 @@ class DocumentStore:
             document.passages,
         ).where(document.workspace_id == session.workspace_id, document.source_id == source_id)
         return {
-            uri: StoredDocument(found, fingerprint, digest, (first, first + count - 1))
-            for uri, found, fingerprint, digest, first, count in await session.execute(query)
+            uri: StoredDocument(document_id, fingerprint, digest, (first, first + count - 1))
+            for uri, document_id, fingerprint, digest, first, count in await session.execute(query)
         }
 
     async def put(

@@ -40,10 +40,10 @@ def plain_text(text: str) -> str:
 
 
 def _unmarked(line: str, depth: int = _NESTED) -> str:
-    def inner(found: re.Match[str]) -> str:
-        if found["code"] is not None:
-            return found["code"]
-        said = next(each for each in (found["link"], found["starred"], found["lined"]) if each is not None)
+    def inner(match: re.Match[str]) -> str:
+        if match["code"] is not None:
+            return match["code"]
+        said = next(each for each in (match["link"], match["starred"], match["lined"]) if each is not None)
         return _unmarked(said, depth - 1)
 
     return _MARKED.sub(inner, line) if depth else line

@@ -180,7 +180,9 @@ class SourceService:
             .where(document.workspace_id == session.workspace_id)
             .group_by(document.source_id)
         )
-        counts = {found: (documents, int(passages)) for found, documents, passages in await session.execute(counted)}
+        counts = {
+            source_id: (documents, int(passages)) for source_id, documents, passages in await session.execute(counted)
+        }
         return [
             SourceOverview(row, *counts.get(row.id, (0, 0)), await self.failure_count(session, row.id)) for row in rows
         ]

@@ -101,16 +101,16 @@ class ModelAccounts:
         return (await session.scalars(query.order_by(ModelAccount.name))).all()
 
     async def get(self, session: ReadSession, name: str) -> ModelAccount:
-        found = await self._find(session, name)
-        if found is None:
+        account = await self._find(session, name)
+        if account is None:
             raise NotFound(f"There is no model account {name[:60]!r} in this workspace. `gaby model list` shows them.")
-        return found
+        return account
 
     async def by_id(self, session: ReadSession, account_id: ModelAccountId) -> ModelAccount:
-        found = await session.get(ModelAccount, (session.workspace_id, account_id))
-        if found is None:
+        account = await session.get(ModelAccount, (session.workspace_id, account_id))
+        if account is None:
             raise NotFound
-        return found
+        return account
 
     async def config(self, session: ReadSession, row: ModelAccount) -> ProviderConfig:
         key = await self._vault.open(session, _subject(row), row.key, _PURPOSE) if row.key is not None else None

@@ -59,9 +59,9 @@ def _read(skill: Skill[In, Out], given: In, answer: ModelResponse, tools: tuple[
 
 
 def _from_json(model: type[Out], text: str) -> Out:
-    found = _FENCES.match(text)
+    match = _FENCES.match(text)
     try:
-        return model.model_validate_json(found[1] if found else text)
+        return model.model_validate_json(match[1] if match else text)
     except ValidationError as error:
         if (inner := _only_object(text)) is not None:
             return _validated(model, inner)

@@ -23,9 +23,9 @@ class RemoteEmbedding:
         if link is None:
             raise NotFound(f"There is no model account for {model}. Add one with `gaby model add`.")
         async with metered(self._budget_ledger, _wanted(workspace_id, link, texts), link.price) as metered_call:
-            found = await link.provider.embed(texts, model=link.ref.model, timeout=self._patience)
-            metered_call.done(found.usage, link.ref.model)
-        return found.rows
+            response = await link.provider.embed(texts, model=link.ref.model, timeout=self._patience)
+            metered_call.done(response.usage, link.ref.model)
+        return response.rows
 
 
 def _wanted(workspace_id: WorkspaceId, link: RoutedModel, texts: Sequence[str]) -> PlannedSpend:

@@ -127,7 +127,7 @@ class StdioTransport:
         try:
             child.write(_line({"jsonrpc": "2.0", "id": number, "method": method, "params": asked}))
             await child.written()
-            found = await answer
+            received = await answer
         except asyncio.CancelledError:
             # Not waited for: a server that does not listen must not hold a caller who gives up.
             if child.can_write:
@@ -136,9 +136,9 @@ class StdioTransport:
             raise
         finally:
             self._questions.give_up(number)
-        if isinstance(found, ErrorData):
-            raise MCPError(found.code, found.message, found.data)
-        return found
+        if isinstance(received, ErrorData):
+            raise MCPError(received.code, received.message, received.data)
+        return received
 
     def note_request(self, request: JSONRPCRequest) -> None:
         number = request.id

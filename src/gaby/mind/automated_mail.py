@@ -58,8 +58,8 @@ def _is_absence(marks: set[str], *, is_titled: bool) -> bool:
 
 
 def _marks(text: str, kind: str) -> set[str]:
-    found = {phrase for each in split(text) for phrase in _said(_spoken(each.plain), kind)}
-    return {phrase for phrase in found if not any(phrase != other and phrase in other for other in found)}
+    phrases = {phrase for each in split(text) for phrase in _said(_spoken(each.plain), kind)}
+    return {phrase for phrase in phrases if not any(phrase != other and phrase in other for other in phrases)}
 
 
 def _said(spoken: str, kind: str) -> list[str]:

@@ -97,8 +97,8 @@ def _about_sources(said: Sequence[CitingSentence], evidence: Mapping[str, str]) 
         sources = [evidence[token] for token in sentence.citations if token in evidence]
         if not sentence.citations or len(sources) < len(sentence.citations):
             return f"This has no source: {sentence.text[:200]}"
-        if not (found := support(sentence.text, sources)).holds:
-            return f"{found.why} It was said that {sentence.text[:200]}"
+        if not (degree := support(sentence.text, sources)).holds:
+            return f"{degree.why} It was said that {sentence.text[:200]}"
     return ""
 
 

@@ -49,8 +49,8 @@ ASK_WHO = "We cannot look into this before we know who you are: please write to 
 
 def conclude(situation: Situation, embed: Embed) -> RuleConclusion:
     """What is known now. Whoever stops early gets what can be said at that point."""
-    found = triage(situation.ticket, embed).urgency
-    return replace(_conclude(situation, embed), urgency=found)
+    urgency = triage(situation.ticket, embed).urgency
+    return replace(_conclude(situation, embed), urgency=urgency)
 
 
 def _conclude(situation: Situation, embed: Embed) -> RuleConclusion:
@@ -188,14 +188,14 @@ def _danger(investigation: SituationAnalysis) -> RuleConclusion:
         budget_gone=situation.budget_gone,
     )
     cited = (*told, *sources)
-    found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
+    sentences = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
     if other_diagnosis := investigation.diagnosis_despite_danger:
-        found += notes(investigation, other_diagnosis)
+        sentences += notes(investigation, other_diagnosis)
     return RuleConclusion(
         case,
         judge(case),
         (),
-        tuple(found),
+        tuple(sentences),
         cause,
         diagnosis.runbook.citations if diagnosis else (),
     )
@@ -309,7 +309,7 @@ def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[Cas
 
 def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...], tuple[CitedSentence, ...]]:
     """What the tools show, without anybody having said what it means."""
-    found: list[CaseFinding] = []
+    findings: list[CaseFinding] = []
     told: list[CitedSentence] = []
     if investigation.before.calls and (followed := _followed_to_the_end(investigation)):
         sources = (
@@ -319,7 +319,7 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
         for runbook, says in followed:
             text = f"The runbook “{runbook.title}” was followed, and none of its conditions holds. {says}".strip()
             told.append(CitedSentence(text, sources))
-            found.append(CaseFinding(text, healthy=True))
+            findings.append(CaseFinding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [SummaryPassage(call.citation, shown(call.result)) for call in speakable]
     irrelevant = _irrelevant_headlines(investigation)
@@ -327,9 +327,9 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
         if any(headline in each.text for headline in irrelevant):
             continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
-        found.append(CaseFinding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
+        findings.append(CaseFinding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
         told.append(each)
-    return tuple(found), tuple(told)
+    return tuple(findings), tuple(told)
 
 
 def _irrelevant_headlines(investigation: SituationAnalysis) -> set[str]:
@@ -343,12 +343,12 @@ def _irrelevant_headlines(investigation: SituationAnalysis) -> set[str]:
 
 def _followed_to_the_end(investigation: SituationAnalysis) -> list[tuple[Runbook, str]]:
     """Runbooks that fit and of which every condition was evaluated, with whom each hands it to then."""
-    found: list[tuple[Runbook, str]] = []
+    followed: list[tuple[Runbook, str]] = []
     for each in investigation.fitting_runbooks:
         if (each.fit >= FITS or investigation.situation.follow) and investigation.holding(each) is None:
             otherwise = [branch for branch in each.runbook.branches if not branch.conditions]
-            found.append((each.runbook, " ".join(said.text for branch in otherwise for said in branch.handed)))
-    return found
+            followed.append((each.runbook, " ".join(said.text for branch in otherwise for said in branch.handed)))
+    return followed
 
 
 def _is_speakable(investigation: SituationAnalysis, call: PastCall) -> bool:

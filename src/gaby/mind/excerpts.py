@@ -56,7 +56,7 @@ class PageExcerpt:
 
 
 def entries(among: Sequence[UnitCandidate]) -> list[PageExcerpt]:
-    found: list[PageExcerpt] = []
+    excerpts: list[PageExcerpt] = []
     passages = dict.fromkeys((each.citation, each.page, each.around) for each in among)
     for citation, page, around in passages:
         groups: list[list[PageUnit]] = []
@@ -67,17 +67,17 @@ def entries(among: Sequence[UnitCandidate]) -> list[PageExcerpt]:
                 groups[-1].append(unit)
             else:
                 groups.append([unit])
-        found += [
+        excerpts += [
             PageExcerpt(citation, page, (_line(citation), place), (citation, group[0].section), tuple(group))
             for place, group in enumerate(groups)
         ]
-    return found
+    return excerpts
 
 
 def _line(citation: str) -> int:
     """Where a passage begins on its page, as its citation says."""
-    found = _LINES.search(citation)
-    return int(found[1]) if found else 0
+    match = _LINES.search(citation)
+    return int(match[1]) if match else 0
 
 
 def _in_steps(unit: PageUnit, groups: Sequence[Sequence[PageUnit]]) -> bool:
@@ -98,9 +98,9 @@ def _belongs(unit: PageUnit, group: Sequence[PageUnit]) -> bool:
 
 def entries_by_unit(among: Sequence[UnitCandidate]) -> dict[tuple[str, PageUnit], PageExcerpt]:
     """By citation and unit; the steps of a procedure have the whole of it."""
-    found = entries(among)
-    of_unit = {(each.citation, unit): each for each in found for unit in each.units}
-    blocks = {(each.citation, unit.block): each for each in found for unit in each.units if unit.kind == "steps"}
+    excerpts = entries(among)
+    of_unit = {(each.citation, unit): each for each in excerpts for unit in each.units}
+    blocks = {(each.citation, unit.block): each for each in excerpts for unit in each.units if unit.kind == "steps"}
     for each in among:
         if each.unit.kind == "item" and (steps := blocks.get((each.citation, each.unit.block))):
             of_unit[each.citation, each.unit] = steps
@@ -108,13 +108,13 @@ def entries_by_unit(among: Sequence[UnitCandidate]) -> dict[tuple[str, PageUnit]
 
 
 def chosen(
-    asked: Sequence[TicketQuestion], found: Sequence[Sequence[RankedUnit]], match: UnitMatcher
+    asked: Sequence[TicketQuestion], ranked_units: Sequence[Sequence[RankedUnit]], match: UnitMatcher
 ) -> list[PageExcerpt]:
     """For each question the best entry, with what belongs to it; the most fitting page first."""
     of_unit = entries_by_unit(match.among)
     kept: dict[PageExcerpt, None] = {}
     wanted: list[tuple[float, bool, PageExcerpt]] = []
-    for question, ranked in zip(asked, found, strict=True):
+    for question, ranked in zip(asked, ranked_units, strict=True):
         scores = _without_other_rows(_scores(ranked, of_unit), lambda label, asks=question: match.names(asks, label))
         if not scores:
             continue
@@ -128,7 +128,7 @@ def chosen(
             enough = _OWN_SECTION if same else _ALONE if _stands_alone(entry) else _RELATED
             if entry.page != best.page:
                 # Several questions are told apart by the page that fits all of them; one may have two pages.
-                enough = _ON_ANOTHER_PAGE if len(found) == 1 else math.inf
+                enough = _ON_ANOTHER_PAGE if len(ranked_units) == 1 else math.inf
             if entry is not best and not is_exact and share >= enough:
                 belongs_from = _BELONGS if entry.page == best.page else _BELONGS_ELSEWHERE
                 wanted.append((share + 0.2 * same, share >= belongs_from, entry))
@@ -206,9 +206,9 @@ def _stands_alone(entry: PageExcerpt) -> bool:
 def _scores(
     ranked: Sequence[RankedUnit], of_unit: Mapping[tuple[str, PageUnit], PageExcerpt]
 ) -> dict[PageExcerpt, float]:
-    found: dict[PageExcerpt, float] = {}
+    scores: dict[PageExcerpt, float] = {}
     for each in ranked:
         entry = of_unit.get((each.candidate.citation, each.candidate.unit))
         if each.is_eligible and entry is not None:
-            found[entry] = max(found.get(entry, 0.0), each.score)
-    return found
+            scores[entry] = max(scores.get(entry, 0.0), each.score)
+    return scores

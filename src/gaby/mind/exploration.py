@@ -25,7 +25,7 @@ def explore(investigation: SituationAnalysis) -> list[NextCall]:
     entities = extract(f"{text}\n{situation.requester or ''}")
     cards = {card.name: card for card in situation.tools if card.access == "read"}
     resolver = values(investigation)
-    found: list[NextCall] = []
+    calls: list[NextCall] = []
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed", "unknown"}}
     for choice in choose(text, list(cards.values()), entities, investigation.embed, _LOOKED_AT):
         if choice.score < _ENOUGH or choice.name in useless:
@@ -33,5 +33,5 @@ def explore(investigation: SituationAnalysis) -> list[NextCall]:
         for arguments in resolver.fill(cards[choice.name]).arguments[:1]:
             call = NextCall(choice.name, arguments, choice.why)
             if not investigation.was_made(call.key):
-                found.append(call)
-    return found[:remaining]
+                calls.append(call)
+    return calls[:remaining]

@@ -114,13 +114,13 @@ class SituationAnalysis:
     @cached_property
     def orders(self) -> tuple[str, str] | None:
         """Orders to the assistant with where they stand: in the ticket, or in what belongs to the requester."""
-        if found := orders(self.situation.ticket):
-            return found, ""
+        if order := orders(self.situation.ticket):
+            return order, ""
         for record in self.before.records[:_SCANNED]:
             if self.ownership.whose(record) == "own":
                 for value in record.fields.values():
-                    if isinstance(value, str) and len(value) > 12 and (found := orders(value)):
-                        return found, record.call.citation
+                    if isinstance(value, str) and len(value) > 12 and (order := orders(value)):
+                        return order, record.call.citation
         return None
 
     @cached_property
@@ -138,8 +138,8 @@ class SituationAnalysis:
     @property
     def _names_others(self) -> bool:
         own = (self.situation.requester or "").lower()
-        found = extract(self.situation.ticket[:_READ])
-        return any(each.kind == "email" and each.value.lower() != own for each in found)
+        entities = extract(self.situation.ticket[:_READ])
+        return any(each.kind == "email" and each.value.lower() != own for each in entities)
 
     @cached_property
     def all_runbooks(self) -> list[Runbook]:
@@ -244,17 +244,17 @@ class SituationAnalysis:
         for branch in fitting.runbook.branches:
             if not branch.conditions:
                 continue
-            found = evaluate(branch.conditions, scene)
-            if found.holds:
+            result = evaluate(branch.conditions, scene)
+            if result.holds:
                 best = self.fitting_runbooks[0].fit if self.fitting_runbooks else fitting.fit
                 weak = fitting.fit < max(FITS, _SHARE_OF_BEST * best)
                 guess = not self.situation.follow and (weak or self._is_about_another_code(fitting.runbook))
-                own = any(self.ownership.whose(record) == "own" for record in found.by)
+                own = any(self.ownership.whose(record) == "own" for record in result.by)
                 if guess and fitting.fit < FITS and not own:
                     return None
-                return Diagnosis(fitting.runbook, branch, fitting.fit, found.by, guess)
-            if found.holds is None:
-                return UndecidedCondition(fitting.runbook, branch, found.why)
+                return Diagnosis(fitting.runbook, branch, fitting.fit, result.by, guess)
+            if result.holds is None:
+                return UndecidedCondition(fitting.runbook, branch, result.why)
         return None
 
     def _is_about_another_code(self, runbook: Runbook) -> bool:
@@ -276,10 +276,10 @@ class SituationAnalysis:
     def _followed(self) -> Diagnosis | UndecidedCondition | None:
         """Of the runbooks that fit, the first that comes to a cause; one that fits well and is undecided ends it."""
         for each in self.fitting_runbooks:
-            found = self.holding(each)
+            outcome = self.holding(each)
             surely = each.fit >= FITS or bool(self.situation.follow)
-            if isinstance(found, Diagnosis) or (isinstance(found, UndecidedCondition) and surely):
-                return found
+            if isinstance(outcome, Diagnosis) or (isinstance(outcome, UndecidedCondition) and surely):
+                return outcome
         return None
 
     @property
@@ -296,8 +296,8 @@ class SituationAnalysis:
         know, and nothing is done about it here."""
         if not self.orders or not self.orders[1] or not self.situation.requester_verified or self.is_stranger:
             return None
-        found = (self.holding(each) for each in self._harmless if each.fit >= FITS)
-        return next((each for each in found if isinstance(each, Diagnosis)), None)
+        outcomes = (self.holding(each) for each in self._harmless if each.fit >= FITS)
+        return next((each for each in outcomes if isinstance(each, Diagnosis)), None)
 
     def remedies(self, diagnosis: Diagnosis) -> list[PastCall]:
         """Changes that were made to put it right. A note for colleagues puts nothing right."""

@@ -60,7 +60,7 @@ def _weight(sentence: Sentence) -> float:
     if sentence.kind in {"quote", "header", "code"} or is_courtesy(sentence):
         return 0.0
     content = [word for word in words(sentence.plain) if word not in STOP_WORDS]
-    found = concepts.mentioned(sentence.plain)
-    trouble = sum(len(found.get(name, ())) for name in _TROUBLE)
+    mentioned = concepts.mentioned(sentence.plain)
+    trouble = sum(len(mentioned.get(name, ())) for name in _TROUBLE)
     length = min(len(content), _LONG) / _LONG
     return 1 + trouble + length - (0.5 if len(content) < _SHORT else 0.0) - (0.5 if sentence.kind == "log" else 0.0)

@@ -19,19 +19,19 @@ _READ = 6000
 
 def obstacles(investigation: SituationAnalysis) -> list[CitedSentence]:
     """Empty when every runbook that fits was followed, whatever came of it."""
-    found: list[CitedSentence] = []
+    sentences: list[CitedSentence] = []
     if (broken := investigation.broken) is not None:
         lines = "; ".join(each.told for each in broken.errors[:_SHOWN_ERRORS])
         text = f"The runbook “{broken.title}” fits and was not followed, because it has errors: {lines}."
-        found.append(CitedSentence(text, broken.citations))
+        sentences.append(CitedSentence(text, broken.citations))
     if (undecided := investigation.undecided) is not None:
-        found.append(CitedSentence(undecided.told, undecided.runbook.citations))
-        found += [
+        sentences.append(CitedSentence(undecided.told, undecided.runbook.citations))
+        sentences += [
             CitedSentence(f"{each.told}.", undecided.runbook.citations)
             for each in missing_arguments(investigation)
             if not each.value.ask
         ]
-    return found
+    return sentences
 
 
 def in_short(investigation: SituationAnalysis) -> str:
@@ -66,7 +66,7 @@ def overlooked(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[C
     situation = investigation.situation
     if situation.follow or len(investigation.by_fit) < 2:
         return []
-    found: dict[str, CitedSentence] = {}
+    sentences: dict[str, CitedSentence] = {}
     for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
         if not sentence.is_own or not tells(sentence.plain):
             continue
@@ -76,8 +76,8 @@ def overlooked(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[C
         if best.runbook.key != diagnosis.runbook.key and best.fit >= _SURELY and mine < _HARDLY:
             said = sentence.plain[:_QUOTED].rstrip(" .!?,;:")
             text = f"Not looked into: “{said}”. The runbook “{best.runbook.title}” is about that."
-            found.setdefault(best.runbook.key, CitedSentence(text, best.runbook.citations))
-    return list(found.values())
+            sentences.setdefault(best.runbook.key, CitedSentence(text, best.runbook.citations))
+    return list(sentences.values())
 
 
 def asked_values(investigation: SituationAnalysis) -> tuple[str, ...]:

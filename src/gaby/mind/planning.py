@@ -66,8 +66,8 @@ def _unread(situation: Situation, embed: Embed) -> NextStep:
     step = _look(investigation, ())
     for fitting in investigation.fitting_runbooks[:1] if followed else ():
         step = step or _look(investigation, reads(investigation, fitting).made)
-        if step is None and isinstance(found := investigation.holding(fitting), Diagnosis):
-            step = _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.runbook.title}.")
+        if step is None and isinstance(outcome := investigation.holding(fitting), Diagnosis):
+            step = _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
     return step or NextStep("conclude", why="It is left to a person who reads it.")
 
 
@@ -96,8 +96,8 @@ def _first_queries(situation: Situation, embed: Embed) -> tuple[str, ...]:
     danger = [DANGER] if SituationAnalysis(situation, embed).is_dangerous else []
     asked = [situation.title[:240]] if situation.title.strip() else []
     each = [query for part in parts(situation.title, situation.text) for query in queries(part, _FOR_A_PART)]
-    found = dict.fromkeys([*danger, *each, *asked, *queries(situation.ticket)])
-    return tuple(found)[: max(_QUERIES, len(danger) + len(each))] or (" ".join(situation.ticket[:240].split()),)
+    ordered = dict.fromkeys([*danger, *each, *asked, *queries(situation.ticket)])
+    return tuple(ordered)[: max(_QUERIES, len(danger) + len(each))] or (" ".join(situation.ticket[:240].split()),)
 
 
 def _second_query(investigation: SituationAnalysis) -> str | None:
@@ -142,21 +142,21 @@ def _answered(investigation: SituationAnalysis) -> NextStep | None:
     is_read = not why_unread(situation)
     if investigation.is_dangerous or (is_read and not is_plain_question(situation.ticket)):
         return None
-    found = answer(situation.ticket, prose(situation, investigation), investigation.embed)
-    is_answered = answered(situation.ticket, found) >= ANSWERED
+    page_answer = answer(situation.ticket, prose(situation, investigation), investigation.embed)
+    is_answered = answered(situation.ticket, page_answer) >= ANSWERED
     return NextStep("conclude", why="The handbook answers it.") if is_answered else None
 
 
 def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
     for fitting in investigation.fitting_runbooks:
         yield _look(investigation, reads(investigation, fitting).made)
-        found = investigation.holding(fitting)
-        if isinstance(found, Diagnosis):
-            yield _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.runbook.title}.")
-            yield _change(investigation, found)
+        outcome = investigation.holding(fitting)
+        if isinstance(outcome, Diagnosis):
+            yield _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
+            yield _change(investigation, outcome)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
-        elif isinstance(found, UndecidedCondition) and found == investigation.undecided:
-            yield NextStep("conclude", why=found.told[:300])
+        elif isinstance(outcome, UndecidedCondition) and outcome == investigation.undecided:
+            yield NextStep("conclude", why=outcome.told[:300])
 
 
 def _look(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextStep | None:

@@ -69,15 +69,15 @@ class RecordView:
     def __init__(self, calls: Sequence[PastCall]) -> None:
         latest = {call.key: call for call in calls if call.outcome == "done" and call.access == "read"}
         self.calls = sorted(latest.values(), key=lambda call: call.number)
-        found: dict[Place, list[Record]] = {}
+        by_place: dict[Place, list[Record]] = {}
         remaining = _MOST_IN_ALL
         for call in self.calls:
             for path, fields, rows in islice(_objects(call.result), remaining):
                 remaining -= 1
-                here = found.setdefault((call.tool, path), [])
+                here = by_place.setdefault((call.tool, path), [])
                 if fields is not None:
                     here.append(Record(call, path, fields, rows))
-        self.collections = [RecordCollection(place, tuple(records)) for place, records in found.items()]
+        self.collections = [RecordCollection(place, tuple(records)) for place, records in by_place.items()]
 
     @cached_property
     def records(self) -> list[Record]:

@@ -48,47 +48,47 @@ def reply(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedS
     branch = diagnosis.branch
     remedies = investigation.remedies(diagnosis)
     first = [each for each in branch.told if not each.later]
-    found = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
+    sentences = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
     if not first and branch.cause:
         cause = Advice(branch.cause, branch.citation)
-        found.append(_said(branch.cause, cause, investigation, diagnosis, released=False))
+        sentences.append(_said(branch.cause, cause, investigation, diagnosis, released=False))
     later = [each for each in branch.told if each.later]
     if remedies:
-        found += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
+        sentences += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
         if not later:
-            found.append(CitedSentence(_what_was_done(remedies), tuple(call.citation for call in remedies)))
-    found += [_said(_asked(each.text), each, investigation, diagnosis, short_of=True) for each in branch.asked]
-    found += _waiting(investigation, branch.citation)
+            sentences.append(CitedSentence(_what_was_done(remedies), tuple(call.citation for call in remedies)))
+    sentences += [_said(_asked(each.text), each, investigation, diagnosis, short_of=True) for each in branch.asked]
+    sentences += _waiting(investigation, branch.citation)
     notes_left = [call for call in investigation.changes if call.outcome == "done" and call not in remedies]
     if branch.handed:
-        found.append(_handed(branch.handed[0], notes_left))
-    return [each for each in found if each is not None and each.text]
+        sentences.append(_handed(branch.handed[0], notes_left))
+    return [each for each in sentences if each is not None and each.text]
 
 
 def unsent(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """Sentences that were meant for the requester and were not sent, with the reason."""
-    found: list[CitedSentence] = []
+    sentences: list[CitedSentence] = []
     for each in (*diagnosis.branch.told, *diagnosis.branch.asked):
         filled = _filled(each.text, investigation, diagnosis)
         if filled.missing and (not each.later or investigation.remedies(diagnosis)):
             said = each.text.replace("`", "")[:_LONG]
-            found.append(
+            sentences.append(
                 CitedSentence(f"Not told to the requester, because {filled.missing}: “{said}”", (each.citation,))
             )
-    return found
+    return sentences
 
 
 def notes(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """For colleagues: the cause, what shows it, and what the runbook says besides."""
     branch = diagnosis.branch
     calls = _shown_by(diagnosis)
-    found = [CitedSentence(f"{branch.cause or diagnosis.runbook.title}", (branch.citation, *calls))]
-    found += [CitedSentence(text, (citation,)) for text, citation in _evidence(investigation, diagnosis)]
-    found += [
+    sentences = [CitedSentence(f"{branch.cause or diagnosis.runbook.title}", (branch.citation, *calls))]
+    sentences += [CitedSentence(text, (citation,)) for text, citation in _evidence(investigation, diagnosis)]
+    sentences += [
         CitedSentence(_filled(each.text, investigation, diagnosis).text, (each.citation,))
         for each in (*branch.details, *branch.handed)
     ]
-    return [*found, *unsent(investigation, diagnosis)]
+    return [*sentences, *unsent(investigation, diagnosis)]
 
 
 def told_afterwards(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
@@ -139,11 +139,11 @@ def _without_opening(text: str) -> str:
 
 def _asked(text: str) -> str:
     """`Ask the requester to check their phone` as `Please check your phone`."""
-    found = ASKS.match(text)
-    if found is None:
+    match = ASKS.match(text)
+    if match is None:
         return text
-    rest = text[found.end() :]
-    whom, how = found[1], found[2].lower()
+    rest = text[match.end() :]
+    whom, how = match[1], match[2].lower()
     if not REQUESTER.match(whom):
         return f"Please ask {whom[0].lower()}{whom[1:]} {how} {rest}"
     rest = _YOURS.sub("your", rest)
@@ -209,9 +209,9 @@ def _filled(text: str, investigation: SituationAnalysis, diagnosis: Diagnosis) -
     used: list[str] = []
     missing: list[str] = []
 
-    def value(found: re.Match[str]) -> str:
-        name = spelled(found[1].rpartition(".")[2])
-        nouns = frozenset(terms(text[max(0, found.start() - _AHEAD) : found.start()]))
+    def value(match: re.Match[str]) -> str:
+        name = spelled(match[1].rpartition(".")[2])
+        nouns = frozenset(terms(text[max(0, match.start() - _AHEAD) : match.start()]))
         near = [(records, True) for records in nearest(diagnosis.by, investigation.before)]
         for records, may_be_several in (*near, (_speakable(investigation, diagnosis), False)):
             having = [record for record in records if record.get(name) not in (None, "")]
@@ -219,13 +219,13 @@ def _filled(text: str, investigation: SituationAnalysis, diagnosis: Diagnosis) -
             having = [record for record in having if called(record.place, nouns) == best]
             shown = list(dict.fromkeys(value_of(record.get(name)) for record in having))
             if len(shown) > 1 and not may_be_several:
-                missing.append(f"`{found[1]}` has several values")
-                return found[1]
+                missing.append(f"`{match[1]}` has several values")
+                return match[1]
             if shown:
                 used.extend(record.call.citation for record in having[:_MANY])
                 return _listed(shown[:_MANY])
-        missing.append(f"`{found[1]}` has no value")
-        return found[1]
+        missing.append(f"`{match[1]}` has no value")
+        return match[1]
 
     return _FilledTemplate(_TICKED.sub(value, text), tuple(dict.fromkeys(used)), ", ".join(dict.fromkeys(missing)))
 

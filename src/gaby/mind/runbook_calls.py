@@ -46,13 +46,13 @@ def identifying(investigation: SituationAnalysis) -> list[NextCall]:
     address = investigation.situation.requester
     if not address:
         return []
-    found: list[NextCall] = []
+    calls: list[NextCall] = []
     for card in investigation.situation.tools:
         name = takes_an_address(card) if card.access == "read" and card.declares.owner else ""
         if name:
             filled = values(investigation).fill(card, {name: RequesterAddress()})
-            found += [NextCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
-    return found[:_IDENTITIES]
+            calls += [NextCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
+    return calls[:_IDENTITIES]
 
 
 def reads(
@@ -147,12 +147,12 @@ def _selected(selector: Selector, scene: EvaluationContext, shows: Sequence[Reco
     among = among or scene.ownership.readable(
         [record for record in scene.view.records if collections.get(record.place) == best]
     )
-    found = matching(selector.tests, among, scene)
+    records = matching(selector.tests, among, scene)
     if selector.extreme:
         name = spelled(selector.by)
-        found = [record for record in found if figure(record.get(name)) is not None]
-        found.sort(key=lambda record: figure(record.get(name)) or 0.0, reverse=selector.extreme == "highest")
-    return found
+        records = [record for record in records if figure(record.get(name)) is not None]
+        records.sort(key=lambda record: figure(record.get(name)) or 0.0, reverse=selector.extreme == "highest")
+    return records
 
 
 def _why(wanted: RunbookCall, fitting: FittingRunbook) -> str:

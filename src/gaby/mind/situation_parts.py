@@ -59,16 +59,16 @@ def things(situation: Situation, embed: Embed) -> list[Situation]:
 
 def _apart(looked_into: list[SituationAnalysis]) -> list[SituationAnalysis]:
     """Two that lead to the same runbook tell of the same thing."""
-    found: dict[str, SituationAnalysis] = {}
+    analyses: dict[str, SituationAnalysis] = {}
     for place, each in enumerate(looked_into):
         best = each.fitting_runbooks[0] if each.fitting_runbooks and each.fitting_runbooks[0].fit >= _ALIKE else None
         key = best.runbook.key if best else str(place)
-        if key in found:
-            together = replace(each.situation, text=f"{found[key].situation.text} {each.situation.text}")
-            found[key] = SituationAnalysis(together, each.embed)
+        if key in analyses:
+            together = replace(each.situation, text=f"{analyses[key].situation.text} {each.situation.text}")
+            analyses[key] = SituationAnalysis(together, each.embed)
         else:
-            found[key] = each
-    return list(found.values())
+            analyses[key] = each
+    return list(analyses.values())
 
 
 def _own_changes(part: SituationAnalysis, all_parts: list[SituationAnalysis]) -> Situation:

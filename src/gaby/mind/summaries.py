@@ -99,14 +99,14 @@ def _weight(field: NamedField, asked: set[str]) -> float:
 
 def _merged(pieces: Iterator[_Piece]) -> list[_Piece]:
     """What several sources say in the same words is said once, with all of them."""
-    found: dict[str, _Piece] = {}
+    merged: dict[str, _Piece] = {}
     for piece in pieces:
         key = " ".join(words(piece.text))
-        if (same := found.get(key)) is None:
-            found[key] = piece
+        if (same := merged.get(key)) is None:
+            merged[key] = piece
         elif piece.citations[0] not in same.citations:
-            found[key] = _Piece(same.text, (*same.citations, *piece.citations), same.is_record)
-    return list(found.values())
+            merged[key] = _Piece(same.text, (*same.citations, *piece.citations), same.is_record)
+    return list(merged.values())
 
 
 def _fit(question: str, pieces: Sequence[_Piece], close: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -45,5 +45,5 @@ class TermSimilarity:
 
 def _spelled(text: str) -> dict[str, str]:
     """Each term with a word that it is the stem of."""
-    found = {stem(word): word for word in reversed(words(fold(text)))}
-    return {term: found.get(term, term) for term in sorted(set(content_terms(text)))}
+    spelled = {stem(word): word for word in reversed(words(fold(text)))}
+    return {term: spelled.get(term, term) for term in sorted(set(content_terms(text)))}

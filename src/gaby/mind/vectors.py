@@ -22,12 +22,12 @@ class VectorCache:
 
     def of(self, embed: EmbedTexts, texts: Sequence[str]) -> Matrix:
         """One row for each text. Only those that are not known yet are embedded, all at once."""
-        found = {text: vector for text in texts if (vector := self._look_up(embed, text)) is not None}
-        unknown = list(dict.fromkeys(text for text in texts if text not in found))
+        vectors = {text: vector for text in texts if (vector := self._look_up(embed, text)) is not None}
+        unknown = list(dict.fromkeys(text for text in texts if text not in vectors))
         if unknown:
-            found |= dict(zip(unknown, embed(unknown), strict=True))
-            self._keep(embed, unknown, found)
-        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
+            vectors |= dict(zip(unknown, embed(unknown), strict=True))
+            self._keep(embed, unknown, vectors)
+        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _look_up(self, embed: EmbedTexts, text: str) -> Matrix | None:
         with self._lock:

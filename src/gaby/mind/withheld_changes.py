@@ -61,13 +61,13 @@ def withheld_changes(investigation: SituationAnalysis, diagnosis: Diagnosis, con
     asked = writes(investigation, diagnosis, content)
     allowed = {call.key for call in may_be_made(investigation, diagnosis, content)}
     why = reason_to_withhold(investigation, diagnosis)
-    found = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
-    found += [
+    changes = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
+    changes += [
         WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing
     ]
-    found += [
+    changes += [
         WithheldChange(each.tool, "no connected tool of that name may be called now")
         for each in diagnosis.branch.wanted
         if card_of(investigation, each, "write") is None and card_of(investigation, each, "read") is None
     ]
-    return found
+    return changes

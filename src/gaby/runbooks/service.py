@@ -59,9 +59,9 @@ class Runbooks:
         """The pages that are followed as runbooks, and those that say they are and have errors."""
         cards = await self.cards(workspace_id)
         pages = self.knowledge.components.runbook_pages
-        found = [*await pages.declared(workspace_id), *await pages.undeclared(workspace_id, tool_names(cards))]
+        listed_pages = [*await pages.declared(workspace_id), *await pages.undeclared(workspace_id, tool_names(cards))]
         listed: list[ListedRunbookOut] = []
-        for page in (each for each in found if not each.written_by_customers):
+        for page in (each for each in listed_pages if not each.written_by_customers):
             runbook = _checked(f"{page.source}/{page.uri}", page.text, cards, page.title)
             errors = [each for each in runbook.problems if each.severity == "error"]
             listed.append(

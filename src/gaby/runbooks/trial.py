@@ -156,8 +156,8 @@ class Trial:
 def _withheld(investigation: SituationAnalysis) -> list[WithheldOut]:
     if (diagnosis := investigation.diagnosis) is None:
         return []
-    found = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
-    return [WithheldOut(tool=each.tool, arguments=each.arguments, why=each.why) for each in found]
+    changes = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
+    return [WithheldOut(tool=each.tool, arguments=each.arguments, why=each.why) for each in changes]
 
 
 def _as_if_done(call: PastCall) -> PastCall:
@@ -178,7 +178,7 @@ def _tried(branch: Branch, scene: EvaluationContext) -> TrialCauseOut:
 
 def tried_condition(condition: Condition, scene: EvaluationContext) -> TrialConditionOut:
     """Whether it holds, with the values of the rows that it speaks of."""
-    found = evaluate([[condition]], scene)
+    result = evaluate([[condition]], scene)
     names: list[str] = []
     match condition:
         case FieldTest(ref=ref) | SameValue(ref=ref):
@@ -188,10 +188,10 @@ def tried_condition(condition: Condition, scene: EvaluationContext) -> TrialCond
         case _:
             pass
     looked_at = [record for place in places_of(condition, scene) for record in place.records]
-    records = found.by or scene.ownership.readable(looked_at)
+    records = result.by or scene.ownership.readable(looked_at)
     values = [f"{name}: {value_of(each.get(name))}" for each in records for name in names if name in each.fields]
     shown = list(dict.fromkeys(values))[:_SHOWN_VALUES]
-    return TrialConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)
+    return TrialConditionOut(condition=condition.words, holds=result.holds, values=shown, why=result.why)
 
 
 def _seen(seen: PastCall, outcome: ToolOutcome) -> PastCall:

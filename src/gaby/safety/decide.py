@@ -94,11 +94,11 @@ def _unmanifested_write(facts: Facts) -> Verdict | None:
 
 def _out_of_scope(facts: Facts, policy: Policy) -> Verdict | None:
     rules = policy.scopes.read if facts.tool.access == "read" else policy.scopes.write
-    found = check_scope(rules, facts.path)
-    if found.allowed:
+    scope = check_scope(rules, facts.path)
+    if scope.allowed:
         return None
-    why = f"`{found.pattern}` denies it" if found.pattern else "no rule allows it"
-    return deny(found.rule, f"{facts.tool.connector} may not {facts.tool.access} `{facts.path}`: {why}.")
+    why = f"`{scope.pattern}` denies it" if scope.pattern else "no rule allows it"
+    return deny(scope.rule, f"{facts.tool.connector} may not {facts.tool.access} `{facts.path}`: {why}.")
 
 
 def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:

@@ -136,16 +136,16 @@ def _changing_word(name: str) -> str | None:
 
 def _changing_sentence(description: str) -> str | None:
     """The first verb of a sentence, and what follows an `and`. Other words say what things are, not what is done."""
-    for found in SENTENCE_VERB.finditer(description):
-        word = (found[1] or found[2]).casefold()
-        if word in {"return", "returns"} and sentence_reads(description[found.start() :]):
+    for match in SENTENCE_VERB.finditer(description):
+        word = (match[1] or match[2]).casefold()
+        if word in {"return", "returns"} and sentence_reads(description[match.start() :]):
             continue
-        if DENIAL.match(description, found.end()):
+        if DENIAL.match(description, match.end()):
             continue
-        if word == "use" and MODEL_INSTRUCTION.match(description, found.end()):
+        if word == "use" and MODEL_INSTRUCTION.match(description, match.end()):
             continue
         forms = {word.removesuffix("s"), word.removesuffix("es")}
-        if found[2] is not None:
+        if match[2] is not None:
             forms = {form for form in forms if form not in _NOUNS_TOO}
         if any(is_verb_of_change(form) for form in forms):
             return word

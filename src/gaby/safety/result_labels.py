@@ -99,8 +99,8 @@ def _readable(
         return kept if kept or (not row and rules.tells_nothing(path, at.owners, reader)) else _NOTHING
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        found = [_readable(inner, (*path, "[]"), rules, context, at, reader) for inner in items]
-        left = [part for part in found if part is not _NOTHING]
+        readable = [_readable(inner, (*path, "[]"), rules, context, at, reader) for inner in items]
+        left = [part for part in readable if part is not _NOTHING]
         return left if left or (not items and rules.tells_nothing(path, at.owners, reader)) else _NOTHING
     return value if rules.readers(path, at.owners).allow(reader) else _NOTHING
 
@@ -235,12 +235,12 @@ def _of_owner(owner: Any, context: ResultContext, at: _InheritedLabels) -> _Inhe
 
 def _field(row: Mapping[str, Any], owner: str) -> Any:
     """`email`, or `customer.email` inside of the row."""
-    found: Any = row.get(owner)
-    if found is None:
-        found = row
+    value: Any = row.get(owner)
+    if value is None:
+        value = row
         for step in owner.split("."):
-            found = cast("Mapping[str, Any]", found).get(step) if isinstance(found, Mapping) else None
-    return found
+            value = cast("Mapping[str, Any]", value).get(step) if isinstance(value, Mapping) else None
+    return value
 
 
 def _steps(path: str) -> tuple[str, ...]:

@@ -127,13 +127,13 @@ def _is_participle(word: str) -> bool:
 
 
 def _is_english(description: str) -> bool:
-    found = [word.casefold() for word in _LETTERS.findall(description)]
-    if not found or not all(word.isascii() for word in found):
+    words = [word.casefold() for word in _LETTERS.findall(description)]
+    if not words or not all(word.isascii() for word in words):
         # Other scripts and letters with marks; a look-alike of a Latin letter as well.
         return False
-    if not _FOREIGN_WORDS.isdisjoint(found):
+    if not _FOREIGN_WORDS.isdisjoint(words):
         return False
-    return len(found) <= _SHORT or not _FUNCTION_WORDS.isdisjoint(found)
+    return len(words) <= _SHORT or not _FUNCTION_WORDS.isdisjoint(words)
 
 
 def _opening_words(text: str) -> list[str]:

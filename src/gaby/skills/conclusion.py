@@ -69,7 +69,7 @@ class Conclusion(SkillOutput):
     @classmethod
     def _apart(cls, text: str) -> str:
         """`[c1, p2]` means `[c1][p2]`."""
-        return _SEVERAL.sub(lambda found: "".join(f"[{name}]" for name in _NAME.findall(found[1])), text)
+        return _SEVERAL.sub(lambda match: "".join(f"[{name}]" for name in _NAME.findall(match[1])), text)
 
 
 _SHOWN = ("type", "enum", "items", "maxLength", "maxItems", "description")

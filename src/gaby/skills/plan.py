@@ -260,8 +260,8 @@ def turns(given: Envelope, conceal: PromptRedactor) -> tuple[ChatMessage, ...]:
 
 def first_pages(given: Envelope, conceal: PromptRedactor) -> dict[str, list[FencedText]]:
     """Those of the search that is made before anything is planned."""
-    found = [each for each in given.passages if each.turn == 0]
-    return {"first_pages": [FencedText(plan_turns.page_text(each, conceal)) for each in found]}
+    passages = [each for each in given.passages if each.turn == 0]
+    return {"first_pages": [FencedText(plan_turns.page_text(each, conceal)) for each in passages]}
 
 
 skill = Skill(

@@ -100,8 +100,8 @@ def _pairs(
     if turn.queries:
         name = f"search-{number}"
         arguments = {"queries": [conceal.authored(query) for query in turn.queries], "internal": turn.internal}
-        found = [each for each in passages if each.turn == number]
-        text = "\n\n".join(page_text(each, conceal) for each in found) or "Nothing that was not shown before."
+        own_passages = [each for each in passages if each.turn == number]
+        text = "\n\n".join(page_text(each, conceal) for each in own_passages) or "Nothing that was not shown before."
         yield ToolUse(name, SEARCH, arguments), ToolResult(name, text)
     if turn.need:
         name = f"find-{number}"

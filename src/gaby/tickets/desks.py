@@ -111,8 +111,8 @@ class Desks:
 
     async def inbox(self, session: WriteSession, actor: Actor) -> Desk:
         """The built-in desk, made when it is first needed: once, however many need it at the same moment."""
-        if (found := await self.find(session, INBOX)) is not None:
-            return found
+        if (existing := await self.find(session, INBOX)) is not None:
+            return existing
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         row: dict[str, Any] = {
             "workspace_id": session.workspace_id,
@@ -139,15 +139,15 @@ class Desks:
         return (await session.scalars(query)).one_or_none()
 
     async def named(self, session: ReadSession, name: str) -> Desk:
-        if (found := await self.find(session, name)) is None:
+        if (desk := await self.find(session, name)) is None:
             raise NotFound(f"There is no desk {name[:60]!r}. `gaby desk list` shows them.")
-        return found
+        return desk
 
     async def get(self, session: ReadSession, desk_id: UUID) -> Desk:
-        found = await session.get(Desk, (session.workspace_id, desk_id))
-        if found is None:
+        desk = await session.get(Desk, (session.workspace_id, desk_id))
+        if desk is None:
             raise NotFound("There is no such desk. `gaby desk list` shows them.")
-        return found
+        return desk
 
     async def poll_every(self, session: WriteSession, actor: Actor, desk: Desk, every: timedelta | None) -> None:
         desk.every_seconds = None if every is None else int(every.total_seconds())

@@ -122,10 +122,10 @@ class Intake:
         return IntakeResult(known.typed_id, new=False, messages=await self._update(session, actor, known, ready))
 
     async def get(self, session: ReadSession, ticket_id: UUID) -> Ticket:
-        found = await session.get(Ticket, (session.workspace_id, ticket_id))
-        if found is None:
+        ticket = await session.get(Ticket, (session.workspace_id, ticket_id))
+        if ticket is None:
             raise NotFound("There is no such ticket. `gaby ticket list` shows them.")
-        return found
+        return ticket
 
     async def messages(self, session: ReadSession, ticket_id: UUID) -> Sequence[TicketMessage]:
         mine = (TicketMessage.workspace_id == session.workspace_id, TicketMessage.ticket_id == ticket_id)
@@ -276,10 +276,10 @@ class Intake:
         return (await session.scalars(query)).one_or_none()
 
     async def _must(self, session: ReadSession, desk: Desk, external_id: str) -> Ticket:
-        found = await self._known(session, desk, external_id)
-        if found is None:
+        ticket = await self._known(session, desk, external_id)
+        if ticket is None:
             raise NotFound
-        return found
+        return ticket
 
 
 def _insert(session: WriteSession, table: type[Ticket] | type[TicketMessage]) -> Any:

@@ -249,9 +249,9 @@ class Poster:
         if posting.kind == "escalation":
             # Receivers are told its id, so a second copy can be told from a second escalation; silence cannot.
             return await self._decide(actor, sending)
-        found = await adapter.find_reply(ticket.external_id, posting.marker, ticket.source_metadata)
-        if found is not None:
-            return await self._settle(actor, sending, "posted", external_id=found)
+        reply_id = await adapter.find_reply(ticket.external_id, posting.marker, ticket.source_metadata)
+        if reply_id is not None:
+            return await self._settle(actor, sending, "posted", external_id=reply_id)
         if able.finds_replies:
             return await self._decide(actor, sending)
         return await self._doubt(actor, sending, DeskOutcomeUnknown())
@@ -332,9 +332,9 @@ class Poster:
 
     async def _postings(self, workspace_id: WorkspaceId, run_id: RunId) -> Sequence[Posting]:
         async with self._database.read(workspace_id) as session:
-            found = await postings_of(session, run_id)
+            postings = await postings_of(session, run_id)
             session.expunge_all()
-        return found
+        return postings
 
     async def _outcome(self, workspace_id: WorkspaceId, run_id: RunId, again_at: datetime | None) -> PostingOutcome:
         rows = await self._postings(workspace_id, run_id)

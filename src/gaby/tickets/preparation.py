@@ -104,9 +104,9 @@ def text_size(value: object) -> int:
         if isinstance(value, str | bytes):
             size += len(value)
         elif isinstance(value, Mapping):
-            found = cast("Mapping[Any, Any]", value)
-            size += len(found)
-            waiting.extend(found.values())
+            fields = cast("Mapping[Any, Any]", value)
+            size += len(fields)
+            waiting.extend(fields.values())
         elif isinstance(value, list | tuple):
             parts = cast("Sequence[Any]", value)
             size += len(parts)

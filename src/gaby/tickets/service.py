@@ -64,10 +64,10 @@ class Tickets:
         desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
         mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
         query = select(Ticket).where(*mine, Ticket.external_id == external_id)
-        found = (await session.scalars(query.limit(2))).all()
-        if len(found) != 1:
+        rows = (await session.scalars(query.limit(2))).all()
+        if len(rows) != 1:
             raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
-        return found[0]
+        return rows[0]
 
     async def shared_names(self, session: ReadSession, external_ids: Sequence[str]) -> set[str]:
         """Those of the desks' own ids that more than one desk uses."""

@@ -144,10 +144,10 @@ class Approvals:
         return (await session.scalars(select(func.count()).select_from(Approval).where(*mine))).one()
 
     async def get(self, session: ReadSession, approval_id: ApprovalId) -> Approval:
-        found = await session.get(Approval, (session.workspace_id, approval_id))
-        if found is None:
+        approval = await session.get(Approval, (session.workspace_id, approval_id))
+        if approval is None:
             raise NotFound
-        return found
+        return approval
 
     async def call_of(self, session: ReadSession, approval: Approval) -> SealedCall:
         """The real arguments, for whoever may decide and for the call itself."""
@@ -232,18 +232,18 @@ class Approvals:
         """Close every question that nobody answered in time."""
         due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         query = select(Approval).where(Approval.workspace_id == session.workspace_id, *due)
-        found = (await session.scalars(query)).all()
-        for approval in found:
+        rows = (await session.scalars(query)).all()
+        for approval in rows:
             approval.state = "expired"
             session.emit(Event("approval.expired", session.workspace_id, actor, _named(approval)))
-        return found
+        return rows
 
     async def overdue_workspaces(self, database: Database) -> Sequence[WorkspaceId]:
         due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         async with database.read(AllWorkspaces("approvals that are overdue, of all workspaces")) as session:
             # Not DISTINCT: for that SQLite would go through all approvals in the order of their workspaces.
-            found = await session.scalars(select(Approval.workspace_id).where(*due))
-            return [WorkspaceId(workspace_id) for workspace_id in sorted(set(found.all()))]
+            workspace_ids = await session.scalars(select(Approval.workspace_id).where(*due))
+            return [WorkspaceId(workspace_id) for workspace_id in sorted(set(workspace_ids.all()))]
 
     async def was_agreed(self, session: ReadSession, entry: ToolEntry) -> bool:
         """Whether an operator agreed to this kind of action in a sitting that still lasts."""

@@ -244,8 +244,8 @@ def _endpoints(answer: _OAuthResponse, issuer: httpx2.URL) -> dict[str, Any]:
     named = answer.text("issuer", _ADDRESS)
     if answer.status != 200 or named.rstrip("/") != str(issuer).rstrip("/"):
         raise SignInFailed(f"{answer.host} does not describe this issuer.")
-    found = {name: answer.text(name, _ADDRESS) for name in ("device_authorization_endpoint", "token_endpoint")}
-    for name, address in found.items():
+    endpoints = {name: answer.text(name, _ADDRESS) for name in ("device_authorization_endpoint", "token_endpoint")}
+    for name, address in endpoints.items():
         if _origin(_checked(address, answer.host)) != _origin(issuer):
             raise SignInFailed(
                 f"The {name} of {answer.host} is at another server. If that is right, give both endpoints yourself, "
@@ -254,8 +254,8 @@ def _endpoints(answer: _OAuthResponse, issuer: httpx2.URL) -> dict[str, Any]:
     methods = answer.body.get("token_endpoint_auth_methods_supported")
     offered = cast("list[object]", methods) if isinstance(methods, list) else ["client_secret_post"]
     return {
-        "device_endpoint": found["device_authorization_endpoint"],
-        "token_endpoint": found["token_endpoint"],
+        "device_endpoint": endpoints["device_authorization_endpoint"],
+        "token_endpoint": endpoints["token_endpoint"],
         "basic": "client_secret_basic" in offered and "client_secret_post" not in offered,
     }
 

@@ -95,8 +95,8 @@ def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
 
 
 def _choices(entry: ToolEntry, arguments: Mapping[str, Any]) -> list[ArgumentLeaf]:
-    found = _leaves(entry, arguments, frozenset({ArgumentRole.STEERING, ArgumentRole.DESTINATION}))
-    return [leaf for leaf, _ in found if leaf.chooses]
+    leaves = _leaves(entry, arguments, frozenset({ArgumentRole.STEERING, ArgumentRole.DESTINATION}))
+    return [leaf for leaf, _ in leaves if leaf.chooses]
 
 
 def _one_spelling(leaf: ArgumentLeaf) -> str:
@@ -154,8 +154,8 @@ def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: d
 def chosen_outside(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
     """Whether content from outside had a say in what a call looked up."""
     asked = frozenset(ArgumentRole) - {ArgumentRole.PLAIN}
-    found = _leaves(entry, arguments, asked)
-    return any(leaf.chooses and not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in found)
+    leaves = _leaves(entry, arguments, asked)
+    return any(leaf.chooses and not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in leaves)
 
 
 def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
@@ -165,7 +165,7 @@ def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) ->
         return False
     use = _use(entry, owner)
     origins = [run.ledger.origins(leaf, use) for leaf in leaves(owner, arguments[owner])]
-    return bool(origins) and all(any(each.label is Label.PRINCIPAL for each in found) for found in origins)
+    return bool(origins) and all(any(each.label is Label.PRINCIPAL for each in origin) for origin in origins)
 
 
 def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterator[ArgumentTrace]:

@@ -102,9 +102,9 @@ async def seal_secrets(
 async def open_secrets(session: ReadSession, vault: Vault, row: ConnectorRecord) -> ConnectorSecrets:
     if row.secrets is None:
         return ConnectorSecrets()
-    found: dict[str, str] = json.loads(await vault.open(session, f"connector:{row.id}", row.secrets, _PURPOSE))
-    grant = found.pop(_GRANT, None)
-    return ConnectorSecrets(found, OAuthGrant.model_validate_json(grant) if grant is not None else None)
+    secrets: dict[str, str] = json.loads(await vault.open(session, f"connector:{row.id}", row.secrets, _PURPOSE))
+    grant = secrets.pop(_GRANT, None)
+    return ConnectorSecrets(secrets, OAuthGrant.model_validate_json(grant) if grant is not None else None)
 
 
 def check_place(row: ConnectorRecord, variable: str | None) -> None:

@@ -18,9 +18,9 @@ class RunCallOut(ModelCallOut):
     has_trace: Annotated[bool, Field(description="Whether the prompt and the answer are stored.")]
 
     @classmethod
-    def of_run(cls, found: RunModelCall) -> Self:
-        call = ModelCallOut.of(found.call).model_dump()
-        return cls(number=found.number, outcome=found.outcome, has_trace=found.has_trace, **call)
+    def of_run(cls, run_call: RunModelCall) -> Self:
+        call = ModelCallOut.of(run_call.call).model_dump()
+        return cls(number=run_call.number, outcome=run_call.outcome, has_trace=run_call.has_trace, **call)
 
 
 class ToolUseOut(BaseModel):
@@ -108,9 +108,9 @@ class CallTraceOut(BaseModel):
     shortened: Annotated[bool, Field(description="Whether a text was too long to be stored whole.")]
 
     @classmethod
-    def of(cls, found: RunModelCall, content: TraceContent) -> Self:
+    def of(cls, call: RunModelCall, content: TraceContent) -> Self:
         return cls(
-            call=RunCallOut.of_run(found),
+            call=RunCallOut.of_run(call),
             prompt=PromptOut.of(content.request),
             answer=None if content.answer is None else ModelAnswerOut.of(content.answer),
             problem=content.problem,

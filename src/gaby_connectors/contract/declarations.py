@@ -107,8 +107,8 @@ class PlainText(ContractRule):
 
 
 def told_manifest(tool: Tool) -> dict[str, Any]:
-    found = (tool.meta or {}).get(TOOL_META)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    meta = (tool.meta or {}).get(TOOL_META)
+    return cast("dict[str, Any]", meta) if isinstance(meta, dict) else {}
 
 
 def _wrong(tool: Tool) -> Iterable[str]:

@@ -61,12 +61,12 @@ def new_canary() -> str:
 
 def secrets_in_environment(environment: Mapping[str, str]) -> list[str]:
     """Values of variables that sound secret, and passwords inside addresses."""
-    found = [value for name, value in environment.items() if _NAME.search(name) and len(value) >= 6]
+    values = [value for name, value in environment.items() if _NAME.search(name) and len(value) >= 6]
     for value in environment.values():
         password = urlsplit(value).password if "://" in value and "@" in value else None
         if password and len(password) >= 6:
-            found += [password, unquote(password)]
-    return found
+            values += [password, unquote(password)]
+    return values
 
 
 def _with(canary: str, subject: ServerUnderTest, tool: Tool) -> Iterable[dict[str, Any]]:
@@ -80,8 +80,8 @@ def _with(canary: str, subject: ServerUnderTest, tool: Tool) -> Iterable[dict[st
 def _takes_text(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return False
-    found = cast("dict[str, Any]", schema)
-    kinds: list[dict[str, Any]] = found.get("anyOf", [found])
+    fields = cast("dict[str, Any]", schema)
+    kinds: list[dict[str, Any]] = fields.get("anyOf", [fields])
     return any(kind.get("type") == "string" for kind in kinds)
 
 

@@ -79,15 +79,15 @@ class IdempotentRetry(ContractRule):
 
 async def steady_reads(subject: ServerUnderTest) -> dict[str, ToolResponse]:
     """What the reads with known arguments say, as far as asking twice gives the same."""
-    found: dict[str, ToolResponse] = {}
+    responses: dict[str, ToolResponse] = {}
     for tool in subject.tools:
         if subject.writes(tool) or tool.name == "healthcheck" or tool.name not in subject.samples.tools:
             continue
         first = await subject.call(tool.name, subject.samples.tools[tool.name])
         second = await subject.call(tool.name, subject.samples.tools[tool.name])
         if first.same_as(second):
-            found[tool.name] = first
-    return found
+            responses[tool.name] = first
+    return responses
 
 
 def _changed(before: dict[str, ToolResponse], after: dict[str, ToolResponse]) -> list[str]:

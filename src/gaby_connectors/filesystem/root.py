@@ -137,10 +137,10 @@ def parts(path: str) -> list[str]:
     return steps
 
 
-def _kind(name: str, found: os.stat_result) -> FileInfo:
+def _kind(name: str, status: os.stat_result) -> FileInfo:
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
-    changed = datetime.fromtimestamp(found.st_mtime, UTC).isoformat(timespec="seconds")
-    return FileInfo(name, kinds.get(stat.S_IFMT(found.st_mode), "special"), found.st_size, changed)
+    changed = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return FileInfo(name, kinds.get(stat.S_IFMT(status.st_mode), "special"), status.st_size, changed)
 
 
 def _forget(name: str, folder: int) -> None:

@@ -43,14 +43,14 @@ class Operation:
     def scope_path(self) -> str:
         """The path with the tool's own names of the arguments in it, so that a rule about a path sees its values."""
         names = {argument.wire_name: argument.name for argument in self.arguments if argument.place == "path"}
-        named = _PLACEHOLDER.sub(lambda found: "{" + names[found[1]] + "}", self.path)
+        named = _PLACEHOLDER.sub(lambda match: "{" + names[match[1]] + "}", self.path)
         return named.strip("/").replace(" ", "%20")[:200] or self.name
 
 
 def operations_of(document: Mapping[str, Any]) -> list[Operation]:
     """Every operation that can be called with path, query and JSON body; others are left out."""
     resolver = Resolver(document)
-    found: list[Operation] = []
+    operations: list[Operation] = []
     names: set[str] = set()
     for path, item in _mapping(document.get("paths")).items():
         if not path.startswith("/") or "\\" in path or ".." in path.split("/"):
@@ -60,13 +60,13 @@ def operations_of(document: Mapping[str, Any]) -> list[Operation]:
             if method in _mapping(item):
                 operation = _operation(resolver, path, method, _mapping(item)[method], shared, names)
                 if operation is not None:
-                    found.append(operation)
+                    operations.append(operation)
                     names.add(operation.name)
-    if not found:
+    if not operations:
         raise NotConfigured("The OpenAPI file has no operations that can be called.")
-    if len(found) > MOST_OPERATIONS:
-        raise NotConfigured(f"The OpenAPI file has {len(found)} operations; {MOST_OPERATIONS} is the most.")
-    return found
+    if len(operations) > MOST_OPERATIONS:
+        raise NotConfigured(f"The OpenAPI file has {len(operations)} operations; {MOST_OPERATIONS} is the most.")
+    return operations
 
 
 def _operation(

@@ -140,14 +140,14 @@ async def _change_membership(
     directory: LdapDirectory, user_id: str, group: str, call: WriteCall, how: str
 ) -> LdapMembership:
     def work(connection: Connection) -> bool:
-        user, found = directory.user(connection, user_id), directory.group(connection, group)
-        attribute, value = _member(found, user, user_id)
-        is_member = value.lower() in (member.lower() for member in texts(found.attributes.get(attribute)))
+        user, ldap_group = directory.user(connection, user_id), directory.group(connection, group)
+        attribute, value = _member(ldap_group, user, user_id)
+        is_member = value.lower() in (member.lower() for member in texts(ldap_group.attributes.get(attribute)))
         if is_member == (how == MODIFY_ADD):
             return False
         if not call.dry_run:
             try:
-                directory.change(connection, found.dn, {attribute: [(how, [value])]})
+                directory.change(connection, ldap_group.dn, {attribute: [(how, [value])]})
             except (LDAPAttributeOrValueExistsResult, LDAPNoSuchAttributeResult):
                 return False
         return True

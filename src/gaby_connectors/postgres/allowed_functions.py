@@ -51,14 +51,16 @@ async def check_allowed(
             "types": list(statement.types),
         },
     )
-    found = [(str(kind), str(name), str(schema), bool(fine)) for kind, name, schema, fine in await cursor.fetchall()]
-    path = {name for kind, name, _, _ in found if kind == "path"}
+    functions = [
+        (str(kind), str(name), str(schema), bool(fine)) for kind, name, schema, fine in await cursor.fetchall()
+    ]
+    path = {name for kind, name, _, _ in functions if kind == "path"}
     for kind, names in (("function", statement.functions), ("operator", statement.operators)):
-        known = {(name, schema): fine for each, name, schema, fine in found if each == kind}
+        known = {(name, schema): fine for each, name, schema, fine in functions if each == kind}
         for name in names:
             if not _is_allowed(name, known, path):
                 raise _refusal(kind, ".".join(name))
-    for kind, name, _, _ in found:
+    for kind, name, _, _ in functions:
         if kind in ("field", "type"):
             raise _refusal(f"function behind the {kind}", name)
 

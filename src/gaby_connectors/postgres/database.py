@@ -58,8 +58,8 @@ class PostgresDatabase(Backend):
             # Planning evaluates functions, so a plan needs the same permission as an answer.
             await check_allowed(connection, statement, self.config.allow_functions)
             cursor = await connection.execute(b"EXPLAIN (FORMAT JSON) " + statement.sql, prepare=True)
-            found = await cursor.fetchone()
-            return found[0] if found else []
+            row = await cursor.fetchone()
+            return row[0] if row else []
 
     async def look_up(self, query: bytes, *values: str) -> list[dict[str, Any]]:
         """One of the connector's own queries."""
@@ -69,8 +69,8 @@ class PostgresDatabase(Backend):
             return [dict(zip(names, map(plain, row), strict=True)) for row in await cursor.fetchmany(5000)]
 
     async def check(self) -> str:
-        found = await self.look_up(b"SELECT current_database() AS db, current_setting('server_version') AS version")
-        return f"Postgres {found[0]['version']} answers, database {found[0]['db']}."
+        rows = await self.look_up(b"SELECT current_database() AS db, current_setting('server_version') AS version")
+        return f"Postgres {rows[0]['version']} answers, database {rows[0]['db']}."
 
     def explain(self, error: Exception) -> Exception:
         match error:

@@ -42,10 +42,10 @@ class CompanyBackend(Backend):
 
     def row(self, what: str, query: str, *values: Value) -> Row:
         """The one row that must be there."""
-        found = self.rows(query, *values)
-        if not found:
+        rows = self.rows(query, *values)
+        if not rows:
             raise not_found(f"There is no such {what}.")
-        return found[0]
+        return rows[0]
 
     def effect(
         self, tool: str, call: WriteCall, result: ResultT, *statements: tuple[str, *tuple[Value, ...]]
@@ -111,7 +111,7 @@ def done_before(model: type[ResultT]) -> Lookup:
     """Finds what a call that was cut off has done: the company notes the key together with the effect."""
 
     async def lookup(company: CompanyBackend, key: str) -> BaseModel | None:
-        found = company.rows("SELECT result FROM effects WHERE key = ?", key)
-        return model.model_validate_json(found[0]["result"]) if found else None
+        rows = company.rows("SELECT result FROM effects WHERE key = ?", key)
+        return model.model_validate_json(rows[0]["result"]) if rows else None
 
     return lookup

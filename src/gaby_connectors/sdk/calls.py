@@ -121,10 +121,10 @@ class CallHandler:
                 "Look whether the effect is there before trying again with a new key.",
                 outcome="unknown",
             )
-        found = await tool.lookup(self._backend, key)
-        if found is None:
+        earlier = await tool.lookup(self._backend, key)
+        if earlier is None:
             return None
-        result = self._scrubber.value(found.model_dump(mode="json")) | {"dry_run": False}
+        result = self._scrubber.value(earlier.model_dump(mode="json")) | {"dry_run": False}
         self._ledger.finish(key, result)
         return result
 

@@ -84,10 +84,10 @@ async def prove_password(
     async with doorway(request).database.read(SYSTEM) as session:
         home = await identity.workspaces.find(session, workspace) if workspace else None
         if workspace and home is None:
-            found = None
+            person = None
         else:
-            found = await identity.people.find(session, email, home=WorkspaceId(home.id) if home else None)
-    return await check_password(request, identity, found, _account_name(email, workspace), password)
+            person = await identity.people.find(session, email, home=WorkspaceId(home.id) if home else None)
+    return await check_password(request, identity, person, _account_name(email, workspace), password)
 
 
 async def prove_own_password(request: Request, identity: Identity, person_id: PersonId, password: str) -> PasswordProof:

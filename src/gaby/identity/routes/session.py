@@ -105,8 +105,8 @@ async def change_password(
 async def list_sign_ins(
     actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemReadSession
 ) -> list[SignInOut]:
-    found = await identity.sign_ins.list(session, _person(actor))
-    return [SignInOut.of(sign_in, current=own.sign_in_id) for sign_in in found]
+    sign_ins = await identity.sign_ins.list(session, _person(actor))
+    return [SignInOut.of(sign_in, current=own.sign_in_id) for sign_in in sign_ins]
 
 
 @router.delete("/sign-ins/{sign_in_id}", status_code=status.HTTP_204_NO_CONTENT)

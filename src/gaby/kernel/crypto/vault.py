@@ -145,12 +145,12 @@ class Vault:
         return self._master.unwrap(row.wrapped, aad)
 
     async def _find(self, session: ReadSession, workspace_id: WorkspaceId, subject: str) -> _Row | None:
-        found = await session.execute(
+        rows = await session.execute(
             select(DataKey.id, DataKey.wrapped, DataKey.master_key_id, DataKey.shredded_at).where(
                 DataKey.workspace_id == workspace_id, DataKey.subject == subject
             )
         )
-        row = found.one_or_none()
+        row = rows.one_or_none()
         if row is None:
             return None
         row_id, data, master_key_id, shredded_at = row
@@ -177,10 +177,10 @@ class Vault:
         )
         if made.first() is not None:
             return row
-        found = await self._find(session, workspace_id, subject)
-        if found is None:
+        existing = await self._find(session, workspace_id, subject)
+        if existing is None:
             raise Conflict
-        return found
+        return existing
 
     async def _store(
         self,

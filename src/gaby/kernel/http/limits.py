@@ -128,10 +128,10 @@ def _check_json(body: bytes) -> None:
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Readers differ in which of two values they take, so that what one has checked another would not see."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise BadRequest("The JSON gives the same name twice in one object. Give each once.")
-    return found
+    return fields
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:

@@ -55,9 +55,9 @@ LINES = (_some_lines, words)
 
 
 def _after_each(pattern: re.Pattern[str], text: str, start: int, end: int, least: int) -> Iterator[tuple[int, int]]:
-    while (found := pattern.search(text, min(start + least, end), end)) is not None:
-        yield start, found.end()
-        start = found.end()
+    while (match := pattern.search(text, min(start + least, end), end)) is not None:
+        yield start, match.end()
+        start = match.end()
     if start < end:
         yield start, end
 

@@ -147,10 +147,10 @@ class Citations:
         document = KnowledgeDocument
         if source_id is None:
             return None
-        found = select(document).where(
+        statement = select(document).where(
             document.workspace_id == place, document.source_id == source_id, document.uri == uri
         )
-        return (await session.scalars(found)).one_or_none()
+        return (await session.scalars(statement)).one_or_none()
 
 
 def lines_of(text: str, first: int, last: int) -> str:

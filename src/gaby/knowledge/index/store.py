@@ -47,13 +47,13 @@ class VectorSnapshot:
 
     def rows_of(self, ids: Sequence[int], dimensions: int) -> Matrix:
         """One for each, of zeros where there is none."""
-        found = np.zeros((len(ids), dimensions), np.float32)
+        rows = np.zeros((len(ids), dimensions), np.float32)
         if len(self.ids) and dimensions == self.rows.shape[1]:
             wanted = np.asarray(ids, np.int64)
             places = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
             there = (self.ids[places] == wanted) & self.live[places]
-            found[there] = self.rows[places[there]]
-        return found
+            rows[there] = self.rows[places[there]]
+        return rows
 
     def _nearest(self, queries: Matrix, limit: int) -> list[Hits]:
         if not len(self.ids) or queries.shape[1] != self.rows.shape[1]:
@@ -94,11 +94,11 @@ class VectorStore:
             return self._now
         async with self._lock, database.read(self._workspace_id) as session:
             corpus = await session.get(KnowledgeCorpus, self._workspace_id)
-            found, passages = (corpus.version, corpus.passages) if corpus is not None else (0, 0)
-            if found != self._version:
+            stored, passages = (corpus.version, corpus.passages) if corpus is not None else (0, 0)
+            if stored != self._version:
                 live = await self._still_there(session)
                 await self._append(session, live, passages)
-                self._version = found
+                self._version = stored
             return self._now
 
     async def _still_there(self, session: ReadSession) -> NDArray[np.bool_]:
@@ -132,9 +132,9 @@ class VectorStore:
         after = int(self._now.ids[-1]) if len(self._now.ids) else -1
         query = select(KnowledgeVector.passage_id, KnowledgeVector.vector).where(*self._mine())
         query = query.order_by(KnowledgeVector.passage_id).limit(_AT_ONCE)
-        while found := (await session.execute(query.where(KnowledgeVector.passage_id > after))).all():
-            after = found[-1][0]
-            yield np.array([each for each, _ in found], np.int64), [blob for _, blob in found]
+        while rows := (await session.execute(query.where(KnowledgeVector.passage_id > after))).all():
+            after = rows[-1][0]
+            yield np.array([each for each, _ in rows], np.int64), [blob for _, blob in rows]
 
     def _mine(self) -> tuple[ColumnElement[bool], ...]:
         return KnowledgeVector.workspace_id == self._workspace_id, KnowledgeVector.model == self._model

@@ -180,9 +180,9 @@ class Candidates:
         best, likest = None, _ALIKE
         for row in await self.list(session, None, limit=2000):
             kept, kept_solved = _told(row.text)
-            found = likeness(f"{row.title}\n{kept}", f"{title}\n{told}")
-            if found >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
-                best, likest = row, found
+            similarity = likeness(f"{row.title}\n{kept}", f"{title}\n{told}")
+            if similarity >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
+                best, likest = row, similarity
         return best
 
     def _decide(self, row: KnowledgeCandidate, actor: Actor, state: str, reason: str | None) -> None:

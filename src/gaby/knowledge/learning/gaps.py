@@ -103,6 +103,6 @@ def _nearest(
     best, nearest = None, _ALIKE
     for gap in gaps:
         kept = from_bytes(gap.vector)
-        if kept is not None and len(kept) == len(vector) and (found := float(kept @ vector)) >= nearest:
-            best, nearest = gap, found
+        if kept is not None and len(kept) == len(vector) and (similarity := float(kept @ vector)) >= nearest:
+            best, nearest = gap, similarity
     return best

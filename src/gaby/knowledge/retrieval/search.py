@@ -104,11 +104,11 @@ class Searcher:
                 return known
             queries = questions(asked.text, asked.rewrites)
             brought = await self._bring(session, corpus, queries) if queries else None
-        found = SearchResults((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
+        results = SearchResults((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
         if brought is not None:
-            found = await self._ranked(workspace_id, found, queries, brought, asked)
-        self._cache.keep(workspace_id, asked, corpus.version, found)
-        return found
+            results = await self._ranked(workspace_id, results, queries, brought, asked)
+        self._cache.keep(workspace_id, asked, corpus.version, results)
+        return results
 
     async def _bring(
         self, session: ReadSession, corpus: KnowledgeCorpus, queries: Sequence[SearchQuery]
@@ -168,16 +168,16 @@ class Searcher:
         ranked: Sequence[RankedPassage],
     ) -> list[RankedPassage]:
         """Confidence is calibrated on the cosines of the default model, which is always there; the order stays."""
-        found = [each.found for each in ranked]
+        passages = [each.found for each in ranked]
         texts = [question_text(DEFAULT_MODEL, query.text, pool.rarity) for query in queries]
-        texts += [passage_text(DEFAULT_MODEL, each.title, each.headings, each.text) for each in found]
+        texts += [passage_text(DEFAULT_MODEL, each.title, each.headings, each.text) for each in passages]
         vectors = await self._embedding.embed(workspace_id, DEFAULT_MODEL, texts)
         asked, rows = vectors[: len(queries)], vectors[len(queries) :]
         chosen = [each.place for each in ranked]
         judged = replace(
-            pool, found=found, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
+            pool, found=passages, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
         )
-        certain = confidences(queries, judged, range(len(found)), self._weights.certainty)
+        certain = confidences(queries, judged, range(len(passages)), self._weights.certainty)
         return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]
 
     async def _nearest(

@@ -16,10 +16,10 @@ router = APIRouter(prefix="/api/knowledge", tags=["Knowledge"])
 @router.post("/search")
 async def search(actor: CanReadKnowledge, body: SearchIn, service: Service) -> SearchOut:
     """The few passages that answer, each with its citation and the reasons of its score; none when none fits."""
-    found = await service.components.searcher.search(
+    results = await service.components.searcher.search(
         actor.workspace_id, body.question, limit=body.limit, everything=body.everything
     )
-    return SearchOut.of(found)
+    return SearchOut.of(results)
 
 
 @router.post("/ask")
@@ -38,8 +38,8 @@ async def list_documents(
     stale: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> list[DocumentOut]:
-    found = await documents(session, now=service.now(), source=source, stale=stale, limit=limit)
-    return [DocumentOut.of(line) for line in found]
+    rows = await documents(session, now=service.now(), source=source, stale=stale, limit=limit)
+    return [DocumentOut.of(line) for line in rows]
 
 
 @router.get("/documents/{document_id}")

@@ -160,12 +160,12 @@ class CrawlSession:
         if reply.body is None or not self.frontier.moved(step.url, reply.url):
             return None
         uri = uri_of(reply.url)
-        found = await asyncio.to_thread(_look, reply)
-        self._follow(found.links, step.depth)
-        if not found.index:
+        links = await asyncio.to_thread(_look, reply)
+        self._follow(links.links, step.depth)
+        if not links.index:
             return None
         fingerprint = fingerprint_of(reply)
-        self._memory.keep(uri, fingerprint, found.links)
+        self._memory.keep(uri, fingerprint, links.links)
         return SourceItem(uri, fingerprint, partial(give, brought(reply, uri)))
 
     def _follow(self, links: Sequence[str], depth: int) -> None:

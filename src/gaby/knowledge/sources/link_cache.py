@@ -31,10 +31,10 @@ class LinkCache:
 
     def links(self, uri: str, fingerprint: str | None = None) -> Sequence[str] | None:
         """Of the page as it was when it had this fingerprint, or when it was last seen."""
-        found = self._before.get(uri)
-        if found is None or (fingerprint is not None and found[0] != fingerprint):
+        entry = self._before.get(uri)
+        if entry is None or (fingerprint is not None and entry[0] != fingerprint):
             return None
-        return found[1]
+        return entry[1]
 
     def keep(self, uri: str, fingerprint: str, links: Sequence[str]) -> None:
         self._now[uri] = (fingerprint, list(links[:_MOST_LINKS]))

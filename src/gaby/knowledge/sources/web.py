@@ -24,14 +24,14 @@ class WebPageSource:
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         uri = uri_of(self._url)
         try:
-            found = await self._look(uri, known.get(uri))
+            item = await self._look(uri, known.get(uri))
         except Unreadable as error:
-            found = FailedItem(uri, error.message)
+            item = FailedItem(uri, error.message)
         except BadSource as error:
             raise SourceUnavailable(error.message) from error
-        yield SourceTotal(0 if found is None else 1)
-        if found is not None:
-            yield found
+        yield SourceTotal(0 if item is None else 1)
+        if item is not None:
+            yield item
 
     async def close(self) -> None:
         await self._web.close()

@@ -50,8 +50,8 @@ class LiteLLMProvider:
         params = completion_params(request, self._dialect)
         with self._told(gathering):
             async with asyncio.timeout(request.timeout):
-                found = await self._litellm.acompletion(**params, **self._account, timeout=request.timeout)
-            return completion(mapping(found.model_dump()), gathering)
+                response = await self._litellm.acompletion(**params, **self._account, timeout=request.timeout)
+            return completion(mapping(response.model_dump()), gathering)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
         reader = CompletionStream(ResponseBuilder(our_names(request), request.model))
@@ -81,10 +81,10 @@ class LiteLLMProvider:
             return EmbeddingResponse(())
         with self._told(NoProgress()):
             async with asyncio.timeout(timeout):
-                found = await self._litellm.aembedding(
+                response = await self._litellm.aembedding(
                     model=model, input=list(texts), **self._account, timeout=timeout, encoding_format="float"
                 )
-        return vectors(found.model_dump(), len(texts))
+        return vectors(response.model_dump(), len(texts))
 
     def supports(self, capability: Capability) -> bool:
         match capability:

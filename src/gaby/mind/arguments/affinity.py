@@ -110,7 +110,7 @@ def _by_words(slot: ParameterSlot, kind: EntityKind) -> float:
     named = _kinds_of(slot.words)
     if kind in named:
         # `user_email` is an e-mail and not a user: the last word says what it is.
-        last = next(found for word in reversed(slot.words) if (found := _KINDS_OF.get(word)))
+        last = next(kinds for word in reversed(slot.words) if (kinds := _KINDS_OF.get(word)))
         return SURE if kind in last else POSSIBLE
     says = set(slot.described)
     told = _kinds_of(says)

@@ -44,9 +44,9 @@ class CheckedProblem:
 
 def check(runbook: Runbook, cards: Sequence[ToolCard]) -> list[CheckedProblem]:
     """Its own errors first, then those against the tools, in the order of its lines."""
-    found = [CheckedProblem("error", each) for each in runbook.errors]
-    found += _Check(runbook, cards).problems()
-    return sorted(dict.fromkeys(found), key=lambda each: each.problem.line)
+    problems = [CheckedProblem("error", each) for each in runbook.errors]
+    problems += _Check(runbook, cards).problems()
+    return sorted(dict.fromkeys(problems), key=lambda each: each.problem.line)
 
 
 def tool_names(cards: Sequence[ToolCard]) -> frozenset[str]:
@@ -148,11 +148,11 @@ class _Check:
         yield self._doubt(call.line, call.words, why, hint)
 
     def _field(self, ref: FieldRef, line: int, words: str) -> Iterator[CheckedProblem]:
-        found = resolve(ref, self._scene)
-        if found.places:
+        resolved = resolve(ref, self._scene)
+        if resolved.places:
             return
-        if "several" in found.why:
-            yield _error(line, words, found.why, f"say whose it is: the account's `{ref.name}`")
+        if "several" in resolved.why:
+            yield _error(line, words, resolved.why, f"say whose it is: the account's `{ref.name}`")
         else:
             names = sorted({name for card in self._reads for names in card.declares.rows.values() for name in names})
             near = get_close_matches(ref.name, names, 1)

@@ -78,10 +78,10 @@ def moment(value: Any) -> datetime | None:
     if not isinstance(value, str) or not _MOMENT.fullmatch(value.strip()):
         return None
     try:
-        found = datetime.fromisoformat(value.strip())
+        parsed = datetime.fromisoformat(value.strip())
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _passes(value: Any, test: FieldTest, requester: str | None) -> bool:

@@ -105,8 +105,8 @@ def statement_of(sentence: str, tools: frozenset[str]) -> RunbookStatement | Non
         is_for_colleagues = _COLLEAGUES.search(asks[1]) and not REQUESTER.match(asks[1])
         return RunbookStatement("hand" if is_for_colleagues else "ask", said, later)
     for kind, form in _KINDS:
-        if found := form.match(said):
-            text = said[found.end() :] if kind in {"note", "cause"} else said
+        if match := form.match(said):
+            text = said[match.end() :] if kind in {"note", "cause"} else said
             return RunbookStatement(kind, text, later, _handed_with(said, tools) if kind == "hand" else ())
     call = call_of(said, tools)
     return None if call is None else RunbookStatement("call", said, calls=(call,))
@@ -114,7 +114,7 @@ def statement_of(sentence: str, tools: frozenset[str]) -> RunbookStatement | Non
 
 def call_of(sentence: str, tools: frozenset[str]) -> RunbookCall | None:
     """The one call that a sentence asks for. None when it names no tool."""
-    marks = [found for found in _TICKED.finditer(sentence) if tool_named(found[1], tools)]
+    marks = [match for match in _TICKED.finditer(sentence) if tool_named(match[1], tools)]
     if not marks:
         return None
     mark, ahead = marks[0], sentence[: marks[0].start()].strip()
@@ -134,17 +134,17 @@ def call_of(sentence: str, tools: frozenset[str]) -> RunbookCall | None:
 
 def _handed_with(sentence: str, tools: frozenset[str]) -> tuple[RunbookCall, ...]:
     """`Hand it to the reporting team with `add_note``: the call tells them, and what follows a colon is for them."""
-    found = next((each for each in _TICKED.finditer(sentence) if tool_named(each[1], tools)), None)
-    if found is None:
+    ticked = next((each for each in _TICKED.finditer(sentence) if tool_named(each[1], tools)), None)
+    if ticked is None:
         if told := re.search(r"\b(?:with|using|by) `([^`\n]{1,200})`", sentence):
             raise StatementError(f"there is no tool `{told[1]}`", "`gaby tools list` shows those that are connected")
         return ()
-    if not re.search(r"\b(?:with|using|by|through) \Z", sentence[: found.start()]):
-        raise StatementError(f"it is not clear whether `{found[1]}` is to be called", "write: with `tool`")
-    rest = sentence[found.end() :]
+    if not re.search(r"\b(?:with|using|by|through) \Z", sentence[: ticked.start()]):
+        raise StatementError(f"it is not clear whether `{ticked[1]}` is to be called", "write: with `tool`")
+    rest = sentence[ticked.end() :]
     arguments = rest if rest.lstrip().startswith((",", "(")) and "`" in rest else ""
     given, selector = arguments_of(arguments.rstrip(" .!"))
-    return (RunbookCall(tool_named(found[1], tools), given, selector, plain(sentence), hands_over=True),)
+    return (RunbookCall(tool_named(ticked[1], tools), given, selector, plain(sentence), hands_over=True),)
 
 
 def not_understood(sentence: str) -> StatementError:

@@ -35,8 +35,8 @@ def secrets_in_column(text: str, start: int, end: int) -> Iterator[tuple[int, in
 def _delimiter(text: str, begin: int, start: int, end: int, stop: int) -> str | None:
     """What stands on both sides of the cell, where the line's own ends count too."""
     before, after = text[begin:start].rstrip(" *`\"'")[-1:], text[end:stop].lstrip(" \r*`\"'")[:1]
-    found = {mark for mark in (before, after) if mark}
-    return next(iter(found)) if len(found) == 1 and found <= set(_DELIMITERS) else None
+    marks = {mark for mark in (before, after) if mark}
+    return next(iter(marks)) if len(marks) == 1 and marks <= set(_DELIMITERS) else None
 
 
 def _cells(text: str, start: int, end: int, delimiter: str, *, is_row: bool = False) -> Iterator[tuple[int, int]]:

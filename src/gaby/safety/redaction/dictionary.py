@@ -80,8 +80,8 @@ class Dictionary:
     def find(self, sight: ScannedText) -> Iterator[TextSpan]:
         for word in self._first_words & sight.words:
             for kind, pattern in self._by_first_word[word]:
-                for found in re.finditer(pattern, sight.low):
-                    yield TextSpan(found.start(), found.end(), kind, SpanCertainty.SURE)
+                for match in re.finditer(pattern, sight.low):
+                    yield TextSpan(match.start(), match.end(), kind, SpanCertainty.SURE)
         if self._phones:
             yield from self._find_phones(sight)
 

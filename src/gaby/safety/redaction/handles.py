@@ -27,8 +27,8 @@ def find_schemes(text: str) -> Iterator[tuple[int, int, str]]:
         if at < taken:
             continue
         before = text[max(0, at - _LONGEST_SCHEME) : at]
-        found = _SCHEME_BACKWARDS.match(before[::-1])
-        scheme = found[0][::-1].lstrip("+.-_").lower() if found else ""
+        match = _SCHEME_BACKWARDS.match(before[::-1])
+        scheme = match[0][::-1].lstrip("+.-_").lower() if match else ""
         if not _SCHEME.fullmatch(scheme) or scheme in _CITATIONS or _NO_LINK.match(text, at):
             continue
         rest = _REST.match(text, at + 1)
@@ -39,6 +39,6 @@ def find_schemes(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def find_handles(text: str) -> Iterator[tuple[int, int, str]]:
-    for found in _HANDLE.finditer(text):
-        name = found[0].rstrip(".-_")
-        yield found.start(), found.start() + len(name), name.lower()
+    for match in _HANDLE.finditer(text):
+        name = match[0].rstrip(".-_")
+        yield match.start(), match.start() + len(name), name.lower()

@@ -23,16 +23,16 @@ def find_national_ids(sight: ScannedText) -> Iterator[TextSpan]:
     forms = _Forms(sight).of if len(sight.numbers) > _MANY else _all_forms
     for start, length in sight.numbers:
         for form in forms(length):
-            if (found := form.rest.match(sight.text, start + length)) and not _JOINED.match(
+            if (match := form.rest.match(sight.text, start + length)) and not _JOINED.match(
                 sight.text, max(0, start - 2), start
             ):
-                yield from _number(sight, start, found.end(), form)
+                yield from _number(sight, start, match.end(), form)
     for start in sight.letters_first:
-        if (found := _NINO.match(sight.text, start)) and _NINO_LETTERS.match(sight.text, start):
-            yield from _apart(sight, start, found.end(), SpanCertainty.LIKELY)
+        if (match := _NINO.match(sight.text, start)) and _NINO_LETTERS.match(sight.text, start):
+            yield from _apart(sight, start, match.end(), SpanCertainty.LIKELY)
         for form in FORMS[0]:
-            if found := form.rest.match(sight.text, start):
-                yield from _number(sight, start, found.end(), form)
+            if match := form.rest.match(sight.text, start):
+                yield from _number(sight, start, match.end(), form)
 
 
 def _all_forms(length: int) -> list[CompiledForm]:

@@ -97,11 +97,11 @@ class NormalizedText:
         starts: list[int] = []
         ends: list[int] = []
         before = 0
-        for found in pattern.finditer(self.text):
-            self._keep(before, found.start(), pieces, starts, ends)
-            before = found.end()
-            new = replace(found)
-            start, end = self.place(found.start(), found.end())
+        for match in pattern.finditer(self.text):
+            self._keep(before, match.start(), pieces, starts, ends)
+            before = match.end()
+            new = replace(match)
+            start, end = self.place(match.start(), match.end())
             pieces.append(new)
             starts.extend([start] * len(new))
             ends.extend([end] * len(new))
@@ -114,7 +114,7 @@ class NormalizedText:
         return self.sub(pattern, lambda _: "")
 
     def translated(self, table: dict[int, str]) -> Self:
-        text = _BEYOND_ASCII.sub(lambda found: found[0].translate(table), self.text)
+        text = _BEYOND_ASCII.sub(lambda match: match[0].translate(table), self.text)
         return type(self)(text, self._starts, self._ends)
 
     def _keep(self, start: int, end: int, pieces: list[str], starts: list[int], ends: list[int]) -> None:

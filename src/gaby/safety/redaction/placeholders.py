@@ -88,8 +88,8 @@ class Placeholders:
     def defused(self, text: str, *, all_of_them: bool) -> str:
         """The text in which what only looks like a placeholder of this run stands for nothing but itself."""
 
-        def defuse(found: re.Match[str]) -> str:
-            return self._put(TYPED, found[0]) if all_of_them or found[0] not in self else found[0]
+        def defuse(match: re.Match[str]) -> str:
+            return self._put(TYPED, match[0]) if all_of_them or match[0] not in self else match[0]
 
         return self.own.sub(defuse, text)
 
@@ -131,7 +131,7 @@ class Placeholders:
         return value
 
     def _restore_text(self, text: str, reader: "_RestoreReader") -> str:
-        return self.own.sub(lambda found: str(self._original(found[0], reader)), text) if self.tag in text else text
+        return self.own.sub(lambda match: str(self._original(match[0], reader)), text) if self.tag in text else text
 
     def _restore_object(self, value: dict[str, Any], reader: "_RestoreReader", depth: int) -> dict[str, Any]:
         items = [(self._restore_text(key, reader), key, item) for key, item in value.items()]

@@ -64,16 +64,16 @@ class GitHubClient:
     async def all_of(self, path: str) -> list[dict[str, Any]]:
         """Every entry of a list, along the links that GitHub gives, as far as three thousand."""
         ask = self._ask("GET", path, query={"per_page": "100"})
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         for _ in range(_MOST_PAGES):
             answer = await self._send(ask)
-            found += entries(self._read(answer, ask))
+            items += entries(self._read(answer, ask))
             onward = _NEXT.search(answer.headers.get("link", "")[:5000])
             # The token goes with the request, so a link to another place is not followed.
             if onward is None or not same_origin(onward[1], self._base):
                 break
             ask = DeskRequest("GET", onward[1])
-        return found
+        return items
 
     async def change(
         self, method: Method, path: str, body: object = None, *, repeatable: bool = False

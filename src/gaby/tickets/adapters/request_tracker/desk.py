@@ -95,10 +95,10 @@ class RequestTrackerDesk:
         }
         answer = await self._rest.change("POST", path, body)
         made = _TRANSACTION.search(answer.location)
-        found = made[1] if made else await self._tickets.find(external_id, marker)
-        if found is None:
+        transaction_id = made[1] if made else await self._tickets.find(external_id, marker)
+        if transaction_id is None:
             raise DeskOutcomeUnknown("The help desk says that it took the answer, and does not have it.")
-        return found
+        return transaction_id
 
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
         return await self._tickets.find(external_id, marker)

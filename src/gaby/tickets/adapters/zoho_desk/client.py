@@ -36,14 +36,14 @@ class ZohoClient:
 
     async def all_of(self, path: str) -> list[dict[str, Any]]:
         """Every entry of a list, as far as a thousand."""
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         for page in range(_MOST_PAGES):
             listed = await self.get(path, {"from": str(page * _AT_ONCE), "limit": str(_AT_ONCE)})
             part = entries(listed.get("data"))
-            found += part
+            items += part
             if len(part) < _AT_ONCE:
                 break
-        return found
+        return items
 
     async def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         return mapping(await self._call(self._ask("POST", path, json=body)))
