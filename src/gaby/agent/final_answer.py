@@ -163,9 +163,9 @@ class FinalAnswerWriter:
             doubts = [*doubts, f"It is not done yet: {reviewed.why}"]
         tools = await self._planning_step.toolbox(run)
         filled = await self._planning_step.filled(run, tools)
-        told = "The conclusion has to be put right."
+        instruction = "The conclusion has to be put right."
         envelope = filled.envelope.model_copy(
-            update={"concluded": concluded, "doubts": doubts[:30], "must_conclude": told}
+            update={"concluded": concluded, "doubts": doubts[:30], "must_conclude": instruction}
         )
         try:
             planned = await self._models.runner.run(plan.skill, envelope, run.occasion)

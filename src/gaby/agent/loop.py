@@ -124,10 +124,10 @@ class InvestigationLoop:
 
     async def _relearn(self, tools: Run, call: CallRecord) -> None:
         """What it brought, in its words or in those of an error."""
-        told = call.reason if call.result is None else call.result
+        result = call.reason if call.result is None else call.result
         if call.outcome in {"done", "simulated", "failed", "unknown"} and call.rule != WAITED_TOO_LONG:
             invoker, vouches = self.dependencies.tools.invoker, call.outcome == "done"
-            await invoker.relearn(tools, call.id, call.tool, call.arguments, told, vouches=vouches)
+            await invoker.relearn(tools, call.id, call.tool, call.arguments, result, vouches=vouches)
 
     def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority, *, instructed: bool) -> Run:
         """On behalf of the verified requester, of nobody, or of the operator who wrote the ticket as an instruction."""

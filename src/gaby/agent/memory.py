@@ -235,8 +235,8 @@ def pack(state: State, delta: MemoryDelta) -> bytes:
 
 def unpack(data: bytes) -> tuple[State, MemoryDelta]:
     plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
-    told = _loaded(plain)
-    return STATE.validate_python(told["state"]), MemoryDelta.model_validate(told["delta"])
+    unpacked = _loaded(plain)
+    return STATE.validate_python(unpacked["state"]), MemoryDelta.model_validate(unpacked["delta"])
 
 
 def _dumped(value: dict[str, Any]) -> bytes:

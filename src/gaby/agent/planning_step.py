@@ -66,14 +66,14 @@ class PlanningStep:
         await self.tools.catalogue.fresh(run.workspace_id)
         view = await self.tickets.view(run)
         if run.ticket.closed_at is not None:
-            told = "A person closed the ticket."
+            reason = "A person closed the ticket."
             return NextTransition(
-                state.verdict_ready(told), (TimelineStep("desk", "Closed", told),), MemoryDelta(ticket=view)
+                state.verdict_ready(reason), (TimelineStep("desk", "Closed", reason),), MemoryDelta(ticket=view)
             )
         if (ended := await self.tickets.verdict_before_thanks(run)) is not None:
-            told = "The requester says that it is solved."
+            reason = "The requester says that it is solved."
             delta = MemoryDelta(ticket=view, worth_investigating=False, before=ended)
-            return NextTransition(state.verdict_ready(told), (TimelineStep("desk", "Thanks", told),), delta)
+            return NextTransition(state.verdict_ready(reason), (TimelineStep("desk", "Thanks", reason),), delta)
         delta = MemoryDelta(ticket=view)
         if run.instructed:
             # Whoever works here wants it done; it is no customer's trouble that others could have as well.
@@ -123,10 +123,10 @@ class PlanningStep:
         if (seen := await self.tickets.changed_view(run)) is not None:
             memory.ticket = seen
         if run.ticket.closed_at is not None:
-            told = "A person closed the ticket while it was looked into."
+            reason = "A person closed the ticket while it was looked into."
             return NextTransition(
-                state.verdict_ready(told),
-                (TimelineStep("desk", "Closed", told),),
+                state.verdict_ready(reason),
+                (TimelineStep("desk", "Closed", reason),),
                 MemoryDelta(worth_investigating=False),
             )
         tools = await self.toolbox(run)
@@ -167,10 +167,10 @@ class PlanningStep:
         delta: MemoryDelta,
     ) -> NextTransition:
         if await self._is_degraded(run):
-            told = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
+            reason = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
             skipped = delta.model_copy(update={"queries": (_NOT_SEARCHED,)})
             return NextTransition(
-                state.retrieve((), calls), (TimelineStep("gaby", "Degraded", told, "problem"),), skipped
+                state.retrieve((), calls), (TimelineStep("gaby", "Degraded", reason, "problem"),), skipped
             )
         step = TimelineStep("gaby", "Will search", run.told("; ".join(queries)), "thought")
         return NextTransition(state.retrieve(queries, calls), (step,), delta)
@@ -178,16 +178,16 @@ class PlanningStep:
     async def _prepared(self, run: InvestigationContext, tools: PlannerTools) -> dict[str, Any]:
         """What a model is told that rules do not need: which tools to look at first, and when to come to an end."""
         memory = run.memory
-        told: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if not memory.offered and len(tools.tools) > MOST_SHOWN_TOOLS:
             pages = [each.text for each in memory.passages if memory.internal or each.audience != "staff"]
-            told["offered"] = await asyncio.to_thread(
+            fields["offered"] = await asyncio.to_thread(
                 offered_tools, tools.tools, memory.ticket, pages, self.models.runner.embed
             )
-            memory.offered = list(told["offered"])
+            memory.offered = list(fields["offered"])
         if not memory.must_conclude and (closing := budget.closing(memory, run.persona, run.cap)):
-            told["must_conclude"] = memory.must_conclude = closing
-        return told
+            fields["must_conclude"] = memory.must_conclude = closing
+        return fields
 
     async def toolbox(self, run: InvestigationContext) -> PlannerTools:
         return self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
@@ -227,12 +227,14 @@ class PlanningStep:
         if step.kind in {"retrieve", "call"} and step.queries:
             return await self._search(run, state, tuple(step.queries), calls, delta)
         if calls:
-            told = TimelineStep("gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought")
-            return NextTransition(state.propose(calls), (told,), delta)
-        told = TimelineStep("gaby", "Has seen enough", run.told(step.why), "thought")
+            timeline_step = TimelineStep(
+                "gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought"
+            )
+            return NextTransition(state.propose(calls), (timeline_step,), delta)
+        timeline_step = TimelineStep("gaby", "Has seen enough", run.told(step.why), "thought")
         if step.conclusion is not None:
             delta = delta.model_copy(update={"conclusion": step.conclusion, "written_by": source})
-        return NextTransition(state.verdict_ready(step.why), (told,), delta)
+        return NextTransition(state.verdict_ready(step.why), (timeline_step,), delta)
 
     async def _planned_calls(
         self, run: InvestigationContext, tools: PlannerTools, step: PlannerStep, *, by_model: bool
@@ -259,9 +261,11 @@ class PlanningStep:
         hidden = [tool for tool in tools.tools if tool.name not in run.memory.offered]
         names = found_tools(hidden, need, self.models.runner.embed)
         turn = TurnRecord(text=step.why, need=need, offered=names)
-        told = TimelineStep("gaby", "Looks for tools", run.told(f"{need}: {', '.join(names) or 'none'}"), "thought")
+        timeline_step = TimelineStep(
+            "gaby", "Looks for tools", run.told(f"{need}: {', '.join(names) or 'none'}"), "thought"
+        )
         return NextTransition(
-            state.offer_tools(), (told,), delta.model_copy(update={"turns": (turn,), "offered": names})
+            state.offer_tools(), (timeline_step,), delta.model_copy(update={"turns": (turn,), "offered": names})
         )
 
     async def retrieve(self, run: InvestigationContext, state: Retrieving) -> NextTransition:
@@ -297,8 +301,8 @@ class PlanningStep:
         whole_pages = await self._with_whole_runbooks(run, hits, further)
         passages = tuple(each for each in whole_pages if each.citation not in known)
         enter_passages(run, passages, internal=run.memory.internal)
-        told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
-        step = TimelineStep("knowledge", f"Found {len(passages)} passages", told, "search")
+        summary = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
+        step = TimelineStep("knowledge", f"Found {len(passages)} passages", summary, "search")
         return NextTransition(_behind(state), (step,), MemoryDelta(queries=state.queries, passages=passages))
 
     def observe(self, run: InvestigationContext, state: Observing) -> NextTransition:

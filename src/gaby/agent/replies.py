@@ -170,8 +170,8 @@ def _paragraphs(cited: str) -> str:
     return "\n".join(lines)
 
 
-def _written(told: Sequence[str], written_by: str) -> str:
-    text = "\n\n".join(part for part in told if part)
+def _written(citations: Sequence[str], written_by: str) -> str:
+    text = "\n\n".join(part for part in citations if part)
     numbers = {token: number for number, token in enumerate(tokens_in(text), 1)}
     text = _TOKEN.sub(lambda match: f"[{numbers[match[1]]}]", text)
     listed = "\n".join(f"[{number}] `{token}`" for token, number in numbers.items())

@@ -123,10 +123,10 @@ class PersonaIn(BaseModel):
         return self
 
     def changes(self) -> dict[str, Any]:
-        told = self.model_dump(exclude_unset=True, exclude={"bounds"})
+        changes = self.model_dump(exclude_unset=True, exclude={"bounds"})
         if "bounds" in self.model_fields_set:
-            told["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_unset=True)
-        return told
+            changes["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_unset=True)
+        return changes
 
 
 class PersonaOut(BaseModel):

@@ -66,15 +66,15 @@ class TicketReader:
         async with self.database.read(run.workspace_id) as session:
             earlier = (await session.scalars(self._earlier(run).limit(_EARLIER_RUNS))).all()
             memories = [(row, (await load(session, self.vault, row)).memory) for row in reversed(earlier)]
-        told = tuple(
+        lines = tuple(
             f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.told(_named_arguments(call))}), {call.outcome}"
             for row, memory in memories
             for call in memory.calls
             if call.access == "write"
         )
         is_open = all(memory.is_open for _, memory in memories if any(call.access == "write" for call in memory.calls))
-        enter_earlier(run, told, is_open=is_open)
-        return MemoryDelta(earlier=told, earlier_is_open=is_open)
+        enter_earlier(run, lines, is_open=is_open)
+        return MemoryDelta(earlier=lines, earlier_is_open=is_open)
 
     def _earlier(self, run: InvestigationContext) -> Select[Investigation]:
         """Investigations of this ticket that have ended, the latest first."""

@@ -58,9 +58,9 @@ class ToolStep:
         if asked and not reads:
             return await self._ask(run, state, asked, steps, delta, allowed=allowed)
         if allowed:
-            told = ", ".join(dict.fromkeys(call.tool for call in allowed))
+            tool_names = ", ".join(dict.fromkeys(call.tool for call in allowed))
             # After a rest the timeline has told so already.
-            said = () if state.waited_for else (TimelineStep("safety", "Allowed", told),)
+            said = () if state.waited_for else (TimelineStep("safety", "Allowed", tool_names),)
             return NextTransition(state.allowed(tuple(allowed)), (*steps, *said), delta)
         # Whoever plans the same again and again without ever being allowed to act goes round in circles as well.
         noticed = notice([*run.memory.calls, *delta.calls], run.memory.nudges, run.memory.withdrawn)
@@ -330,7 +330,7 @@ def _as_verdict(approval: Approval | None) -> Verdict:
                 "deny", "approval.refused", f"{approval.decided_by} refused: {approval.answer or ''}".strip()
             )
         case "escalated":
-            told = f"{approval.decided_by} passed it on: {approval.answer or ''}".strip()
-            return Verdict("deny", "approval.escalated", told)
+            reason = f"{approval.decided_by} passed it on: {approval.answer or ''}".strip()
+            return Verdict("deny", "approval.escalated", reason)
         case _:
             return Verdict("deny", "approval.expired", "Nobody answered in time.")

@@ -112,16 +112,18 @@ class VerdictStep:
         """What was found for one holds for all, except what was found about the one."""
         async with self.database.read(run.workspace_id) as session:
             row = await session.get_one(Investigation, (run.workspace_id, lead))
-            told = (await load(session, self.vault, row)).memory
+            lead_memory = (await load(session, self.vault, row)).memory
         general = [
             each
-            for each in cited_sentences(told.cited or "")
+            for each in cited_sentences(lead_memory.cited or "")
             if each.citations and all(token.startswith("doc:") for token in each.citations)
         ]
         cited = cited_text([CitedSentence(each.text, tuple(each.citations)) for each in general])
-        verdict: Verdict = told.verdict or "needs_tech"
-        pages = await self._still_there(run, [each for each in told.passages if each.citation in tokens_in(cited)])
-        written_by, internal = told.written_by or OFFLINE, told.internal
+        verdict: Verdict = lead_memory.verdict or "needs_tech"
+        pages = await self._still_there(
+            run, [each for each in lead_memory.passages if each.citation in tokens_in(cited)]
+        )
+        written_by, internal = lead_memory.written_by or OFFLINE, lead_memory.internal
         if written_by != OFFLINE:
             # A model may have woven anything of the other ticket into its words. From the same pages it writes anew.
             reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
@@ -131,7 +133,7 @@ class VerdictStep:
             cited, written_by = await self._composed(run, verdict, texts, "") if texts else ("", OFFLINE)
         if verdict in PUBLIC and not cited:
             verdict = "needs_tech"
-        reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
+        reasons = ["Several tickets tell of the same trouble, which is looked into once.", *lead_memory.reasons]
         # What the pages may tell this reader is decided anew.
         enter_passages(run, pages, internal=internal)
         answer = FinalAnswer(verdict, reasons, cited, "", written_by)
@@ -193,13 +195,13 @@ class VerdictStep:
             tokens=answer.tokens,
             nano_usd=answer.nano_usd,
         )
-        told = run.told(" ".join(reasons))
+        reason = run.told(" ".join(reasons))
         summary = texts.reply if verdict in PUBLIC else "\n".join(part for part in (texts.note, texts.reply) if part)
         return NextTransition(
             state.judged(verdict),
-            (TimelineStep("gaby", verdict, told, "verdict"),),
+            (TimelineStep("gaby", verdict, reason, "verdict"),),
             delta,
-            ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(summary)),
+            ending=Ending(verdict=verdict, reason=reason[:500], summary=run.told(summary)),
             also=(
                 *await self._postings(run, answer, body, inside, outside, escalates=escalates),
                 wake_followers(run, self.clock.now()),
@@ -331,7 +333,7 @@ class VerdictStep:
         if able.time_entries and run.persona.time_entries and verdict != "skipped":
             minutes = 1
             wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")
-        postings = [self._posting(run, kind, content, told) for kind, (content, told) in wanted.items()]
+        postings = [self._posting(run, kind, content, redacted) for kind, (content, redacted) in wanted.items()]
         if escalates and verdict in _ESCALATED:
             postings.append(self.escalation(run, verdict, answer.reasons, inside))
         return tuple(postings)
@@ -364,11 +366,11 @@ class VerdictStep:
         }
         return self._posting(run, "escalation", content, f"{verdict}: {title}")
 
-    def _posting(self, run: InvestigationContext, kind: str, content: dict[str, Any], told: str) -> SqlStatement:
+    def _posting(self, run: InvestigationContext, kind: str, content: dict[str, Any], redacted: str) -> SqlStatement:
         marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"
         sealed = run.sealing.seal(json.dumps(content).encode())
         place = (run.workspace_id.hex, self.ids.new().hex, run.run_id.hex, run.ticket.id.hex)
-        return SqlStatement(_POSTING, (*place, kind, marker, sealed, told[:20_000], self.clock.now()))
+        return SqlStatement(_POSTING, (*place, kind, marker, sealed, redacted[:20_000], self.clock.now()))
 
     async def _able(self, run: InvestigationContext) -> DeskCapabilities:
         async with self.database.read(run.workspace_id) as session:

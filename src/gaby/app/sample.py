@@ -39,10 +39,10 @@ async def connect_sample(
     *,
     now: datetime | None = None,
     handbook: Path | None = None,
-    told: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> None:
     """Its back office lives in the folder. With `now` time stands still there."""
-    say = told or _say_nothing
+    say = report or _say_nothing
     say("Connecting the sample company's back office ...")
     settings = {"SAMPLE_COMPANY_FOLDER": str(folder)}
     if now is not None:

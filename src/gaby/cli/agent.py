@@ -31,11 +31,11 @@ def show(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json(persona.model_dump())
         return
-    told = {
+    fields = {
         **persona.model_dump(exclude={"bounds"}),
         **{f"bounds.{k}": v for k, v in persona.bounds.model_dump().items()},
     }
-    print_rows([{"what": name, "value": value} for name, value in told.items()], as_json=False, empty="")
+    print_rows([{"what": name, "value": value} for name, value in fields.items()], as_json=False, empty="")
 
 
 @app.command("set")
@@ -60,12 +60,12 @@ def change(
         changes["bounds"] = {"passages": passages}
     if not changes:
         raise BadRequest("Say what to change; `gaby agent set --help` lists it.")
-    told = PersonaIn.model_validate(changes).changes()
+    persona_changes = PersonaIn.model_validate(changes).changes()
 
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.agent.personas.change(session, actor, told)
+            await gaby.agent.personas.change(session, actor, persona_changes)
 
     run(work)
     echo("Changed, for investigations that are taken up from now on.", err=True)

@@ -186,8 +186,8 @@ def print_approval(approval: ApprovalDetailOut) -> None:
 def _warn_of_mixed_scripts(where: str, value: object) -> None:
     """The first word is enough to look closely."""
     if (mixed := next(mixed_words(value), None)) is not None:
-        told = f"“{one_line(mixed.text)}” mixes scripts: “{mixed.character}” in it is {mixed.script}"
-        secho(f"  Careful, look-alike letters in {where}: {told}.", fg="yellow")
+        warning = f"“{one_line(mixed.text)}” mixes scripts: “{mixed.character}” in it is {mixed.script}"
+        secho(f"  Careful, look-alike letters in {where}: {warning}.", fg="yellow")
 
 
 def _age(span: timedelta) -> str:

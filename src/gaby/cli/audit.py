@@ -235,13 +235,13 @@ def _as_proof(path: Path) -> bytes | None:
 def _verify_proof(proof: bytes, trusted: str | None, *, as_json: bool) -> None:
     try:
         row = check_inclusion(proof, trusted=trusted)
-        told = f"Row {row.id} ({row.event}, {row.ts}) is in the signed log."
+        statement = f"Row {row.id} ({row.event}, {row.ts}) is in the signed log."
     except ProofRejected:
         if b'"second"' not in proof:
             raise
         older, newer = check_consistency(proof, trusted=trusted)
-        told = f"The log of {older.size} rows is the beginning of the log of {newer.size} rows."
-    print_json({"ok": True, "proves": told}) if as_json else echo(told)
+        statement = f"The log of {older.size} rows is the beginning of the log of {newer.size} rows."
+    print_json({"ok": True, "proves": statement}) if as_json else echo(statement)
 
 
 def print_report(report: VerificationReport, *, as_json: bool) -> None:

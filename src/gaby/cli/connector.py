@@ -106,8 +106,13 @@ def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -
         return shown, json.dumps(outcome.structured) if isinstance(outcome, Done) else str(outcome)
 
     shown, health = run(work)
-    told = {"server": shown.server_name, "version": shown.server_version, "tools": len(shown.tools), "health": health}
-    print_rows([told], as_json=as_json, empty="")
+    summary = {
+        "server": shown.server_name,
+        "version": shown.server_version,
+        "tools": len(shown.tools),
+        "health": health,
+    }
+    print_rows([summary], as_json=as_json, empty="")
 
 
 @app.command()

@@ -82,8 +82,8 @@ def add(
 
     print_source(run(work), as_json=as_json)
     if chosen is None:
-        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
-        echo(told, err=True)
+        warning = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
+        echo(warning, err=True)
 
 
 @app.command("list")

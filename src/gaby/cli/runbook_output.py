@@ -64,8 +64,8 @@ def _print_live(tried: TrialOut) -> None:
     if live.this:
         echo("  An investigation of this ticket follows this runbook.")
     elif live.runbook:
-        told = f"“{one_line(live.runbook)}” ({one_line(live.page)}), which fits {live.fit:.2f}"
-        secho(f"  An investigation of this ticket follows {told}; this one fits {tried.fit:.2f}.", fg="yellow")
+        description = f"“{one_line(live.runbook)}” ({one_line(live.page)}), which fits {live.fit:.2f}"
+        secho(f"  An investigation of this ticket follows {description}; this one fits {tried.fit:.2f}.", fg="yellow")
     else:
         secho("  An investigation of this ticket follows no runbook.", fg="yellow")
 
@@ -97,5 +97,5 @@ def _call(call: RunbookCallOut) -> str:
 
 
 def _short(text: str) -> str:
-    told = one_line(text)
-    return told if len(told) <= _SHOWN else f"{told[:_SHOWN]}..."
+    line = one_line(text)
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."

@@ -85,7 +85,7 @@ async def _show(gaby: Gaby, server: "_Server", speed: float) -> None:
 
     await server.ready.wait()
     try:
-        actor = await prepare(gaby, lambda told: echo(f"  {told}", err=True))
+        actor = await prepare(gaby, lambda message: echo(f"  {message}", err=True))
         echo(_DEMO.format(count=len(TICKETS)), err=True)
         await send_tickets(gaby, actor, speed=speed)
     except GabyError as error:

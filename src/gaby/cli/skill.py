@@ -48,7 +48,7 @@ def list_skills(as_json: AsJson = False) -> None:
 def show(name: str, as_json: AsJson = False) -> None:
     """Show a skill: what it takes, what it gives, its prompt, an example."""
     skill = SKILLS.find(name)
-    told = {
+    description = {
         **SkillOut.of(skill).model_dump(mode="json"),
         "takes": skill.takes.model_json_schema(),
         "gives": skill.gives.model_json_schema(),
@@ -56,13 +56,13 @@ def show(name: str, as_json: AsJson = False) -> None:
         "prompt": skill.prompt.source,
     }
     if as_json:
-        print_json(told)
+        print_json(description)
         return
     secho(f"{skill.name} (tier {skill.tier}, prompt version {skill.prompt.id.version})", bold=True)
     echo(skill.does)
     for heading in ("takes", "gives"):
         secho(f"\n{heading}", bold=True)
-        echo(json.dumps(told[heading], indent=2, ensure_ascii=False))
+        echo(json.dumps(description[heading], indent=2, ensure_ascii=False))
     secho(f"\nprompt {skill.prompt.id.hash[:12]}", bold=True)
     echo(skill.prompt.source)
 

@@ -109,12 +109,12 @@ def show(
     if as_json:
         print_json(detail.model_dump() | (original.model_dump() if real else {}))
         return
-    told = original if real else detail
+    shown_ticket = original if real else detail
     console = SafeConsole()
-    console.print(f"[bold]{escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
+    console.print(f"[bold]{escape(shown_ticket.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
     console.print(f"{detail.requester_email or 'nobody'}, {detail.received_at:%Y-%m-%d %H:%M}", style="dim")
-    console.print(f"\n{escape(told.body)}\n", highlight=False)
-    for each in told.messages:
+    console.print(f"\n{escape(shown_ticket.body)}\n", highlight=False)
+    for each in shown_ticket.messages:
         console.print(f"{each.author}, {each.at:%Y-%m-%d %H:%M}{' (private)' if each.private else ''}", style="dim")
         console.print(f"{escape(each.body)}\n", highlight=False)
 

@@ -151,10 +151,10 @@ def _print_outcome(outcome: ToolOutcome, *, as_json: bool) -> None:
 
 
 def _plain(outcome: ToolOutcome) -> dict[str, Any]:
-    told = asdict(outcome)
+    fields = asdict(outcome)
     # The redacted copy is for models; whoever sits here may see the result itself.
-    told.pop("shown", None)
-    return told
+    fields.pop("shown", None)
+    return fields
 
 
 def _print_verdict(verdict: Verdict) -> None:

@@ -115,9 +115,9 @@ async def _limit(gaby: Gaby, actor: Actor, policy: PolicyFile) -> None:
 async def _show_other_tools(gaby: Gaby, actor: Actor) -> None:
     """What was accepted is not what the connector shows, as after an update that nobody has looked at."""
     shown = await gaby.tools.look(actor, COMPANY)
-    told = shown.model_dump(mode="json")
-    told["tools"][0]["description"] = "What it said when it was accepted."
-    before = ServerDefinitions.model_validate(told)
+    definitions = shown.model_dump(mode="json")
+    definitions["tools"][0]["description"] = "What it said when it was accepted."
+    before = ServerDefinitions.model_validate(definitions)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.observe(session, actor, COMPANY, before)
         await gaby.tools.connectors.accept(session, actor, COMPANY, before.fingerprint)

@@ -19,7 +19,7 @@ from gaby.evals.fixtures import Fixture, TicketFile
 from gaby.evals.judge import Fault
 from gaby.evals.played_run import PlayedRun
 from gaby.evals.results import CaseResult, FaultOut, told
-from gaby.evals.suite_runner import Told, side_by_side
+from gaby.evals.suite_runner import CaseResultCallback, side_by_side
 from gaby.tools.connectors import NewConnector
 from gaby.tools.launches import CommandSpec
 
@@ -73,26 +73,33 @@ def _incident(place: Path) -> RecordedIncident:
 
 
 def _ticket(alert: dict[str, Any]) -> TicketFile:
-    told = {**alert.get("commonLabels", {}), **alert.get("commonAnnotations", {})}
-    lines = [f"{name.replace('_', ' ')}: {value}" for name, value in told.items() if name not in _GIVES_AWAY and value]
+    labels = {**alert.get("commonLabels", {}), **alert.get("commonAnnotations", {})}
+    lines = [
+        f"{name.replace('_', ' ')}: {value}" for name, value in labels.items() if name not in _GIVES_AWAY and value
+    ]
     return TicketFile(
         title=str(alert["title"]),
         body="\n".join(lines),
         requester_email=_ON_CALL,
         requester_verified=True,
-        priority="critical" if told.get("severity") == "critical" else "high",
+        priority="critical" if labels.get("severity") == "critical" else "high",
     )
 
 
 async def play_incidents(
-    stage: EvalEnvironment, incidents: Sequence[RecordedIncident], *, driver: Driver, at_once: int, told: Told | None
+    stage: EvalEnvironment,
+    incidents: Sequence[RecordedIncident],
+    *,
+    driver: Driver,
+    at_once: int,
+    report: CaseResultCallback | None,
 ) -> list[CaseResult]:
     async def play(incident: RecordedIncident) -> CaseResult:
         async with set_incident(stage, incident) as scene:
             ticket_id = await scene.receive(incident.fixture)
             result = judged(incident, await driver(scene, incident.fixture, ticket_id))
-        if told is not None:
-            told(result)
+        if report is not None:
+            report(result)
         return result
 
     return await side_by_side(incidents, play, at_once)

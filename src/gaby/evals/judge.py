@@ -131,8 +131,8 @@ def statements_in(played: PlayedRun) -> list[CitedStatement]:
         if each.text != ASK_WHO
     ]
     public = any(not posted.private for posted in played.posted)
-    told = [each for posted in played.posted if posted.private or not kept for each in statements_of(posted)]
-    return told + (kept if public else [])
+    statements = [each for posted in played.posted if posted.private or not kept for each in statements_of(posted)]
+    return statements + (kept if public else [])
 
 
 def _limits(expected: Expectation, played: PlayedRun) -> Iterator[Fault]:

@@ -13,7 +13,7 @@ from gaby.evals.judge import judge
 from gaby.evals.results import CaseResult, SuiteResult
 
 CaseT = TypeVar("CaseT")
-Told = Callable[[CaseResult], None]
+CaseResultCallback = Callable[[CaseResult], None]
 
 
 async def run_suite(
@@ -23,15 +23,15 @@ async def run_suite(
     driver: Driver = gabys_loop,
     named: str = "gaby",
     at_once: int = 2,
-    told: Told | None = None,
+    report: CaseResultCallback | None = None,
 ) -> SuiteResult:
     await asyncio.to_thread(_try_worlds, stage, fixtures)
     begin = time.perf_counter()
 
     async def play(fixture: Fixture) -> CaseResult:
         result = await play_case(stage, fixture, driver)
-        if told is not None:
-            told(result)
+        if report is not None:
+            report(result)
         return result
 
     quiet = [fixture for fixture in fixtures if not fixture.moves_time]

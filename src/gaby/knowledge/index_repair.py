@@ -11,7 +11,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
-from gaby.knowledge.collection import Told, store_vectors, told_of
+from gaby.knowledge.collection import PassageText, store_vectors, told_of
 from gaby.knowledge.corpus import changing, corpus_of
 from gaby.knowledge.embedding import PassageEmbedder
 from gaby.knowledge.index.index import IndexEntry, PassageIndex
@@ -77,16 +77,18 @@ class IndexRepair:
             async with self._database.read(workspace_id) as session:
                 corpus = await corpus_of(session)
                 lost = [] if corpus is None else await self._index.lacking(session, corpus.model, _AT_ONCE)
-                told = await told_of(session, lost)
+                texts = await told_of(session, lost)
             if corpus is None or not lost:
                 break
-            await self._restore(workspace_id, corpus.model, lost, told)
+            await self._restore(workspace_id, corpus.model, lost, texts)
             mended += len(lost)
         await self._all_well(workspace_id, mended)
         return mended
 
-    async def _restore(self, workspace_id: WorkspaceId, model: str, lost: Sequence[int], told: dict[int, Told]) -> None:
-        rows = await self._embedding.embed(workspace_id, model, [passage_text(model, *told[each]) for each in lost])
+    async def _restore(
+        self, workspace_id: WorkspaceId, model: str, lost: Sequence[int], texts: dict[int, PassageText]
+    ) -> None:
+        rows = await self._embedding.embed(workspace_id, model, [passage_text(model, *texts[each]) for each in lost])
         async with self._database.write(workspace_id) as session:
             await changing(session, model)
             still = await told_of(session, lost)  # Some may have been removed meanwhile.

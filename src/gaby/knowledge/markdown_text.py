@@ -23,7 +23,7 @@ _NESTED = 3
 
 
 def plain_text(text: str) -> str:
-    told: list[str] = []
+    lines: list[str] = []
     fence: str | None = None
     for line in _FRONT.sub("", text).split("\n"):
         marks = _FENCE.match(line)
@@ -31,12 +31,12 @@ def plain_text(text: str) -> str:
             if marks is not None and marks[1].startswith(fence) and not line.strip(" \t`~"):
                 fence = None
             else:
-                told.append(line)
+                lines.append(line)
         elif marks is not None:
             fence = marks[1]
         elif not (_DEFINITION.fullmatch(line) or _RULE.fullmatch(line)):
-            told.append(_unmarked(_HEADING.sub("", line, count=1) if _HEADING.match(line) else line))
-    return "\n".join(told).strip()
+            lines.append(_unmarked(_HEADING.sub("", line, count=1) if _HEADING.match(line) else line))
+    return "\n".join(lines).strip()
 
 
 def _unmarked(line: str, depth: int = _NESTED) -> str:

@@ -57,7 +57,7 @@ class SyncProgress:
     failed: int
 
 
-Told = Callable[[SyncProgress], None]
+ProgressCallback = Callable[[SyncProgress], None]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Syncer:
             except GabyError as error:
                 _log.warning("knowledge.sync_failed", source=str(source_id), error=repr(error))
 
-    async def sync(self, actor: Actor, source_id: UUID, told: Told | None = None) -> KnowledgeSource:
+    async def sync(self, actor: Actor, source_id: UUID, report: ProgressCallback | None = None) -> KnowledgeSource:
         """Raises when the source as a whole could not be read; single documents only end up in its list."""
         workspace_id = actor.workspace_id
         async with self._database.write(workspace_id) as session:
@@ -116,7 +116,7 @@ class Syncer:
                 known = await self._known(session, source_id)
             lease = asyncio.create_task(self._keep_lease(claim))
             try:
-                await self._run(claim, source, known, told)
+                await self._run(claim, source, known, report)
             finally:
                 lease.cancel()
                 await source.close()
@@ -152,7 +152,9 @@ class Syncer:
         failures = {uri: fingerprint for uri, fingerprint in await session.execute(query) if fingerprint is not None}
         return KnownDocuments(await self._library.held(session, source_id), failures)
 
-    async def _run(self, claim: _SyncClaim, source: DocumentSource, known: KnownDocuments, told: Told | None) -> None:
+    async def _run(
+        self, claim: _SyncClaim, source: DocumentSource, known: KnownDocuments, report: ProgressCallback | None
+    ) -> None:
         reading = SourceReader(source, known, claim.cursor)
         embedded = self._embedded(claim.workspace_id, reading.batches())
         async with aclosing(prefetch(embedded)) as batches:
@@ -160,12 +162,12 @@ class Syncer:
                 await failpoint_async("knowledge.before_write")
                 progress = await self._written(claim, known, batch, vectors)
                 await failpoint_async("knowledge.after_write")
-                if told is not None:
-                    told(progress)
+                if report is not None:
+                    report(progress)
         progress = await self._finish(claim, known, reading)
         await self._library.tend(claim.workspace_id)
-        if told is not None:
-            told(progress)
+        if report is not None:
+            report(progress)
 
     async def _keep_lease(self, claim: _SyncClaim) -> None:
         """A slow model may work on one batch for longer than the lease."""

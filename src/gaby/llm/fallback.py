@@ -188,7 +188,7 @@ class FallbackChain(Generic[In, Out]):
 
 
 def _correction(said: str, wrong: str) -> tuple[ChatMessage, ...]:
-    told = ChatMessage(
+    message = ChatMessage(
         "user", f"Your answer cannot be used: {wrong}\nAnswer the question again, in the form asked for."
     )
-    return (ChatMessage("assistant", said[:_QUOTED]), told) if said.strip() else (told,)
+    return (ChatMessage("assistant", said[:_QUOTED]), message) if said.strip() else (message,)

@@ -104,8 +104,8 @@ def _start_failure(
         return ConnectorStartFailed(f"{name} did not start: {failure.message}", connector=name)
     if isinstance(error, TimeoutError):
         words = link.stdio.tail.last() if link.stdio else ""
-        told = f" It said: {words}" if words else ""
-        message = f"{name} was not ready within {limits.start_timeout:g} seconds.{told}"
+        suffix = f" It said: {words}" if words else ""
+        message = f"{name} was not ready within {limits.start_timeout:g} seconds.{suffix}"
         return ConnectorStartTimedOut(message, connector=name)
     why = f"the connection failed ({trace.lost})" if trace.lost else f"HTTP {trace.status}" if trace.status else ""
     return ConnectorStartFailed(f"{name} did not start: {why or link.explain(error)}.", connector=name)

@@ -49,11 +49,11 @@ class StateChange(NamedTuple):
 class ServerLifecycle:
     """Where a server is, how it came there, and nothing that the table does not allow."""
 
-    def __init__(self, clock: Clock, kept: int, told: Callable[[StateChange], None]) -> None:
+    def __init__(self, clock: Clock, kept: int, on_change: Callable[[StateChange], None]) -> None:
         self.state = ServerState.CONFIGURED
         self.since = clock.now()
         self._clock = clock
-        self._told = told
+        self._on_change = on_change
         self._moves: deque[StateChange] = deque(maxlen=kept)
 
     @property
@@ -73,4 +73,4 @@ class ServerLifecycle:
             self._moves.pop()
             self._moves.pop()
         self._moves.append(move)
-        self._told(move)
+        self._on_change(move)

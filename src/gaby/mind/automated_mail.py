@@ -44,7 +44,7 @@ def written_by(text: str) -> str | None:
         # What a system reports of trouble is worth a look, whether or not somebody reads the answer.
         "It is a notice that nobody can answer.": marks["notice"] and not is_personal and not is_telling,
     }
-    return next((told for told, fits in kinds.items() if fits), None)
+    return next((reason for reason, fits in kinds.items() if fits), None)
 
 
 def tells_trouble(text: str) -> bool:

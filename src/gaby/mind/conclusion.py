@@ -133,8 +133,8 @@ def _diagnosed_unread(investigation: SituationAnalysis, doubt: str) -> RuleConcl
         budget_gone=investigation.situation.budget_gone,
     )
     if diagnosis is None:
-        _, told = _findings(investigation)
-        return RuleConclusion(case, judge(case), (), (*obstacles(investigation), *told))
+        _, sentences = _findings(investigation)
+        return RuleConclusion(case, judge(case), (), (*obstacles(investigation), *sentences))
     left = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
     return RuleConclusion(
         case,
@@ -178,16 +178,16 @@ def _danger(investigation: SituationAnalysis) -> RuleConclusion:
     situation = investigation.situation
     diagnosis = investigation.diagnosis
     sources = [call.citation for call in investigation.before.calls][:2]
-    told = [diagnosis.branch.citation] if diagnosis else []
+    cited_branch = [diagnosis.branch.citation] if diagnosis else []
     cause = diagnosis.branch.cause if diagnosis else _what_is_wrong(investigation)
     case = VerdictCase(
-        findings=(CaseFinding(cause, 0.9, cited=bool(sources or told), up_to="tech"),),
+        findings=(CaseFinding(cause, 0.9, cited=bool(sources or cited_branch), up_to="tech"),),
         steps=_steps(investigation, diagnosis.branch if diagnosis else None),
         asks_change=bool(asked_changes(situation.text)),
         security=True,
         budget_gone=situation.budget_gone,
     )
-    cited = (*told, *sources)
+    cited = (*cited_branch, *sources)
     sentences = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
     if other_diagnosis := investigation.diagnosis_despite_danger:
         sentences += notes(investigation, other_diagnosis)
@@ -265,12 +265,12 @@ def _undiagnosed(investigation: SituationAnalysis) -> RuleConclusion:
     known = _known(investigation)
     sure = answered(situation.ticket, known)
     is_open = situation.requester_verified and not investigation.is_stranger
-    findings, told = _findings(investigation) if is_open else ((), ())
+    findings, sentences = _findings(investigation) if is_open else ((), ())
     missing = _missing(investigation, sure)
     if sure < ANSWERED and not missing and is_plain_question(situation.ticket):
         findings = (*findings, _UNANSWERED)
     if is_open and (stopped := obstacles(investigation)):
-        told = (*stopped, *told)
+        sentences = (*stopped, *sentences)
         # It explains nothing and nothing is in order by it, so somebody has to look.
         findings = (CaseFinding(in_short(investigation)), *findings)
     case = VerdictCase(
@@ -284,13 +284,13 @@ def _undiagnosed(investigation: SituationAnalysis) -> RuleConclusion:
     )
     judgement = judge(case)
     if judgement.verdict == "auto_resolved":
-        return RuleConclusion(case, judgement, known.sentences, told)
+        return RuleConclusion(case, judgement, known.sentences, sentences)
     if situation.drafts and judgement.reasons == (_UNANSWERED.statement,) and sure >= _MAY_ANSWER:
         suggested = RuleVerdict("auto_resolved", 0.5, ("A page may answer it, which a person decides.",))
-        return RuleConclusion(case, suggested, known.sentences, told, is_suggestion=True)
+        return RuleConclusion(case, suggested, known.sentences, sentences, is_suggestion=True)
     # What answers only a part is for a colleague to judge.
     near = () if judgement.verdict == "needs_client" else _evidence(investigation)
-    return RuleConclusion(case, judgement, _open_end(investigation, case), (*told, *near))
+    return RuleConclusion(case, judgement, _open_end(investigation, case), (*sentences, *near))
 
 
 def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[CaseStep, ...]:
@@ -310,7 +310,7 @@ def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[Cas
 def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...], tuple[CitedSentence, ...]]:
     """What the tools show, without anybody having said what it means."""
     findings: list[CaseFinding] = []
-    told: list[CitedSentence] = []
+    sentences: list[CitedSentence] = []
     if investigation.before.calls and (followed := _followed_to_the_end(investigation)):
         sources = (
             *(runbook.citations[0] for runbook, _ in followed),
@@ -318,7 +318,7 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
         )
         for runbook, says in followed:
             text = f"The runbook “{runbook.title}” was followed, and none of its conditions holds. {says}".strip()
-            told.append(CitedSentence(text, sources))
+            sentences.append(CitedSentence(text, sources))
             findings.append(CaseFinding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [SummaryPassage(call.citation, shown(call.result)) for call in speakable]
@@ -328,8 +328,8 @@ def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...]
             continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
         findings.append(CaseFinding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
-        told.append(each)
-    return tuple(findings), tuple(told)
+        sentences.append(each)
+    return tuple(findings), tuple(sentences)
 
 
 def _irrelevant_headlines(investigation: SituationAnalysis) -> set[str]:

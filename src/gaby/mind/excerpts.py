@@ -51,8 +51,8 @@ class PageExcerpt:
     def heading(self) -> str:
         """What the entry is called by the heading above it, where it has no label and the heading is not the page's."""
         first = self.units[0]
-        told = first.headings[-1] if first.headings and first.kind in {"paragraph", "steps"} else ""
-        return "" if first.label or len(first.headings) < _BELOW_THE_TITLE else _COUNT.sub("", told)
+        heading = first.headings[-1] if first.headings and first.kind in {"paragraph", "steps"} else ""
+        return "" if first.label or len(first.headings) < _BELOW_THE_TITLE else _COUNT.sub("", heading)
 
 
 def entries(among: Sequence[UnitCandidate]) -> list[PageExcerpt]:

@@ -62,8 +62,8 @@ class UndecidedCondition:
 
     @property
     def told(self) -> str:
-        told = f"The runbook “{self.runbook.title}” could not be followed"
-        return f"{told}: whether “{self.branch.words}” is not known; {self.why.rstrip(' .')}."
+        beginning = f"The runbook “{self.runbook.title}” could not be followed"
+        return f"{beginning}: whether “{self.branch.words}” is not known; {self.why.rstrip(' .')}."
 
 
 @dataclass(frozen=True)
@@ -212,11 +212,11 @@ class SituationAnalysis:
         if not candidates:
             return []
         ticket = gist(self.situation.ticket, _READ)
-        told = [f"{runbook.title}. {runbook.about}" for runbook in candidates]
-        vectors = np.asarray(self.embed([ticket, *told]), dtype=np.float64)
+        descriptions = [f"{runbook.title}. {runbook.about}" for runbook in candidates]
+        vectors = np.asarray(self.embed([ticket, *descriptions]), dtype=np.float64)
         near = np.clip(vectors[1:] @ vectors[0], 0.0, 1.0)
         asked = widened(dict.fromkeys(terms(ticket), 1.0), [stem(word) for word in words(ticket)])
-        shares = [_share(asked, text) for text in told]
+        shares = [_share(asked, text) for text in descriptions]
         by_symptom = {runbook.key for runbook in self.by_symptom}
         return [
             1.0
@@ -322,9 +322,9 @@ def is_about_strangers(runbook: Runbook) -> bool:
 
 def says_symptom(ticket: str, symptoms: Sequence[str]) -> bool:
     """Whether a phrase of the runbook's front matter stands in the ticket, word by word."""
-    told = f" {' '.join(_WORDS.findall(ticket.casefold()))} "
+    text = f" {' '.join(_WORDS.findall(ticket.casefold()))} "
     phrases = (" ".join(_WORDS.findall(each.casefold())) for each in symptoms)
-    return any(phrase and f" {phrase} " in told for phrase in phrases)
+    return any(phrase and f" {phrase} " in text for phrase in phrases)
 
 
 def _without_a_thing(runbook: Runbook, scene: EvaluationContext) -> Iterator[str]:
@@ -343,5 +343,9 @@ def cited(text: str, citations: Iterator[str] | Sequence[str]) -> CitedSentence:
 
 def _share(asked: dict[str, float], text: str) -> float:
     """How much of what a runbook is for the ticket speaks of."""
-    told = set(terms(text))
-    return min(1.0, sum(asked.get(term, 0.0) for term in told) / max(4.0, 0.5 * len(told))) if told else 0.0
+    ticket_terms = set(terms(text))
+    return (
+        min(1.0, sum(asked.get(term, 0.0) for term in ticket_terms) / max(4.0, 0.5 * len(ticket_terms)))
+        if ticket_terms
+        else 0.0
+    )

@@ -120,14 +120,14 @@ def every_word(text: str) -> set[str]:
 
 def _names(part: str) -> Iterator[Name]:
     run: list[str] = []
-    told = _NAME_WORD.findall(part)
-    for place, word in enumerate([*told, ""]):
+    name_words = _NAME_WORD.findall(part)
+    for place, word in enumerate([*name_words, ""]):
         if word and _is_named(word):
             run.append(word.lower())
             continue
         while run and run[0] in _little():
             run.pop(0)
-        begins_only = place == 1 and not _has_mark(told[0])
+        begins_only = place == 1 and not _has_mark(name_words[0])
         if run and not begins_only:
             yield tuple(run)
         run = []

@@ -103,8 +103,8 @@ def told_afterwards(investigation: SituationAnalysis, diagnosis: Diagnosis) -> l
 
 def note_text(investigation: SituationAnalysis, diagnosis: Diagnosis) -> str:
     """The same on one line, for a tool that takes a reason or a note."""
-    told = [each.text for each in notes(investigation, diagnosis)[: 1 + _MANY]]
-    return " ".join(dict.fromkeys(told))
+    texts = [each.text for each in notes(investigation, diagnosis)[: 1 + _MANY]]
+    return " ".join(dict.fromkeys(texts))
 
 
 def _said(
@@ -183,16 +183,16 @@ def _evidence(investigation: SituationAnalysis, diagnosis: Diagnosis) -> Iterabl
     scene = investigation.scene(diagnosis.runbook, investigation.before)
     tests = [each for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)]
     shown_in = {(each.place, test.ref.name) for test in tests for each in resolve(test.ref, scene).places}
-    told: dict[str, tuple[str, str]] = {}
+    evidence: dict[str, tuple[str, str]] = {}
     for record in diagnosis.by[:_MANY]:
         fields = [(name, record.get(name)) for name in record.fields if (record.place, name) in shown_in]
         shown = ", ".join(f"{' '.join(words(name))}: {value_of(value)}" for name, value in fields if value is not None)
         what = " ".join(words(record.path[-1])) if record.path else " ".join(words(short_name(record.call.tool)))
         if shown:
-            told.setdefault(
+            evidence.setdefault(
                 shown, (f"{what.capitalize()} {record.get('id') or ''}".strip() + f": {shown}.", record.call.citation)
             )
-    return told.values()
+    return evidence.values()
 
 
 @dataclass(frozen=True)

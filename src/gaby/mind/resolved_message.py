@@ -40,11 +40,11 @@ _PHRASES = re.compile(
 
 def says_solved(text: str) -> bool:
     """In doubt it does not, and somebody looks."""
-    told = _own_words(text)
-    if not told or len(told) > _LONGEST or "?" in told:
+    own_words = _own_words(text)
+    if not own_words or len(own_words) > _LONGEST or "?" in own_words:
         return False
-    said = words(_PHRASES.sub(" ", told))
-    well = len(said) < len(words(told)) or any(word in _WELL for word in said)
+    said = words(_PHRASES.sub(" ", own_words))
+    well = len(said) < len(words(own_words)) or any(word in _WELL for word in said)
     return well and all(word in _WELL or word in _OTHER_WORDS for word in said)
 
 

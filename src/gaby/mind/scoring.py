@@ -89,7 +89,9 @@ def summaries(embed: Embed) -> Iterator[MetricScore]:
     opening = [(fact, _first_sentences(case)) for case in cases for fact in case.facts]
     copied = [_is_copied(sentence, case) for case, sentences in zip(cases, made, strict=True) for sentence in sentences]
     nothing = [not sentences for case, sentences in zip(cases, made, strict=True) if not case.facts]
-    covered, first = (sum(_is_told(fact, told) for fact, told in each) for each in (facts, opening))
+    covered, first = (
+        sum(_is_told(fact, summary_sentences) for fact, summary_sentences in each) for each in (facts, opening)
+    )
     yield MetricScore("summaries", "facts covered", _share(covered, len(facts)), len(facts), _share(first, len(facts)))
     yield MetricScore("summaries", "verbatim with the right source", _share(sum(copied), len(copied)), len(copied))
     yield MetricScore("summaries", "silent when nothing fits", _share(sum(nothing), len(nothing)), len(nothing), 0.0)

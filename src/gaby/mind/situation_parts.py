@@ -23,8 +23,8 @@ def why_unread(situation: Situation) -> str:
     language = language_of(situation.ticket)
     if language == ENGLISH:
         return ""
-    told = language if language == UNKNOWN else f"{language}, a language"
-    return f"It is written in {told} that Gaby does not read without a model, so a person has to."
+    described = language if language == UNKNOWN else f"{language}, a language"
+    return f"It is written in {described} that Gaby does not read without a model, so a person has to."
 
 
 def by_symptom(situation: Situation, embed: Embed) -> Situation | None:
@@ -43,16 +43,16 @@ def by_symptom(situation: Situation, embed: Embed) -> Situation | None:
 
 def things(situation: Situation, embed: Embed) -> list[Situation]:
     """One for each thing that the ticket tells of; the whole situation where that is one."""
-    told = parts(situation.title, situation.text)
-    if len(told) <= 1 or not situation.requester_verified:
+    texts = parts(situation.title, situation.text)
+    if len(texts) <= 1 or not situation.requester_verified:
         return [situation]
     # Questions are answered together: whoever asks several asks about one thing, and the page of one helps the others.
-    if is_question(situation.ticket) and all(map(questions, told)):
+    if is_question(situation.ticket) and all(map(questions, texts)):
         return [situation]
     whole = SituationAnalysis(situation, embed)
     if whole.is_dangerous or whole.is_stranger:
         return [situation]
-    looked_into = [SituationAnalysis(replace(situation, title="", text=each), embed) for each in told]
+    looked_into = [SituationAnalysis(replace(situation, title="", text=each), embed) for each in texts]
     apart = _apart(looked_into)
     return [_own_changes(each, apart) for each in apart] if len(apart) > 1 else [situation]
 

@@ -142,8 +142,8 @@ def _spelled(value: object, depth: int = 0) -> str:
         return "..."
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
-        told = sorted((str(key), _spelled(inner, depth + 1)) for key, inner in pairs if inner is not None)
-        return "{" + ",".join(f"{key!r}:{inner}" for key, inner in told) + "}"
+        fields = sorted((str(key), _spelled(inner, depth + 1)) for key, inner in pairs if inner is not None)
+        return "{" + ",".join(f"{key!r}:{inner}" for key, inner in fields) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(_spelled(inner, depth + 1) for inner in cast("Sequence[object]", value)) + "]"
     return repr(value)

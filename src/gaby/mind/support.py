@@ -169,10 +169,10 @@ _Date = tuple[str | None, str | None, str | None, str | None]
 
 def _missing(sentence: str, values: _SourceValues) -> str | None:
     """A value of the sentence that the source does not have."""
-    told = list(moments(sentence))
-    if other := [each for each in told if values.moments and not values.has_moment(each)]:
+    sentence_moments = list(moments(sentence))
+    if other := [each for each in sentence_moments if values.moments and not values.has_moment(each)]:
         return sentence[other[0].start : other[0].end]
-    for each in reversed(told if values.moments else []):
+    for each in reversed(sentence_moments if values.moments else []):
         sentence = f"{sentence[: each.start]} {sentence[each.end :]}"
     return _missing_value(sentence, values)
 

@@ -167,9 +167,9 @@ def _listed(names: list[str]) -> str:
 
 def _text_of(tool: ToolCard) -> str:
     parameters = mapping(mapping(tool.schema).get("properties"))
-    told = (f"{name} {mapping(declared).get('description', '')}" for name, declared in parameters.items())
+    parameter_texts = (f"{name} {mapping(declared).get('description', '')}" for name, declared in parameters.items())
     # Its name says most, so it counts twice.
-    return " ".join((tool.name, short_name(tool.name), tool.description, *told))
+    return " ".join((tool.name, short_name(tool.name), tool.description, *parameter_texts))
 
 
 def _short_text_of(tool: ToolCard) -> str:

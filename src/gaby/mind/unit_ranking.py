@@ -119,9 +119,9 @@ class UnitMatcher:
         # Among a handful of units rarity means little.
         self._spread = min(1.0, len(among) / _MANY_UNITS)
         self._known = known
-        told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
+        all_text = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
         pages = " ".join(dict.fromkeys(f"{each.title} {each.around}" for each in among))
-        self._near = TermSimilarity(told, pages, embed)
+        self._near = TermSimilarity(all_text, pages, embed)
         self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
         self._vectors = np.asarray(embed(texts), dtype=np.float64) if texts else np.zeros((0, 1))
@@ -189,7 +189,7 @@ class UnitMatcher:
     def _lexical_scores(self, asked: TicketQuestion) -> list[float]:
         weights = self.weights(asked)
         title = dict.fromkeys(telling_terms(asked.title, self._language), 1.0)
-        told = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
+        context_weights = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
         whole = _plain(f"{asked.told} {asked.before} {asked.question}"), _plain(f"{asked.before} {asked.question}")
         asks = np.asarray(self._embed(list(whole)), dtype=np.float64)
         close = np.maximum(self._vectors @ asks[0], self._vectors @ asks[1])
@@ -197,7 +197,7 @@ class UnitMatcher:
         for each, near in zip(self.among, close, strict=True):
             own = self._share(weights, lambda term, each=each: self._near.to(term, self._own[id(each)]))
             covered = self.covered(weights, [each])
-            context_share = self._share(told, lambda term, each=each: self._by_itself(term, [each]))
+            context_share = self._share(context_weights, lambda term, each=each: self._by_itself(term, [each]))
             called = self._share(title, lambda term, each=each: self._by_itself(term, [each]))
             scores.append(
                 _TITLE * called

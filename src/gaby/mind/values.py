@@ -200,8 +200,8 @@ def takes_an_address(tool: ToolCard) -> str:
     if len(needed) != 1:
         return ""
     for slot in needed[0]:
-        told = {*slot.words, *slot.described}
-        if "string" in slot.types and (slot.format in ADDRESS_FORMATS or not told.isdisjoint(_MAIL)):
+        slot_words = {*slot.words, *slot.described}
+        if "string" in slot.types and (slot.format in ADDRESS_FORMATS or not slot_words.isdisjoint(_MAIL)):
             return slot.name
     return ""
 

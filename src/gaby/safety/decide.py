@@ -176,8 +176,8 @@ def _read_concerns(facts: Facts) -> Iterator[Concern]:
 def _disclosure(facts: Facts) -> Iterator[Concern]:
     """One reason for each reader, with the first few sources."""
     for reader in dict.fromkeys(each.reader for each in facts.disclosures):
-        told = [each for each in facts.disclosures if each.reader == reader]
-        places = [f"{each.source} (`{each.value[:80]}`)" if each.value else each.source for each in told]
+        disclosed = [each for each in facts.disclosures if each.reader == reader]
+        places = [f"{each.source} (`{each.value[:80]}`)" if each.value else each.source for each in disclosed]
         listed = ", ".join(dict.fromkeys(places[:_SHOWN_SOURCES]))
         more = f" and {len(places) - _SHOWN_SOURCES} more" if len(places) > _SHOWN_SOURCES else ""
         yield Concern("readers", f"It may tell {reader} what is not for them: {listed}{more}.")

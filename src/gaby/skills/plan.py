@@ -167,8 +167,10 @@ def specs(given: Envelope) -> tuple[ToolSpec, ...]:
         ),
     ]
     if given.other_tools:
-        told = "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
-        own.append(ToolSpec(FIND, told, _FOUND))
+        description = (
+            "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
+        )
+        own.append(ToolSpec(FIND, description, _FOUND))
     shown = (ToolSpec(each.name, _told(each), each.parameters) for each in given.tools)
     others = (ToolSpec(each.name, _told(each), each.parameters, listed=False) for each in given.other_tools)
     return (*own, *shown, *others)

@@ -83,15 +83,15 @@ def messages(
 ) -> tuple[ChatMessage, ...]:
     """Appended to and never rewritten, so that what was read once can be read from a cache."""
     made = {call.number: call for call in calls}
-    told: list[ChatMessage] = []
+    chat: list[ChatMessage] = []
     for number, turn in enumerate(turns, 1):
         pairs = list(_pairs(number, turn, passages, made, conceal))
         if pairs:
-            told.append(ChatMessage("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
-            told.append(ChatMessage("user", replies=tuple(reply for _, reply in pairs)))
+            chat.append(ChatMessage("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
+            chat.append(ChatMessage("user", replies=tuple(reply for _, reply in pairs)))
     if concluded is not None:
-        told += _turned_down(concluded[0], concluded[1], conceal)
-    return tuple(told)
+        chat += _turned_down(concluded[0], concluded[1], conceal)
+    return tuple(chat)
 
 
 def _pairs(
@@ -123,12 +123,12 @@ def page_text(passage: PlannerPassage, conceal: PromptRedactor) -> str:
 def _reply(name: str, call: CompletedCall | None, conceal: PromptRedactor) -> ToolResult:
     if call is None:
         return ToolResult(name, "Not made yet: what only reads was done first. Call it again if it is still wanted.")
-    told = [f"[c{call.number}] {_AGREED if call.agreed else _OUTCOMES[call.outcome]}"]
+    lines = [f"[c{call.number}] {_AGREED if call.agreed else _OUTCOMES[call.outcome]}"]
     if call.reason:
-        told.append(fenced(conceal(call.reason), "reason"))
+        lines.append(fenced(conceal(call.reason), "reason"))
     if call.result:
-        told.append(fenced(conceal(call.result), "result"))
-    return ToolResult(name, "\n".join(told), failed=call.outcome in {"denied", "failed", "unknown"})
+        lines.append(fenced(conceal(call.result), "result"))
+    return ToolResult(name, "\n".join(lines), failed=call.outcome in {"denied", "failed", "unknown"})
 
 
 def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: PromptRedactor) -> list[ChatMessage]:

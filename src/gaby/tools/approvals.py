@@ -152,8 +152,8 @@ class Approvals:
     async def call_of(self, session: ReadSession, approval: Approval) -> SealedCall:
         """The real arguments, for whoever may decide and for the call itself."""
         text = await self._vault.open(session, f"run:{approval.run_id}", approval.sealed_call, _PURPOSE)
-        told = json.loads(text)
-        return SealedCall(UUID(told["id"]), told["arguments"])
+        stored_call = json.loads(text)
+        return SealedCall(UUID(stored_call["id"]), stored_call["arguments"])
 
     async def decide(
         self,

@@ -117,10 +117,10 @@ class _OAuthResponse:
     @property
     def error(self) -> str | None:
         """The server's word for what is wrong. Its description could repeat a secret, so nobody is shown that."""
-        told = self.body.get("error")
-        if told is None:
+        code = self.body.get("error")
+        if code is None:
             return None
-        return told if isinstance(told, str) and _ERROR.fullmatch(told) else "?"
+        return code if isinstance(code, str) and _ERROR.fullmatch(code) else "?"
 
     def text(self, name: str, pattern: re.Pattern[str]) -> str:
         value = self.body.get(name)
@@ -160,8 +160,8 @@ class OAuthHttp:
                 finally:
                     await response.aclose()
         except (httpx2.HTTPError, httpx2.StreamError, OSError, TimeoutError) as error:
-            told = f"The sign-in server at {host} cannot be reached ({type(error).__name__}). Try again shortly."
-            raise SignInUnavailable(told) from None
+            message = f"The sign-in server at {host} cannot be reached ({type(error).__name__}). Try again shortly."
+            raise SignInUnavailable(message) from None
         _check_status(response.status_code, host)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json" and not kind.endswith("+json"):

@@ -95,11 +95,11 @@ def _judge(answer: ToolCallResult, run: Run, intent: Intent) -> ToolCallResult |
         intent.succeeded({"size": answer.size})
         return answer
     detail = answer.error or ToolErrorDetail(kind=ErrorKind.PERMANENT, message=answer.text[:_SHOWN_RESULT])
-    told = run.redactor.redact(detail.message, run.placeholders, from_outside=True).text
+    message = run.redactor.redact(detail.message, run.placeholders, from_outside=True).text
     if detail.outcome == "unknown":
-        return Unknown(told)
-    intent.failed({"kind": detail.kind, "message": told[:_SHOWN_RESULT]})
-    return Failed(detail.kind, told, detail.retry_after)
+        return Unknown(message)
+    intent.failed({"kind": detail.kind, "message": message[:_SHOWN_RESULT]})
+    return Failed(detail.kind, message, detail.retry_after)
 
 
 def _passing(outcome: ToolCallResult | Failed | Unknown, decided: DecidedCall, *, rehearsal: bool) -> RetryLater | None:
@@ -126,6 +126,6 @@ def _may_pass(answer: ToolCallResult) -> bool:
 
 def _pause(attempt: int, error: ToolErrorDetail | None) -> float:
     """Longer each time, never in step with others who wait for the same system."""
-    told = error.retry_after if error is not None and error.retry_after is not None else 0.0
+    seconds = error.retry_after if error is not None and error.retry_after is not None else 0.0
     wait = _FIRST_PAUSE * 2**attempt * (1 + secrets.randbelow(1000) / 1000)
-    return max(wait, min(told, 2.0))
+    return max(wait, min(seconds, 2.0))

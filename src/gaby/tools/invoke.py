@@ -111,8 +111,8 @@ class Invoker:
                 call = replace(call, resumed=call.resumed or isinstance(error, _ApprovalUsed))
                 continue
             if isinstance(outcome, Failed | Unknown):
-                told = outcome.message if isinstance(outcome, Failed) else outcome.reason
-                learn_outcome(decided.entry, decided.arguments, run, None, told, vouches=False)
+                message = outcome.message if isinstance(outcome, Failed) else outcome.reason
+                learn_outcome(decided.entry, decided.arguments, run, None, message, vouches=False)
             if isinstance(outcome, RetryLater):
                 self._admission.count(outcome, run)
                 if approval is not None and _holds(decided.call, approval):
@@ -306,8 +306,8 @@ class Invoker:
         if renewed and (rehearsal or facts.access == "read"):
             return await self._perform(decided, run, rehearsal=rehearsal, again=False)
         if renewed:
-            told = f"{facts.connector} had to be signed in anew, which is done. Nothing was changed; try again."
-            return Failed(ErrorKind.TRANSIENT, told)
+            message = f"{facts.connector} had to be signed in anew, which is done. Nothing was changed; try again."
+            return Failed(ErrorKind.TRANSIENT, message)
         async with self._dependencies.database.write(run.workspace_id) as session:
             await self._dependencies.connectors.auth_expired(session, _host_actor(run), facts.connector)
         return failed

@@ -200,18 +200,18 @@ class TokenRefresher:
     async def _asked_for(self, key: ServerKey, stored: OAuthGrant, refresh_token: str) -> OAuthGrant | ConnectorError:
         name = key.connector
         if self._clock.monotonic() < self._not_before.get(key, 0.0):
-            told = (
+            message = (
                 f"The sign-in of {name} could not be renewed a moment ago. Nothing was sent to it; try again shortly."
             )
-            return ConnectorUnavailable(told, connector=name)
+            return ConnectorUnavailable(message, connector=name)
         try:
             issued = await refresh(self._wire, stored.client, refresh_token)
         except SignInRefused as error:
             return _signed_out(key, f"{error.message} ")
         except SignInFailed as error:
             self._not_before[key] = self._clock.monotonic() + _PAUSE
-            told = f"The sign-in of {name} could not be renewed: {error.message} Nothing was sent to {name}."
-            return ConnectorUnavailable(told, connector=name)
+            message = f"The sign-in of {name} could not be renewed: {error.message} Nothing was sent to {name}."
+            return ConnectorUnavailable(message, connector=name)
         return stored.renewed(issued, self._clock.now())
 
     async def _put(self, key: ServerKey, old: OAuthGrant, fresh: OAuthGrant) -> OAuthGrant | None:
@@ -243,5 +243,5 @@ async def _row(session: ReadSession, key: ServerKey, *, lock: bool = False) -> C
 
 def _signed_out(key: ServerKey, why: str = "") -> ConnectorAuthExpired:
     name = key.connector
-    told = f"{name} is no longer signed in. {why}Sign in again: `gaby connector sign-in {name} --device`."
-    return ConnectorAuthExpired(told, connector=name)
+    message = f"{name} is no longer signed in. {why}Sign in again: `gaby connector sign-in {name} --device`."
+    return ConnectorAuthExpired(message, connector=name)

@@ -29,12 +29,12 @@ def rules_of(entry: ToolEntry) -> ToolRules:
 
 def told_in_words(manifest: ToolManifest) -> str:
     """Who may be told what it returns: its audience, owners, and single fields that differ."""
-    told = [_AUDIENCES[manifest.audience]]
-    told += [f"whoever is {owner} of {row}" for row, owner in manifest.owner.items()]
+    readers = [_AUDIENCES[manifest.audience]]
+    readers += [f"whoever is {owner} of {row}" for row, owner in manifest.owner.items()]
     if manifest.owner_argument is not None:
-        told.append(f"whoever {manifest.owner_argument} belongs to")
-    told += [f"{path}: {_AUDIENCES[audience]}" for path, audience in manifest.readers.items()]
-    return "; ".join(told)
+        readers.append(f"whoever {manifest.owner_argument} belongs to")
+    readers += [f"{path}: {_AUDIENCES[audience]}" for path, audience in manifest.readers.items()]
+    return "; ".join(readers)
 
 
 def _unasked(entry: ToolEntry) -> str:

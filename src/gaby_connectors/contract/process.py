@@ -155,9 +155,9 @@ class Stops(ProcessRule):
             seen = await asyncio.gather(self._ends(target, Process.hang_up), self._ends(target, Process.terminate))
         except (OSError, EOFError, TimeoutError) as error:
             return failed(f"it does not start a second time ({type(error).__name__})")
-        told = ("its input closed", "SIGTERM")
+        ways = ("its input closed", "SIGTERM")
         late = [
-            f"it still runs {self._within:g} s after {how}" for how, ended in zip(told, seen, strict=True) if not ended
+            f"it still runs {self._within:g} s after {how}" for how, ended in zip(ways, seen, strict=True) if not ended
         ]
         return judged(late, "both")
 

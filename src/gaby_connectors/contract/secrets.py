@@ -51,8 +51,8 @@ class QuietOnStderr(ProcessRule):
     fix: ClassVar[str] = "Do not log arguments or settings as they are."
 
     async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
-        told = sum(secret in heard.stderr for secret in secrets)
-        return judged([f"{told} secrets were logged"] if told else [], f"{len(heard.stderr)} characters searched")
+        count = sum(secret in heard.stderr for secret in secrets)
+        return judged([f"{count} secrets were logged"] if count else [], f"{len(heard.stderr)} characters searched")
 
 
 def new_canary() -> str:

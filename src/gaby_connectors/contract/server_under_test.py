@@ -110,5 +110,5 @@ def new_key() -> str:
 
 def _answer(result: CallToolResult) -> ToolResponse:
     text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
-    told = f"{text}\n{orjson.dumps(result.meta).decode()}" if result.is_error and result.meta else text
-    return ToolResponse(failed=result.is_error, gone=False, text=told, structured=result.structured_content)
+    text_with_meta = f"{text}\n{orjson.dumps(result.meta).decode()}" if result.is_error and result.meta else text
+    return ToolResponse(failed=result.is_error, gone=False, text=text_with_meta, structured=result.structured_content)

@@ -121,8 +121,8 @@ class RootFolder(Backend):
         return f"The folder is there, with {len(self.list(''))} entries."
 
     def explain(self, error: Exception) -> Exception:
-        told = _MEANING.get(error.errno or 0) if isinstance(error, OSError) else None
-        return ToolError(*told) if told is not None else error
+        meaning = _MEANING.get(error.errno or 0) if isinstance(error, OSError) else None
+        return ToolError(*meaning) if meaning is not None else error
 
 
 def parts(path: str) -> list[str]:

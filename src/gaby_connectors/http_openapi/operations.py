@@ -72,9 +72,9 @@ def operations_of(document: Mapping[str, Any]) -> list[Operation]:
 def _operation(
     resolver: Resolver, path: str, method: str, raw: Any, shared: list[Any], taken: set[str]
 ) -> Operation | None:
-    told = _mapping(raw)
+    fields = _mapping(raw)
     parameters: dict[tuple[str, str], dict[str, Any]] = {}
-    for parameter in resolver.whole([*shared, *told.get("parameters", [])]):
+    for parameter in resolver.whole([*shared, *fields.get("parameters", [])]):
         parameters[str(parameter.get("in")), str(parameter.get("name"))] = parameter
     arguments: list[Argument] = []
     # What stands in the path keeps its name: rules about paths speak of it, and nothing may take its place.
@@ -85,19 +85,19 @@ def _operation(
         elif required:
             # A header or cookie that must be there is not the planner's to fill.
             return None
-    body = _body(resolver, told.get("requestBody"))
+    body = _body(resolver, fields.get("requestBody"))
     if body is not None:
         arguments += _body_arguments(body[0], arguments, required=body[1])
     missing = set(_PLACEHOLDER.findall(path)) - {a.wire_name for a in arguments if a.place == "path"}
     if missing:
         raise NotConfigured(f"{method.upper()} {path[:60]} does not declare its path parameter {min(missing)}.")
-    words = str(told.get("summary") or "") + "\n\n" + str(told.get("description") or "")
+    words = str(fields.get("summary") or "") + "\n\n" + str(fields.get("description") or "")
     return Operation(
-        name=_unique(str(told.get("operationId") or f"{method}{path}"), taken),
+        name=_unique(str(fields.get("operationId") or f"{method}{path}"), taken),
         method=method.upper(),
         path=path,
         description=plain_text(words) or f"{method.upper()} {path}",
-        given_name=str(told.get("operationId") or ""),
+        given_name=str(fields.get("operationId") or ""),
         arguments=tuple(arguments),
     )
 
@@ -125,10 +125,10 @@ def _body_arguments(schema: dict[str, Any], others: list[Argument], *, required:
 
 
 def _argument(
-    wire_name: str, place: Place, told: dict[str, Any], others: list[Argument], *, required: bool
+    wire_name: str, place: Place, fields: dict[str, Any], others: list[Argument], *, required: bool
 ) -> Argument:
-    schema = dict(_mapping(told.get("schema", {"type": "string"})))
-    description = plain_text(str(told.get("description") or schema.get("description") or ""))
+    schema = dict(_mapping(fields.get("schema", {"type": "string"})))
+    description = plain_text(str(fields.get("description") or schema.get("description") or ""))
     name = wire_name if _FITTING.match(wire_name) else _NAME.sub("_", wire_name).strip("_")[:60] or "argument"
     taken = {other.name for other in others} | {"idempotency_key", "dry_run"}
     if name in taken:

@@ -98,5 +98,5 @@ def _message(response: httpx2.Response) -> str:
         return ""
     if not isinstance(body, dict):
         return ""
-    told = cast("dict[str, Any]", body)
-    return str(told.get("errorMessage") or told.get("error") or "")[:300]
+    fields = cast("dict[str, Any]", body)
+    return str(fields.get("errorMessage") or fields.get("error") or "")[:300]

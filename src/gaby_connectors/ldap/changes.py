@@ -98,8 +98,10 @@ async def reset_password(directory: LdapDirectory, user_id: UserId, call: WriteC
         directory.change(connection, user.dn, new)
 
     await directory.run(work)
-    told = "left in the handover folder" if folder is not None else "to nobody; use the page for forgotten passwords"
-    return PasswordReset(user_id=user_id, must_change_at_next_logon=True, handed_over=told)
+    delivery = (
+        "left in the handover folder" if folder is not None else "to nobody; use the page for forgotten passwords"
+    )
+    return PasswordReset(user_id=user_id, must_change_at_next_logon=True, handed_over=delivery)
 
 
 @changes.tool(

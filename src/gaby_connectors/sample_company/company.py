@@ -55,10 +55,10 @@ class CompanyBackend(Backend):
             for statement, *values in statements:
                 db.execute(statement, values)
             if call.idempotency_key is not None:
-                told = json.dumps(result.model_dump(mode="json"))
+                stored = json.dumps(result.model_dump(mode="json"))
                 db.execute(
                     "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)",
-                    (call.idempotency_key, tool, told, self.stamp()),
+                    (call.idempotency_key, tool, stored, self.stamp()),
                 )
         return result
 

@@ -135,8 +135,8 @@ class CallHandler:
             raise
         except Exception as error:
             raise self._explained(tool, error, scrubber) from error
-        told = {"dry_run": call.dry_run} if tool.writes else {}
-        return fit(scrubber.value({**result, **told}), tool.more)
+        extra = {"dry_run": call.dry_run} if tool.writes else {}
+        return fit(scrubber.value({**result, **extra}), tool.more)
 
     def _explained(self, tool: Tool, error: Exception, scrubber: Scrubber) -> ToolError:
         explained = self._backend.explain(error)

@@ -20,8 +20,8 @@ def fit(result: dict[str, Any], more: str, limit: int = LIMIT) -> dict[str, Any]
         return result
     left_out: list[str] = []
     smaller = _shrink_object(result, limit - _MARKER_SIZE, "", left_out)
-    told = "; ".join(left_out[:8])
-    return smaller | {"truncated": True, "more": f"Left out: {told}. {more or 'Ask for less at once.'}"}
+    listed = "; ".join(left_out[:8])
+    return smaller | {"truncated": True, "more": f"Left out: {listed}. {more or 'Ask for less at once.'}"}
 
 
 def _shrink(value: Any, budget: int, path: str, left_out: list[str]) -> Any:

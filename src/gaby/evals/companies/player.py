@@ -31,7 +31,7 @@ from gaby.tools.manifests import parse_manifest
 
 _REPLY = "gaby.reply"
 _REFUSAL = "Not for this ticket."
-Told = Callable[[TicketResult], None]
+TicketResultCallback = Callable[[TicketResult], None]
 
 
 @dataclass
@@ -56,15 +56,20 @@ class _TicketWorkspace:
 
 
 async def play_company(
-    stage: EvalEnvironment, company: EvalCompany, *, runbooks: bool = True, at_once: int = 2, told: Told | None = None
+    stage: EvalEnvironment,
+    company: EvalCompany,
+    *,
+    runbooks: bool = True,
+    at_once: int = 2,
+    report: TicketResultCallback | None = None,
 ) -> CompanyResult:
     limit = asyncio.Semaphore(at_once)
 
     async def play(ticket: CompanyTicket) -> TicketResult:
         async with limit, _set_scene(stage, company, ticket, runbooks=runbooks) as scene:
             result = await _play(scene, ticket)
-        if told is not None:
-            told(result)
+        if report is not None:
+            report(result)
         return result
 
     async with asyncio.TaskGroup() as group:

@@ -117,8 +117,8 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
 
 async def _on_invalid(_request: Request, error: RequestValidationError) -> Response:
     errors = cast("Sequence[Mapping[str, Any]]", error.errors())
-    told = [{"where": _where(each), "message": _message(each)} for each in errors[:_MOST_ERRORS]]
-    return problem_response(Invalid(errors=told))
+    details = [{"where": _where(each), "message": _message(each)} for each in errors[:_MOST_ERRORS]]
+    return problem_response(Invalid(errors=details))
 
 
 def _allowed(request: Request) -> str:

@@ -176,11 +176,11 @@ class Candidates:
     async def _like(self, session: ReadSession, title: str, text: str) -> KnowledgeCandidate | None:
         """Also among those that were decided: what a person rejected is not put before them again. Another answer to
         the same problem is something else."""
-        told, solved = _told(text)
+        described, solved = _told(text)
         best, likest = None, _ALIKE
         for row in await self.list(session, None, limit=2000):
             kept, kept_solved = _told(row.text)
-            similarity = likeness(f"{row.title}\n{kept}", f"{title}\n{told}")
+            similarity = likeness(f"{row.title}\n{kept}", f"{title}\n{described}")
             if similarity >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
                 best, likest = row, similarity
         return best
@@ -208,5 +208,5 @@ def _markdown(resolution: Resolution) -> str:
 
 def _told(text: str) -> tuple[str, str]:
     """Without what was looked at, which is another thing every time; and of that what solved it, if it still says."""
-    told = text.partition(_LOOKED_AT)[0]
-    return told, told.partition(_RESOLUTION)[2] or told
+    described = text.partition(_LOOKED_AT)[0]
+    return described, described.partition(_RESOLUTION)[2] or described

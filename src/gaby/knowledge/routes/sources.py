@@ -110,10 +110,10 @@ async def _progress(request: Request, actor: Actor, source_id: SourceId, service
     for _ in range(int(_PATIENCE / _LOOK_EVERY)):
         async with doorway(request).database.read(actor.workspace_id) as session:
             row = await service.components.sources.get(session, source_id)
-        told = ProgressOut.of(row).model_dump_json()
-        if told != last:
-            yield f"event: progress\ndata: {told}\n\n"
-            last = told
+        event = ProgressOut.of(row).model_dump_json()
+        if event != last:
+            yield f"event: progress\ndata: {event}\n\n"
+            last = event
         if row.state != "running" or row.lease_until is None or row.lease_until < service.now():
             return
         await asyncio.sleep(_LOOK_EVERY)

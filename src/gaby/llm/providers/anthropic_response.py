@@ -143,12 +143,12 @@ class MessageStream:
     def _bill(self, numbers: Mapping[str, Any]) -> None:
         """These are totals so far. Later ones may leave out what has not changed."""
         before = self.gathering.billed or TokenUsage()
-        told = usage_of(numbers)
+        usage = usage_of(numbers)
         self.gathering.billed = TokenUsage(
-            input=told.input if _says(numbers, "input_tokens") else before.input,
-            output=max(told.output, before.output),
-            cache_read=told.cache_read if _says(numbers, "cache_read_input_tokens") else before.cache_read,
-            cache_write=told.cache_write if _says(numbers, "cache_creation_input_tokens") else before.cache_write,
+            input=usage.input if _says(numbers, "input_tokens") else before.input,
+            output=max(usage.output, before.output),
+            cache_read=usage.cache_read if _says(numbers, "cache_read_input_tokens") else before.cache_read,
+            cache_write=usage.cache_write if _says(numbers, "cache_creation_input_tokens") else before.cache_write,
         )
 
     def _failure(self, event: ServerSentEvent) -> Exception:

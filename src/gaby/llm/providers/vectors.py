@@ -16,8 +16,8 @@ def read_vectors(body: bytes, expected: int) -> EmbeddingResponse:
 
 def vectors(payload: object, expected: int) -> EmbeddingResponse:
     """One row for each text, in the order of the texts, all of one length. Anything else is no answer."""
-    told = mapping(mapping(payload).get("usage"))
-    usage = TokenUsage(input=tokens(told.get("prompt_tokens", told.get("total_tokens"))))
+    reported = mapping(mapping(payload).get("usage"))
+    usage = TokenUsage(input=tokens(reported.get("prompt_tokens", reported.get("total_tokens"))))
     rows: dict[int, Row] = {}
     for place, each in enumerate(sequence(mapping(payload).get("data"))):
         index = mapping(each).get("index", place)

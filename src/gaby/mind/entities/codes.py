@@ -87,8 +87,8 @@ def _status(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     is_failure = match[0][0] in "45"
     if said or (reason and is_failure):
         return said.start() if said else start, reason.end() if reason else end
-    told = _ERROR_AFTER.match(text, end) or (_VERB_AFTER.match(text, end) and said_before(_VERB_BEFORE, text, start))
-    return (start, end) if is_failure and told else None
+    context = _ERROR_AFTER.match(text, end) or (_VERB_AFTER.match(text, end) and said_before(_VERB_BEFORE, text, start))
+    return (start, end) if is_failure and context else None
 
 
 def _is_called(text: str, start: int, end: int) -> bool:

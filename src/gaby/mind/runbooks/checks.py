@@ -89,8 +89,8 @@ class _Check:
     def _call(self, call: RunbookCall, *, is_step: bool) -> Iterator[CheckedProblem]:
         cards = self._by_name.get(call.tool, [])
         if len(cards) > 1:
-            told = ", ".join(f"`{card.name}`" for card in cards)
-            yield _error(call.line, call.words, f"several connectors have `{call.tool}`", f"write one of {told}")
+            tool_names = ", ".join(f"`{card.name}`" for card in cards)
+            yield _error(call.line, call.words, f"several connectors have `{call.tool}`", f"write one of {tool_names}")
         if not cards:
             return
         card = cards[0]
@@ -168,8 +168,8 @@ class _Check:
     def _doubt(self, line: int, words: str, why: str, hint: str) -> CheckedProblem:
         """An error where all tools say what they return; else nobody can know."""
         if self._unclear:
-            told = f"{why}, as far as is known; {_listed(self._unclear)} does not declare what it returns"
-            return _warning(line, words, told, hint)
+            reason = f"{why}, as far as is known; {_listed(self._unclear)} does not declare what it returns"
+            return _warning(line, words, reason, hint)
         return _error(line, words, why, hint)
 
 

@@ -129,12 +129,12 @@ def resolve(ref: FieldRef, scene: EvaluationContext) -> _ResolvedPlaces:
         return _ResolvedPlaces(why=_never_seen(_field_of(ref), scene))
     matching_places = [each for each in matching_places if called(each.place, ref.nouns) == best]
     if len({_thing(each.place) for each in matching_places}) > 1:
-        told = ", ".join(
+        listed = ", ".join(
             f"`{short_name(tool)}` ({path[-1] if path else 'result'})"
             for tool, path in (each.place for each in matching_places)
         )
         return _ResolvedPlaces(
-            why=f"`{ref.name}` stands in several answers, {told}, and nothing says which one is meant"
+            why=f"`{ref.name}` stands in several answers, {listed}, and nothing says which one is meant"
         )
     return _ResolvedPlaces(tuple(matching_places))
 

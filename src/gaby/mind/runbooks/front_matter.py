@@ -46,8 +46,8 @@ def read_front_matter(text: str) -> FrontMatter:
                     problems.append((number, line, "`runbook` is neither true nor false", "write `runbook: true`"))
             elif key == "symptoms" and value:
                 symptoms += _flow_list(value)
-    told = tuple(dict.fromkeys(each[:_LONGEST_SYMPTOM] for each in symptoms if each.strip()))[:_MOST_SYMPTOMS]
-    return FrontMatter(declared, told, end + 1, tuple(problems))
+    unique = tuple(dict.fromkeys(each[:_LONGEST_SYMPTOM] for each in symptoms if each.strip()))[:_MOST_SYMPTOMS]
+    return FrontMatter(declared, unique, end + 1, tuple(problems))
 
 
 def _flow_list(value: str) -> list[str]:

@@ -136,8 +136,8 @@ def _handed_with(sentence: str, tools: frozenset[str]) -> tuple[RunbookCall, ...
     """`Hand it to the reporting team with `add_note``: the call tells them, and what follows a colon is for them."""
     ticked = next((each for each in _TICKED.finditer(sentence) if tool_named(each[1], tools)), None)
     if ticked is None:
-        if told := re.search(r"\b(?:with|using|by) `([^`\n]{1,200})`", sentence):
-            raise StatementError(f"there is no tool `{told[1]}`", "`gaby tools list` shows those that are connected")
+        if match := re.search(r"\b(?:with|using|by) `([^`\n]{1,200})`", sentence):
+            raise StatementError(f"there is no tool `{match[1]}`", "`gaby tools list` shows those that are connected")
         return ()
     if not re.search(r"\b(?:with|using|by|through) \Z", sentence[: ticked.start()]):
         raise StatementError(f"it is not clear whether `{ticked[1]}` is to be called", "write: with `tool`")

@@ -32,7 +32,7 @@ class WebhookChannel:
 
 
 def _body(escalation: Escalation) -> bytes:
-    told = {
+    fields = {
         "id": escalation.id,
         "verdict": escalation.verdict,
         "title": clean_line(escalation.title, LONGEST_TITLE),
@@ -42,7 +42,7 @@ def _body(escalation: Escalation) -> bytes:
         "steps": [clean_line(each, LONGEST_BODY) for each in escalation.steps],
     }
     try:
-        return orjson.dumps({**told, "investigation": orjson.loads(escalation.investigation)})
+        return orjson.dumps({**fields, "investigation": orjson.loads(escalation.investigation)})
     except (ValueError, TypeError):
         words = escalation.investigation.encode("utf-8", "replace").decode()
-        return orjson.dumps({**told, "investigation": words})
+        return orjson.dumps({**fields, "investigation": words})

@@ -98,9 +98,9 @@ class GitHubClient:
     def _pause(self, answer: DeskResponse) -> float | None:
         """None when this is a refusal and no limit: GitHub says 403 for both."""
         now = self._dependencies.clock.now()
-        told = pause(answer, now)
-        if told is not None:
-            return told
+        seconds = pause(answer, now)
+        if seconds is not None:
+            return seconds
         reset = answer.headers.get("x-ratelimit-reset", "")
         if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isascii() and reset.isdigit():
             return min(max(int(reset[:12]) - now.timestamp(), 1.0), 86_400.0)

@@ -48,22 +48,22 @@ class InboxDesk:
         return "Programs add tickets with an API key: POST /api/tickets."
 
     def normalize(self, raw: RawTicket) -> IncomingTicket:
-        told = raw.payload
-        if "unreadable" in told:
-            raise TicketUnreadable(payload.line(told["unreadable"]))
-        title, body = payload.line(told.get("title")), payload.text(told.get("body"))
+        fields = raw.payload
+        if "unreadable" in fields:
+            raise TicketUnreadable(payload.line(fields["unreadable"]))
+        title, body = payload.line(fields.get("title")), payload.text(fields.get("body"))
         if not title and not body:
             raise TicketUnreadable('It has neither a "title" nor a "body".')
         return IncomingTicket(
             external_id=raw.external_id,
             title=title,
             body=body,
-            requester_email=payload.email(told.get("requester_email")),
-            requester_verified=told.get("requester_verified") is True,
-            customer=payload.line(told.get("customer")),
-            priority=_priority(told.get("priority")),
-            received_at=payload.moment(told.get("received_at")),
-            metadata={"automatic": True} if told.get("automatic") is True else {},
+            requester_email=payload.email(fields.get("requester_email")),
+            requester_verified=fields.get("requester_verified") is True,
+            customer=payload.line(fields.get("customer")),
+            priority=_priority(fields.get("priority")),
+            received_at=payload.moment(fields.get("received_at")),
+            metadata={"automatic": True} if fields.get("automatic") is True else {},
         )
 
     async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:

@@ -96,6 +96,6 @@ class ZohoClient:
         except ValueError:
             spent = False
         usual = _OUT_OF_CREDITS if spent else _TOO_MANY_AT_ONCE
-        told = pause(answer, self._dependencies.clock.now())
+        seconds = pause(answer, self._dependencies.clock.now())
         message = "The day's API credits are used up." if spent else f"{SERVICE} asks for a pause."
-        return DeskUnavailable(message, retry_after=usual if told is None else told)
+        return DeskUnavailable(message, retry_after=usual if seconds is None else seconds)

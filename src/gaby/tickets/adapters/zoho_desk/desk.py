@@ -215,10 +215,10 @@ class ZohoDesk:
         except (DeskUnavailable, DeskRefused):
             return
         self._keys_at = now
-        told = orjson.dumps({"keys": keys.get("keys")}).decode()
-        if entries(keys.get("keys")) and told != self._receiver.keys:
-            self._receiver.keys = told
-            await self._dependencies.remember({"webhook_keys": told})
+        encoded = orjson.dumps({"keys": keys.get("keys")}).decode()
+        if entries(keys.get("keys")) and encoded != self._receiver.keys:
+            self._receiver.keys = encoded
+            await self._dependencies.remember({"webhook_keys": encoded})
 
 
 def _path(external_id: str) -> str:
