@@ -73,7 +73,7 @@ def create_app(dependencies: ApiDependencies) -> FastAPI:
         telemetry=NO_FASTAPI_TELEMETRY,
     )
     app.state.dependencies = dependencies
-    app.state.doorway = RequestDependencies(dependencies.database, dependencies.identity.authenticate)
+    app.state.request_dependencies = RequestDependencies(dependencies.database, dependencies.identity.authenticate)
     app.state.identity = dependencies.identity
     app.state.audit = dependencies.audit
     app.state.tools = dependencies.tools

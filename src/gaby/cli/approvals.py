@@ -56,14 +56,14 @@ def list_approvals(
 ) -> None:
     """List approvals, newest first."""
 
-    async def work(gaby: Gaby) -> tuple[list[ApprovalOut], Mapping[ApprovalId, str], datetime]:
+    async def load_approvals(gaby: Gaby) -> tuple[list[ApprovalOut], Mapping[ApprovalId, str], datetime]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             wanted = None if state is ApprovalStateChoice.ALL else state.value
             rows = [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
             return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
 
-    approvals, shortened, now = run(work)
+    approvals, shortened, now = run(load_approvals)
     if as_json:
         print_json([row.model_dump(mode="json") for row in approvals])
     elif not approvals:
@@ -76,14 +76,14 @@ def list_approvals(
 def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show exactly what would be sent, and why Gaby asks."""
 
-    async def work(gaby: Gaby) -> ApprovalDetailOut:
+    async def load_approval(gaby: Gaby) -> ApprovalDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await gaby.tools.approvals.get(session, await find_approval(session, approval_id))
             sealed = await gaby.tools.approvals.call_of(session, row)
             return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
 
-    approval = run(work)
+    approval = run(load_approval)
     if as_json:
         print_json(approval.model_dump(mode="json"))
         return
@@ -105,13 +105,13 @@ def decide(
     """Approve, refuse or escalate. The first answer counts."""
     answer = ApprovalDecision(decision.value, reason, _object(arguments), whole_step=whole_step)
 
-    async def work(gaby: Gaby) -> ApprovalOut:
+    async def record_decision(gaby: Gaby) -> ApprovalOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             chosen = await find_approval(session, approval_id)
             return ApprovalOut.of(await gaby.tools.decide_approval(session, actor, chosen, answer))
 
-    decided = run(work)
+    decided = run(record_decision)
     if as_json:
         print_json(decided.model_dump(mode="json"))
         return

@@ -43,7 +43,7 @@ def draft(
     if sum((out is not None, accept_reads, accept_all)) > 1:
         raise BadRequest("Choose one of --out, --accept-reads and --accept-all.")
 
-    async def work(gaby: Gaby) -> None:
+    async def draft_and_accept(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         drafted = await read_draft(gaby, actor, name)
         if as_json:
@@ -60,7 +60,7 @@ def draft(
             echo(draft_yaml(drafted), nl=False)
             _say_how(name)
 
-    run(work)
+    run(draft_and_accept)
 
 
 async def offer_draft(gaby: Gaby, actor: Actor, name: str, *, ask: bool) -> None:

@@ -74,7 +74,7 @@ def sign_in(
     if device and client_secret:
         options = DeviceOptions(issuer, client_id, scope, device_endpoint, token_endpoint, variable, _secret())
 
-    async def work(gaby: Gaby) -> ConnectorRecord:
+    async def authorize_connector(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
         if device:
             await sign_in_by_device(gaby, actor, name, options)
@@ -84,7 +84,7 @@ def sign_in(
         async with gaby.database.read(actor.workspace_id) as session:
             return await gaby.tools.connectors.get(session, name)
 
-    row = run(work)
+    row = run(authorize_connector)
     next_step = f" Look at its tools and accept them: `gaby connector accept {name}`." if row.seen is not None else ""
     echo(f"{name} is signed in.{next_step}", err=True)
 

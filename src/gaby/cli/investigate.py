@@ -42,7 +42,7 @@ def investigate(
     console = SafeConsole(stderr=as_json)
     given = _read(what)
 
-    async def work(gaby: Gaby) -> RunDetailOut:
+    async def run_investigation(gaby: Gaby) -> RunDetailOut:
         actor = await operator_in(gaby, workspace)
         run_id = await _queued(gaby, actor, given, instruct=instruct)
         await _carry_on(gaby, actor, run_id, console)
@@ -50,7 +50,7 @@ def investigate(
             row = await gaby.agent.get(session, run_id)
             return RunDetailOut.with_steps(row, await gaby.agent.steps(session, run_id))
 
-    ended = run(work)
+    ended = run(run_investigation)
     if as_json:
         print_json(ended.model_dump())
         return

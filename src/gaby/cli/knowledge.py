@@ -72,7 +72,7 @@ def add(
     chosen = audience or _asked_audience()
     new = replace(new, audience=chosen or Audience.STAFF)
 
-    async def work(gaby: Gaby) -> SourceOut:
+    async def add_source(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await gaby.knowledge.components.sources.add(session, actor, new)
@@ -80,7 +80,7 @@ def add(
             await _sync(gaby, actor, row.id, name, quiet=as_json)
         return await _source_overview(gaby, actor, row.id)
 
-    print_source(run(work), as_json=as_json)
+    print_source(run(add_source), as_json=as_json)
     if chosen is None:
         warning = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
         echo(warning, err=True)
@@ -90,12 +90,12 @@ def add(
 def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the sources, how fresh each is, and how its last sync went."""
 
-    async def work(gaby: Gaby) -> list[SourceOut]:
+    async def load_sources(gaby: Gaby) -> list[SourceOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             return [SourceOut.of(each) for each in await gaby.knowledge.components.sources.list(session)]
 
-    sources = run(work)
+    sources = run(load_sources)
     rows = [source.model_dump() if as_json else short(source) for source in sources]
     print_rows(rows, as_json=as_json, empty=NO_SOURCES)
 
@@ -108,7 +108,7 @@ def sync(
 ) -> None:
     """Read what changed. A document that cannot be read is listed and does not stop the rest."""
 
-    async def work(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
+    async def sync_sources(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
         actor = await operator_in(gaby, workspace)
         source_service = gaby.knowledge.components.sources
         async with gaby.database.read(actor.workspace_id) as session:
@@ -125,7 +125,7 @@ def sync(
                 troubles.append(f"{row.name}: {error.message}")
         return [await _source_overview(gaby, actor, row.id) for row in rows], troubles
 
-    sources, troubles = run(work)
+    sources, troubles = run(sync_sources)
     print_rows(
         [source.model_dump() if as_json else short(source) for source in sources], as_json=as_json, empty=NO_SOURCES
     )
@@ -146,7 +146,7 @@ def schedule(
 ) -> None:
     """Set how often a source is synced by the server."""
 
-    async def work(gaby: Gaby) -> SourceOut:
+    async def reschedule_source(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
         sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
@@ -154,7 +154,7 @@ def schedule(
             await sources.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
         return await _source_overview(gaby, actor, row.id)
 
-    print_source(run(work), as_json=as_json)
+    print_source(run(reschedule_source), as_json=as_json)
 
 
 @app.command("audience")
@@ -166,7 +166,7 @@ def set_audience(
 ) -> None:
     """Set who may be shown the pages of a source. A page whose front matter names an audience keeps its own."""
 
-    async def work(gaby: Gaby) -> SourceOut:
+    async def change_audience(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
         sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
@@ -174,7 +174,7 @@ def set_audience(
             await sources.set_audience(session, actor, row, audience)
         return await _source_overview(gaby, actor, row.id)
 
-    print_source(run(work), as_json=as_json)
+    print_source(run(change_audience), as_json=as_json)
 
 
 @app.command()
@@ -188,13 +188,13 @@ def remove(
     if not yes and not typer.confirm(f"Remove {name} and all its documents?", err=True):
         raise typer.Abort
 
-    async def work(gaby: Gaby) -> int:
+    async def remove_source(gaby: Gaby) -> int:
         actor = await operator_in(gaby, workspace)
         sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
             return await sources.remove(session, actor, await sources.named(session, name))
 
-    count = run(work)
+    count = run(remove_source)
     if as_json:
         print_json({"source": name, "documents": count})
     else:
@@ -213,13 +213,13 @@ def search(
     """Find the passages that answer, with their citations."""
     asked = _question(question)
 
-    async def work(gaby: Gaby) -> SearchResults:
+    async def search_passages(gaby: Gaby) -> SearchResults:
         actor = await operator_in(gaby, workspace)
         return await gaby.knowledge.components.searcher.search(
             actor.workspace_id, asked, limit=limit, everything=everything
         )
 
-    results = run(work)
+    results = run(search_passages)
     if as_json:
         print_json(SearchOut.of(results).model_dump())
     else:
@@ -235,11 +235,11 @@ def ask(
     """Answer from the knowledge; every sentence names its source."""
     asked = _question(question)
 
-    async def work(gaby: Gaby) -> AnswerOut:
+    async def answer_question(gaby: Gaby) -> AnswerOut:
         actor = await operator_in(gaby, workspace)
         return AnswerOut.of(await gaby.knowledge.components.answering.answer(actor, asked))
 
-    answer = run(work)
+    answer = run(answer_question)
     if as_json:
         print_json(answer.model_dump())
         return
@@ -259,7 +259,7 @@ def show(
     """Open what a citation names, a document, or a source with what could not be read."""
     what = what.strip().removeprefix("[").removesuffix("]")
 
-    async def work(gaby: Gaby) -> ResolvedCitation | DocumentExcerpt | tuple[SourceOut, list[FailureOut]]:
+    async def open_document(gaby: Gaby) -> ResolvedCitation | DocumentExcerpt | tuple[SourceOut, list[FailureOut]]:
         actor = await operator_in(gaby, workspace)
         components = gaby.knowledge.components
         async with gaby.database.read(actor.workspace_id) as session:
@@ -274,7 +274,7 @@ def show(
             failures = [FailureOut.of(each) for each in await components.sources.failures(session, row.id)]
         return await _source_overview(gaby, actor, row.id), failures
 
-    print_shown(run(work), as_json=as_json)
+    print_shown(run(open_document), as_json=as_json)
 
 
 @app.command("documents")
@@ -287,7 +287,7 @@ def list_documents(
 ) -> None:
     """List documents, when they changed and when they were last cited."""
 
-    async def work(gaby: Gaby) -> list[DocumentOut]:
+    async def load_documents(gaby: Gaby) -> list[DocumentOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             if source is not None:
@@ -307,7 +307,7 @@ def list_documents(
             "cited": each.used_at,
             "uses": each.uses,
         }
-        for each in run(work)
+        for each in run(load_documents)
     ]
     print_rows(rows, as_json=as_json, empty="Nothing is stale." if stale else "There is no document.")
 

@@ -26,7 +26,7 @@ def gaps(
 ) -> None:
     """Show questions that found no answer, alike ones together, the most asked first."""
 
-    async def work(gaby: Gaby) -> list[GapOut]:
+    async def load_gaps(gaby: Gaby) -> list[GapOut]:
         actor = await operator_in(gaby, workspace)
         components = gaby.knowledge.components
         if close is not None:
@@ -39,7 +39,7 @@ def gaps(
         gap.model_dump()
         if as_json
         else {"asked": gap.asked, "question": gap.question, "last": gap.last_at, "also": gap.examples[1:], "id": gap.id}
-        for gap in run(work)
+        for gap in run(load_gaps)
     ]
     print_rows(rows, as_json=as_json, empty="Every question that was asked found an answer.")
 
@@ -63,7 +63,7 @@ def learned(
         raise BadRequest("The edited text belongs to --accept.")
     edited = _read(text_file) if text_file is not None else None
 
-    async def work(gaby: Gaby) -> list[CandidateOut]:
+    async def load_candidates(gaby: Gaby) -> list[CandidateOut]:
         actor = await operator_in(gaby, workspace)
         candidates = gaby.knowledge.components.candidates
         async with gaby.database.write(actor.workspace_id) as session:
@@ -82,7 +82,7 @@ def learned(
         row.model_dump()
         if as_json
         else {"title": row.title, "from": row.origin, "seen": row.seen, "since": row.staged_at, "id": row.id}
-        for row in run(work)
+        for row in run(load_candidates)
     ]
     print_rows(rows, as_json=as_json, empty=f"Nothing is {state}.")
 

@@ -82,7 +82,7 @@ def run_skill(
     given = _given(skill, file)
     tried = load_prompt(prompt) if prompt is not None else None
 
-    async def work(gaby: Gaby) -> SkillResult[Any]:
+    async def ask_skill(gaby: Gaby) -> SkillResult[Any]:
         actor = await operator_in(gaby, workspace)
         placeholders = Placeholders(tag_from(gaby.ids.new().bytes[-8:]))
         redactor = Redactor(parse_profile(read_settings().safety.profile))
@@ -95,7 +95,7 @@ def run_skill(
             return await _streamed(gaby, skill, given, occasion, tried)
         return await gaby.models.runner.run(skill, given, occasion, prompt=tried)
 
-    result = run(work)
+    result = run(ask_skill)
     if as_json:
         print_json(_told(result))
         return

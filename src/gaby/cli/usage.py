@@ -40,7 +40,7 @@ def usage(
     if context.invoked_subcommand is not None:
         return
 
-    async def work(gaby: Gaby) -> tuple[list[UsageLine], UsageLine, BudgetLimits]:
+    async def load_usage(gaby: Gaby) -> tuple[list[UsageLine], UsageLine, BudgetLimits]:
         actor = await operator_in(gaby, workspace)
         last = gaby.usage.today()
         first = last - timedelta(days=days - 1)
@@ -48,7 +48,7 @@ def usage(
             lines = await report(session, first, last, by)
             return lines, await total(session, first, last), await gaby.usage.budget_ledger.limits_in(session)
 
-    lines, sums, limits = run(work)
+    lines, sums, limits = run(load_usage)
     if as_json:
         rows = [UsageLineOut.of(line).model_dump() for line in lines]
         print_json(
@@ -67,12 +67,12 @@ def list_calls(
 ) -> None:
     """List single calls, the newest first."""
 
-    async def work(gaby: Gaby) -> list[LlmCall]:
+    async def load_calls(gaby: Gaby) -> list[LlmCall]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             return list(await calls(session, limit=limit))
 
-    model_calls = [ModelCallOut.of(call) for call in run(work)]
+    model_calls = [ModelCallOut.of(call) for call in run(load_calls)]
     rows = [call.model_dump() if as_json else _short(call) for call in model_calls]
     print_rows(rows, as_json=as_json, empty="No calls yet.")
 
@@ -81,10 +81,10 @@ def list_calls(
 def show_limits(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the plan and the limits that count."""
 
-    async def work(gaby: Gaby) -> BudgetLimits:
+    async def load_limits(gaby: Gaby) -> BudgetLimits:
         return await gaby.usage.budget_ledger.limits((await operator_in(gaby, workspace)).workspace_id)
 
-    _print_limits(run(work), as_json=as_json)
+    _print_limits(run(load_limits), as_json=as_json)
 
 
 @app.command("limit")
@@ -113,13 +113,13 @@ def change_limit(
     numbers: dict[str, Any] = {name: _number(name, text) for name, text in given.items() if text != "usual"}
     change = LimitChange(**numbers, usual=frozenset(given) - numbers.keys())
 
-    async def work(gaby: Gaby) -> BudgetLimits:
+    async def store_limits(gaby: Gaby) -> BudgetLimits:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.change(session, actor, change)
             return await gaby.usage.budget_ledger.limits_in(session)
 
-    _print_limits(run(work), as_json=as_json)
+    _print_limits(run(store_limits), as_json=as_json)
 
 
 @app.command("plan")
@@ -132,13 +132,13 @@ def set_plan(
     if plan not in {*PlanName, "usual"}:
         raise BadRequest(f"There is no plan {plan!r}. There are: {', '.join(PlanName)}.")
 
-    async def work(gaby: Gaby) -> BudgetLimits:
+    async def store_plan(gaby: Gaby) -> BudgetLimits:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.set_plan(session, actor, None if plan == "usual" else PlanName(plan))
             return await gaby.usage.budget_ledger.limits_in(session)
 
-    _print_limits(run(work), as_json=as_json)
+    _print_limits(run(store_plan), as_json=as_json)
 
 
 def _short(call: ModelCallOut) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class RequestDependencies:
 
 
 def doorway(request: Request) -> RequestDependencies:
-    return request.app.state.doorway
+    return request.app.state.request_dependencies
 
 
 # Declared so that the API description names both ways in; the checking is done by `authenticate`.
