@@ -140,7 +140,7 @@ async def _cache() -> dict[str, float]:
         engine.dispose()
         begin = time.process_time()
         async with database.write(place) as session:
-            await cache.keep(session, "m", vectors, now=datetime.now(UTC))
+            await cache.store(session, "m", vectors, now=datetime.now(UTC))
         kept = time.process_time()
         async with database.read(place) as session:
             await cache.find(session, "m", list(vectors))
@@ -266,8 +266,8 @@ def _told(figures: dict[str, Any]) -> str:
     for task, found in figures.get("quality", {}).items():
         lines += ["", f"{task:42} {'recall@5':>9} {'@10':>6} {'nDCG@10':>8}"]
         lines += [
-            f"{name:42} {judged['recall@5']:9} {judged['recall@10']:6} {judged['ndcg@10']:8}"
-            for name, judged in found.items()
+            f"{name:42} {judge_incident['recall@5']:9} {judge_incident['recall@10']:6} {judge_incident['ndcg@10']:8}"
+            for name, judge_incident in found.items()
         ]
     return "\n".join(lines)
 

@@ -117,7 +117,7 @@ def _passages(documents: Sequence[Document]) -> Iterable[PooledPassage]:
     for place, document in enumerate(documents):
         text = DocumentText(document.title, document.text or " ", "markdown")
         for ordinal, passage in enumerate(cut(text)):
-            yield PooledPassage(number, place, ordinal, document.title, passage.headings, passage.of(text.text))
+            yield PooledPassage(number, place, ordinal, document.title, passage.headings, passage.extract(text.text))
             number += 1
 
 

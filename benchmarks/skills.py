@@ -147,7 +147,7 @@ async def _runner(
     budget_ledger = StoredBudgetLedger(
         database, clock, ids, Metrics(), BudgetLimits(run=SpendCap(), day=SpendCap(10**9, 10**12))
     )
-    vault = Vault(MasterKeys(MasterKeyRing.of(os.urandom(32))), clock, ids)
+    vault = Vault(MasterKeys(MasterKeyRing.from_keys(os.urandom(32))), clock, ids)
     traces = CallTraces(database, vault, clock, keep_traces)
     dependencies = FallbackDependencies(
         budget_ledger, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces

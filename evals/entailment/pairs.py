@@ -53,7 +53,7 @@ class Figures:
     """Wrong sentences that it lets stand, by what is wrong in them."""
 
 
-def measured(pairs: Sequence[Pair], judged: Mapping[str, bool]) -> Figures:
+def measured(pairs: Sequence[Pair], judge_incident: Mapping[str, bool]) -> Figures:
     """`judged`: for each pair's id, whether the judge calls it supported."""
     true = [pair for pair in pairs if pair.supported]
     false = [pair for pair in pairs if not pair.supported]
@@ -62,12 +62,13 @@ def measured(pairs: Sequence[Pair], judged: Mapping[str, bool]) -> Figures:
     }
     return Figures(
         pairs=len(pairs),
-        true_kept=_share([judged[pair.id] for pair in true]),
-        false_caught=_share([not judged[pair.id] for pair in false]),
+        true_kept=_share([judge_incident[pair.id] for pair in true]),
+        false_caught=_share([not judge_incident[pair.id] for pair in false]),
         right_by_language={
-            lang: _share([judged[pair.id] == pair.supported for pair in some]) for lang, some in by_language.items()
+            lang: _share([judge_incident[pair.id] == pair.supported for pair in some])
+            for lang, some in by_language.items()
         },
-        missed=dict(Counter(pair.wrong for pair in false if judged[pair.id]).most_common()),
+        missed=dict(Counter(pair.wrong for pair in false if judge_incident[pair.id]).most_common()),
     )
 
 

@@ -62,7 +62,7 @@ class Work:
     lines: list[PlayedStep] = field(default_factory=list[PlayedStep])
 
     def say(self, system: str, action: str, detail: str = "") -> None:
-        self.lines.append(PlayedStep(system, action, self.run.told(detail)))
+        self.lines.append(PlayedStep(system, action, self.run.redact_own(detail)))
 
     def record(self, tool: str, arguments: dict[str, Any], access: str, outcome: ToolOutcome, why: str) -> str:
         name, result, reason = _told(outcome)

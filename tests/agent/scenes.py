@@ -52,7 +52,7 @@ class Office:
 
     async def work(self) -> None:
         """Everything that is due."""
-        while await self.gaby.runner.work_one():
+        while await self.gaby.runner.run_one():
             pass
 
     async def ticket(self, ticket_id: TicketId) -> Ticket:

@@ -261,7 +261,7 @@ async def test_a_name_that_means_a_private_address_is_refused_too(tmp_path: Path
 def test_special_addresses_are_known_in_every_disguise(address: str) -> None:
     guard = SingleServerGuard("api.example", 443, ())
     with pytest.raises(ToolError, match="private or special") as refused:
-        guard.judged([ip_address("93.184.216.34"), ip_address(address)])
+        guard.check_addresses([ip_address("93.184.216.34"), ip_address(address)])
     # Where a name leads is told to nobody who could draw a map of the network with it.
     assert "api.example has" in str(refused.value)
     assert str(ip_address(address)) not in str(refused.value).split()

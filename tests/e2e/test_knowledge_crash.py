@@ -150,7 +150,7 @@ async def test_a_killed_sync_goes_on_and_ends_as_if_nothing_had_happened(
         with pytest.raises(AlreadySyncing):
             await place.sync(row)  # Whether the other one is dead, only its lease can tell.
         clock.advance(timedelta(minutes=3))
-        await gaby.knowledge.work()  # The schedule picks it up by itself.
+        await gaby.knowledge.run_due()  # The schedule picks it up by itself.
         after = await held(place)
         overview = await overview_of(place)
     assert overview == ("done", FILES, 0)

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, select, text, update
 from gaby.app import Gaby, build
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import AllWorkspaces
-from gaby.knowledge.collection import told_of
+from gaby.knowledge.collection import passage_texts
 from gaby.knowledge.index.index import CorpusVersion
 from gaby.knowledge.index.pgvector import from_text, to_text
 from gaby.knowledge.index.postgres import PostgresIndex
@@ -104,13 +104,13 @@ async def test_passages_of_another_workspace_are_never_found(docs: KnowledgeScen
 async def test_what_is_lost_is_noticed_told_and_made_anew(docs: KnowledgeScene, damage: str) -> None:
     await docs.filled()
     before = [told(await docs.search(question, everything=True)) for question in QUESTIONS]
-    assert await docs.components.mender.look(docs.workspace_id) == 0
+    assert await docs.components.mender.check(docs.workspace_id) == 0
     await hurt(docs, damage)
-    await docs.gaby.knowledge.look()
+    await docs.gaby.knowledge.check_indexes()
     metrics = docs.gaby.metrics.render()[0].decode()
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 1.0' in metrics
-    await docs.gaby.knowledge.work()
-    assert await docs.components.mender.look(docs.workspace_id) == 0
+    await docs.gaby.knowledge.run_due()
+    assert await docs.components.mender.check(docs.workspace_id) == 0
     after = [await docs.search(question, everything=True) for question in QUESTIONS]
     assert [same_scores(told(each)) for each in after] == [same_scores(each) for each in before]
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 0.0' in docs.gaby.metrics.render()[0].decode()
@@ -131,8 +131,8 @@ async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: K
         corpus = await session.get(KnowledgeCorpus, docs.workspace_id)
     assert corpus is not None
     assert corpus.damaged_at is not None
-    await docs.gaby.knowledge.work()
-    assert await docs.components.mender.look(docs.workspace_id) == 0
+    await docs.gaby.knowledge.run_due()
+    assert await docs.components.mender.check(docs.workspace_id) == 0
 
 
 async def hurt(docs: KnowledgeScene, damage: str) -> None:
@@ -171,7 +171,7 @@ async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: Knowled
             for name in ("network.md", "kitchen.txt", "more-0.md", "more-1.md"):
                 (docs.folder / name).unlink()
         await docs.sync(source)
-        followed = await stores.of(docs.workspace_id, model)
+        followed = await stores.snapshot(docs.workspace_id, model)
         fresh = await VectorStores(docs.gaby.database, tmp_path / "fresh").of(docs.workspace_id, model)
         assert followed.ids[followed.live].tolist() == fresh.ids[fresh.live].tolist()
         assert np.array_equal(followed.rows[followed.live], fresh.rows[fresh.live])
@@ -263,7 +263,7 @@ async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs
         query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(KnowledgeTerm.workspace_id == place)
         kept = {row.term: row.passages for row in await session.execute(query)}
         ids = select(KnowledgePassage.id).where(KnowledgePassage.workspace_id == place)
-        told = await told_of(session, (await session.scalars(ids)).all())
+        told = await passage_texts(session, (await session.scalars(ids)).all())
         corpus = await session.get(KnowledgeCorpus, place)
     texts = {each: searchable(*what) for each, what in told.items()}
     there = Counter(term for text in texts.values() for term in set(terms(text)))

@@ -273,7 +273,7 @@ async def test_a_sync_that_is_asked_for_while_one_runs_comes_after_it(docs: Know
 
     await syncing(docs, Slow(meanwhile)).sync(docs.actor, row.id)
     assert await docs.uris(row.id) == {"late.md"}
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert await docs.uris(row.id) == set(PAGES)
     assert (await state(docs, row)).due_at is None
 
@@ -298,10 +298,10 @@ async def test_scheduled_sources_are_synced_when_they_are_due(docs: KnowledgeSce
     async with docs.gaby.database.write(docs.workspace_id) as session:
         source = await docs.components.sources.get(session, row.id)
         await docs.components.sources.reschedule(session, docs.actor, source, timedelta(hours=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert await docs.uris(row.id) == set()
     clock.advance(timedelta(hours=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert await docs.uris(row.id) == set(PAGES)
     assert (await state(docs, row)).due_at == clock.now() + timedelta(hours=1)
 

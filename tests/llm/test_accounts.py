@@ -278,5 +278,5 @@ async def test_a_route_to_an_account_that_is_not_there_is_refused(office: Office
 async def test_many_at_once_open_one_account_once(office: Office) -> None:
     await office.add()
     await office.route("big", "claude/claude-test")
-    found = await asyncio.gather(*(office.gaby.models.setups.of(office.acme) for _ in range(8)))
+    found = await asyncio.gather(*(office.gaby.models.setups.for_workspace(office.acme) for _ in range(8)))
     assert len({id(setup.links[parse_ref("claude/claude-test")].provider) for setup in found}) == 1

@@ -14,7 +14,7 @@ import pytest
 from gaby.kernel.outcomes import Verdict
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import NextCall, PastCall, Situation, ToolCard, conclude, next_step
-from gaby_connectors.sample_company.company import found_company
+from gaby_connectors.sample_company.company import create_company
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import NOW, config
 from tests.connectors.talk import talking
@@ -62,7 +62,7 @@ HEALTHY = "saga.nyman@brightbakery.example"
 def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The company as it begins. To make it takes longer than all else here."""
     path = tmp_path_factory.mktemp("company") / "lanternfish.db"
-    found_company(path, NOW)
+    create_company(path, NOW)
     return path
 
 

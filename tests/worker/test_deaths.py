@@ -70,12 +70,12 @@ async def test_a_process_that_has_just_begun_leaves_suspects_to_others(bare: Off
         assert await die(bare.gaby.agent.queue, clock, suspects=True) == 1
     young = Runner(bare.gaby.agent, clock, slots=2, poll_every=SOON)
     innocent = await bare.receive(question(9))
-    while await young.work_one():
+    while await young.run_one():
         pass
     assert await end_of(bare, suspect) == ("created", None)
     assert (await end_of(bare, innocent))[0] == "done"
     clock.advance(bare.gaby.agent.queue.lease)
-    while await young.work_one():
+    while await young.run_one():
         pass
     assert (await end_of(bare, suspect))[0] == "done"
 
@@ -104,7 +104,7 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualC
 
     loop.step = watched
     try:
-        working = asyncio.create_task(runner.work())
+        working = asyncio.create_task(runner.run())
         for _ in range(600):
             if all([(await end_of(bare, each))[0] == "done" for each in tickets]):
                 break

@@ -39,7 +39,7 @@ class StepCallRecords:
 def record_of(
     call: PlannedCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None, rule: str = ""
 ) -> CallRecord:
-    name, result, reason = _told(outcome)
+    name, result, reason = _outcome_fields(outcome)
     return CallRecord(
         id=call.id,
         number=number,
@@ -55,7 +55,7 @@ def record_of(
     )
 
 
-def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
+def _outcome_fields(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
     match outcome:
         case Done(structured=structured, text=text, shown=shown, spilled=spilled):
             whole = shown if spilled is not None else structured if structured is not None else text
@@ -82,8 +82,8 @@ def step_of(run: InvestigationContext, record: CallRecord, outcome: ToolOutcome)
     if isinstance(outcome, Done):
         kind = "read" if record.access == "read" else "write"
         detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
-        return TimelineStep(system, tool, run.told(detail), kind)
+        return TimelineStep(system, tool, run.redact_own(detail), kind)
     word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(
         record.outcome, record.outcome
     )
-    return TimelineStep(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")
+    return TimelineStep(system, f"{tool}: {word}", run.redact_own(f"{arguments} {record.reason}".strip()), "problem")

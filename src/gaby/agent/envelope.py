@@ -62,7 +62,7 @@ class PlannerToolsCache:
     def __init__(self) -> None:
         self._made: dict[WorkspaceId, PlannerTools] = {}
 
-    def of(self, snapshot: CatalogueSnapshot) -> PlannerTools:
+    def tools_for(self, snapshot: CatalogueSnapshot) -> PlannerTools:
         known = self._made.get(snapshot.workspace_id)
         if known is None or known.snapshot is not snapshot:
             known = self._made[snapshot.workspace_id] = PlannerTools(snapshot)

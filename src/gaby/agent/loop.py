@@ -89,7 +89,7 @@ class InvestigationLoop:
         async with dependencies.database.read(lease.workspace_id) as session:
             row, ticket = await _with_ticket(session, lease)
             loaded = await load(session, dependencies.vault, row)
-            persona = await dependencies.personas.of(session)
+            persona = await dependencies.personas.load(session)
             cap = (await dependencies.budget_ledger.limits_in(session)).run
             messages = await dependencies.intake.messages(session, ticket.id)
             instructed = is_instruction(ticket, messages) and await _is_first(session, row)
@@ -213,7 +213,7 @@ class InvestigationLoop:
             case SafetyCheck():
                 return await tool_step.check(run, state)
             case WaitingApproval():
-                return await tool_step.look_for_answers(run, state)
+                return await tool_step.check_answers(run, state)
             case Acting():
                 return await tool_step.act(run, state)
 
@@ -235,7 +235,7 @@ class InvestigationLoop:
             return
         _log.error("run.failed", run=str(run.run_id), state=run.state.name, exc_info=error)
         move = await self._broken(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
-        await self._write(run, replace(move, audit={**move.audit, "trace": run.told(trace)}))
+        await self._write(run, replace(move, audit={**move.audit, "trace": run.redact_own(trace)}))
 
     async def put_down(self, run: InvestigationContext) -> None:
         """Others may go on with it at once."""

@@ -58,7 +58,7 @@ class MessageGate:
         return PostingDecision(
             outcome=ruling.outcome,
             rule=ruling.rule,
-            reason=self.run.told(ruling.reason),
+            reason=self.run.redact_own(ruling.reason),
             fence=ruling.fence,
             approval_id=asked.id if asked is not None else None,
             until=asked.expires_at if asked is not None else None,

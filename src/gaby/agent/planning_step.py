@@ -17,7 +17,7 @@ from gaby.agent.queue import RunQueue
 from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import Created, Observing, PlannedCall, Planning, Retrieving, SafetyCheck
 from gaby.agent.ticket_reader import TicketReader
-from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
+from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, matching_tools, offered_tools
 from gaby.agent.transitions import SqlStatement, TimelineStep
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
@@ -93,7 +93,10 @@ class PlanningStep:
             delta = delta.model_copy(update={**said, **_used(triaged)})
             steps.append(
                 TimelineStep(
-                    "gaby", f"Triage: {triaged.value.intent}", run.told(" ".join(triaged.value.reasons)), "thought"
+                    "gaby",
+                    f"Triage: {triaged.value.intent}",
+                    run.redact_own(" ".join(triaged.value.reasons)),
+                    "thought",
                 )
             )
             if not worth:
@@ -107,7 +110,7 @@ class PlanningStep:
         near = await self.bursts.around(run.workspace_id, TicketId(run.ticket.id), delta.intent)
         delta = delta.model_copy(update={"similar": near.similar})
         if near.incident is not None:
-            steps.append(TimelineStep("gaby", "Part of an incident", run.told(near.incident.title), "info"))
+            steps.append(TimelineStep("gaby", "Part of an incident", run.redact_own(near.incident.title), "info"))
         status = _investigating(run, delta.urgency)
         if near.lead is not None and near.lead_state in _JUDGED:
             return NextTransition(state.follow(near.lead), tuple(steps), delta, also=(status,))
@@ -172,7 +175,7 @@ class PlanningStep:
             return NextTransition(
                 state.retrieve((), calls), (TimelineStep("gaby", "Degraded", reason, "problem"),), skipped
             )
-        step = TimelineStep("gaby", "Will search", run.told("; ".join(queries)), "thought")
+        step = TimelineStep("gaby", "Will search", run.redact_own("; ".join(queries)), "thought")
         return NextTransition(state.retrieve(queries, calls), (step,), delta)
 
     async def _prepared(self, run: InvestigationContext, tools: PlannerTools) -> dict[str, Any]:
@@ -190,7 +193,7 @@ class PlanningStep:
         return fields
 
     async def toolbox(self, run: InvestigationContext) -> PlannerTools:
-        return self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+        return self.toolboxes.tools_for(await self.tools.catalogue.snapshot(run.workspace_id))
 
     async def filled(self, run: InvestigationContext, tools: PlannerTools) -> BuiltEnvelope:
         memory = run.memory
@@ -228,10 +231,10 @@ class PlanningStep:
             return await self._search(run, state, tuple(step.queries), calls, delta)
         if calls:
             timeline_step = TimelineStep(
-                "gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought"
+                "gaby", "Plans", run.redact_own(step.why or "; ".join(call.why for call in calls)), "thought"
             )
             return NextTransition(state.propose(calls), (timeline_step,), delta)
-        timeline_step = TimelineStep("gaby", "Has seen enough", run.told(step.why), "thought")
+        timeline_step = TimelineStep("gaby", "Has seen enough", run.redact_own(step.why), "thought")
         if step.conclusion is not None:
             delta = delta.model_copy(update={"conclusion": step.conclusion, "written_by": source})
         return NextTransition(state.verdict_ready(step.why), (timeline_step,), delta)
@@ -259,10 +262,10 @@ class PlanningStep:
     ) -> NextTransition:
         need = " ".join(step.queries)
         hidden = [tool for tool in tools.tools if tool.name not in run.memory.offered]
-        names = found_tools(hidden, need, self.models.runner.embed)
+        names = matching_tools(hidden, need, self.models.runner.embed)
         turn = TurnRecord(text=step.why, need=need, offered=names)
         timeline_step = TimelineStep(
-            "gaby", "Looks for tools", run.told(f"{need}: {', '.join(names) or 'none'}"), "thought"
+            "gaby", "Looks for tools", run.redact_own(f"{need}: {', '.join(names) or 'none'}"), "thought"
         )
         return NextTransition(
             state.offer_tools(), (timeline_step,), delta.model_copy(update={"turns": (turn,), "offered": names})
@@ -326,7 +329,7 @@ class PlanningStep:
         names = frozenset(each for name in snapshot.tools for each in (name, short_name(name)))
         ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         document_ids = {hit.document_id for hit in hits}
-        pages = await self.knowledge.components.runbook_pages.found(
+        pages = await self.knowledge.components.runbook_pages.select(
             run.workspace_id, document_ids | further, ticket, names
         )
         whole = {

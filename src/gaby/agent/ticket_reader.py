@@ -13,7 +13,7 @@ from gaby.agent.run_context import InvestigationContext
 from gaby.agent.run_loader import load
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
-from gaby.kernel.ids import made_by
+from gaby.kernel.ids import created_before
 from gaby.kernel.mail_addresses import same_address
 from gaby.mind.resolved_message import says_solved
 from gaby.tickets.authority import authority_of, is_instruction
@@ -67,7 +67,7 @@ class TicketReader:
             earlier = (await session.scalars(self._earlier(run).limit(_EARLIER_RUNS))).all()
             memories = [(row, (await load(session, self.vault, row)).memory) for row in reversed(earlier)]
         lines = tuple(
-            f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.told(_named_arguments(call))}), {call.outcome}"
+            f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.redact_own(_named_arguments(call))}), {call.outcome}"
             for row, memory in memories
             for call in memory.calls
             if call.access == "write"
@@ -95,7 +95,7 @@ class TicketReader:
             if last is None or last.finished_at is None:
                 return None
             written = await self.intake.written(session, run.ticket)
-        news = [each.body for each in written.messages if each.asks and made_by(each.id) > last.finished_at]
+        news = [each.body for each in written.messages if each.asks and created_before(each.id) > last.finished_at]
         return last.verdict if news and all(map(says_solved, news)) else None
 
     async def changed_view(self, run: InvestigationContext) -> TicketView | None:

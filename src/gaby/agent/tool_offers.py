@@ -25,7 +25,7 @@ def offered_tools(
     return tuple(dict.fromkeys([*named[:MOST_SHOWN_TOOLS], *chosen]))
 
 
-def found_tools(tools: Sequence[ToolOption], need: str, embed: Embed) -> tuple[str, ...]:
+def matching_tools(tools: Sequence[ToolOption], need: str, embed: Embed) -> tuple[str, ...]:
     return tuple(each.name for each in choose(need, _cards(tools), [], embed, _FOUND))
 
 

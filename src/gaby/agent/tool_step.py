@@ -51,7 +51,7 @@ class ToolStep:
         refused = [(call, verdict) for call, verdict in verdicts if verdict.outcome == "deny"]
         delta = MemoryDelta(calls=await self._denied(run, refused))
         steps = tuple(
-            TimelineStep("safety", f"Denied {call.tool}", run.told(verdict.reason), "problem")
+            TimelineStep("safety", f"Denied {call.tool}", run.redact_own(verdict.reason), "problem")
             for call, verdict in refused
         )
         reads = await self._reads(run, allowed)
@@ -71,7 +71,7 @@ class ToolStep:
             )
         return NextTransition(state.denied(), steps, delta)
 
-    async def look_for_answers(self, run: InvestigationContext, state: WaitingApproval) -> NextTransition | None:
+    async def check_answers(self, run: InvestigationContext, state: WaitingApproval) -> NextTransition | None:
         """None while somebody has yet to answer."""
         answers = await self._answers(run)
         now = self._clock.now()
@@ -90,7 +90,7 @@ class ToolStep:
             TimelineStep(
                 "approvals",
                 f"{verdict.rule.partition('.')[2].capitalize()}: {call.tool}",
-                run.told(verdict.reason),
+                run.redact_own(verdict.reason),
                 "approval",
             )
             for call, verdict in verdicts
@@ -171,7 +171,7 @@ class ToolStep:
         await failpoint_async("act.put_off")
         waits_for = ", ".join(dict.fromkeys(f"{each.connector}: {each.rule}" for each in later))
         step = wait_step(later, until)
-        said = () if waits_for == state.waited_for else (step._replace(detail=run.told(step.detail)),)
+        said = () if waits_for == state.waited_for else (step._replace(detail=run.redact_own(step.detail)),)
         outage = outage_seconds(later)
         delta = delta.model_copy(update={"waited": float(seconds), "outage": outage})
         return NextTransition(state.put_off(left, waits_for, until), (*steps, *said), delta, rest_until=until)
@@ -229,7 +229,7 @@ class ToolStep:
         answers = await self._answers(run)
         until = min(answers[call.approval_id].expires_at for call in pending if call.approval_id is not None)
         asked = tuple(
-            TimelineStep("approvals", f"Asks for consent: {call.tool}", run.told(call.why), "approval")
+            TimelineStep("approvals", f"Asks for consent: {call.tool}", run.redact_own(call.why), "approval")
             for call in pending
         )
         known = {call.id: call for call in (*pending, *allowed)}

@@ -195,13 +195,13 @@ class VerdictStep:
             tokens=answer.tokens,
             nano_usd=answer.nano_usd,
         )
-        reason = run.told(" ".join(reasons))
+        reason = run.redact_own(" ".join(reasons))
         summary = texts.reply if verdict in PUBLIC else "\n".join(part for part in (texts.note, texts.reply) if part)
         return NextTransition(
             state.judged(verdict),
             (TimelineStep("gaby", verdict, reason, "verdict"),),
             delta,
-            ending=Ending(verdict=verdict, reason=reason[:500], summary=run.told(summary)),
+            ending=Ending(verdict=verdict, reason=reason[:500], summary=run.redact_own(summary)),
             also=(
                 *await self._postings(run, answer, body, inside, outside, escalates=escalates),
                 wake_followers(run, self.clock.now()),
@@ -223,7 +223,7 @@ class VerdictStep:
 
     async def _situation(self, run: InvestigationContext, state: Judging) -> Situation:
         """All that was found, whole: what the planner was shown of it was bounded."""
-        tools = self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+        tools = self.toolboxes.tools_for(await self.tools.catalogue.snapshot(run.workspace_id))
         bounds = run.persona.bounds.model_copy(update=_EVERYTHING)
         now = self.clock.now()
         reader = requester_of(run.tools)
@@ -312,7 +312,7 @@ class VerdictStep:
         ]
         if cited:
             async with self.database.write(run.workspace_id) as session:
-                await self.knowledge.components.citations.keep(session, cited)
+                await self.knowledge.components.citations.store(session, cited)
 
     async def _postings(
         self, run: InvestigationContext, answer: FinalAnswer, body: str, inside: str, outside: str, *, escalates: bool
@@ -324,9 +324,9 @@ class VerdictStep:
         wanted: dict[str, tuple[dict[str, Any], str]] = {}
         if body:
             content = {"body": body, "private": verdict not in PUBLIC, "suggestion": answer.is_suggestion}
-            wanted["reply"] = (content, run.told(body))
+            wanted["reply"] = (content, run.redact_own(body))
         if (first := self._first_reply(run, answer, outside)) is not None:
-            wanted["ack"] = (first, run.told(first["body"]))
+            wanted["ack"] = (first, run.redact_own(first["body"]))
         if able.statuses:
             standing = run.memory.standing(verdict)
             wanted["status"] = ({"verdict": standing}, standing)
@@ -354,12 +354,12 @@ class VerdictStep:
         self, run: InvestigationContext, verdict: Verdict, reasons: Sequence[str], inside: str
     ) -> SqlStatement:
         """With the investigation attached, and without personal data."""
-        title = run.told(run.memory.ticket.title)
+        title = run.redact_own(run.memory.ticket.title)
         content = {
             "verdict": verdict,
             "title": title,
-            "reasons": [run.told(reason) for reason in reasons],
-            "summary": run.told(inside),
+            "reasons": [run.redact_own(reason) for reason in reasons],
+            "summary": run.redact_own(inside),
             "steps": [f"{call.tool}: {call.outcome}" for call in run.memory.calls],
             "run_id": str(run.run_id),
             "ticket": run.ticket.external_id,
@@ -394,7 +394,8 @@ def _for_requester(run: InvestigationContext, cited: str, released: frozenset[st
     closed = {
         place: each
         for place, each in enumerate(text.sentences)
-        if each.text not in released and (reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader))
+        if each.text not in released
+        and (reading.quoted_in(each.text, reader) or reading.disclosures(each.text, reader))
     }
     tokens = {name: name for each in text.sentences for name in each.citations}
     internal = [CitedSentence(each.text, tuple(each.citations)) for each in closed.values()]

@@ -82,13 +82,13 @@ class WriteBackStep:
             if not approval.modified:
                 return None
             sent = (await self.tools.approvals.call_of(session, approval)).arguments
-        return run.told(str(sent.get("body", "")))
+        return run.redact_own(str(sent.get("body", "")))
 
     async def _tell_a_colleague(
         self, run: InvestigationContext, state: WritingBack, outcome: PostingOutcome, error: str
     ) -> NextTransition:
         """An answer that the requester never got resolves nothing."""
-        message = run.told(f"The reply to the requester did not arrive. {error}").strip()
+        message = run.redact_own(f"The reply to the requester did not arrive. {error}").strip()
         escalated = any(each.kind == "escalation" for each in outcome.posted)
         escalates = not escalated and await self.escalations.has_target(run.workspace_id)
         return NextTransition(
@@ -102,7 +102,7 @@ class WriteBackStep:
 
     async def halted(self, run: InvestigationContext, reason: str) -> NextTransition:
         changes = await self.judge.begun_changes(run)
-        message = run.told(f"{reason}\n{changes}".strip())
+        message = run.redact_own(f"{reason}\n{changes}".strip())
         return NextTransition(
             run.state.halted(message),
             (TimelineStep("gaby", "Halted", message, "problem"),),

@@ -68,7 +68,7 @@ from gaby.usage.budgets import Budgets
 from gaby.usage.call_traces import CallTraces
 from gaby.usage.service import UsageService
 from gaby.worker.runner import Runner, worker_name
-from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
+from gaby.worker.schedules import Schedule, Schedules, schedule_health
 from gaby_connectors.sdk.address_guard import AddressPolicy
 
 _SOON = timedelta(seconds=10)
@@ -155,9 +155,9 @@ class Gaby:
             Schedule("books", _MINUTE, self.usage.budget_ledger.sweep, first=_MINUTE),
             Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_VERIFICATION),
             Schedule("re-indexing", _SOON, self.models.reindex, first=_SOON),
-            Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
+            Schedule("knowledge", _SOON, self.knowledge.run_due, first=_SOON),
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
-            Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_VERIFICATION),
+            Schedule("knowledge checks", _SWEEP, self.knowledge.check_indexes, first=_FIRST_VERIFICATION),
             Schedule("liveness", _MINUTE, self.agent.liveness.repair, first=_MINUTE),
             Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_VERIFICATION),
             Schedule("learning", _FIRST_VERIFICATION, self.agent.learning.weigh_due, first=_FIRST_VERIFICATION),
@@ -178,13 +178,13 @@ class Gaby:
         self.runner.schedule()
 
     @asynccontextmanager
-    async def work_for_others(self) -> AsyncGenerator[None]:
+    async def run_worker(self) -> AsyncGenerator[None]:
         """A worker: investigations and schedules of the whole installation, shared with all other workers."""
         jobs = build_jobs(self.database, self.runner)
         dead = Schedule("dead jobs", _MINUTE, jobs.forget_dead, first=_MINUTE)
         async with self.running(background=False), jobs.open(), self._leading(dead):
             self._tellers.append(jobs.schedule)
-            task = asyncio.create_task(jobs.work(), name="worker")
+            task = asyncio.create_task(jobs.run(), name="worker")
             try:
                 yield
             finally:
@@ -205,7 +205,7 @@ class Gaby:
 
     @asynccontextmanager
     async def _investigating(self) -> AsyncGenerator[None]:
-        task = asyncio.create_task(self.runner.work(), name="runner")
+        task = asyncio.create_task(self.runner.run(), name="runner")
         try:
             yield
         finally:
@@ -230,7 +230,7 @@ class Gaby:
             depth = self.metrics.ticket_queue_depth.labels(workspace=str(workspace_id))
             depth.set(waiting.get(workspace_id, 0))
         async with self.database.read(AllWorkspaces("schedules serve every workspace")) as session:
-            schedules = await look_at_schedules(session, self.clock.now())
+            schedules = await schedule_health(session, self.clock.now())
         for each in schedules:
             self.metrics.schedule_late_seconds.labels(schedule=each.name).set(each.late.total_seconds())
         for rule, count in (await self.agent.liveness.broken()).items():

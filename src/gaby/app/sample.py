@@ -49,7 +49,7 @@ async def connect_sample(
         settings["SAMPLE_COMPANY_NOW"] = now.isoformat()
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.add(session, actor, bundled(COMPANY, "sample-company", settings))
-    shown = await gaby.tools.look(actor, COMPANY)
+    shown = await gaby.tools.inspect(actor, COMPANY)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.accept(session, actor, COMPANY, shown.fingerprint)
         await gaby.tools.connectors.limit(session, actor, COMPANY, PolicyChange(Autonomy.ACT, _MAY))

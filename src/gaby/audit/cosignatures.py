@@ -30,7 +30,7 @@ class CosignatureFile:
     def __init__(self, anchors: Path) -> None:
         self.path = anchors.with_name(f"{anchors.stem}.cosignatures.jsonl")
 
-    async def keep(self, cosigned: CosignedCheckpoint) -> None:
+    async def store(self, cosigned: CosignedCheckpoint) -> None:
         await asyncio.to_thread(self._append, canonical(cosigned.model_dump(mode="json")) + b"\n")
 
     def _append(self, line: bytes) -> None:

@@ -135,7 +135,7 @@ class _Verification:
     def finish(self) -> VerificationReport:
         report = self._report
         if self._header is None:
-            self._found(FindingKind.TRUNCATED, "The export has no readable first line.")
+            self._add_finding(FindingKind.TRUNCATED, "The export has no readable first line.")
             return report
         self._leave_log()
         self._check_end(self._end)
@@ -153,7 +153,7 @@ class _Verification:
         self._number += len(lines)
         if self._verifier is None:
             text = f"{len(lines)} rows up to line {self._number} belong to no log."
-            self._found(FindingKind.MALFORMED, text)
+            self._add_finding(FindingKind.MALFORMED, text)
         elif self._verifier.is_system:
             for line in lines:
                 self._system_row(self._verifier, line)
@@ -166,7 +166,7 @@ class _Verification:
             self._other(line)
         except Malformed as error:
             where = self._verifier.workspace_id if self._verifier else None
-            self._found(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
+            self._add_finding(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
 
     def _system_row(self, verifier: LogVerifier, line: bytes) -> None:
         fields = verifier.row(line)
@@ -176,7 +176,7 @@ class _Verification:
             try:
                 self._links.record(fields["payload"])
             except Malformed as error:
-                self._found(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
+                self._add_finding(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
         self._compare_outside(verifier)
         if self._anchors is not None and fields["event"] == ANCHORS_RESTARTED_EVENT:
             self._anchors.restarted()
@@ -213,7 +213,7 @@ class _Verification:
         self._report.key_ids = [entry.key_id for entry in header.keys]
         pinned = self._expected.pins.problem(header.keys) if self._expected.pins is not None else None
         for problem in [*self._ring.problems, *([pinned] if pinned is not None else [])]:
-            self._found(FindingKind.KEY_UNKNOWN, problem)
+            self._add_finding(FindingKind.KEY_UNKNOWN, problem)
         if self._anchor_lines is not None:
             anchored_until = earlier(header.created, _ANCHORED_WITHIN)
             self._anchors = AnchorComparison(
@@ -228,7 +228,7 @@ class _Verification:
         self._latest = earlier(now, -_CLOCKS_DIFFER)
         if header.created > self._latest:
             text = f"The export says it was made at {header.created}, which is yet to come. Export again."
-            self._found(FindingKind.TIME_AHEAD, text)
+            self._add_finding(FindingKind.TIME_AHEAD, text)
 
     def _enter_log(self, workspace_id: WorkspaceId) -> None:
         self._leave_log()
@@ -261,20 +261,20 @@ class _Verification:
     def _check_end(self, end: ExportFooter | None) -> None:
         rows, checkpoints = self._report.rows, self._report.checkpoints
         if end is None:
-            self._found(FindingKind.TRUNCATED, "The export has no last line: it was cut off.")
+            self._add_finding(FindingKind.TRUNCATED, "The export has no last line: it was cut off.")
             return
         if (end.rows, end.checkpoints) != (rows, checkpoints):
             said = f"{end.rows} rows and {end.checkpoints} checkpoints"
-            self._found(FindingKind.TRUNCATED, f"The last line says {said}; there are {rows} and {checkpoints}.")
+            self._add_finding(FindingKind.TRUNCATED, f"The last line says {said}; there are {rows} and {checkpoints}.")
         if end.header != self._header_digest:
-            self._found(FindingKind.MALFORMED, "The first line is not the one that the last line speaks of.")
+            self._add_finding(FindingKind.MALFORMED, "The first line is not the one that the last line speaks of.")
 
     def _check_logs(self, header: ExportHeader) -> None:
         for log in header.logs:
             verifier = self._verifiers.get(log.workspace_id)
             if verifier is None:
                 text = f"The log of workspace {log.workspace_id} with its {log.size} rows is missing."
-                self._found(FindingKind.WORKSPACE_MISSING, text, log.workspace_id)
+                self._add_finding(FindingKind.WORKSPACE_MISSING, text, log.workspace_id)
             else:
                 verifier.claim(log.size)
 
@@ -286,7 +286,7 @@ class _Verification:
             verifier = self._verifiers.get(workspace_id)
             if verifier is None:
                 text = f"The system's log speaks of workspace {workspace_id}, which is not here."
-                self._found(FindingKind.WORKSPACE_MISSING, text, workspace_id)
+                self._add_finding(FindingKind.WORKSPACE_MISSING, text, workspace_id)
             else:
                 verifier.claim(recorded.size)
         for workspace_id, verifier in self._verifiers.items():
@@ -298,12 +298,12 @@ class _Verification:
         recorded = self._links.recorded.get(workspace_id, CheckpointTally())
         if tally.count < recorded.count:
             text = f"The system's log speaks of {recorded.count} checkpoints; {tally.count} are here."
-            self._found(FindingKind.CHECKPOINT_MISSING, text, workspace_id)
+            self._add_finding(FindingKind.CHECKPOINT_MISSING, text, workspace_id)
         elif tally.digest != recorded.digest:
             text = "The checkpoints are not those that the system's log speaks of."
-            self._found(FindingKind.CHECKPOINT_MISMATCH, text, workspace_id)
+            self._add_finding(FindingKind.CHECKPOINT_MISMATCH, text, workspace_id)
 
-    def _found(
+    def _add_finding(
         self, kind: FindingKind, text: str, workspace_id: WorkspaceId | None = None, seq: int | None = None
     ) -> None:
         self._report.add(Finding(kind, text, workspace_id, seq))

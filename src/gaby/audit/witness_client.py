@@ -89,7 +89,7 @@ class Witnesses:
     async def _submit(self, address: WitnessAddress, note: bytes) -> bool:
         try:
             cosigned = await self._cosigned(address, note)
-            await self._file.keep(cosigned)
+            await self._file.store(cosigned)
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL, Malformed, WitnessSilent, CheckpointRefused) as error:
             text = f"Witness {address.key.name} did not sign: {error or type(error).__name__}"
             self._troubles[address] = text

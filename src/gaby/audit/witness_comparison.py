@@ -40,7 +40,7 @@ class WitnessComparison:
     def finish(self, verifier: LogVerifier | None) -> None:
         if verifier is None:
             text = "The export has no system log, so witnesses say nothing of it. Export all workspaces together."
-            self._found(FindingKind.WITNESS_UNCHECKED, text)
+            self._add_finding(FindingKind.WITNESS_UNCHECKED, text)
         elif self._waiting:
             furthest = self._waiting[0]
             self._report.agreeing.difference_update(each.witness for each in self._waiting)
@@ -48,7 +48,7 @@ class WitnessComparison:
                 f"The system's log ends after {verifier.next_seq} rows, but witness {furthest.witness} saw "
                 f"{furthest.size}: its end was cut off or an old backup stands in its place, anchors included."
             )
-            self._found(FindingKind.ROLLED_BACK, text)
+            self._add_finding(FindingKind.ROLLED_BACK, text)
 
     def _compare(self, verifier: LogVerifier, seen: WitnessedRoot) -> None:
         if verifier.root() != seen.root:
@@ -64,7 +64,7 @@ class WitnessComparison:
                 f"The first {seen.size} rows are not those that witness {seen.witness} saw: the log was rewritten, or "
                 "somebody was shown another one. Keep both, and compare them."
             )
-            self._found(FindingKind.WITNESS_MISMATCH, text)
+            self._add_finding(FindingKind.WITNESS_MISMATCH, text)
 
-    def _found(self, kind: FindingKind, text: str) -> None:
+    def _add_finding(self, kind: FindingKind, text: str) -> None:
         self._report.add(Finding(kind, text, SYSTEM))

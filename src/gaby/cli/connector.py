@@ -67,7 +67,7 @@ def add(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tools.connectors.add(session, actor, new)
-        await _look_and_accept(gaby, actor, name, yes=yes)
+        await _inspect_and_accept(gaby, actor, name, yes=yes)
         await offer_draft(gaby, actor, name, ask=not yes)
 
     run(add_connector)
@@ -97,7 +97,7 @@ def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -
 
     async def start_connector(gaby: Gaby) -> tuple[ServerDefinitions, str]:
         actor = await operator_in(gaby, workspace)
-        shown = await gaby.tools.look(actor, name)
+        shown = await gaby.tools.inspect(actor, name)
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
         if f"{name}.healthcheck" not in snapshot.tools:
             return shown, "it starts; it has no accepted healthcheck"
@@ -121,7 +121,7 @@ def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
 
     async def load_connector(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
-        await gaby.tools.look(actor, name)
+        await gaby.tools.inspect(actor, name)
         async with gaby.database.read(actor.workspace_id) as session:
             return await gaby.tools.connectors.get(session, name)
 
@@ -140,7 +140,7 @@ def accept(name: str, yes: Yes = False, workspace: InWorkspace = None) -> None:
 
     async def accept_definitions(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
-        await _look_and_accept(gaby, actor, name, yes=yes)
+        await _inspect_and_accept(gaby, actor, name, yes=yes)
         await offer_draft(gaby, actor, name, ask=not yes)
 
     run(accept_definitions)
@@ -289,8 +289,8 @@ def new(name: str, folder: Annotated[Path, typer.Option(help="Where to put it.")
     echo(f"Read {made / 'README.md'} for the next steps.", err=True)
 
 
-async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:
-    shown = await gaby.tools.look(actor, name)
+async def _inspect_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:
+    shown = await gaby.tools.inspect(actor, name)
     async with gaby.database.read(actor.workspace_id) as session:
         row = await gaby.tools.connectors.get(session, name)
     if row.seen is None:

@@ -137,7 +137,7 @@ def route(
 
     async def show(gaby: Gaby) -> dict[str, Chain]:
         actor = await operator_in(gaby, workspace)
-        return dict((await gaby.models.setups.of(actor.workspace_id)).chains)
+        return dict((await gaby.models.setups.for_workspace(actor.workspace_id)).chains)
 
     if name is not None and chain is not None:
         run(change)

@@ -97,7 +97,7 @@ def run_skill(
 
     result = run(ask_skill)
     if as_json:
-        print_json(_told(result))
+        print_json(_result_row(result))
         return
     if skill.form != "text" or result.offline:
         echo(json.dumps(result.value.model_dump(mode="json"), indent=2, ensure_ascii=False))
@@ -136,7 +136,7 @@ def _given(skill: Skill[Any, Any], file: Path | None) -> BaseModel:
         raise BadRequest(f"{where}: {first['msg']}. `gaby skill show {skill.name}` says what it takes.") from None
 
 
-def _told(result: SkillResult[Any]) -> dict[str, Any]:
+def _result_row(result: SkillResult[Any]) -> dict[str, Any]:
     return {
         "value": result.value.model_dump(mode="json"),
         "source": result.source,

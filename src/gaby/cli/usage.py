@@ -166,10 +166,12 @@ def _print_limits(limits: BudgetLimits, *, as_json: bool) -> None:
     if as_json:
         print_json(shown)
     else:
-        print_rows([{"what": name, "limit": _told(value)} for name, value in shown.items()], as_json=False, empty="")
+        print_rows(
+            [{"what": name, "limit": _limit_text(value)} for name, value in shown.items()], as_json=False, empty=""
+        )
 
 
-def _told(value: Any) -> Any:
+def _limit_text(value: Any) -> Any:
     return "no limit" if value is None else value
 
 

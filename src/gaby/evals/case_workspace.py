@@ -55,7 +55,7 @@ async def set_scene(stage: EvalEnvironment, fixture: Fixture) -> AsyncGenerator[
     gaby = stage.gaby
     actor = await stage.workspace(fixture.name)
     folder = stage.home / "companies" / str(actor.workspace_id)
-    database = await asyncio.to_thread(stage.found, folder)
+    database = await asyncio.to_thread(stage.copy_company, folder)
     await asyncio.to_thread(change_world, database, fixture, stage.clock.now())
     await connect_sample(gaby, actor, folder, now=stage.clock.now())
     await _limit(gaby, actor, fixture.policy)
@@ -114,11 +114,11 @@ async def _limit(gaby: Gaby, actor: Actor, policy: PolicyFile) -> None:
 
 async def _show_other_tools(gaby: Gaby, actor: Actor) -> None:
     """What was accepted is not what the connector shows, as after an update that nobody has looked at."""
-    shown = await gaby.tools.look(actor, COMPANY)
+    shown = await gaby.tools.inspect(actor, COMPANY)
     definitions = shown.model_dump(mode="json")
     definitions["tools"][0]["description"] = "What it said when it was accepted."
     before = ServerDefinitions.model_validate(definitions)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.observe(session, actor, COMPANY, before)
         await gaby.tools.connectors.accept(session, actor, COMPANY, before.fingerprint)
-    await gaby.tools.look(actor, COMPANY)
+    await gaby.tools.inspect(actor, COMPANY)

@@ -63,12 +63,17 @@ def figures(before: SuiteResult, after: SuiteResult) -> list[dict[str, Any]]:
     names = [name for name in _FIGURES if name in old and name in new]
     names += [name for name in ("root_cause_named", "keywords_named") if name in old and name in new]
     return [
-        {"figure": name, "before": old[name], "after": new[name], "change": _told(name, old[name], new[name])}
+        {
+            "figure": name,
+            "before": old[name],
+            "after": new[name],
+            "change": _difference_text(name, old[name], new[name]),
+        }
         for name in names
     ]
 
 
-def _told(name: str, old: float, new: float) -> str:
+def _difference_text(name: str, old: float, new: float) -> str:
     difference = new - old
     if name.startswith("seconds"):
         if not old or abs(difference) / old < _NOTICEABLE:

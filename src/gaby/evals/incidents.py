@@ -18,7 +18,7 @@ from gaby.evals.expectations import Expectation, compiled
 from gaby.evals.fixtures import Fixture, TicketFile
 from gaby.evals.judge import Fault
 from gaby.evals.played_run import PlayedRun
-from gaby.evals.results import CaseResult, FaultOut, told
+from gaby.evals.results import CaseResult, FaultOut, run_summary
 from gaby.evals.suite_runner import CaseResultCallback, side_by_side
 from gaby.tools.connectors import NewConnector
 from gaby.tools.launches import CommandSpec
@@ -97,7 +97,7 @@ async def play_incidents(
     async def play(incident: RecordedIncident) -> CaseResult:
         async with set_incident(stage, incident) as scene:
             ticket_id = await scene.receive(incident.fixture)
-            result = judged(incident, await driver(scene, incident.fixture, ticket_id))
+            result = judge_incident(incident, await driver(scene, incident.fixture, ticket_id))
         if report is not None:
             report(result)
         return result
@@ -117,7 +117,7 @@ async def set_incident(stage: EvalEnvironment, incident: RecordedIncident) -> As
     )
     async with stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(MONITORING, "command", way))
-    shown = await tools.look(actor, MONITORING)
+    shown = await tools.inspect(actor, MONITORING)
     async with stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.accept(session, actor, MONITORING, shown.fingerprint)
     try:
@@ -127,7 +127,7 @@ async def set_incident(stage: EvalEnvironment, incident: RecordedIncident) -> As
             await tools.connectors.remove(session, actor, MONITORING)
 
 
-def judged(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
+def judge_incident(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
     """The root cause is named when everything that its discoverer had to say is said, and nothing that is wrong."""
     named = [words for words in incident.keywords if compiled(words).search(played.said)]
     wrong = [words for words in incident.forbidden if compiled(words.replace("_", " ")).search(played.said)]
@@ -140,7 +140,7 @@ def judged(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
         text=incident.ticket.body,
         faults=tuple(FaultOut(mark=each.mark, told=each.told) for each in faults),
         named=len(named) / len(incident.keywords) if incident.keywords and not wrong else 0.0,
-        **told(played),
+        **run_summary(played),
     )
 
 

@@ -58,5 +58,5 @@ class PlayedRun:
         return "\n\n".join(each.body for each in self.posted)
 
     @property
-    def told_requester(self) -> str:
+    def requester_text(self) -> str:
         return "\n\n".join(each.body for each in self.posted if not each.private)

@@ -46,7 +46,7 @@ def _try_worlds(stage: EvalEnvironment, fixtures: Sequence[Fixture]) -> None:
     """A world that cannot be made is found out before anything is played."""
     for fixture in fixtures:
         if fixture.world:
-            change_world(stage.found(stage.home / "tried"), fixture, stage.clock.now())
+            change_world(stage.copy_company(stage.home / "tried"), fixture, stage.clock.now())
 
 
 async def play_case(stage: EvalEnvironment, fixture: Fixture, driver: Driver) -> CaseResult:
@@ -54,7 +54,7 @@ async def play_case(stage: EvalEnvironment, fixture: Fixture, driver: Driver) ->
         ticket_id = await scene.receive(fixture)
         played = await driver(scene, fixture, ticket_id)
     faults = judge(fixture.expect, played, verified=fixture.ticket.requester_verified)
-    return CaseResult.of(fixture, played, faults)
+    return CaseResult.from_run(fixture, played, faults)
 
 
 async def side_by_side(

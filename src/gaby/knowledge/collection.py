@@ -29,7 +29,7 @@ class KnowledgeCollection:
             KnowledgePassage.id > (-1 if after is None else int(after, 16)),
         )
         ids = (await session.scalars(query.order_by(KnowledgePassage.id).limit(size))).all()
-        texts = await told_of(session, ids)
+        texts = await passage_texts(session, ids)
         return [(f"{each:0{_DIGITS}x}", with_what_stands_above(*texts[each])) for each in ids]
 
     def spoken(self, model: str, text: str) -> str:
@@ -63,7 +63,7 @@ PassageText = tuple[str, Sequence[str], str]
 """Title, headings and text of a passage."""
 
 
-async def told_of(session: ReadSession, ids: Sequence[int]) -> dict[int, PassageText]:
+async def passage_texts(session: ReadSession, ids: Sequence[int]) -> dict[int, PassageText]:
     """Of those that are there."""
     passage, document = KnowledgePassage, KnowledgeDocument
     place = session.workspace_id

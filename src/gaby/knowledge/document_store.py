@@ -170,7 +170,7 @@ def _entries(document_id: UUID, document: PreparedDocument, first: int) -> list[
                 "first_line": passage.first_line,
                 "last_line": passage.last_line,
                 "headings": passage.headings,
-                "content_hash": content_hash(passage.of(document.text.text)),
+                "content_hash": content_hash(passage.extract(document.text.text)),
                 "first_page": passage.first_page,
                 "last_page": passage.last_page,
                 "terms": len(terms),

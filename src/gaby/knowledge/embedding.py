@@ -27,7 +27,7 @@ class PassageEmbedder:
         """The one that is searched first, and while another is introduced that one too."""
         async with self._database.read(workspace_id) as session:
             corpus = await corpus_of(session)
-            coming = await self._reindexer.being_made(session, NAME)
+            coming = await self._reindexer.target_model(session, NAME)
         searched = corpus.model if corpus is not None else await self._chooser.model_of(workspace_id)
         return [searched] if coming is None or coming == searched else [searched, coming]
 

@@ -74,7 +74,7 @@ class RunbookPages:
         pages = await self._pages(workspace_id, KnowledgeDocument.text.like("%`%"))
         return [page for page in pages if not page.declared and is_runbook(page.text, tools)]
 
-    async def found(
+    async def select(
         self, workspace_id: WorkspaceId, document_ids: Collection[UUID], ticket: str, tools: frozenset[str]
     ) -> list[RunbookPage]:
         """Of the pages that a search found those that are runbooks, and those that name a symptom of the ticket."""

@@ -29,7 +29,7 @@ class Knowledge:
     def now(self) -> datetime:
         return self._clock.now()
 
-    async def work(self) -> None:
+    async def run_due(self) -> None:
         """What is due: syncs, vectors that were lost, candidates that grew old. Cheap when nothing is."""
         now = self._clock.now()
         async with self._database.read(AllWorkspaces("knowledge is kept in order in every workspace")) as session:
@@ -48,9 +48,9 @@ class Knowledge:
         if due:
             await self.components.syncer.run_due()
 
-    async def look(self) -> None:
+    async def check_indexes(self) -> None:
         """For damage of any index. What is found is mended by the next `work`."""
         async with self._database.read(AllWorkspaces("every workspace's index is looked at")) as session:
             some = (await session.scalars(select(KnowledgeCorpus.workspace_id).limit(1))).all()
         if some:
-            await self.components.mender.look_everywhere()
+            await self.components.mender.check_all()

@@ -19,7 +19,7 @@ class RemoteEmbedding:
         self._patience = patience
 
     async def __call__(self, workspace_id: WorkspaceId, model: str, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        link = (await self._setups.of(workspace_id)).links.get(parse_ref(model))
+        link = (await self._setups.for_workspace(workspace_id)).links.get(parse_ref(model))
         if link is None:
             raise NotFound(f"There is no model account for {model}. Add one with `gaby model add`.")
         async with metered(self._budget_ledger, _wanted(workspace_id, link, texts), link.price) as metered_call:

@@ -77,7 +77,7 @@ async def remove_account(
 @router.get("/models/routes")
 async def list_routes(actor: CanReadModels, service: ModelService) -> list[RouteOut]:
     """Which models are asked for what: the workspace's own routes over the installation's."""
-    setup = await service.setups.of(actor.workspace_id)
+    setup = await service.setups.for_workspace(actor.workspace_id)
     return [RouteOut.of(name, chain) for name, chain in sorted(setup.chains.items())]
 
 

@@ -45,7 +45,7 @@ class SkillRunner:
 
     async def has_model(self, skill: Skill[Any, Any], workspace_id: WorkspaceId) -> bool:
         """Whether a model is asked for this skill at all."""
-        return bool((await self.setups.of(workspace_id)).chain(skill.name, skill.tier)[1])
+        return bool((await self.setups.for_workspace(workspace_id)).chain(skill.name, skill.tier)[1])
 
     async def run(
         self, skill: Skill[In, Out], given: In, occasion: SkillContext, *, prompt: Prompt | None = None
@@ -68,7 +68,7 @@ class SkillRunner:
     async def _steps(
         self, skill: Skill[In, Out], given: In, occasion: SkillContext, prompt: Prompt, *, streaming: bool
     ) -> AsyncGenerator[StreamToken | StreamReset | SkillResult[Out]]:
-        tier, links = (await self.setups.of(occasion.workspace_id)).chain(skill.name, skill.tier)
+        tier, links = (await self.setups.for_workspace(occasion.workspace_id)).chain(skill.name, skill.tier)
         if not links:
             yield await self._by_itself(skill, given, occasion, tier, prompt.id)
             return

@@ -58,7 +58,7 @@ class WorkspaceSetups:
         self._reading = asyncio.Lock()
         self._changes = 0
 
-    async def of(self, workspace_id: WorkspaceId) -> ModelSetup:
+    async def for_workspace(self, workspace_id: WorkspaceId) -> ModelSetup:
         async with self._reading:
             known = self._known.get(workspace_id)
             now, changes = self._clock.monotonic(), self._changes
@@ -71,7 +71,7 @@ class WorkspaceSetups:
 
     async def model_of(self, workspace_id: WorkspaceId) -> str:
         """What turns the workspace's texts into vectors."""
-        [ref] = (await self.of(workspace_id)).chains[EMBEDDINGS]
+        [ref] = (await self.for_workspace(workspace_id)).chains[EMBEDDINGS]
         return str(ref)
 
     async def heard(self, event: Event) -> None:

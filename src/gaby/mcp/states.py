@@ -65,9 +65,9 @@ class ServerLifecycle:
         if after not in MOVES[before]:
             raise ImpossibleMove(f"A connector cannot go from {before} to {after}.")
         self.state, self.since = after, self._clock.now()
-        self._keep(StateChange(self.since, before, after, reason))
+        self._record(StateChange(self.since, before, after, reason))
 
-    def _keep(self, move: StateChange) -> None:
+    def _record(self, move: StateChange) -> None:
         # Only the last of many turns between ready and busy is kept, or calls would push out what matters.
         if move.after is ServerState.BUSY and len(self._moves) > 1 and self._moves[-1].before is ServerState.BUSY:
             self._moves.pop()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.excerpts import PageExcerpt, chosen, entries_by_unit, told
+from gaby.mind.excerpts import PageExcerpt, chosen, entries_by_unit, reply_lines
 from gaby.mind.languages import ENGLISH, language_of
 from gaby.mind.question_terms import telling_terms
 from gaby.mind.questions import (
@@ -170,7 +170,9 @@ def _signs(
 
 def _said(kept: Sequence[PageExcerpt]) -> tuple[CitedSentence, ...]:
     sentences = (
-        CitedSentence(" ".join(part.text.split()), (citation,)) for line, citation in told(kept) for part in split(line)
+        CitedSentence(" ".join(part.text.split()), (citation,))
+        for line, citation in reply_lines(kept)
+        for part in split(line)
     )
     return tuple(dict.fromkeys(sentences))
 

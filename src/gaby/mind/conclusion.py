@@ -14,7 +14,7 @@ from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, ove
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.questions import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
 from gaby.mind.records import Record, RecordView
-from gaby.mind.replies import note_text, notes, reply, told_afterwards, unsent
+from gaby.mind.replies import follow_up_sentences, note_text, notes, reply, unsent
 from gaby.mind.result_preview import shown
 from gaby.mind.runbook_calls import card_of
 from gaby.mind.runbooks import Branch, Runbook
@@ -142,8 +142,8 @@ def _diagnosed_unread(investigation: SituationAnalysis, doubt: str) -> RuleConcl
         tuple(reply(investigation, diagnosis)),
         (
             *notes(investigation, diagnosis),
-            *(CitedSentence(each.told, diagnosis.runbook.citations) for each in left),
-            *told_afterwards(investigation, diagnosis),
+            *(CitedSentence(each.explanation, diagnosis.runbook.citations) for each in left),
+            *follow_up_sentences(investigation, diagnosis),
         ),
         diagnosis.branch.cause,
         diagnosis.runbook.citations,

@@ -165,7 +165,7 @@ def _goes_on(entry: PageExcerpt) -> bool:
     return entry.units[0].kind == "paragraph" and not entry.units[0].label
 
 
-def told(kept: Sequence[PageExcerpt]) -> list[tuple[str, str]]:
+def reply_lines(kept: Sequence[PageExcerpt]) -> list[tuple[str, str]]:
     """The lines of the reply, each with its source. Several entries are a list, with the headings above them."""
     lines: list[tuple[str, str]] = []
     headed: set[tuple[str, int]] = set()

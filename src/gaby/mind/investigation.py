@@ -61,7 +61,7 @@ class UndecidedCondition:
     why: str
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         beginning = f"The runbook “{self.runbook.title}” could not be followed"
         return f"{beginning}: whether “{self.branch.words}” is not known; {self.why.rstrip(' .')}."
 

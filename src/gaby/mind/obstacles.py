@@ -21,13 +21,13 @@ def obstacles(investigation: SituationAnalysis) -> list[CitedSentence]:
     """Empty when every runbook that fits was followed, whatever came of it."""
     sentences: list[CitedSentence] = []
     if (broken := investigation.broken) is not None:
-        lines = "; ".join(each.told for each in broken.errors[:_SHOWN_ERRORS])
+        lines = "; ".join(each.message for each in broken.errors[:_SHOWN_ERRORS])
         text = f"The runbook “{broken.title}” fits and was not followed, because it has errors: {lines}."
         sentences.append(CitedSentence(text, broken.citations))
     if (undecided := investigation.undecided) is not None:
-        sentences.append(CitedSentence(undecided.told, undecided.runbook.citations))
+        sentences.append(CitedSentence(undecided.explanation, undecided.runbook.citations))
         sentences += [
-            CitedSentence(f"{each.told}.", undecided.runbook.citations)
+            CitedSentence(f"{each.explanation}.", undecided.runbook.citations)
             for each in missing_arguments(investigation)
             if not each.value.ask
         ]
@@ -55,7 +55,7 @@ def not_done(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[Cit
     lost = writes(investigation, diagnosis, "").missing if not investigation.remedies(diagnosis) else ()
     is_text = {name for card in investigation.situation.tools for name in card.declares.content}
     return [
-        CitedSentence(f"{each.told}.", diagnosis.runbook.citations)
+        CitedSentence(f"{each.explanation}.", diagnosis.runbook.citations)
         for each in lost
         if each.value.argument not in is_text
     ]

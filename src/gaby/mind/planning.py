@@ -21,7 +21,7 @@ from gaby.mind.search_queries import queries
 from gaby.mind.situation_parts import by_symptom, things, why_unread
 from gaby.mind.situations import FoundPassage, NextCall, NextStep, Situation
 from gaby.mind.ticket_parts import parts
-from gaby.mind.withheld_changes import may_be_made
+from gaby.mind.withheld_changes import permitted_calls
 
 MOST_CALLS = 8
 MOST_IN_ALL = 40
@@ -63,9 +63,9 @@ def _unread(situation: Situation, embed: Embed) -> NextStep:
     of which it says a symptom."""
     followed = by_symptom(situation, embed)
     investigation = SituationAnalysis(followed or situation, embed)
-    step = _look(investigation, ())
+    step = _read_step(investigation, ())
     for fitting in investigation.fitting_runbooks[:1] if followed else ():
-        step = step or _look(investigation, reads(investigation, fitting).made)
+        step = step or _read_step(investigation, reads(investigation, fitting).made)
         if step is None and isinstance(outcome := investigation.holding(fitting), Diagnosis):
             step = _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
     return step or NextStep("conclude", why="It is left to a person who reads it.")
@@ -129,7 +129,7 @@ def _steps(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
             yield _change(investigation, diagnosis)
         yield NextStep("conclude", why="What could be done was done.")
     yield _answered(investigation)
-    yield _look(investigation, ())
+    yield _read_step(investigation, ())
     if not (investigation.situation.requester_verified or investigation.is_dangerous):
         yield NextStep("conclude", why="Nobody knows who is asking, so nothing more is looked up.")
     yield from _runbooks(investigation)
@@ -149,17 +149,17 @@ def _answered(investigation: SituationAnalysis) -> NextStep | None:
 
 def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
     for fitting in investigation.fitting_runbooks:
-        yield _look(investigation, reads(investigation, fitting).made)
+        yield _read_step(investigation, reads(investigation, fitting).made)
         outcome = investigation.holding(fitting)
         if isinstance(outcome, Diagnosis):
             yield _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
             yield _change(investigation, outcome)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
         elif isinstance(outcome, UndecidedCondition) and outcome == investigation.undecided:
-            yield NextStep("conclude", why=outcome.told[:300])
+            yield NextStep("conclude", why=outcome.explanation[:300])
 
 
-def _look(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextStep | None:
+def _read_step(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextStep | None:
     """Together with whatever is still open about who is asking: all of it only reads."""
     first = [] if investigation.before.calls and investigation.ownership.is_known else identifying(investigation)
     return _fresh(investigation, [*first, *wanted], "To see what is the case.")
@@ -167,7 +167,7 @@ def _look(investigation: SituationAnalysis, wanted: Iterable[NextCall]) -> NextS
 
 def _change(investigation: SituationAnalysis, diagnosis: Diagnosis) -> NextStep | None:
     """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
-    calls = may_be_made(investigation, diagnosis, note_text(investigation, diagnosis))
+    calls = permitted_calls(investigation, diagnosis, note_text(investigation, diagnosis))
     return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.runbook.title)
 
 

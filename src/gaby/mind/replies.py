@@ -91,7 +91,7 @@ def notes(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedS
     return [*sentences, *unsent(investigation, diagnosis)]
 
 
-def told_afterwards(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
+def follow_up_sentences(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """For colleagues who make the change themselves: what the runbook then wants the requester to be told."""
     said = [(each, _filled(_without_opening(each.text), investigation, diagnosis)) for each in diagnosis.branch.told]
     return [

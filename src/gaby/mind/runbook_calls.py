@@ -25,7 +25,7 @@ class MissingArgument:
     value: MissingValue
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         return f"`{self.call.tool}` was not called, because it needs `{self.value.argument}`: {self.value.why}"
 
 

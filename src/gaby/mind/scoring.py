@@ -90,7 +90,7 @@ def summaries(embed: Embed) -> Iterator[MetricScore]:
     copied = [_is_copied(sentence, case) for case, sentences in zip(cases, made, strict=True) for sentence in sentences]
     nothing = [not sentences for case, sentences in zip(cases, made, strict=True) if not case.facts]
     covered, first = (
-        sum(_is_told(fact, summary_sentences) for fact, summary_sentences in each) for each in (facts, opening)
+        sum(_contains_fact(fact, summary_sentences) for fact, summary_sentences in each) for each in (facts, opening)
     )
     yield MetricScore("summaries", "facts covered", _share(covered, len(facts)), len(facts), _share(first, len(facts)))
     yield MetricScore("summaries", "verbatim with the right source", _share(sum(copied), len(copied)), len(copied))
@@ -105,7 +105,7 @@ def verdicts() -> Iterator[MetricScore]:
     )
 
 
-def _is_told(fact: CitedSentence, sentences: Iterable[CitedSentence]) -> bool:
+def _contains_fact(fact: CitedSentence, sentences: Iterable[CitedSentence]) -> bool:
     return any(fact.text in each.text and fact.citations[0] in each.citations for each in sentences)
 
 

@@ -81,7 +81,7 @@ def choose(
     first = np.argsort(-base, kind="stable")[: max(limit, _LOOKED_AT)]
     verbs = asked_changes(need)
     judge = _ToolScorer(need, asked, entities, verbs)
-    choices = [judge.judged(tools[place], float(base[place])) for place in map(int, first)]
+    choices = [judge.adjust(tools[place], float(base[place])) for place in map(int, first)]
     if not verbs:
         choices = _reads_first(choices, {tool.name for tool in tools if tool.access == "write"})
     return sorted(choices, key=lambda choice: -choice.score)[:limit]
@@ -114,7 +114,7 @@ def _lexical(need: str, tools: Sequence[ToolCard]) -> tuple[Scores, float, list[
 def _semantic(need: str, tools: Sequence[ToolCard], embed: Embed) -> tuple[Scores, float]:
     clauses = [clause for clause in _CLAUSE.split(need) if len(terms(clause)) > 1][:_MOST_CLAUSES]
     asked = np.asarray(embed([need, *clauses]))
-    close = asked @ vectors.known.of(embed, [_short_text_of(tool) for tool in tools]).T
+    close = asked @ vectors.known.vectors_for(embed, [_short_text_of(tool) for tool in tools]).T
     # A need with several parts is near to the tools of each part.
     mixed = (close[0] + close[1:].max(0)) / 2 if len(clauses) > 1 else close[0]
     low, high = float(mixed.min()), float(mixed.max())
@@ -132,7 +132,7 @@ class _ToolScorer:
         self._verbs = verbs
         self._deeds = frozenset(term for verb in verbs for term in alike(verb))
 
-    def judged(self, tool: ToolCard, score: float) -> ScoredTool:
+    def adjust(self, tool: ToolCard, score: float) -> ScoredTool:
         speaks_of = set(_terms_of(_text_of(tool)))
         required = sequence(mapping(tool.schema).get("required"))
         open_ones = unfilled(tool.schema, self._entities)

@@ -115,7 +115,7 @@ def _brain(embed: Embed) -> _TriageModel:
     rows = list(rows_of("triage.jsonl"))
     forms = [form_of(row["text"]) for row in rows]
     vectors = vectors_of(embed, [form.text for form in forms])
-    scale = FeatureScaler.of(matrix(forms), vectors)
+    scale = FeatureScaler.fit(matrix(forms), vectors)
     features = scale.apply(matrix(forms), vectors)
     return _TriageModel(
         scale,

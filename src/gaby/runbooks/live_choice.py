@@ -31,7 +31,7 @@ class LiveChoice:
         return self.taken.runbook.key.removeprefix("doc:") if self.taken and not self.is_own else ""
 
 
-async def found_pages(
+async def search_pages(
     database: Database, knowledge: Knowledge, workspace_id: WorkspaceId, situation: Situation, embed: Embed
 ) -> list[FoundPassage]:
     """What a search gives for the ticket, runbooks whole: those with a symptom of the ticket come first."""
@@ -44,7 +44,7 @@ async def found_pages(
     near = {hit.document_id for hit in results.hits[:_PASSAGES]}
     further = {hit.document_id for hit in results.hits[_PASSAGES:]} - near
     names = tool_names(situation.tools)
-    runbook_pages = await components.runbook_pages.found(workspace_id, near | further, ticket, names)
+    runbook_pages = await components.runbook_pages.select(workspace_id, near | further, ticket, names)
     whole = {
         page.document_id: FoundPassage(
             page.citation,
@@ -74,7 +74,7 @@ def live_choice(situation: Situation, pages: Sequence[FoundPassage], embed: Embe
     others = [each for each in pages if not (each.runbook and each.title == own.title)]
     place = next((place for place, each in enumerate(pages) if each not in others), 0)
     free = replace(situation, follow="", passages=[*others[:place], own, *others[place:]])
-    choices = [_taken(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
+    choices = [_chosen_runbook(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
     fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.runbook.key == document_of(own.citation)]
     fit = fits[0] if fits else 0.0
     taken = next((each for each in choices if each and each.runbook.key == document_of(own.citation)), None)
@@ -91,7 +91,7 @@ def _looked_into(situation: Situation, embed: Embed) -> list[Situation]:
     return [followed] if followed is not None else []
 
 
-def _taken(investigation: SituationAnalysis) -> FittingRunbook | None:
+def _chosen_runbook(investigation: SituationAnalysis) -> FittingRunbook | None:
     followed = investigation.diagnosis or investigation.undecided
     fitting = investigation.fitting_runbooks
     return next(

@@ -18,7 +18,7 @@ from gaby.mind.runbooks import Runbook, is_runbook, parse_runbook
 from gaby.mind.runbooks.checks import check, tool_names
 from gaby.mind.runbooks.draft import draft_runbook
 from gaby.mind.tool_names import short_name
-from gaby.runbooks.live_choice import found_pages
+from gaby.runbooks.live_choice import search_pages
 from gaby.runbooks.schemas import ListedRunbookOut, RunbookDraftOut, RunbookOut, TrialOut
 from gaby.runbooks.trial import Trial, TrialTicket
 from gaby.tools import Tools
@@ -85,12 +85,12 @@ class Runbooks:
         cards = await self.cards(actor.workspace_id)
         runbook = parse_runbook(text, tool_names(cards), _CITATION, title)
         if runbook.errors:
-            lines = "; ".join(each.told for each in runbook.errors[:3])
+            lines = "; ".join(each.message for each in runbook.errors[:3])
             raise Invalid(f"The runbook has errors, so it is not followed: {lines}. `gaby runbook check` shows them.")
         page = FoundPassage(_CITATION, runbook.title, text, runbook=True)
 
         async def pages(situation: Situation) -> list[FoundPassage]:
-            return await found_pages(self.database, self.knowledge, actor.workspace_id, situation, self._embed)
+            return await search_pages(self.database, self.knowledge, actor.workspace_id, situation, self._embed)
 
         consents = await self._consents(actor.workspace_id, runbook, cards)
         trial = Trial(self.tools, ids, self.clock, self._embed, cards, pages, consents)

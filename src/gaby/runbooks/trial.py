@@ -79,7 +79,7 @@ class Trial:
             for planned in step.calls:
                 seen = await self._call(run, planned, len(situation.calls) + 1)
                 situation = replace(situation, calls=[*situation.calls, seen])
-                made.append(_told(planned, seen))
+                made.append(_trial_call(planned, seen))
         live = live_choice(situation, await self.pages(situation), self.embed)
         return self._ended(situation, made, conclude(situation, self.embed), live)
 
@@ -208,7 +208,7 @@ def _seen(seen: PastCall, outcome: ToolOutcome) -> PastCall:
             return replace(seen, outcome="unknown", reason="Nobody can say what came of it.")
 
 
-def _told(planned: NextCall, seen: PastCall) -> TrialCallOut:
+def _trial_call(planned: NextCall, seen: PastCall) -> TrialCallOut:
     return TrialCallOut(
         tool=planned.tool,
         arguments=dict(planned.arguments),

@@ -11,8 +11,8 @@ from gaby.safety.tool_descriptions import (
     MODEL_INSTRUCTION,
     SENTENCE_VERB,
     description_doubt,
-    made_another_verb,
     sentence_reads,
+    verb_modifier,
 )
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, ToolManifest
 from gaby_connectors.sdk.verbs import CHANGES
@@ -103,7 +103,7 @@ def _name_doubts(name: str) -> Iterator[str]:
         yield "its name does not begin with a verb of reading"
     if (word := _changing_word(name)) is not None:
         yield f"`{word}` in its name may change something"
-    if (word := made_another_verb(_operation_words(name))) is not None:
+    if (word := verb_modifier(_operation_words(name))) is not None:
         yield f"`{word}` in its name makes it another verb than one of reading"
 
 

@@ -115,7 +115,7 @@ class ReadingRecord:
             if not all(readers.allow(reader) for readers in all_readers)
         ]
 
-    def told_by(self, text: str, reader: Reader, cited: Collection[str] = ()) -> list[Disclosure]:
+    def disclosures(self, text: str, reader: Reader, cited: Collection[str] = ()) -> list[Disclosure]:
         """What a text that rules put together tells of places where this reader may not look.
 
         A source that is closed to the reader as a whole is told of by citing it; of a source that is open in part, the

@@ -135,7 +135,7 @@ def situation(given: Envelope) -> mind.Situation:
         requester_verified=given.requester_verified,
         instructed=given.instructed,
         searched=given.searched,
-        passages=[_found(each) for each in given.passages],
+        passages=[_as_passage(each) for each in given.passages],
         calls=[_seen(each) for each in given.calls],
         tools=[_card(each) for each in (*given.tools, *given.other_tools)],
         nudges=given.nudges,
@@ -171,8 +171,8 @@ def specs(given: Envelope) -> tuple[ToolSpec, ...]:
             "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
         )
         own.append(ToolSpec(FIND, description, _FOUND))
-    shown = (ToolSpec(each.name, _told(each), each.parameters) for each in given.tools)
-    others = (ToolSpec(each.name, _told(each), each.parameters, listed=False) for each in given.other_tools)
+    shown = (ToolSpec(each.name, _tool_description(each), each.parameters) for each in given.tools)
+    others = (ToolSpec(each.name, _tool_description(each), each.parameters, listed=False) for each in given.other_tools)
     return (*own, *shown, *others)
 
 
@@ -236,7 +236,7 @@ def _is_settled(call: CompletedCall, changed: int) -> bool:
     return call.outcome == "denied" or (call.outcome in {"done", "simulated"} and call.number > changed)
 
 
-def _found(passage: PlannerPassage) -> mind.FoundPassage:
+def _as_passage(passage: PlannerPassage) -> mind.FoundPassage:
     return mind.FoundPassage(passage.citation, passage.title, passage.text, passage.trusted, runbook=passage.runbook)
 
 
@@ -251,7 +251,7 @@ def _seen(call: CompletedCall) -> mind.PastCall:
     )
 
 
-def _told(tool: ToolOption) -> str:
+def _tool_description(tool: ToolOption) -> str:
     return f"{tool.description} (This changes something.)" if tool.access == "write" else tool.description
 
 

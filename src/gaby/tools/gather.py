@@ -88,7 +88,7 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
     )
 
 
-def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
+def change_key(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
     """What a change is, whatever is said with it, in whichever order and spelling: the same again is paying twice."""
     chosen = {(leaf.argument, _one_spelling(leaf)) for leaf in _choices(entry, arguments)}
     return digest([entry.facts.full_name, sorted(chosen)])
@@ -116,7 +116,7 @@ def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bo
     if len(set(listed)) < len(listed) and not any(leaf.quantity for leaf in choices):
         return True
     speaks = ArgumentRole.CONTENT in entry.facts.roles.values() and not entry.facts.manifest.dangerous
-    return not (speaks and not _counts(entry, choices)) and made_change(entry, arguments) in run.made
+    return not (speaks and not _counts(entry, choices)) and change_key(entry, arguments) in run.made
 
 
 def _counts(entry: ToolEntry, choices: Sequence[ArgumentLeaf]) -> bool:

@@ -32,7 +32,7 @@ from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
 from gaby.tools.decided_calls import DecidedCall
 from gaby.tools.effects import EffectRunner
-from gaby.tools.gather import Circumstances, gather, made_change
+from gaby.tools.gather import Circumstances, change_key, gather
 from gaby.tools.launches import Launcher
 from gaby.tools.ledger_results import learn_outcome, result_context
 from gaby.tools.models import Approval
@@ -334,7 +334,7 @@ class Invoker:
     def _changed(self, decided: DecidedCall, run: Run) -> None:
         facts = decided.entry.facts
         self._dependencies.cache.forget(run.workspace_id, facts.connector)
-        run.made.add(made_change(decided.entry, decided.arguments))
+        run.made.add(change_key(decided.entry, decided.arguments))
 
     def _cache_key(self, decided: DecidedCall, run: Run) -> CacheKey | None:
         facts = decided.entry.facts
@@ -358,7 +358,7 @@ class Invoker:
         """What an earlier call of this run has changed, or may have."""
         snapshot = await self._dependencies.catalogue.snapshot(run.workspace_id)
         if (entry := snapshot.tools.get(tool)) is not None:
-            run.made.add(made_change(entry, real_arguments(arguments, run)))
+            run.made.add(change_key(entry, real_arguments(arguments, run)))
 
     async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
         """Of an earlier result, what this reader may be told; None if that is nothing."""

@@ -83,7 +83,7 @@ class Tools:
             requester=requester,
         )
 
-    async def look(self, actor: Actor, name: str) -> ServerDefinitions:
+    async def inspect(self, actor: Actor, name: str) -> ServerDefinitions:
         """Start the connector if need be and note what it shows of itself."""
         workspace_id = actor.workspace_id
         snapshot = await self.catalogue.snapshot(workspace_id)
@@ -94,10 +94,10 @@ class Tools:
             await self.connectors.observe(session, actor, name, shown)
         return shown
 
-    async def look_by_id(self, actor: Actor, connector_id: ConnectorId) -> ConnectorRecord:
+    async def inspect_by_id(self, actor: Actor, connector_id: ConnectorId) -> ConnectorRecord:
         async with self.database.read(actor.workspace_id) as session:
             name = (await self.connectors.by_id(session, connector_id)).name
-        await self.look(actor, name)
+        await self.inspect(actor, name)
         async with self.database.read(actor.workspace_id) as session:
             return await self.connectors.by_id(session, connector_id)
 

@@ -45,7 +45,9 @@ class OAuthGrant(BaseModel):
     """Under which name a program gets the token. A server over HTTP gets a header."""
 
     @classmethod
-    def of(cls, client: OAuthClient, issued: IssuedTokens, now: datetime, variable: str | None = None) -> "OAuthGrant":
+    def from_issued(
+        cls, client: OAuthClient, issued: IssuedTokens, now: datetime, variable: str | None = None
+    ) -> "OAuthGrant":
         lifetime = timedelta(seconds=issued.lifetime) if issued.lifetime is not None else None
         return cls(
             client=client,
@@ -58,7 +60,7 @@ class OAuthGrant(BaseModel):
         )
 
     def renewed(self, issued: IssuedTokens, now: datetime) -> "OAuthGrant":
-        fresh = OAuthGrant.of(self.client, issued, now, self.variable)
+        fresh = OAuthGrant.from_issued(self.client, issued, now, self.variable)
         # A server that sends no new refresh token lets the old one live.
         return fresh if fresh.refresh_token else fresh.model_copy(update={"refresh_token": self.refresh_token})
 

@@ -24,10 +24,10 @@ class ToolRules:
 def rules_of(entry: ToolEntry) -> ToolRules:
     facts = entry.facts
     access = "dangerous write" if facts.manifest.dangerous and facts.access == "write" else facts.access
-    return ToolRules(facts.name, access, _unasked(entry), told_in_words(facts.manifest))
+    return ToolRules(facts.name, access, _unasked(entry), audience_text(facts.manifest))
 
 
-def told_in_words(manifest: ToolManifest) -> str:
+def audience_text(manifest: ToolManifest) -> str:
     """Who may be told what it returns: its audience, owners, and single fields that differ."""
     readers = [_AUDIENCES[manifest.audience]]
     readers += [f"whoever is {owner} of {row}" for row, owner in manifest.owner.items()]

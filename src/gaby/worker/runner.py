@@ -64,7 +64,7 @@ class Runner:
         """There is something to do. Only to be faster: whoever is not told finds out by looking."""
         self._wake.set()
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Until `stop`."""
         while not self._stopping:
             self._wake.clear()
@@ -75,7 +75,7 @@ class Runner:
                     await self._give_back(each)
                 return
             for each in claimed:
-                task = asyncio.create_task(self._look_after(each), name=f"run {each.lease.run_id}")
+                task = asyncio.create_task(self._supervise(each), name=f"run {each.lease.run_id}")
                 self._tasks[task] = each
                 task.add_done_callback(self._ended)
             if not claimed or self.busy >= self.slots:
@@ -114,13 +114,13 @@ class Runner:
             await asyncio.wait(waiting, timeout=min(left, 0.2), return_when=asyncio.FIRST_COMPLETED)
         return set(self._tasks)
 
-    async def work_one(self) -> bool:
+    async def run_one(self) -> bool:
         """Carry on whatever is due most, here and now. False when nothing is, or when it is time to stop."""
         if self._stopping:
             return False
         claimed = await self._agent.queue.claim(self._name, suspects=self._is_quiet())
         for each in claimed:
-            await self._look_after(each)
+            await self._supervise(each)
         return bool(claimed)
 
     def _is_quiet(self) -> bool:
@@ -144,7 +144,7 @@ class Runner:
         self._tasks.pop(task, None)
         self._wake.set()
 
-    async def _look_after(self, claimed: ClaimedRun) -> None:
+    async def _supervise(self, claimed: ClaimedRun) -> None:
         """Carry it on as long as it is ours. However that ends, it is told."""
         work = asyncio.create_task(self.carry_on(claimed))
         keep = asyncio.create_task(keep_lease(self._agent.queue, claimed, work))

@@ -224,7 +224,7 @@ class Schedules:
             state.ran_at = self._clock.now()
 
 
-async def look_at_schedules(session: ReadSession, now: datetime) -> list[ScheduleHealth]:
+async def schedule_health(session: ReadSession, now: datetime) -> list[ScheduleHealth]:
     """Each schedule; late is what is due for longer than a change of leaders takes, or under way for hours."""
     leader = await session.get(Leader, _ROLE)
     somebody_leads = leader is not None and leader.holder is not None and now - leader.seen_at < _GRACE

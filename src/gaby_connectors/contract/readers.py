@@ -6,8 +6,8 @@ from typing import ClassVar
 from mcp.types import Tool
 from pydantic import ValidationError
 
-from gaby_connectors.contract.declarations import told_manifest
-from gaby_connectors.contract.rule import CheckResult, ContractRule, judged, not_applicable
+from gaby_connectors.contract.declarations import declared_manifest
+from gaby_connectors.contract.rule import CheckResult, ContractRule, not_applicable, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest
 from gaby_connectors.sdk.manifest import Audience, ToolManifest
 from gaby_connectors.sdk.result_paths import declared_paths, find_path
@@ -26,13 +26,13 @@ class ReadersDeclared(ContractRule):
         if not manifests:
             return not_applicable("no tool has a manifest")
         problems = [problem for tool, manifest in manifests.values() for problem in _absent(tool, manifest)]
-        return judged(problems, _summary([manifest for _, manifest in manifests.values()]))
+        return result_of(problems, _summary([manifest for _, manifest in manifests.values()]))
 
 
 def _manifest(tool: Tool) -> ToolManifest | None:
     """One that is not well formed is the matter of another rule."""
     try:
-        return ToolManifest.model_validate(told_manifest(tool)) if told_manifest(tool) else None
+        return ToolManifest.model_validate(declared_manifest(tool)) if declared_manifest(tool) else None
     except ValidationError:
         return None
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from mcp.types import Tool
 
-from gaby_connectors.contract.rule import CheckResult, ContractRule, ProcessRule, failed, judged
+from gaby_connectors.contract.rule import CheckResult, ContractRule, ProcessRule, failed, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest, ToolResponse
 from gaby_connectors.contract.target import StdioTarget, UnsolicitedOutput
 
@@ -42,7 +42,7 @@ class NoSecretEchoed(ContractRule):
         for secret in self._secrets:
             tools = sorted({name for name, answer in subject.answers if secret in _all(answer)})
             problems += [f"{tool} tells a secret of the configuration" for tool in tools]
-        return judged(problems, f"{len(subject.answers)} answers searched")
+        return result_of(problems, f"{len(subject.answers)} answers searched")
 
 
 class QuietOnStderr(ProcessRule):
@@ -52,7 +52,7 @@ class QuietOnStderr(ProcessRule):
 
     async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
         count = sum(secret in heard.stderr for secret in secrets)
-        return judged([f"{count} secrets were logged"] if count else [], f"{len(heard.stderr)} characters searched")
+        return result_of([f"{count} secrets were logged"] if count else [], f"{len(heard.stderr)} characters searched")
 
 
 def new_canary() -> str:

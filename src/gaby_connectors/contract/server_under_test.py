@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, InitializeResult, TextContent, Tool
 from pydantic import ValidationError
 
-from gaby_connectors.contract.samples import SampleArguments, made_up
+from gaby_connectors.contract.samples import SampleArguments, sample_arguments
 from gaby_connectors.sdk.manifest import TOOL_META, ToolManifest
 
 CALL_SECONDS = 30.0
@@ -79,7 +79,7 @@ class ServerUnderTest:
     def arguments(self, tool: Tool) -> dict[str, Any] | None:
         """Arguments that should work, if there are any."""
         given = self.samples.tools.get(tool.name)
-        return dict(given) if given is not None else made_up(tool.input_schema)
+        return dict(given) if given is not None else sample_arguments(tool.input_schema)
 
     def harmless(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         """The same arguments, as a dry run if the tool may write."""

@@ -75,7 +75,7 @@ class RootFolder(Backend):
                 raise denied(_NOT_ORDINARY)
             yield file
 
-    def look(self, path: str) -> FileInfo:
+    def stat(self, path: str) -> FileInfo:
         *above, name = parts(path) or ["."]
         with self.folder("/".join(above)) as folder:
             return _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False))

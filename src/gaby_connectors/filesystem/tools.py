@@ -92,7 +92,7 @@ async def list_folder(
 )
 async def stat(root: RootFolder, path: Path) -> Entry:
     """Tell whether a path is a file, a folder or a link, how large it is and when it was changed."""
-    info = await asyncio.to_thread(root.look, path)
+    info = await asyncio.to_thread(root.stat, path)
     return Entry(**info._asdict())
 
 
@@ -161,7 +161,7 @@ async def write_file(
 )
 async def delete_file(root: RootFolder, path: FilePath, call: WriteCall) -> DeletedFile:
     """Delete one file for good. Folders are not deleted."""
-    info = root.look(path)
+    info = root.stat(path)
     if info.kind != "file":
         raise invalid(f"Bad arguments: `path` is a {info.kind}; only files are deleted.")
     if not call.dry_run:
@@ -192,7 +192,7 @@ def _regular(root: RootFolder, path: str) -> bool:
     if not parts(path):
         raise invalid("Bad arguments: `path` is the root folder.")
     try:
-        info = root.look(path)
+        info = root.stat(path)
     except FileNotFoundError:
         return False
     if info.kind != "file":

@@ -27,9 +27,9 @@ class SingleServerGuard:
             infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError:
             infos = []
-        return self.judged(list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in infos)))
+        return self.check_addresses(list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in infos)))
 
-    def judged(self, addresses: Sequence[Address]) -> Sequence[Address]:
+    def check_addresses(self, addresses: Sequence[Address]) -> Sequence[Address]:
         """All of them, if all are allowed: one bad answer among good ones is a sign of an attack."""
         if not addresses:
             raise transient("The server's name is not known.")

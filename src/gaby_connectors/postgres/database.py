@@ -81,12 +81,12 @@ class PostgresDatabase(Backend):
                     ErrorKind.PERMANENT, f"The query took longer than {self.config.seconds:g} s. Ask for less."
                 )
             case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
-                return denied(f"Not allowed: {_told(error)}")
+                return denied(f"Not allowed: {_error_message(error)}")
             case psycopg.OperationalError():
                 refused = "authentication failed" in str(error) or isinstance(error, errors.InvalidPassword)
                 return _no_login() if refused else transient("Postgres does not answer.")
             case psycopg.Error():
-                return invalid(f"Postgres says: {_told(error)}")
+                return invalid(f"Postgres says: {_error_message(error)}")
             case _:
                 return error
 
@@ -163,7 +163,7 @@ def _options(config: PostgresConfig) -> str:
     )
 
 
-def _told(error: psycopg.Error) -> str:
+def _error_message(error: psycopg.Error) -> str:
     return (error.diag.message_primary or type(error).__name__)[:500]
 
 

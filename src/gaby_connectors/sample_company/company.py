@@ -89,14 +89,14 @@ class CompanyBackend(Backend):
     def _db(self) -> sqlite3.Connection:
         if self._opened is None:
             if not self._path.exists():
-                found_company(self._path, self.now())
+                create_company(self._path, self.now())
             self._opened = sqlite3.connect(self._path, isolation_level=None, timeout=10)
             self._opened.row_factory = sqlite3.Row
             self._opened.execute("PRAGMA foreign_keys = ON")
         return self._opened
 
 
-def found_company(path: Path, now: datetime) -> None:
+def create_company(path: Path, now: datetime) -> None:
     """Makes the database, complete or not at all: two processes may try at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.{os.getpid()}")

@@ -75,7 +75,7 @@ class AddressPolicy:
         if inside or not name:
             raise _refusal(host)
 
-    def judged(self, host: str, addresses: Sequence[Address]) -> Sequence[Address]:
+    def check_addresses(self, host: str, addresses: Sequence[Address]) -> Sequence[Address]:
         """All of them, if all are allowed: one bad answer among good ones is a sign of an attack."""
         if host.lower().rstrip(".") not in self.names:
             for address in addresses:
@@ -90,7 +90,9 @@ class AddressPolicy:
             infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             return []
-        return self.judged(host, list(dict.fromkeys(ip_address(str(each[4][0]).split("%")[0]) for each in infos)))
+        return self.check_addresses(
+            host, list(dict.fromkeys(ip_address(str(each[4][0]).split("%")[0]) for each in infos))
+        )
 
     async def resolve_async(self, host: str, port: int) -> Sequence[Address]:
         return await asyncio.to_thread(self.resolve, host, port)

@@ -161,7 +161,7 @@ async def _nudge(gaby: Gaby, operator: Actor) -> None:
 
 async def _everything_due(gaby: Gaby) -> None:
     turns = 0
-    while await gaby.runner.work_one():
+    while await gaby.runner.run_one():
         turns += 1
         if turns > _MOST_TURNS:
             raise RuntimeError("the same is due again and again")

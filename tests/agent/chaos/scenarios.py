@@ -107,7 +107,7 @@ async def _fork_company(gaby: Gaby, actor: Actor, folder: Path, door: str) -> No
 async def _connect(gaby: Gaby, actor: Actor, name: str, way: CommandSpec) -> None:
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.add(session, actor, NewConnector(name, "command", way))
-    shown = await gaby.tools.look(actor, name)
+    shown = await gaby.tools.inspect(actor, name)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.accept(session, actor, name, shown.fingerprint)
         await gaby.tools.connectors.limit(session, actor, name, PolicyChange(Autonomy.ACT, _EVERYTHING))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gaby_connectors.contract import SampleArguments, StdioTarget, check, load_samples
-from gaby_connectors.contract.samples import LargeResultSample, made_up
+from gaby_connectors.contract.samples import LargeResultSample, sample_arguments
 from gaby_connectors.sdk.errors import NotConfigured
 
 pytestmark = pytest.mark.promise("M5")
@@ -129,6 +129,6 @@ def test_arguments_are_made_up_only_where_that_is_honest() -> None:
         "kind": {"enum": ["a", "b"]},
         "dry_run": {"type": "boolean"},
     }
-    made = made_up({"properties": properties, "required": ["text", "count", "kind", "dry_run"]})
+    made = sample_arguments({"properties": properties, "required": ["text", "count", "kind", "dry_run"]})
     assert made == {"text": "exampleeee", "count": 3, "kind": "a"}
-    assert made_up({"properties": {"id": {"type": "string", "pattern": "^x$"}}, "required": ["id"]}) is None
+    assert sample_arguments({"properties": {"id": {"type": "string", "pattern": "^x$"}}, "required": ["id"]}) is None

@@ -123,11 +123,11 @@ async def test_two_answers_may_cite_the_same_page_at_the_same_moment(docs: Knowl
     async def other() -> None:
         await began.wait()
         async with docs.gaby.database.write(docs.workspace_id) as session:
-            await docs.components.citations.keep(session, cite)
+            await docs.components.citations.store(session, cite)
 
     task = asyncio.create_task(other())
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        await docs.components.citations.keep(session, cite)
+        await docs.components.citations.store(session, cite)
         await session.flush()
         began.set()
         # The other has found that nobody has cited it yet, and waits for us.

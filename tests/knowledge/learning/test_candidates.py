@@ -115,7 +115,7 @@ async def test_what_was_accepted_or_archived_is_not_asked_again_either(
         await accept(docs, row.id)
     else:
         clock.advance(timedelta(days=30))
-        await docs.gaby.knowledge.work()
+        await docs.gaby.knowledge.run_due()
     again = await candidate(docs, AGAIN)
     assert (again.id, again.state) == (row.id, decision)
     assert list(await listed(docs)) == []
@@ -183,10 +183,10 @@ async def test_nobody_looked_for_thirty_days_so_it_is_archived_to_the_moment(
     clock.advance(timedelta(days=10))
     await candidate(docs, INVOICE)
     clock.advance(timedelta(days=20) - timedelta(microseconds=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert len(await listed(docs)) == 2
     clock.advance(timedelta(microseconds=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     [archived] = await listed(docs, "archived")
     assert (archived.id, archived.decided_at) == (row.id, clock.now())
     assert len(await listed(docs)) == 1

@@ -18,11 +18,11 @@ async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_
     await docs.filled()
     row = await candidate(docs)
     other = await candidate(docs, INVOICE)
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert f"{row.id}.md" not in await docs.found(QUESTION), "staged is not learned"
     await accept(docs, row.id, title="Scanners that beep twice")
     await accept(docs, other.id)
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     hit = (await docs.search(QUESTION)).hits[0]
     assert (hit.uri, hit.title) == (f"{row.id}.md", "Scanners that beep twice")
     assert hit.citation.startswith(f"doc:learned/{row.id}.md#")
@@ -35,7 +35,7 @@ async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_
 
     taken_back = await unlearn(docs, row.id, "The firmware mends it.")
     assert (taken_back.state, taken_back.reason) == ("rejected", "The firmware mends it.")
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     hits = (await docs.search(QUESTION, limit=50, everything=True)).hits
     assert f"{row.id}.md" not in {hit.uri for hit in hits}
     assert f"{other.id}.md" in {hit.uri for hit in hits}, "only this one is gone"

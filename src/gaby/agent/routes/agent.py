@@ -11,7 +11,7 @@ router = APIRouter(prefix="/api/agent", tags=["Investigations"])
 
 @router.get("")
 async def get_agent(actor: CanReadTickets, service: Service, session: ReadSession) -> PersonaOut:
-    return PersonaOut.of(await service.personas.of(session), await service.escalations.target(session))
+    return PersonaOut.of(await service.personas.load(session), await service.escalations.target(session))
 
 
 @router.patch("")
@@ -26,4 +26,4 @@ async def set_escalation(
 ) -> PersonaOut:
     """Where to say that a person has to look."""
     await service.escalations.set_target(session, actor, body.parsed())
-    return PersonaOut.of(await service.personas.of(session), await service.escalations.target(session))
+    return PersonaOut.of(await service.personas.load(session), await service.escalations.target(session))

@@ -11,7 +11,7 @@ from gaby.agent.routes.dependencies import Service
 from gaby.agent.schemas import HaltIn, QueueOut, RatingIn, RatingOut, RunDetailOut, RunOut, RunState, StepOut
 from gaby.agent.service import Agent
 from gaby.kernel.errors import NotFound
-from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession, doorway
+from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession, request_dependencies
 from gaby.kernel.ids import RunId, TicketId, WorkspaceId
 from gaby.tickets.models import Ticket
 
@@ -43,7 +43,7 @@ async def get_run(actor: CanReadTickets, run_id: RunId, service: Service, sessio
 @router.get("/runs/{run_id}/events", response_class=StreamingResponse)
 async def follow_run(actor: CanReadTickets, run_id: RunId, request: Request, service: Service) -> StreamingResponse:
     """Server-sent events: each line of the timeline as it is written, until the end, or until somebody is asked."""
-    async with doorway(request).database.read(actor.workspace_id) as session:
+    async with request_dependencies(request).database.read(actor.workspace_id) as session:
         await service.get(session, run_id)
     return StreamingResponse(_lines(service, actor.workspace_id, run_id), media_type="text/event-stream")
 

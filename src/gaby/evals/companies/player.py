@@ -110,7 +110,7 @@ async def _connect(scene: _TicketWorkspace) -> None:
     manifest = parse_manifest((scene.company.folder / "manifest.yaml").read_text(encoding="utf-8"))
     async with scene.stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(about.connector, "command", way, manifest=manifest))
-    shown = await tools.look(actor, about.connector)
+    shown = await tools.inspect(actor, about.connector)
     scene.tools = tuple(each.name for each in shown.tools)
     scopes = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=about.allow_write))
     async with scene.stage.gaby.database.write(actor.workspace_id) as session:

@@ -29,7 +29,7 @@ class MasterKeyRing:
     keys: dict[str, bytes] = field(repr=False)
 
     @classmethod
-    def of(cls, *keys: bytes) -> "MasterKeyRing":
+    def from_keys(cls, *keys: bytes) -> "MasterKeyRing":
         """The first one is active."""
         named = {name(key): key for key in keys}
         return cls(name(keys[0]), named)

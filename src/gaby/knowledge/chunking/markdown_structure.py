@@ -51,7 +51,7 @@ def marks_of(text: str) -> MarkdownStructure:
         mark = marks[index]
         after = index + 1
         if mark["fence"]:
-            closer = closers.of(index)
+            closer = closers.closing_mark(index)
             if closer is not None or not (len(mark["indent"]) > 3 or mark["item"]):
                 fences.append(
                     (mark.start(), _line_end(text, marks[closer].end() - 1 if closer is not None else len(text)))
@@ -71,7 +71,7 @@ class _Closers:
         self._marks = marks
         self._unclosed: dict[str, int] = {}
 
-    def of(self, index: int) -> int | None:
+    def closing_mark(self, index: int) -> int | None:
         fence = self._marks[index]["fence"]
         sign, length = fence[0], len(fence)
         if length >= self._unclosed.get(sign, length + 1):

@@ -53,7 +53,7 @@ class Citations:
         self._clock = clock
         self._ids = ids
 
-    async def keep(self, session: WriteSession, cited: Sequence[tuple[str, UUID, str]]) -> None:
+    async def store(self, session: WriteSession, cited: Sequence[tuple[str, UUID, str]]) -> None:
         """What an answer cites, with its text: token, document and text. The documents count as used."""
         now = self._clock.now()
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert

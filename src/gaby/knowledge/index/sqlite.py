@@ -54,12 +54,12 @@ class SqliteIndex:
     async def nearest(
         self, workspace_id: WorkspaceId, corpus: CorpusVersion, queries: Matrix, limit: int
     ) -> list[Hits]:
-        return await (await self._stores.of(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
+        return await (await self._stores.snapshot(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
 
     async def vectors(
         self, workspace_id: WorkspaceId, corpus: CorpusVersion, ids: Sequence[int], dimensions: int
     ) -> Matrix:
-        return (await self._stores.of(workspace_id, corpus.model, corpus.version)).rows_of(ids, dimensions)
+        return (await self._stores.snapshot(workspace_id, corpus.model, corpus.version)).rows_of(ids, dimensions)
 
     async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
         known = set[int]()

@@ -159,7 +159,7 @@ class VectorStores:
         self._folder = folder
         self._stores: OrderedDict[tuple[WorkspaceId, str], VectorStore] = OrderedDict()
 
-    async def of(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> VectorSnapshot:
+    async def snapshot(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> VectorSnapshot:
         key = (workspace_id, model)
         store = self._stores.pop(key, None) or VectorStore(self._folder, workspace_id, model)
         self._stores[key] = store

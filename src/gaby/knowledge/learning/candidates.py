@@ -176,10 +176,10 @@ class Candidates:
     async def _like(self, session: ReadSession, title: str, text: str) -> KnowledgeCandidate | None:
         """Also among those that were decided: what a person rejected is not put before them again. Another answer to
         the same problem is something else."""
-        described, solved = _told(text)
+        described, solved = _comparable_texts(text)
         best, likest = None, _ALIKE
         for row in await self.list(session, None, limit=2000):
-            kept, kept_solved = _told(row.text)
+            kept, kept_solved = _comparable_texts(row.text)
             similarity = likeness(f"{row.title}\n{kept}", f"{title}\n{described}")
             if similarity >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
                 best, likest = row, similarity
@@ -206,7 +206,7 @@ def _markdown(resolution: Resolution) -> str:
     return f"## Problem\n\n{resolution.problem.strip()}\n{_RESOLUTION}\n{resolution.resolution.strip()}\n{looked}"
 
 
-def _told(text: str) -> tuple[str, str]:
+def _comparable_texts(text: str) -> tuple[str, str]:
     """Without what was looked at, which is another thing every time; and of that what solved it, if it still says."""
     described = text.partition(_LOOKED_AT)[0]
     return described, described.partition(_RESOLUTION)[2] or described

@@ -15,7 +15,7 @@ _TYPICAL = 120
 """Terms of a passage. A fixed number, so that no passage is judged by the length of the others."""
 
 
-def found(asked: Mapping[str, int], read: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+def term_scores(asked: Mapping[str, int], read: Sequence[Sequence[str]]) -> NDArray[np.float64]:
     """One row for each passage, one column for each term: nothing where it is not, and little more for often than for
     once, as in BM25."""
     places = {term: place for place, term in enumerate(asked)}

@@ -25,7 +25,7 @@ class ScoreComponent:
 
 @dataclass(frozen=True)
 class RankedPassage:
-    found: PooledPassage
+    term_scores: PooledPassage
     place: int
     """In the pool."""
     score: float

@@ -107,7 +107,7 @@ class Searcher:
         results = SearchResults((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
         if brought is not None:
             results = await self._ranked(workspace_id, results, queries, brought, asked)
-        self._cache.keep(workspace_id, asked, corpus.version, results)
+        self._cache.put(workspace_id, asked, corpus.version, results)
         return results
 
     async def _bring(
@@ -142,14 +142,14 @@ class Searcher:
         rows = await self._index.vectors(workspace_id, meant, ids, vectors.shape[1])
         lexical = _table(brought.lexical, ids)
         pool = CandidatePool(
-            _found(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages
+            _pooled(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages
         )
         unlimited = replace(self._weights, threshold=0.0)
         ranked = await asyncio.to_thread(
             rank, queries, pool, limit=asked.limit, reranker=self._reranker, weights=unlimited
         )
         if brought.model != DEFAULT_MODEL:
-            ranked = await self._judged_by_default(workspace_id, queries, pool, ranked)
+            ranked = await self._reranked_by_default(workspace_id, queries, pool, ranked)
         best = max((each.confidence for each in ranked), default=0.0)
         fits = asked.everything or best >= self._weights.threshold
         by_id = {each.id: each for each in contexts}
@@ -160,7 +160,7 @@ class Searcher:
             queries=tuple(query.text for query in queries),
         )
 
-    async def _judged_by_default(
+    async def _reranked_by_default(
         self,
         workspace_id: WorkspaceId,
         queries: Sequence[SearchQuery],
@@ -219,7 +219,7 @@ def _table(hits: Sequence[Hits], ids: Sequence[int]) -> "np.ndarray[tuple[int, i
     return table
 
 
-def _found(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
+def _pooled(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
     documents = {each: number for number, each in enumerate(dict.fromkeys(each.document_id for each in contexts))}
     return [
         PooledPassage(each.id, documents[each.document_id], each.ordinal, each.title, each.headings, each.text)

@@ -16,7 +16,7 @@ from gaby.kernel.http.access import (
     CanReadKnowledge,
     ReadSession,
     WriteSession,
-    doorway,
+    request_dependencies,
 )
 from gaby.kernel.ids import SourceId
 from gaby.knowledge.routes.dependencies import Service
@@ -100,7 +100,7 @@ async def follow_sync(
     actor: CanReadKnowledge, source_id: SourceId, request: Request, service: Service
 ) -> StreamingResponse:
     """Server-sent events with the state of the sync, until none runs. One that was just asked for may not run yet."""
-    async with doorway(request).database.read(actor.workspace_id) as session:
+    async with request_dependencies(request).database.read(actor.workspace_id) as session:
         await service.components.sources.get(session, source_id)
     return StreamingResponse(_progress(request, actor, source_id, service), media_type="text/event-stream")
 
@@ -108,7 +108,7 @@ async def follow_sync(
 async def _progress(request: Request, actor: Actor, source_id: SourceId, service: Knowledge) -> AsyncIterator[str]:
     last = ""
     for _ in range(int(_PATIENCE / _LOOK_EVERY)):
-        async with doorway(request).database.read(actor.workspace_id) as session:
+        async with request_dependencies(request).database.read(actor.workspace_id) as session:
             row = await service.components.sources.get(session, source_id)
         event = ProgressOut.of(row).model_dump_json()
         if event != last:

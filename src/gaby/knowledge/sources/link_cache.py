@@ -36,7 +36,7 @@ class LinkCache:
             return None
         return entry[1]
 
-    def keep(self, uri: str, fingerprint: str, links: Sequence[str]) -> None:
+    def put(self, uri: str, fingerprint: str, links: Sequence[str]) -> None:
         self._now[uri] = (fingerprint, list(links[:_MOST_LINKS]))
 
     def keep_as_it_was(self, uri: str) -> None:

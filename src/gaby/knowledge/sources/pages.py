@@ -16,7 +16,7 @@ class PageLinks:
     """Whether it may be kept."""
 
 
-def look(html: bytes, url: str, charset: str | None, robots_header: str = "") -> PageLinks:
+def read_page_links(html: bytes, url: str, charset: str | None, robots_header: str = "") -> PageLinks:
     orders = _words(robots_header)
     base: str | None = None
     written: dict[str, None] = {}

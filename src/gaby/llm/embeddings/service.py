@@ -128,7 +128,7 @@ class Embeddings:
         done = 0
         async for rows in source.make([by_hash[each] for each in missing], dimensions):
             new = dict(zip(missing[done : done + len(rows)], rows, strict=True))
-            await self._keep(source, new, lookup)
+            await self._store(source, new, lookup)
             vectors |= new
             done += len(rows)
         return np.stack([vectors[each] for each in hashes])
@@ -138,13 +138,13 @@ class Embeddings:
             dimensions = source.dimensions or await cache.dimensions_of(session, source.model)
             return await cache.find(session, source.model, hashes, dimensions=dimensions), dimensions
 
-    async def _keep(self, source: _VectorSource, vectors: Mapping[bytes, Vector], lookup: cache.CacheLookup) -> None:
+    async def _store(self, source: _VectorSource, vectors: Mapping[bytes, Vector], lookup: cache.CacheLookup) -> None:
         """The vectors are good also when they cannot be kept; they are made again another time."""
         if self._database.in_write_session():
             return  # A second write would wait for the first, and the first for us.
         damaged = lookup.damaged & vectors.keys()
         try:
             async with self._database.write(source.workspace_id) as session:
-                await cache.keep(session, source.model, vectors, now=self._clock.now(), damaged=damaged)
+                await cache.store(session, source.model, vectors, now=self._clock.now(), damaged=damaged)
         except Unavailable as error:
             _log.warning("embeddings.not_kept", model=source.model, texts=len(vectors), error=repr(error))

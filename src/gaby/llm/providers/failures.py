@@ -87,7 +87,7 @@ class ErrorTranslator:
     clock: Clock
 
     @contextmanager
-    def told(self, seen: ResponseProgress) -> Generator[None]:
+    def translate_errors(self, seen: ResponseProgress) -> Generator[None]:
         """Whatever is raised inside leaves as a `ModelError`. It has no cause: a vendor's error holds the request,
         and with it the key."""
         try:

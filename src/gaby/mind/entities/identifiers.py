@@ -80,10 +80,10 @@ def _is_id(value: str, label: str, *, is_announced: bool, has_number_word: bool)
         return is_announced or len(value) >= _ENOUGH_DIGITS
     if label == "user" and not has_number_word:
         return False  # A login, not a record's number.
-    return is_announced or _looks_made(value)
+    return is_announced or _looks_generated(value)
 
 
-def _looks_made(value: str) -> bool:
+def _looks_generated(value: str) -> bool:
     """Letters and digits mixed as no word is: `A17`, `web-12`, `8f2c`; not `3rd` and not `24h`."""
     if value[0].isdigit():
         return any(map(str.isupper, value)) or _digits(value) >= _ENOUGH_DIGITS

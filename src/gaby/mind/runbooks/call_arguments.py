@@ -96,7 +96,7 @@ def _cut_selector(text: str) -> tuple[str, str]:
 def _source(text: str, start: int) -> tuple[ArgumentSource, int]:
     for kind, pattern in _SOURCES:
         if match := pattern.match(text, start):
-            return _made(kind, match), match.end()
+            return _argument_source(kind, match), match.end()
     raise StatementError(
         f"“{text[start : start + 80].strip()}” says not where the value comes from",
         "write a value in backticks, the requester's e-mail address, this ticket, `field` of the thing, or "
@@ -104,7 +104,7 @@ def _source(text: str, start: int) -> tuple[ArgumentSource, int]:
     )
 
 
-def _made(kind: str, matched: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 - one for each kind of source
+def _argument_source(kind: str, matched: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 - one for each kind of source
     match kind:
         case "address":
             return RequesterAddress()

@@ -96,14 +96,14 @@ def _announced(sight: ScannedText, start: int, end: int, stem: str) -> Iterator[
         for begin, stop in column:
             yield from _secret(text[begin:stop], begin, name, is_strong=True, is_assigned=False)
     elif (is_strong or stem.startswith("cred")) and (match := _PAIR.match(text, end)):
-        yield from _found(match, name, is_strong=True, is_assigned=False)
+        yield from _match_spans(match, name, is_strong=True, is_assigned=False)
     elif match := _assignment(text, start, end, name):
-        yield from _found(match, name, is_strong=is_strong, is_assigned=True)
+        yield from _match_spans(match, name, is_strong=is_strong, is_assigned=True)
     elif is_strong and (match := _BELOW.match(text, end)):
         group = match.lastindex or 0
         yield from _secret(match[group], match.start(group), name, is_strong=True, is_assigned=False)
     elif match := _TOLD.match(text, end):
-        yield from _found(match, name, is_strong=is_strong, is_assigned=False)
+        yield from _match_spans(match, name, is_strong=is_strong, is_assigned=False)
 
 
 def _assignment(text: str, start: int, end: int, name: str) -> re.Match[str] | None:
@@ -115,7 +115,7 @@ def _assignment(text: str, start: int, end: int, name: str) -> re.Match[str] | N
     return _ATTRIBUTE.match(text, end) or _ASSIGNED.match(text, end)
 
 
-def _found(match: re.Match[str], name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
+def _match_spans(match: re.Match[str], name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
     group = match.lastindex or 0
     value = match[group] if is_assigned else match[group].rstrip(".!?):")
     return _secret(value, match.start(group), name, is_strong=is_strong, is_assigned=is_assigned)

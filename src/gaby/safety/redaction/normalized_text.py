@@ -98,7 +98,7 @@ class NormalizedText:
         ends: list[int] = []
         before = 0
         for match in pattern.finditer(self.text):
-            self._keep(before, match.start(), pieces, starts, ends)
+            self._copy_range(before, match.start(), pieces, starts, ends)
             before = match.end()
             new = replace(match)
             start, end = self.place(match.start(), match.end())
@@ -107,7 +107,7 @@ class NormalizedText:
             ends.extend([end] * len(new))
         if before == 0:
             return self
-        self._keep(before, len(self.text), pieces, starts, ends)
+        self._copy_range(before, len(self.text), pieces, starts, ends)
         return type(self)("".join(pieces), starts, ends)
 
     def without(self, pattern: re.Pattern[str]) -> Self:
@@ -117,7 +117,7 @@ class NormalizedText:
         text = _BEYOND_ASCII.sub(lambda match: match[0].translate(table), self.text)
         return type(self)(text, self._starts, self._ends)
 
-    def _keep(self, start: int, end: int, pieces: list[str], starts: list[int], ends: list[int]) -> None:
+    def _copy_range(self, start: int, end: int, pieces: list[str], starts: list[int], ends: list[int]) -> None:
         pieces.append(self.text[start:end])
         starts.extend(range(start, end) if self._starts is None else self._starts[start:end])
         ends.extend(range(start + 1, end + 1) if self._ends is None else self._ends[start:end])

@@ -114,12 +114,12 @@ class Redactor:
         spans_by_text: dict[int, list[TextSpan]] = {}
         short = [zone for zone in zones if zone.end - zone.start < _LONG]
         for group in ([zone] for zone in zones if zone.end - zone.start >= _LONG):
-            self._look(texts, group, placeholders, spans_by_text)
+            self._scan(texts, group, placeholders, spans_by_text)
         if short:
-            self._look(texts, short, placeholders, spans_by_text)
+            self._scan(texts, short, placeholders, spans_by_text)
         return spans_by_text
 
-    def _look(
+    def _scan(
         self,
         texts: Sequence[str],
         zones: Sequence["_Zone"],

@@ -5,7 +5,7 @@ import orjson
 
 from gaby.kernel.clock import Clock
 from gaby.tickets.adapters.signatures import HEADER, signed_header
-from gaby.tickets.adapters.web import DeskRequest, judged_status, send
+from gaby.tickets.adapters.web import DeskRequest, check_status, send
 from gaby.tickets.escalation.channel import Escalation
 from gaby.tickets.text_cleanup import LONGEST_BODY, LONGEST_TITLE, clean, clean_line
 
@@ -28,7 +28,7 @@ class WebhookChannel:
             HEADER: signed_header(self._secret, body, now),
         }
         ask = DeskRequest("POST", self._address, headers=headers, content=body)
-        judged_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=now)
+        check_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=now)
 
 
 def _body(escalation: Escalation) -> bytes:

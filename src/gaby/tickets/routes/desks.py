@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from fastapi import APIRouter, Request, Response, status
 
-from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, doorway
+from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, request_dependencies
 from gaby.kernel.ids import DeskId
 from gaby.tickets.routes.dependencies import Service
 from gaby.tickets.schemas import DeadLetterOut, DeskChangeIn, DeskIn, DeskOut, ReceivedOut
@@ -51,7 +51,7 @@ async def remove_desk(actor: CanManageDesks, desk_id: DeskId, service: Service, 
 @router.post("/{desk_id}/poll")
 async def poll_desk(actor: CanManageDesks, desk_id: DeskId, service: Service, request: Request) -> ReceivedOut:
     """Now, whatever its schedule says."""
-    async with doorway(request).database.read(actor.workspace_id) as session:
+    async with request_dependencies(request).database.read(actor.workspace_id) as session:
         await service.desks.get(session, desk_id)
     return ReceivedOut.of(await service.receiver.poll(actor.workspace_id, desk_id))
 

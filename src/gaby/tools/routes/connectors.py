@@ -100,7 +100,7 @@ async def look_at_connector(
     actor: CanManageConnectors, connector_id: ConnectorId, service: ToolService
 ) -> DefinitionsOut:
     """Start it and note what it shows of itself."""
-    return DefinitionsOut.of(await service.look_by_id(actor, connector_id))
+    return DefinitionsOut.of(await service.inspect_by_id(actor, connector_id))
 
 
 @router.get("/{connector_id}/changes")

@@ -8,7 +8,7 @@ from typing import Any
 from gaby.tickets.adapters.adapter import DeskDependencies, DeskUnavailable
 from gaby.tickets.adapters.github.config import GitHubConfig
 from gaby.tickets.adapters.payload import entries, mapping
-from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, judged, pause, same_origin, send
+from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, checked_json, pause, same_origin, send
 
 SERVICE = "GitHub"
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "User-Agent": "gaby"}
@@ -54,7 +54,7 @@ class GitHubClient:
             return ListPage([], key, unchanged=True)
         return ListPage(entries(self._read(answer, ask)), key, answer.headers.get("etag", "")[:200])
 
-    def keep(self, listing: ListPage) -> None:
+    def remember(self, listing: ListPage) -> None:
         """Only for a page that nothing was new in: of another one nobody knows whether it will be stored."""
         if listing.tag:
             self._tags[listing.key] = listing.tag
@@ -93,7 +93,7 @@ class GitHubClient:
             raise GitHubNotFound
         if answer.status in _LIMITED and (wait := self._pause(answer)) is not None:
             raise DeskUnavailable("GitHub's limit of requests is reached.", retry_after=wait)
-        return judged(answer, ask, SERVICE, now=self._dependencies.clock.now())
+        return checked_json(answer, ask, SERVICE, now=self._dependencies.clock.now())
 
     def _pause(self, answer: DeskResponse) -> float | None:
         """None when this is a refusal and no limit: GitHub says 403 for both."""

@@ -158,7 +158,7 @@ class GitHubDesk:
         changes = [ChangedItem(issue_id, moment(issue.get("updated_at"))) for issue_id, issue in issues.items()]
         full = len(listing.entries) >= _AT_ONCE
         if not full and not trail.fresh(changes):
-            self._client.keep(listing)
+            self._client.remember(listing)
         fresh = [issue_id for issue_id in trail.fresh(changes) if "pull_request" not in issues[issue_id]]
         tickets = [await self._whole(repository, issue_id, issues[issue_id]) for issue_id in fresh]
         return trail.after(changes, full=full, now=now, step=_AT_ONCE), tickets, full

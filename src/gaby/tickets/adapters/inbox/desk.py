@@ -18,7 +18,7 @@ from gaby.tickets.adapters.adapter import (
     WebhookRefused,
 )
 from gaby.tickets.adapters.inbox.config import InboxConfig
-from gaby.tickets.adapters.inbox.folder import look
+from gaby.tickets.adapters.inbox.folder import read_page
 from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
 
 
@@ -39,7 +39,7 @@ class InboxDesk:
     async def poll(self, cursor: str | None) -> TicketPage:
         if self._config.folder is None:
             return TicketPage([], cursor or "")
-        return await asyncio.to_thread(look, self._config.folder, cursor)
+        return await asyncio.to_thread(read_page, self._config.folder, cursor)
 
     def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         raise WebhookRefused

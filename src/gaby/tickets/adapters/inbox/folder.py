@@ -14,7 +14,7 @@ _TAKEN = "taken"
 _SUFFIXES = {".json", ".eml"}
 
 
-def look(folder: Path, cursor: str | None) -> TicketPage:
+def read_page(folder: Path, cursor: str | None) -> TicketPage:
     """The cursor names the files of the last page, which are stored by now."""
     try:
         _set_aside(folder, _names(cursor))

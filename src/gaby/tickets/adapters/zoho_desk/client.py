@@ -7,7 +7,7 @@ from typing import Any
 
 from gaby.tickets.adapters.adapter import DeskDependencies, DeskUnavailable
 from gaby.tickets.adapters.payload import entries, mapping
-from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, judged, parsed, pause, send
+from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, checked_json, parsed, pause, send
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
 from gaby.tickets.adapters.zoho_desk.tokens import ZohoTokens
 
@@ -54,7 +54,7 @@ class ZohoClient:
     async def keys(self) -> object:
         """The public keys that deliveries are signed with."""
         ask = DeskRequest("GET", f"{self._config.desk_url}/.well-known/jwks.json")
-        return judged(
+        return checked_json(
             await send(self._dependencies.http, ask, SERVICE), ask, SERVICE, now=self._dependencies.clock.now()
         )
 
@@ -78,7 +78,7 @@ class ZohoClient:
             raise ZohoNotFound
         if answer.status == 429:
             raise self._busy(answer)
-        return judged(answer, ask, SERVICE, now=self._dependencies.clock.now())
+        return checked_json(answer, ask, SERVICE, now=self._dependencies.clock.now())
 
     async def _send(self, ask: DeskRequest, token: str) -> DeskResponse:
         headers = {"Authorization": f"Zoho-oauthtoken {token}", "orgId": self._config.org_id}

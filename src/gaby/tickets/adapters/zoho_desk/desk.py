@@ -65,7 +65,7 @@ class ZohoDesk:
         now = self._dependencies.clock.now()
         trail = ChangeCursor.loaded(of_cursor(cursor), _aware(self._config.since) or now)
         query = {
-            "modifiedTimeRange": f"{_told(trail.since)},{_told(now + timedelta(days=1))}",
+            "modifiedTimeRange": f"{_format_time(trail.since)},{_format_time(now + timedelta(days=1))}",
             "sortBy": "modifiedTime",
             "from": str(trail.offset),
             "limit": str(_AT_ONCE),
@@ -155,7 +155,7 @@ class ZohoDesk:
             if any(marker in line(entry.get("description"), 10_000) for entry in await self._client.all_of(path)):
                 return
             spent = {"hoursSpent": str(minutes // 60), "minutesSpent": str(minutes % 60), "secondsSpent": "0"}
-            executed = {"executedTime": _told(self._dependencies.clock.now()), "description": f"{note} {marker}"}
+            executed = {"executedTime": _format_time(self._dependencies.clock.now()), "description": f"{note} {marker}"}
             await self._client.post(path, {**executed, **spent})
         except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
@@ -232,7 +232,7 @@ def _markup(reply: DeskReply) -> str:
     return f'{as_html(reply.body)}<div style="color:#999;font-size:9px">{reply.marker}</div>'
 
 
-def _told(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from gaby.tickets.adapters.adapter import DeskDependencies, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.payload import line, mapping
-from gaby.tickets.adapters.web import DeskRequest, judged, parsed, send
+from gaby.tickets.adapters.web import DeskRequest, checked_json, parsed, send
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
 
 _SERVICE = "Zoho's accounts server"
@@ -47,7 +47,7 @@ class ZohoTokens:
         if answer.status in {400, 401}:
             said = _safely_parsed(answer.body)
         else:
-            said = mapping(judged(answer, ask, _SERVICE, now=now))
+            said = mapping(checked_json(answer, ask, _SERVICE, now=now))
         token, seconds = said.get("access_token"), said.get("expires_in")
         if not isinstance(token, str) or not token:
             raise _refusal(said)
