@@ -25,7 +25,9 @@ def show(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     async def load_persona(gaby: Gaby) -> PersonaOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return PersonaOut.of(await gaby.agent.personas.load(session), await gaby.agent.escalations.target(session))
+            return PersonaOut.from_domain(
+                await gaby.agent.personas.load(session), await gaby.agent.escalations.target(session)
+            )
 
     persona = run(load_persona)
     if as_json:

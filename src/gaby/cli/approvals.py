@@ -60,7 +60,7 @@ def list_approvals(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             wanted = None if state is ApprovalStateChoice.ALL else state.value
-            rows = [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
+            rows = [ApprovalOut.from_domain(row) for row in await gaby.tools.approvals.list(session, wanted)]
             return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
 
     approvals, shortened, now = run(load_approvals)
@@ -81,7 +81,7 @@ def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: 
         async with gaby.database.read(actor.workspace_id) as session:
             row = await gaby.tools.approvals.get(session, await find_approval(session, approval_id))
             sealed = await gaby.tools.approvals.call_of(session, row)
-            return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
+            return ApprovalDetailOut(**ApprovalOut.from_domain(row).model_dump(), real_arguments=sealed.arguments)
 
     approval = run(load_approval)
     if as_json:
@@ -109,7 +109,7 @@ def decide(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             chosen = await find_approval(session, approval_id)
-            return ApprovalOut.of(await gaby.tools.decide_approval(session, actor, chosen, answer))
+            return ApprovalOut.from_domain(await gaby.tools.decide_approval(session, actor, chosen, answer))
 
     decided = run(record_decision)
     if as_json:

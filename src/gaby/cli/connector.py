@@ -80,7 +80,7 @@ def list_connectors(workspace: InWorkspace = None, as_json: AsJson = False) -> N
     async def load_connectors(gaby: Gaby) -> list[ConnectorOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [ConnectorOut.of(row) for row in await gaby.tools.connectors.list(session)]
+            return [ConnectorOut.from_domain(row) for row in await gaby.tools.connectors.list(session)]
 
     rows = [each.model_dump(mode="json") for each in run(load_connectors)]
     shown = ("name", "kind", "state", "autonomy", "tools", "unsafe", "auth_expired_at")
@@ -127,7 +127,7 @@ def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
 
     changes = changes_of(run(load_connector))
     if as_json:
-        print_json([ChangeOut.of(change).model_dump() for change in changes])
+        print_json([ChangeOut.from_domain(change).model_dump() for change in changes])
     elif not changes:
         echo("Its tools are as they were accepted.", err=True)
     for change in changes if not as_json else ():
@@ -213,7 +213,7 @@ def show(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
     async def load_connector(gaby: Gaby) -> tuple[ConnectorOut, list[ToolRules]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = ConnectorOut.of(await gaby.tools.connectors.get(session, name))
+            row = ConnectorOut.from_domain(await gaby.tools.connectors.get(session, name))
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
         return row, [rules_of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
 
@@ -305,7 +305,7 @@ async def _inspect_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.accept(session, actor, name, shown.fingerprint)
     snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
-    own = [ToolOut.of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
+    own = [ToolOut.from_domain(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
     writes = sum(tool.lane == "write" for tool in own)
     echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.", err=True)
 

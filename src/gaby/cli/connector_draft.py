@@ -47,7 +47,7 @@ def draft(
         actor = await operator_in(gaby, workspace)
         drafted = await read_draft(gaby, actor, name)
         if as_json:
-            print_json(ManifestDraftOut.of(drafted).model_dump())
+            print_json(ManifestDraftOut.from_domain(drafted).model_dump())
         if not drafted.tools:
             echo(f"Every tool of {name} has a manifest.", err=True)
         elif out is not None:

@@ -105,7 +105,7 @@ def add(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             new = NewDesk(name, kind, values, interval, voucher)
-            return DeskOut.of(await gaby.tickets.desks.add(session, actor, new))
+            return DeskOut.from_domain(await gaby.tickets.desks.add(session, actor, new))
 
     added = run(add_desk)
     if as_json:
@@ -123,7 +123,7 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     async def load_desks(gaby: Gaby) -> list[DeskOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [DeskOut.of(row) for row in await gaby.tickets.desks.list(session)]
+            return [DeskOut.from_domain(row) for row in await gaby.tickets.desks.list(session)]
 
     desks = run(load_desks)
     rows: list[dict[str, Any]] = [
@@ -151,7 +151,7 @@ def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
     async def load_desk(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return DeskOut.of(await gaby.tickets.desks.named(session, name))
+            return DeskOut.from_domain(await gaby.tickets.desks.named(session, name))
 
     desk = run(load_desk)
     if as_json:
@@ -215,7 +215,7 @@ def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
-        return ReceivedOut.of(await gaby.tickets.receiver.poll(actor.workspace_id, desk.typed_id))
+        return ReceivedOut.from_domain(await gaby.tickets.receiver.poll(actor.workspace_id, desk.typed_id))
 
     got = run(poll_desk)
     if as_json:
@@ -285,7 +285,7 @@ def list_dead_letters(name: Name, workspace: InWorkspace = None, as_json: AsJson
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
-            return [DeadLetterOut.of(row) for row in await gaby.tickets.receiver.dead_letters(session, desk)]
+            return [DeadLetterOut.from_domain(row) for row in await gaby.tickets.receiver.dead_letters(session, desk)]
 
     print_rows(
         [dead_letter.model_dump() for dead_letter in run(load_dead_letters)],

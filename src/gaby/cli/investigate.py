@@ -151,6 +151,6 @@ async def _moves(gaby: Gaby, actor: Actor, claimed: ClaimedRun, console: SafeCon
         goes_on = await loop.step(taken)
         async with gaby.database.read(actor.workspace_id) as session:
             for step in await gaby.agent.steps(session, run_id, before):
-                print_step(console, StepOut.of(step))
+                print_step(console, StepOut.from_domain(step))
         if not goes_on:
             return

@@ -93,7 +93,7 @@ def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None
     async def load_sources(gaby: Gaby) -> list[SourceOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [SourceOut.of(each) for each in await gaby.knowledge.components.sources.list(session)]
+            return [SourceOut.from_domain(each) for each in await gaby.knowledge.components.sources.list(session)]
 
     sources = run(load_sources)
     rows = [source.model_dump() if as_json else short(source) for source in sources]
@@ -221,7 +221,7 @@ def search(
 
     results = run(search_passages)
     if as_json:
-        print_json(SearchOut.of(results).model_dump())
+        print_json(SearchOut.from_domain(results).model_dump())
     else:
         print_hits(results, explain=explain)
 
@@ -237,7 +237,7 @@ def ask(
 
     async def answer_question(gaby: Gaby) -> AnswerOut:
         actor = await operator_in(gaby, workspace)
-        return AnswerOut.of(await gaby.knowledge.components.answering.answer(actor, asked))
+        return AnswerOut.from_domain(await gaby.knowledge.components.answering.answer(actor, asked))
 
     answer = run(answer_question)
     if as_json:
@@ -271,7 +271,7 @@ def show(
                 )
                 return opened if lines else shortened(opened, _WIDE)
             row = await components.sources.named(session, what)
-            failures = [FailureOut.of(each) for each in await components.sources.failures(session, row.id)]
+            failures = [FailureOut.from_domain(each) for each in await components.sources.failures(session, row.id)]
         return await _source_overview(gaby, actor, row.id), failures
 
     print_shown(run(open_document), as_json=as_json)
@@ -293,7 +293,7 @@ def list_documents(
             if source is not None:
                 await gaby.knowledge.components.sources.named(session, source)
             rows = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
-            return [DocumentOut.of(each) for each in rows]
+            return [DocumentOut.from_domain(each) for each in rows]
 
     rows = [
         each.model_dump()
@@ -331,7 +331,7 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
 
 async def _source_overview(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
-        return SourceOut.of(await gaby.knowledge.components.sources.overview(session, source_id))
+        return SourceOut.from_domain(await gaby.knowledge.components.sources.overview(session, source_id))
 
 
 def _asked_audience() -> Audience | None:

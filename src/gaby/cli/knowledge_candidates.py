@@ -33,7 +33,7 @@ def gaps(
             async with gaby.database.write(actor.workspace_id) as session:
                 await components.gaps.close(session, actor, close)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [GapOut.of(row) for row in await components.gaps.list(session)]
+            return [GapOut.from_domain(row) for row in await components.gaps.list(session)]
 
     rows = [
         gap.model_dump()
@@ -76,7 +76,7 @@ def learned(
         if accept is not None or unlearn is not None:
             await _sync_learned(gaby, actor)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [CandidateOut.of(row) for row in await candidates.list(session, state)]
+            return [CandidateOut.from_domain(row) for row in await candidates.list(session, state)]
 
     rows = [
         row.model_dump()

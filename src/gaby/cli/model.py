@@ -29,7 +29,7 @@ def list_models(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 
     async def load_models(gaby: Gaby) -> list[ModelOut]:
         actor = await operator_in(gaby, workspace)
-        return [ModelOut.of(state) for state in await gaby.models.states(actor.workspace_id)]
+        return [ModelOut.from_domain(state) for state in await gaby.models.states(actor.workspace_id)]
 
     states = run(load_models)
     rows = [state.model_dump() for state in states]
@@ -55,7 +55,7 @@ def accounts(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     async def load_accounts(gaby: Gaby) -> list[AccountOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [AccountOut.of(row) for row in await gaby.models.accounts.list(session)]
+            return [AccountOut.from_domain(row) for row in await gaby.models.accounts.list(session)]
 
     empty = "No accounts of its own. `gaby model add` makes one; keys in the settings count for every workspace."
     print_rows([row.model_dump() for row in run(load_accounts)], as_json=as_json, empty=empty)
@@ -161,7 +161,7 @@ def try_models(
         return await gaby.models.probe(await operator_in(gaby, workspace), refs)
 
     probed = run(probe_models)
-    rows = [ProbeOut.of(each).model_dump() for each in probed]
+    rows = [ProbeOut.from_domain(each).model_dump() for each in probed]
     print_rows(rows, as_json=as_json, empty="There is no model to test. `gaby model add` brings one.")
     if any(not each.answers for each in probed):
         raise typer.Exit(1)

@@ -37,7 +37,7 @@ def list_runs(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.agent.list(session, state, limit)
-            return [RunOut.of(row) for row in rows], await run_names(session, rows)
+            return [RunOut.from_domain(row) for row in rows], await run_names(session, rows)
 
     runs, names = run(load_runs)
     if as_json:
@@ -163,7 +163,7 @@ def trace(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             model_call = await gaby.usage.traces.call_of_run(session, await run_id(gaby, session, which), call or 0)
-            return CallTraceOut.of(model_call, await gaby.usage.traces.content(session, model_call))
+            return CallTraceOut.from_domain(model_call, await gaby.usage.traces.content(session, model_call))
 
     if call is None:
         calls = run(list_calls)

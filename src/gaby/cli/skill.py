@@ -30,7 +30,7 @@ app = typer.Typer(help="What Gaby asks models, and how it answers without one.",
 @app.command("list")
 def list_skills(as_json: AsJson = False) -> None:
     """List every skill with its tier and the version of its prompt."""
-    rows = [SkillOut.of(skill).model_dump(mode="json") for skill in SKILLS]
+    rows = [SkillOut.from_domain(skill).model_dump(mode="json") for skill in SKILLS]
     if not as_json:
         rows = [
             {
@@ -49,7 +49,7 @@ def show(name: str, as_json: AsJson = False) -> None:
     """Show a skill: what it takes, what it gives, its prompt, an example."""
     skill = SKILLS.find(name)
     description = {
-        **SkillOut.of(skill).model_dump(mode="json"),
+        **SkillOut.from_domain(skill).model_dump(mode="json"),
         "takes": skill.takes.model_json_schema(),
         "gives": skill.gives.model_json_schema(),
         "example": None if skill.example is None else skill.example.model_dump(mode="json"),

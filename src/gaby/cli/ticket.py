@@ -54,7 +54,7 @@ def add(
         )
         async with gaby.database.write(actor.workspace_id) as session:
             taken = await gaby.tickets.add(session, actor, incoming)
-            return TicketOut.of(await gaby.tickets.intake.get(session, taken.ticket_id))
+            return TicketOut.from_domain(await gaby.tickets.intake.get(session, taken.ticket_id))
 
     added = run(add_ticket)
     if as_json:
@@ -78,7 +78,7 @@ def list_tickets(
             rows = await gaby.tickets.list(session, status, limit)
             verdicts = await gaby.agent.latest_verdicts(session, [row.id for row in rows])
             names = await ticket_names(gaby, session, rows)
-            return [_TicketRow(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
+            return [_TicketRow(TicketOut.from_domain(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
     tickets = run(load_tickets)
     if as_json:
@@ -103,7 +103,7 @@ def show(
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
             detail = TicketDetailOut.with_messages(row, await gaby.tickets.intake.messages(session, row.id))
-            return detail, OriginalOut.of(await gaby.tickets.intake.written(session, row))
+            return detail, OriginalOut.from_domain(await gaby.tickets.intake.written(session, row))
 
     detail, original = run(load_ticket)
     if as_json:
@@ -172,7 +172,7 @@ def rate(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            return RatingOut.of(await gaby.agent.rate(session, actor, row, rating))
+            return RatingOut.from_domain(await gaby.agent.rate(session, actor, row, rating))
 
     rated = run(rate_ticket)
     if as_json:

@@ -31,7 +31,7 @@ def list_tools(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     async def load_tools(gaby: Gaby) -> list[ToolOut]:
         actor = await operator_in(gaby, workspace)
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
-        return [ToolOut.of(entry) for _, entry in sorted(snapshot.tools.items())]
+        return [ToolOut.from_domain(entry) for _, entry in sorted(snapshot.tools.items())]
 
     rows = [each.model_dump(by_alias=True) for each in run(load_tools)]
     shown = ("name", "lane", "dangerous", "description")
@@ -65,7 +65,7 @@ def explain(
 
     verdict = run(explain_call)
     if as_json:
-        print_json(VerdictOut.of(verdict).model_dump())
+        print_json(VerdictOut.from_domain(verdict).model_dump())
     else:
         _print_verdict(verdict)
 

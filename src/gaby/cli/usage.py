@@ -50,9 +50,13 @@ def usage(
 
     lines, sums, limits = run(load_usage)
     if as_json:
-        rows = [UsageLineOut.of(line).model_dump() for line in lines]
+        rows = [UsageLineOut.from_domain(line).model_dump() for line in lines]
         print_json(
-            {"total": UsageLineOut.of(sums).model_dump(), "lines": rows, "limits": LimitsOut.of(limits).model_dump()}
+            {
+                "total": UsageLineOut.from_domain(sums).model_dump(),
+                "lines": rows,
+                "limits": LimitsOut.from_domain(limits).model_dump(),
+            }
         )
         return
     if not lines:
@@ -72,7 +76,7 @@ def list_calls(
         async with gaby.database.read(actor.workspace_id) as session:
             return list(await calls(session, limit=limit))
 
-    model_calls = [ModelCallOut.of(call) for call in run(load_calls)]
+    model_calls = [ModelCallOut.from_domain(call) for call in run(load_calls)]
     rows = [call.model_dump() if as_json else _short(call) for call in model_calls]
     print_rows(rows, as_json=as_json, empty="No calls yet.")
 
@@ -162,7 +166,7 @@ def _number(name: str, text: str) -> float:
 
 
 def _print_limits(limits: BudgetLimits, *, as_json: bool) -> None:
-    shown = LimitsOut.of(limits).model_dump()
+    shown = LimitsOut.from_domain(limits).model_dump()
     if as_json:
         print_json(shown)
     else:

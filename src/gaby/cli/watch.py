@@ -74,7 +74,7 @@ async def _new(gaby: Gaby, workspace_id: WorkspaceId, since: datetime | None) ->
 
 
 def _print(console: SafeConsole, step: InvestigationStep, title: str, *, as_json: bool) -> None:
-    shown = StepOut.of(step)
+    shown = StepOut.from_domain(step)
     if as_json:
         print_json({"run_id": step.run_id, "ticket": title, **shown.model_dump()})
         return

@@ -109,4 +109,4 @@ class Runbooks:
 def _checked(name: str, text: str, cards: Sequence[ToolCard], title: str = "") -> RunbookOut:
     names = tool_names(cards)
     runbook = parse_runbook(text, names, f"doc:{name}", title)
-    return RunbookOut.of(name, runbook, check(runbook, cards), is_runbook=is_runbook(text, names))
+    return RunbookOut.from_domain(name, runbook, check(runbook, cards), is_runbook=is_runbook(text, names))

@@ -23,7 +23,7 @@ class ToolDraftOut(BaseModel):
     manifest: dict[str, Any]
 
     @classmethod
-    def of(cls, tool: ToolDraft) -> Self:
+    def from_domain(cls, tool: ToolDraft) -> Self:
         return cls(
             name=tool.name,
             lane=tool.access,
@@ -45,10 +45,10 @@ class ManifestDraftOut(BaseModel):
     yaml: str
 
     @classmethod
-    def of(cls, draft: ManifestDraft) -> Self:
+    def from_domain(cls, draft: ManifestDraft) -> Self:
         return cls(
             connector=draft.connector,
             fingerprint=draft.fingerprint,
-            tools=[ToolDraftOut.of(tool) for tool in draft.tools],
+            tools=[ToolDraftOut.from_domain(tool) for tool in draft.tools],
             yaml=draft_yaml(draft),
         )

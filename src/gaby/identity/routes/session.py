@@ -88,7 +88,7 @@ async def choose_workspace(
     """Work in another of your workspaces from now on, in this browser."""
     async with request_dependencies(request).database.write(body.workspace_id) as session:
         await identity.sign_ins.choose_workspace(session, own.sign_in_id, body.workspace_id)
-        return WorkspaceOut.of(await identity.workspaces.get(session, body.workspace_id))
+        return WorkspaceOut.from_domain(await identity.workspaces.get(session, body.workspace_id))
 
 
 @router.post("/session/password", status_code=status.HTTP_204_NO_CONTENT)
@@ -112,7 +112,7 @@ async def list_sign_ins(
     actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemReadSession
 ) -> list[SignInOut]:
     sign_ins = await identity.sign_ins.list(session, _person(actor))
-    return [SignInOut.of(sign_in, current=own.sign_in_id) for sign_in in sign_ins]
+    return [SignInOut.from_domain(sign_in, current=own.sign_in_id) for sign_in in sign_ins]
 
 
 @router.delete("/sign-ins/{sign_in_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -141,7 +141,9 @@ async def _describe(
     return SessionOut(
         person=MeOut(id=PersonId(person.id), email=person.email, name=person.name),
         workspace_id=WorkspaceId(started.current_workspace_id) if here and started.current_workspace_id else None,
-        workspaces=[MyWorkspaceOut(**WorkspaceOut.of(workspace).model_dump(), role=role) for workspace, role in mine],
+        workspaces=[
+            MyWorkspaceOut(**WorkspaceOut.from_domain(workspace).model_dump(), role=role) for workspace, role in mine
+        ],
         permissions=sorted(permissions),
         csrf_token=csrf_token(token),
     )

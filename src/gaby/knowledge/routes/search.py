@@ -19,13 +19,13 @@ async def search(actor: CanReadKnowledge, body: SearchIn, service: Service) -> S
     results = await service.components.searcher.search(
         actor.workspace_id, body.question, limit=body.limit, everything=body.everything
     )
-    return SearchOut.of(results)
+    return SearchOut.from_domain(results)
 
 
 @router.post("/ask")
 async def ask(actor: CanReadKnowledge, body: AskIn, service: Service) -> AnswerOut:
     """An answer in prose, every sentence with its source. A question without an answer is counted as a gap."""
-    return AnswerOut.of(await service.components.answering.answer(actor, body.question))
+    return AnswerOut.from_domain(await service.components.answering.answer(actor, body.question))
 
 
 @router.get("/documents")
@@ -39,7 +39,7 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> list[DocumentOut]:
     rows = await documents(session, now=service.now(), source=source, stale=stale, limit=limit)
-    return [DocumentOut.of(line) for line in rows]
+    return [DocumentOut.from_domain(line) for line in rows]
 
 
 @router.get("/documents/{document_id}")
@@ -52,7 +52,7 @@ async def read_document(
     lines: Annotated[int, Query(ge=1, le=2000)] = 200,
 ) -> LinesOut:
     """Some lines of it, however long it is."""
-    return LinesOut.of(await service.components.citations.open(session, document_id, first_line, lines))
+    return LinesOut.from_domain(await service.components.citations.open(session, document_id, first_line, lines))
 
 
 @router.get("/citations")
@@ -66,4 +66,4 @@ async def open_citations(
     last."""
     citations = service.components.citations
     tokens = [token] if token is not None else await citations.latest(session)
-    return [CitationOut.of(await citations.resolve(session, each)) for each in tokens]
+    return [CitationOut.from_domain(await citations.resolve(session, each)) for each in tokens]

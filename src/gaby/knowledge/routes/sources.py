@@ -32,7 +32,7 @@ _PATIENCE = 3600
 @router.get("")
 async def list_sources(actor: CanReadKnowledge, service: Service, session: ReadSession) -> list[SourceOut]:
     """With how fresh each is, and how its last sync went."""
-    return [SourceOut.of(overview) for overview in await service.components.sources.list(session)]
+    return [SourceOut.from_domain(overview) for overview in await service.components.sources.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -92,7 +92,7 @@ async def list_failures(
     """Documents that are there and cannot be read, with the reason."""
     sources = service.components.sources
     await sources.get(session, source_id)
-    return [FailureOut.of(row) for row in await sources.failures(session, source_id, limit)]
+    return [FailureOut.from_domain(row) for row in await sources.failures(session, source_id, limit)]
 
 
 @router.get("/{source_id}/progress", response_class=StreamingResponse)
@@ -110,7 +110,7 @@ async def _progress(request: Request, actor: Actor, source_id: SourceId, service
     for _ in range(int(_PATIENCE / _LOOK_EVERY)):
         async with request_dependencies(request).database.read(actor.workspace_id) as session:
             row = await service.components.sources.get(session, source_id)
-        event = ProgressOut.of(row).model_dump_json()
+        event = ProgressOut.from_domain(row).model_dump_json()
         if event != last:
             yield f"event: progress\ndata: {event}\n\n"
             last = event
@@ -120,4 +120,4 @@ async def _progress(request: Request, actor: Actor, source_id: SourceId, service
 
 
 async def _source(service: Knowledge, session: Session, source_id: SourceId) -> SourceOut:
-    return SourceOut.of(await service.components.sources.overview(session, source_id))
+    return SourceOut.from_domain(await service.components.sources.overview(session, source_id))

@@ -15,4 +15,4 @@ async def add_instruction(
 ) -> TicketOut:
     """Your own request to Gaby: what it names, you have chosen, and nobody is asked about that again."""
     taken = await service.add_instruction(session, actor, prepared)
-    return TicketOut.of(await service.intake.get(session, taken.ticket_id))
+    return TicketOut.from_domain(await service.intake.get(session, taken.ticket_id))
