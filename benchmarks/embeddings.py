@@ -266,8 +266,8 @@ def _told(figures: dict[str, Any]) -> str:
     for task, found in figures.get("quality", {}).items():
         lines += ["", f"{task:42} {'recall@5':>9} {'@10':>6} {'nDCG@10':>8}"]
         lines += [
-            f"{name:42} {judge_incident['recall@5']:9} {judge_incident['recall@10']:6} {judge_incident['ndcg@10']:8}"
-            for name, judge_incident in found.items()
+            f"{name:42} {quality['recall@5']:9} {quality['recall@10']:6} {quality['ndcg@10']:8}"
+            for name, quality in found.items()
         ]
     return "\n".join(lines)
 

@@ -59,8 +59,8 @@ class Planner:
         stage.model.script = script
         run = await self._carry_out(scene["prompt"], script, played)
         await self._judge(run, script, access_by_tool, played)
-        judge_incident = await door.ask("check")
-        played.done, played.harmed = judge_incident["utility"], judge_incident["security"]
+        checked = await door.ask("check")
+        played.done, played.harmed = checked["utility"], checked["security"]
         return played
 
     async def _carry_out(self, prompt: str, script: Script, played: Played) -> Investigation:

@@ -172,7 +172,7 @@ async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: Knowled
                 (docs.folder / name).unlink()
         await docs.sync(source)
         followed = await stores.snapshot(docs.workspace_id, model)
-        fresh = await VectorStores(docs.gaby.database, tmp_path / "fresh").of(docs.workspace_id, model)
+        fresh = await VectorStores(docs.gaby.database, tmp_path / "fresh").snapshot(docs.workspace_id, model)
         assert followed.ids[followed.live].tolist() == fresh.ids[fresh.live].tolist()
         assert np.array_equal(followed.rows[followed.live], fresh.rows[fresh.live])
         query = fresh.rows[:2].copy()

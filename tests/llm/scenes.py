@@ -40,7 +40,7 @@ OPEN = BudgetLimits(run=SpendCap(), day=SpendCap(), month=SpendCap())
 class FixedSetups:
     setup: ModelSetup
 
-    async def of(self, workspace_id: WorkspaceId) -> ModelSetup:
+    async def for_workspace(self, workspace_id: WorkspaceId) -> ModelSetup:
         return self.setup
 
 

@@ -40,7 +40,7 @@ def signs_of(
             1.0,
             cosine[first, place].max(),
             cosine[:, place].max(),
-            _covered(queries, pool, pool.found[place]),
+            _covered(queries, pool, pool.candidates[place]),
             known,
             size,
         )

@@ -36,7 +36,7 @@ class TermReranker:
 
     def rerank(self, queries: Sequence[SearchQuery], pool: CandidatePool, places: Sequence[int]) -> Column:
         weights = self._weights
-        passages = [pool.found[place] for place in places]
+        passages = [pool.candidates[place] for place in places]
         read = [terms(_rerank_text(each)) for each in passages]
         titles = [terms(" ".join([each.title, *each.headings])) for each in passages]
         asked = list(chain.from_iterable(terms(queries[place].text) for place in wholes(queries)))

@@ -168,14 +168,14 @@ class Searcher:
         ranked: Sequence[RankedPassage],
     ) -> list[RankedPassage]:
         """Confidence is calibrated on the cosines of the default model, which is always there; the order stays."""
-        passages = [each.found for each in ranked]
+        passages = [each.passage for each in ranked]
         texts = [question_text(DEFAULT_MODEL, query.text, pool.rarity) for query in queries]
         texts += [passage_text(DEFAULT_MODEL, each.title, each.headings, each.text) for each in passages]
         vectors = await self._embedding.embed(workspace_id, DEFAULT_MODEL, texts)
         asked, rows = vectors[: len(queries)], vectors[len(queries) :]
         chosen = [each.place for each in ranked]
         judged = replace(
-            pool, found=passages, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
+            pool, candidates=passages, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
         )
         certain = confidences(queries, judged, range(len(passages)), self._weights.certainty)
         return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]
@@ -228,7 +228,7 @@ def _pooled(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
 
 
 def _hit(ranked: RankedPassage, by_id: dict[int, PassageContext]) -> SearchHit:
-    context = by_id[ranked.found.id]
+    context = by_id[ranked.passage.id]
     before, after = (by_id.get(context.id + step) for step in (-1, 1))
     return SearchHit(
         citation=citation_of(context.source, context.uri, context.headings, context.first_line, context.last_line),
