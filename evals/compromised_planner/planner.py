@@ -70,7 +70,7 @@ class Planner:
         async with gaby.database.write(actor.workspace_id) as session:
             ticket_id = (await gaby.tickets.add_instruction(session, actor, incoming)).ticket_id
         while True:
-            while await gaby.runner.work_one():
+            while await gaby.runner.run_one():
                 pass
             async with gaby.database.read(actor.workspace_id) as session:
                 waiting = list(await gaby.tools.approvals.list(session))

@@ -44,9 +44,7 @@ async def _by_model(pairs: Sequence[Pair], seat: Seat) -> dict[str, bool]:
                 seat.begin(f"pairs-{begin:03}")
                 occasion = stage.gaby.models.occasion(actor.workspace_id)
                 result = await stage.gaby.models.runner.run(review.skill, _draft(some), occasion)
-                verdicts |= {
-                    some[each.number - 1].id: each.support != "unsupported" for each in result.value.sentences
-                }
+                verdicts |= {some[each.number - 1].id: each.support != "unsupported" for each in result.value.sentences}
     return verdicts
 
 

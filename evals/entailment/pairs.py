@@ -65,8 +65,7 @@ def measured(pairs: Sequence[Pair], verdicts: Mapping[str, bool]) -> Figures:
         true_kept=_share([verdicts[pair.id] for pair in true]),
         false_caught=_share([not verdicts[pair.id] for pair in false]),
         right_by_language={
-            lang: _share([verdicts[pair.id] == pair.supported for pair in some])
-            for lang, some in by_language.items()
+            lang: _share([verdicts[pair.id] == pair.supported for pair in some]) for lang, some in by_language.items()
         },
         missed=dict(Counter(pair.wrong for pair in false if verdicts[pair.id]).most_common()),
     )

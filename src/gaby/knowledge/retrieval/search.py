@@ -175,7 +175,12 @@ class Searcher:
         asked, rows = vectors[: len(queries)], vectors[len(queries) :]
         chosen = [each.place for each in ranked]
         judged = replace(
-            pool, candidates=passages, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
+            pool,
+            candidates=passages,
+            lexical=pool.lexical[:, chosen],
+            cosine=asked @ rows.T,
+            vectors=rows,
+            queries=asked,
         )
         certain = confidences(queries, judged, range(len(passages)), self._weights.certainty)
         return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]

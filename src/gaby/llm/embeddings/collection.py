@@ -11,7 +11,7 @@ class EmbeddingCollection(Protocol):
     """All texts of one package in the session's workspace. Keys are texts that sort in the order of the batches.
 
     While the vectors of another model are made, those of the old one stay and are searched. A text that comes or
-    changes in the meantime needs both, so whoever stores it asks `Reindexer.being_made` which the other is.
+    changes in the meantime needs both, so whoever stores it asks `Reindexer.target_model` which the other is.
     """
 
     @property
