@@ -1,4 +1,4 @@
-"""Budgets of one investigation, looked at on every edge."""
+"""Budgets of one investigation, checked on every transition."""
 
 from gaby.agent.memory import WorkingMemory
 from gaby.agent.persona import Persona

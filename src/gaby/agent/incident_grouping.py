@@ -1,4 +1,4 @@
-"""Bursts: tickets that look alike and come close together are one incident, which is looked into once."""
+"""Incident grouping: tickets that look alike and come close together are one incident, which is looked into once."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The loop: takes a run up, makes one move after the other, and writes each before the next is thought of.
+"""The loop: takes a run up, makes one transition after the other, and writes each before the next is planned.
 
 `start` puts a run into the queue, `resume` takes up where its last edge left it, `step` makes one move, `state` tells.
 """

@@ -1,4 +1,4 @@
-"""Working memory of one investigation: what it knows, and what each edge adds to it.
+"""Working memory of one investigation: what it knows, and what each transition adds to it.
 
 It is never stored as a whole. Every edge stores what it added, and the memory after any edge is the fold of all before
 it; so a crash loses nothing, a finished run can be stepped through again, and little is written twice.

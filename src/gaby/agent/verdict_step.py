@@ -1,4 +1,4 @@
-"""Judging: the verdict, the completion check before anything is called resolved, and the reply with its sources."""
+"""The verdict step: the verdict, the completion check before a ticket is called resolved, and the cited reply."""
 
 import asyncio
 import json

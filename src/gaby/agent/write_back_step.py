@@ -1,4 +1,4 @@
-"""Finishing: what was decided is sent, the ticket says how it ended, and whoever waited for that goes on."""
+"""The write-back step: what was decided is sent, the ticket says how it ended, and whoever waited for that goes on."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A second process looks at the trees and signatures of an export while the first looks at its rows.
+"""A second process verifies the trees and signatures of an export while the first verifies its rows.
 
 It only ever says yes. When it cannot, everything is looked at once more in one process, which finds the words.
 """

@@ -1,4 +1,4 @@
-"""Mending: words and vectors that the index lost are noticed, told, and made anew in the background."""
+"""Index repair: words and vectors that the index lost are noticed, reported, and restored in the background."""
 
 from collections.abc import Sequence
 

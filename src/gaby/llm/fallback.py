@@ -1,4 +1,4 @@
-"""One skill's way along its chain of models, until one gives an answer that can be used."""
+"""Fallback: a skill asks the models of its chain in turn, until one gives an answer that can be used."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -1,8 +1,8 @@
-"""Mail that no person wrote to us, by what it says: absence notes, letters that came back, newsletters, receipts,
+"""Mail that no person wrote to us, by what it says: absence notes, bounces, newsletters, receipts,
 notices.
 
 A machine's sentences are known by heart; the rest of the mail must not tell of anything. A person who speaks of a
-newsletter, of a letter that came back or of having been away is a person.
+newsletter, of a bounce or of having been away is a person.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ def written_by(text: str) -> str | None:
     title, _, body = text.partition("\n\n") if "\n\n" in text else ("", "", text)
     marks = {kind: _marks(text, kind) for kind in _KINDS}
     is_titled = any(_has(_spoken(title), phrase) for phrase in _phrases("titles"))
-    # The title of an automatic reply is that of the letter which it answers.
+    # The title of an automatic reply is that of the message which it answers.
     rest = _rest(body if is_titled else text)
     is_personal, is_telling = _is_personal(rest) or _complains(rest), _tells(rest)
     kinds = {

@@ -1,4 +1,4 @@
-"""Looking around without a runbook: tools that fit the ticket, that only read, and whose arguments are known."""
+"""Exploration without a runbook: tools that fit the ticket, that only read, and whose arguments are known."""
 
 from gaby.mind.entities import extract
 from gaby.mind.investigation import SituationAnalysis

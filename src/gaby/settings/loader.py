@@ -1,4 +1,4 @@
-"""Reading the settings: the environment over the `.env` file, wrong values refused, unknown names told."""
+"""Reading the settings: the environment over the `.env` file, wrong values refused, unknown names reported."""
 
 import os
 from collections.abc import Iterator, Mapping
