@@ -268,8 +268,8 @@ def test_special_addresses_are_known_in_every_disguise(address: str) -> None:
 
 
 def test_a_public_address_is_fine_and_a_named_network_is_too() -> None:
-    assert SingleServerGuard("api.example", 443, ()).judged([ip_address("93.184.216.34")])
-    assert SingleServerGuard("api.example", 443, ("10.1.0.0/16",)).judged([ip_address("10.1.2.3")])
+    assert SingleServerGuard("api.example", 443, ()).check_addresses([ip_address("93.184.216.34")])
+    assert SingleServerGuard("api.example", 443, ("10.1.0.0/16",)).check_addresses([ip_address("10.1.2.3")])
 
 
 def references(count: int) -> str:

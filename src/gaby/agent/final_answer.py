@@ -182,15 +182,15 @@ def source_tokens(memory: WorkingMemory, reader: Reader) -> dict[str, str]:
 
 
 def by_rules(conclusion: RuleConclusion) -> FinalAnswer:
-    judged = conclusion.judgement
+    judgement = conclusion.judgement
     reply, note = cited_text(conclusion.sentences), cited_text(conclusion.notes)
     released = tuple(each.text for each in conclusion.sentences if each.released)
     changed = any(step.changes and step.outcome == "done" for step in conclusion.case.steps)
     # What was to be told after a change is not true where a second look shows that nothing is better.
-    tells = judged.verdict == "needs_tech" and changed and conclusion.case.verified is not False
+    tells = judgement.verdict == "needs_tech" and changed and conclusion.case.verified is not False
     return FinalAnswer(
-        judged.verdict,
-        list(judged.reasons),
+        judgement.verdict,
+        list(judgement.reasons),
         reply,
         note,
         released=released,

@@ -141,12 +141,12 @@ class ToolStep:
                 tried.note(call, await self._write(run, call, entries.get(call.tool), known.get(call.id)))
                 await failpoint_async("act.after_write")
         first, outcomes = len(run.memory.calls) + 1, tried.outcomes
-        made = [call for call in state.calls if call.id in outcomes]
+        completed = [call for call in state.calls if call.id in outcomes]
         records = tuple(
             record_of(
                 call, number, outcomes[call.id], entries.get(call.tool), WAITED_TOO_LONG * (call.id in tried.missed)
             )
-            for number, call in enumerate(made, first)
+            for number, call in enumerate(completed, first)
         )
         steps = tuple(step_of(run, record, outcomes[record.id]) for record in records)
         delta = MemoryDelta(calls=records)

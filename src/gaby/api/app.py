@@ -84,8 +84,15 @@ def create_app(dependencies: ApiDependencies) -> FastAPI:
     app.state.agent = dependencies.agent
     app.include_router(health.router)
     tools, models = tools_routes.routers, (llm_routes.router, *usage_routes.routers)
-    work = (*tickets_routes.routers, *agent_routes.routers, runbooks_routes.router)
-    for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers, *work):
+    work_routers = (*tickets_routes.routers, *agent_routes.routers, runbooks_routes.router)
+    for router in (
+        *identity_routes.routers,
+        audit_routes.router,
+        *tools,
+        *models,
+        *knowledge_routes.routers,
+        *work_routers,
+    ):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
     guard_http(

@@ -127,8 +127,8 @@ class Gaby:
             if background:
                 await self.checkpointer.start()
                 mode = self.settings.worker.mode
-                for work in self._background():
-                    await stack.enter_async_context(work)
+                for background_task in self._background():
+                    await stack.enter_async_context(background_task)
                 if mode != "procrastinate":
                     await stack.enter_async_context(self._leading())
                 if mode == "embedded":
@@ -139,9 +139,9 @@ class Gaby:
 
     def _background(self) -> list[AbstractAsyncContextManager[None]]:
         """What each server does for itself."""
-        look = self.settings.connectors.check_every
+        check_interval = self.settings.connectors.check_every
         return [
-            repeating("connector checks", self._check_connectors, first=look, every=look),
+            repeating("connector checks", self._check_connectors, first=check_interval, every=check_interval),
             repeating("queue depth", self._count_queue, first=_SOON, every=_SOON),
             repeating("old results", self._sweep_results, first=_FIRST_VERIFICATION, every=_SWEEP),
         ]

@@ -179,9 +179,9 @@ def checkpoint() -> None:
     """Sign the log as it stands now. The server does this by itself."""
 
     async def sign_checkpoint(gaby: Gaby) -> int:
-        taken = await gaby.checkpointer.checkpoint()
+        signed = await gaby.checkpointer.checkpoint()
         await gaby.checkpointer.send_to_witnesses()
-        return len(taken.checkpoints)
+        return len(signed.checkpoints)
 
     echo(f"{run(sign_checkpoint)} checkpoints signed.", err=True)
 

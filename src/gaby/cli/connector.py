@@ -282,11 +282,11 @@ def check(
 def new(name: str, folder: Annotated[Path, typer.Option(help="Where to put it.")] = Path()) -> None:
     """Write a new connector that passes `gaby connector check`, to start from."""
     try:
-        made = create(name, folder)
+        files = create(name, folder)
     except (ValueError, FileExistsError) as error:
         raise BadRequest(str(error)) from None
-    echo(str(made))
-    echo(f"Read {made / 'README.md'} for the next steps.", err=True)
+    echo(str(files))
+    echo(f"Read {files / 'README.md'} for the next steps.", err=True)
 
 
 async def _inspect_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:

@@ -68,8 +68,8 @@ async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str, *, instruct: 
     async with gaby.database.write(actor.workspace_id) as session:
         if isinstance(given, TicketIn):
             add = gaby.tickets.add_instruction if instruct else gaby.tickets.add
-            taken = await add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
-            ticket_id = taken.ticket_id
+            received = await add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
+            ticket_id = received.ticket_id
         else:
             row = await find_ticket(gaby, session, given)
             ticket_id = row.typed_id
@@ -144,11 +144,13 @@ async def _claimed(gaby: Gaby, actor: Actor, run_id: RunId) -> ClaimedRun:
 
 async def _moves(gaby: Gaby, actor: Actor, claimed: ClaimedRun, console: SafeConsole) -> None:
     loop, run_id = gaby.agent.loop, claimed.lease.run_id
-    taken = await loop.resume(claimed)
-    taken.on_token = lambda text: console.print("\n(anew)" if text is None else text, end="", markup=False, style="dim")
+    context = await loop.resume(claimed)
+    context.on_token = lambda text: console.print(
+        "\n(anew)" if text is None else text, end="", markup=False, style="dim"
+    )
     while True:
-        before = taken.edges
-        goes_on = await loop.step(taken)
+        before = context.edges
+        goes_on = await loop.step(context)
         async with gaby.database.read(actor.workspace_id) as session:
             for step in await gaby.agent.steps(session, run_id, before):
                 print_step(console, StepOut.from_domain(step))

@@ -112,12 +112,12 @@ def draft(page: Page, workspace: InWorkspace = None, as_json: AsJson = False) ->
         actor = await operator_in(gaby, workspace)
         return await _runbooks(gaby).draft(actor.workspace_id, written)
 
-    made = run(draft_from_page)
+    draft_out = run(draft_from_page)
     if as_json:
-        print_json(made.model_dump())
+        print_json(draft_out.model_dump())
         return
-    echo(made.text, nl=False)
-    secho(f"{made.open_lines} lines are still to be written. Then `gaby runbook check` it.", fg="yellow", err=True)
+    echo(draft_out.text, nl=False)
+    secho(f"{draft_out.open_lines} lines are still to be written. Then `gaby runbook check` it.", fg="yellow", err=True)
 
 
 def _runbooks(gaby: Gaby) -> Runbooks:

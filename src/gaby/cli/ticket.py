@@ -53,8 +53,8 @@ def add(
             priority=_priority(priority),
         )
         async with gaby.database.write(actor.workspace_id) as session:
-            taken = await gaby.tickets.add(session, actor, incoming)
-            return TicketOut.from_domain(await gaby.tickets.intake.get(session, taken.ticket_id))
+            received = await gaby.tickets.add(session, actor, incoming)
+            return TicketOut.from_domain(await gaby.tickets.intake.get(session, received.ticket_id))
 
     added = run(add_ticket)
     if as_json:

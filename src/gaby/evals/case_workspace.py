@@ -35,8 +35,8 @@ class CaseWorkspace:
 
     async def receive(self, fixture: Fixture) -> TicketId:
         async with self.gaby.database.write(self.actor.workspace_id) as session:
-            taken = await self.gaby.tickets.add(session, self.actor, fixture.ticket.incoming(fixture.name))
-            return taken.ticket_id
+            received = await self.gaby.tickets.add(session, self.actor, fixture.ticket.incoming(fixture.name))
+            return received.ticket_id
 
     def effects(self) -> tuple[str, ...]:
         """What the company noted as changed."""

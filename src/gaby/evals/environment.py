@@ -65,8 +65,10 @@ class EvalEnvironment:
         """A new one, for one case alone."""
         slug = f"case-{self.gaby.ids.new().hex[-12:]}"
         async with self.gaby.database.write(SYSTEM) as session:
-            made = await self.gaby.identity.workspaces.create(session, system_actor("eval"), slug=slug, name=name[:80])
-        return system_actor("operator of the evaluation", WorkspaceId(made.id))
+            workspace = await self.gaby.identity.workspaces.create(
+                session, system_actor("eval"), slug=slug, name=name[:80]
+            )
+        return system_actor("operator of the evaluation", WorkspaceId(workspace.id))
 
 
 @asynccontextmanager

@@ -36,11 +36,11 @@ class PassageEmbedder:
 
     async def stored(self, workspace_id: WorkspaceId, documents: Sequence[PreparedDocument]) -> dict[str, list[bytes]]:
         """Of all their passages, as the index keeps them, by every model that is needed at the moment."""
-        made: dict[str, list[bytes]] = {}
+        blobs_by_model: dict[str, list[bytes]] = {}
         for model in await self.models(workspace_id):
             texts = await asyncio.to_thread(_worded, documents, model)
-            made[model] = [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
-        return made
+            blobs_by_model[model] = [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
+        return blobs_by_model
 
 
 def _worded(documents: Sequence[PreparedDocument], model: str) -> list[str]:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 async def prefetch(stream: AsyncGenerator[T], depth: int = 1) -> AsyncGenerator[T]:
     """The same things in the same order, made in a task of their own, at most so many before they are wanted."""
-    made: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
     slots = asyncio.Semaphore(depth)
 
     async def make() -> None:
@@ -18,14 +18,14 @@ async def prefetch(stream: AsyncGenerator[T], depth: int = 1) -> AsyncGenerator[
             async with aclosing(stream):
                 await slots.acquire()
                 async for each in stream:
-                    made.put_nowait((each,))
+                    queue.put_nowait((each,))
                     await slots.acquire()
         finally:
-            made.put_nowait(None)
+            queue.put_nowait(None)
 
     maker = asyncio.create_task(make())
     try:
-        while (each := await made.get()) is not None:
+        while (each := await queue.get()) is not None:
             slots.release()
             yield each[0]
         await maker

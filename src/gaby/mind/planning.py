@@ -78,10 +78,10 @@ def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
     if first := next((each for each in steps if each.kind == "retrieve"), None):
         return first
     only_read = {card.name for card in situation.tools if card.access == "read"}
-    made = [each for each in steps if each.kind == "call"]
-    reading = [each for each in made if all(call.tool in only_read for call in each.calls)]
+    call_steps = [each for each in steps if each.kind == "call"]
+    reading = [each for each in call_steps if all(call.tool in only_read for call in each.calls)]
     if not reading:
-        return made[0] if made else steps[-1]
+        return call_steps[0] if call_steps else steps[-1]
     once = {call.key: call for each in reading for call in each.calls}
     return NextStep("call", calls=tuple(once.values())[:MOST_CALLS], why=reading[0].why)
 

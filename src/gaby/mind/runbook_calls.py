@@ -88,7 +88,7 @@ def _gathered(
     diagnosis: Diagnosis | None,
     content: str,
 ) -> ResolvedCalls:
-    made: dict[str, NextCall] = {}
+    calls: dict[str, NextCall] = {}
     missing: list[MissingArgument] = []
     resolver = values(investigation, content, fitting.runbook.tools)
     scene = investigation.scene(fitting.runbook, investigation.before)
@@ -100,8 +100,8 @@ def _gathered(
             missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
                 call = NextCall(card.name, arguments, _why(each, fitting), each.consent if access == "write" else "")
-                made.setdefault(call.key, call)
-    return ResolvedCalls(tuple(made.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
+                calls.setdefault(call.key, call)
+    return ResolvedCalls(tuple(calls.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
 
 
 def _filled(

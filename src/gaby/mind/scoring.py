@@ -84,11 +84,13 @@ def _by_words_alone(ranker: Bm25Ranker, need: str, cards: Sequence[ToolCard]) ->
 
 def summaries(embed: Embed) -> Iterator[MetricScore]:
     cases = list(labelled_data.summary_cases())
-    made = [summarise(case.question, case.passages, embed, 4).sentences for case in cases]
-    facts = [(fact, sentences) for case, sentences in zip(cases, made, strict=True) for fact in case.facts]
+    by_case = [summarise(case.question, case.passages, embed, 4).sentences for case in cases]
+    facts = [(fact, sentences) for case, sentences in zip(cases, by_case, strict=True) for fact in case.facts]
     opening = [(fact, _first_sentences(case)) for case in cases for fact in case.facts]
-    copied = [_is_copied(sentence, case) for case, sentences in zip(cases, made, strict=True) for sentence in sentences]
-    nothing = [not sentences for case, sentences in zip(cases, made, strict=True) if not case.facts]
+    copied = [
+        _is_copied(sentence, case) for case, sentences in zip(cases, by_case, strict=True) for sentence in sentences
+    ]
+    nothing = [not sentences for case, sentences in zip(cases, by_case, strict=True) if not case.facts]
     covered, first = (
         sum(_contains_fact(fact, summary_sentences) for fact, summary_sentences in each) for each in (facts, opening)
     )

@@ -77,9 +77,9 @@ def live_choice(situation: Situation, pages: Sequence[FoundPassage], embed: Embe
     choices = [_chosen_runbook(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
     fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.runbook.key == document_of(own.citation)]
     fit = fits[0] if fits else 0.0
-    taken = next((each for each in choices if each and each.runbook.key == document_of(own.citation)), None)
-    if taken is not None:
-        return LiveChoice(max(fit, taken.fit), taken, is_own=True)
+    own_choice = next((each for each in choices if each and each.runbook.key == document_of(own.citation)), None)
+    if own_choice is not None:
+        return LiveChoice(max(fit, own_choice.fit), own_choice, is_own=True)
     return LiveChoice(fit, next((each for each in choices if each), None))
 
 

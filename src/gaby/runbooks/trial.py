@@ -71,7 +71,7 @@ class Trial:
             now=self.clock.now(),
             follow=page.citation,
         )
-        made: list[TrialCallOut] = []
+        trial_calls: list[TrialCallOut] = []
         for _ in range(_MOST_STEPS):
             step = next_step(situation, self.embed)
             if step.kind != "call":
@@ -79,9 +79,9 @@ class Trial:
             for planned in step.calls:
                 seen = await self._call(run, planned, len(situation.calls) + 1)
                 situation = replace(situation, calls=[*situation.calls, seen])
-                made.append(_trial_call(planned, seen))
+                trial_calls.append(_trial_call(planned, seen))
         live = live_choice(situation, await self.pages(situation), self.embed)
-        return self._ended(situation, made, conclude(situation, self.embed), live)
+        return self._ended(situation, trial_calls, conclude(situation, self.embed), live)
 
     def _run(self, actor: Actor, ticket: TrialTicket) -> Run:
         """As in an investigation: what the ticket says vouches for nothing."""
@@ -127,7 +127,7 @@ class Trial:
         return conclude(replace(situation, calls=[_as_if_done(call) for call in situation.calls]), self.embed)
 
     def _ended(
-        self, situation: Situation, made: list[TrialCallOut], ended: RuleConclusion, live: LiveChoice
+        self, situation: Situation, trial_calls: list[TrialCallOut], ended: RuleConclusion, live: LiveChoice
     ) -> TrialOut:
         investigation = SituationAnalysis(situation, self.embed)
         runbook = investigation.all_runbooks[0]
@@ -142,7 +142,7 @@ class Trial:
                 page=live.page,
                 fit=live.taken.fit if live.taken else 0.0,
             ),
-            calls=made,
+            calls=trial_calls,
             withheld=_withheld(investigation),
             causes=[_tried(branch, scene) for branch in runbook.branches if branch.conditions],
             cause=ended.cause,

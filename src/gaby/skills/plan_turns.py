@@ -82,10 +82,10 @@ def messages(
     concluded: tuple[Conclusion, tuple[str, ...]] | None,
 ) -> tuple[ChatMessage, ...]:
     """Appended to and never rewritten, so that what was read once can be read from a cache."""
-    made = {call.number: call for call in calls}
+    calls_by_number = {call.number: call for call in calls}
     chat: list[ChatMessage] = []
     for number, turn in enumerate(turns, 1):
-        pairs = list(_pairs(number, turn, passages, made, conceal))
+        pairs = list(_pairs(number, turn, passages, calls_by_number, conceal))
         if pairs:
             chat.append(ChatMessage("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
             chat.append(ChatMessage("user", replies=tuple(reply for _, reply in pairs)))
@@ -95,7 +95,11 @@ def messages(
 
 
 def _pairs(
-    number: int, turn: Turn, passages: Sequence[PlannerPassage], made: dict[int, CompletedCall], conceal: PromptRedactor
+    number: int,
+    turn: Turn,
+    passages: Sequence[PlannerPassage],
+    calls_by_number: dict[int, CompletedCall],
+    conceal: PromptRedactor,
 ) -> Iterable[tuple[ToolUse, ToolResult]]:
     if turn.queries:
         name = f"search-{number}"
@@ -108,7 +112,7 @@ def _pairs(
         text = ", ".join(turn.offered) or "There is no other tool for that."
         yield ToolUse(name, FIND, {"need": conceal.authored(turn.need)}), ToolResult(name, text)
     for place, each in enumerate(turn.calls, 1):
-        call = made.get(each.number) if each.number is not None else None
+        call = calls_by_number.get(each.number) if each.number is not None else None
         name = f"call-{call.number}" if call is not None else f"call-{number}-{place}"
         yield ToolUse(name, each.tool, _concealed(each.arguments, conceal)), _reply(name, call, conceal)
 

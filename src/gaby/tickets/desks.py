@@ -123,8 +123,8 @@ class Desks:
             "vouched_by": _voucher(INBOX, None),
             "created_at": self._clock.now(),
         }
-        made = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
-        first = made.first() is not None
+        inserted = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
+        first = inserted.first() is not None
         desk = await self.named(session, INBOX)
         if first:
             self._tell(session, actor, desk, "added")

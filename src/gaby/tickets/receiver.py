@@ -199,14 +199,14 @@ class TicketReceiver:
         try:
             if isinstance(ready, _UnreadableItem):
                 raise ready.error
-            taken: IntakeResult = await self._intake.take(session, actor, desk, ready)
+            intake_result: IntakeResult = await self._intake.take(session, actor, desk, ready)
         except Unavailable:
             raise
         except _UNREADABLE as error:
             await self._set_aside(session, actor, desk, raw, error)
             return ReceiveCounts(unreadable=1)
         await self._mended(session, desk, raw.external_id)
-        return ReceiveCounts(new=int(taken.new), messages=taken.messages)
+        return ReceiveCounts(new=int(intake_result.new), messages=intake_result.messages)
 
     async def _set_aside(
         self, session: WriteSession, actor: Actor, desk: Desk, raw: RawTicket, error: Exception

@@ -45,11 +45,11 @@ class Tickets:
         """An operator's own request: what it names, they have chosen. Whoever may not decide may not instruct."""
         if not actor.may(Permission.APPROVALS_DECIDE):
             raise Forbidden("Only those who decide approvals may give instructions. Send it as a ticket instead.")
-        taken = await self.add(session, actor, incoming)
-        if not taken.new:
+        intake_result = await self.add(session, actor, incoming)
+        if not intake_result.new:
             raise Conflict("There is a ticket with this id already, which somebody else may have written.")
-        (await self.intake.get(session, taken.ticket_id)).operator = actor.id[:200]
-        return taken
+        (await self.intake.get(session, intake_result.ticket_id)).operator = actor.id[:200]
+        return intake_result
 
     async def list(self, session: ReadSession, status: str | None = None, limit: int = 100) -> Sequence[Ticket]:
         """The newest first."""

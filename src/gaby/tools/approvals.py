@@ -197,10 +197,10 @@ class Approvals:
     async def use(self, session: WriteSession, actor: Actor, approval_id: ApprovalId) -> None:
         """Take the approval, once. Of two who try at the same time one gets it."""
         mine = (Approval.workspace_id == session.workspace_id, Approval.id == approval_id)
-        taken = await session.execute(
+        updated = await session.execute(
             update(Approval).where(*mine, Approval.state == "approved").values(state="used", used_at=self._clock.now())
         )
-        if cast("CursorResult[Any]", taken).rowcount != 1:
+        if cast("CursorResult[Any]", updated).rowcount != 1:
             raise ApprovalClosed("This approval has been used already, or was never given.")
         payload = {"approval_id": str(approval_id)}
         session.emit(Event("approval.used", session.workspace_id, actor, payload))

@@ -98,9 +98,9 @@ class RootFolder(Backend):
         *above, name = parts(path)
         with self.folder("/".join(above)) as folder:
             temporary = f".{name[:80]}.{uuid4().hex}"
-            made = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
             try:
-                with FileIO(made, "w") as file:
+                with FileIO(descriptor, "w") as file:
                     file.write(content)
                     os.fsync(file.fileno())
                 if overwrite:

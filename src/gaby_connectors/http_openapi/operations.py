@@ -70,7 +70,7 @@ def operations_of(document: Mapping[str, Any]) -> list[Operation]:
 
 
 def _operation(
-    resolver: Resolver, path: str, method: str, raw: Any, shared: list[Any], taken: set[str]
+    resolver: Resolver, path: str, method: str, raw: Any, shared: list[Any], used_names: set[str]
 ) -> Operation | None:
     fields = _mapping(raw)
     parameters: dict[tuple[str, str], dict[str, Any]] = {}
@@ -93,7 +93,7 @@ def _operation(
         raise NotConfigured(f"{method.upper()} {path[:60]} does not declare its path parameter {min(missing)}.")
     words = str(fields.get("summary") or "") + "\n\n" + str(fields.get("description") or "")
     return Operation(
-        name=_unique(str(fields.get("operationId") or f"{method}{path}"), taken),
+        name=_unique(str(fields.get("operationId") or f"{method}{path}"), used_names),
         method=method.upper(),
         path=path,
         description=plain_text(words) or f"{method.upper()} {path}",
@@ -117,11 +117,11 @@ def _body_arguments(schema: dict[str, Any], others: list[Argument], *, required:
         yield _argument("body", "whole_body", {"schema": schema}, others, required=required)
         return
     needed: list[str] = schema.get("required", []) if required else []
-    made: list[Argument] = []
+    arguments: list[Argument] = []
     for name, part in properties.items():
-        argument = _argument(name, "body", {"schema": part}, [*others, *made], required=name in needed)
-        made.append(argument)
-    yield from made
+        argument = _argument(name, "body", {"schema": part}, [*others, *arguments], required=name in needed)
+        arguments.append(argument)
+    yield from arguments
 
 
 def _argument(
@@ -130,18 +130,18 @@ def _argument(
     schema = dict(_mapping(fields.get("schema", {"type": "string"})))
     description = plain_text(str(fields.get("description") or schema.get("description") or ""))
     name = wire_name if _FITTING.match(wire_name) else _NAME.sub("_", wire_name).strip("_")[:60] or "argument"
-    taken = {other.name for other in others} | {"idempotency_key", "dry_run"}
-    if name in taken:
+    used_names = {other.name for other in others} | {"idempotency_key", "dry_run"}
+    if name in used_names:
         name = f"{place}_{name}"[:60]
-    name = next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1000))) if each not in taken)
+    name = next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1000))) if each not in used_names)
     return Argument(name, wire_name, place, schema | ({"description": description} if description else {}), required)
 
 
-def _unique(text: str, taken: set[str]) -> str:
+def _unique(text: str, used_names: set[str]) -> str:
     name = _NAME.sub("_", text).strip("_")[:60] or "operation"
     number = 2
     unique = name
-    while unique in taken or unique == "healthcheck":
+    while unique in used_names or unique == "healthcheck":
         unique = f"{name[:57]}_{number}"
         number += 1
     return unique

@@ -43,12 +43,12 @@ class LdapDirectory(Backend):
         super().__init__(config)
         self.dialect = dialect_of(config.kind)
 
-    async def run(self, work: Callable[[Connection], ResultT]) -> ResultT:
+    async def run(self, operation: Callable[[Connection], ResultT]) -> ResultT:
         """Does something with a connection of its own, in a thread: the library waits."""
 
         def working() -> ResultT:
             with self._connection() as connection:
-                return work(connection)
+                return operation(connection)
 
         return await asyncio.to_thread(working)
 

@@ -157,8 +157,8 @@ class ToolManifest(BaseModel):
             raise ValueError(f"an argument has one role, and {', '.join(doubled)} has several")
         if both := sorted(set(self.destinations) & set(self.lookups)):
             raise ValueError(f"{', '.join(both)} cannot be a destination and a mere lookup")
-        if taken := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
-            raise ValueError(f"{', '.join(taken)} is filled by Gaby and has no role")
+        if reserved := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
+            raise ValueError(f"{', '.join(reserved)} is filled by Gaby and has no role")
         if self.own_creations and not self.dangerous:
             raise ValueError("own_creations is for dangerous tools; the others may use what the run has created anyway")
         if self.scope == "read" and (

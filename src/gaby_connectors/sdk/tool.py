@@ -110,8 +110,8 @@ def tool_of(
 
 def with_write_arguments(schema: dict[str, Any], *, writes: bool) -> dict[str, Any]:
     properties = cast("dict[str, Any]", schema.get("properties", {}))
-    if taken := sorted(GABY_ARGUMENTS & set(properties)):
-        raise ValueError(f"{', '.join(taken)} is added to every write by itself")
+    if reserved := sorted(GABY_ARGUMENTS & set(properties)):
+        raise ValueError(f"{', '.join(reserved)} is added to every write by itself")
     return schema | {
         "properties": properties | (WRITE_ARGUMENTS if writes else {}),
         "additionalProperties": False,

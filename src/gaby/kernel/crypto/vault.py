@@ -162,7 +162,7 @@ class Vault:
         row = _Row(self._ids.new(), wrapped, ever_shredded=False)
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         # Two may seal for a new subject at the same moment; the second one takes the key of the first.
-        made = await session.execute(
+        inserted = await session.execute(
             insert(DataKey)
             .values(
                 workspace_id=workspace_id,
@@ -175,7 +175,7 @@ class Vault:
             .on_conflict_do_nothing()
             .returning(DataKey.id)
         )
-        if made.first() is not None:
+        if inserted.first() is not None:
             return row
         existing = await self._find(session, workspace_id, subject)
         if existing is None:

@@ -41,11 +41,11 @@ class PostgresIndex:
         await connection.execute(insert(KnowledgePassage).values(words=_WORDS), rows)
         await statistics.count(session, (entry.terms for entry in entries))
         for model, of_model in vectors.items():
-            made = [
+            vector_rows = [
                 {"workspace_id": place, "model": model, "passage_id": entry.id, "vector": vector}
                 for entry, vector in zip(entries, of_model, strict=True)
             ]
-            await connection.execute(insert(KnowledgeVector), made)
+            await connection.execute(insert(KnowledgeVector), vector_rows)
 
     async def restore(self, session: WriteSession, entries: Sequence[IndexEntry]) -> None:
         statement = (

@@ -34,7 +34,7 @@ class AssistedSearch:
         if rewritten.offline or not results.hits:
             return replace(results, hits=results.hits[:TOP])
         given = RankingInput(question=question, passages=[hit.read_aloud[:_READ] for hit in results.hits])
-        judged = await runner.run(rank_passages, given, occasion)
-        if judged.offline:
+        ranking = await runner.run(rank_passages, given, occasion)
+        if ranking.offline:
             return replace(results, hits=results.hits[:TOP])
-        return replace(results, hits=tuple(results.hits[place] for place in judged.value.helpful[:TOP]))
+        return replace(results, hits=tuple(results.hits[place] for place in ranking.value.helpful[:TOP]))

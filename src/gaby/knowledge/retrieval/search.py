@@ -174,7 +174,7 @@ class Searcher:
         vectors = await self._embedding.embed(workspace_id, DEFAULT_MODEL, texts)
         asked, rows = vectors[: len(queries)], vectors[len(queries) :]
         chosen = [each.place for each in ranked]
-        judged = replace(
+        reranked_pool = replace(
             pool,
             candidates=passages,
             lexical=pool.lexical[:, chosen],
@@ -182,7 +182,7 @@ class Searcher:
             vectors=rows,
             queries=asked,
         )
-        certain = confidences(queries, judged, range(len(passages)), self._weights.certainty)
+        certain = confidences(queries, reranked_pool, range(len(passages)), self._weights.certainty)
         return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]
 
     async def _nearest(

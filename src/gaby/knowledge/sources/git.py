@@ -115,8 +115,8 @@ class GitSource:
         if self._address.transport != "file":
             pinned = (await self._guard.resolve_async(self._address.host, self._address.port))[0]
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
-        made = environment(self._address, self._folder, pinned, self._secret)
-        git = GitProcess(self._folder / "repository.git", made, seconds=self._seconds, secret=self._secret)
+        variables = environment(self._address, self._folder, pinned, self._secret)
+        git = GitProcess(self._folder / "repository.git", variables, seconds=self._seconds, secret=self._secret)
         version = re.search(rb"(\d+)\.(\d+)", await git.run("version"))
         if version is None or (int(version[1]), int(version[2])) < _NEEDED:
             raise SourceUnavailable("The program `git` is too old. Install version 2.37 or newer.")

@@ -97,13 +97,13 @@ class NotionSource:
 
     async def _blocks(self, parent: str, depth: int, budget: "_RequestBudget") -> Sequence[NotionBlock]:
         """Deeper than the limit nothing is asked for."""
-        made: list[NotionBlock] = []
+        notion_blocks: list[NotionBlock] = []
         for entry in await self._children(parent, budget):
             kind = text(entry.get("type"))
             enters = entry.get("has_children") is True and kind not in _NOT_ENTERED and depth > 1
             children = await self._blocks(text(entry.get("id")), depth - 1, budget) if enters else ()
-            made.append(NotionBlock(kind, mapping(entry.get(kind)), children))
-        return made
+            notion_blocks.append(NotionBlock(kind, mapping(entry.get(kind)), children))
+        return notion_blocks
 
     async def _children(self, parent: str, budget: "_RequestBudget") -> Sequence[Mapping[str, Any]]:
         blocks: list[dict[str, Any]] = []

@@ -41,13 +41,13 @@ def _lines(blocks: Sequence[NotionBlock]) -> list[str]:
     lines: list[str] = []
     before = ""
     for block in blocks:
-        made = _block(block)
-        if not made:
+        block_lines = _block(block)
+        if not block_lines:
             continue
         # Entries of one list stay together; everything else has a line of air.
         if lines and not (block.kind in _LISTED and before in _LISTED):
             lines.append("")
-        lines += made
+        lines += block_lines
         before = block.kind
     return lines
 

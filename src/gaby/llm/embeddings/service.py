@@ -79,11 +79,11 @@ class Embeddings:
         source = self._source(workspace_id, model, wait=wait)
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         unique = list(places)
-        made: list[Matrix] = []
+        matrices: list[Matrix] = []
         for start in range(0, len(unique), _AT_ONCE):
-            made.append(await self._some(source, unique[start : start + _AT_ONCE]))
-            source = replace(source, dimensions=made[0].shape[1])
-        rows = np.vstack(made) if made else np.zeros((0, source.dimensions or 0), np.float32)
+            matrices.append(await self._some(source, unique[start : start + _AT_ONCE]))
+            source = replace(source, dimensions=matrices[0].shape[1])
+        rows = np.vstack(matrices) if matrices else np.zeros((0, source.dimensions or 0), np.float32)
         return rows[[places[text] for text in texts]]
 
     def check(self, model: str) -> None:

@@ -101,15 +101,15 @@ class EmbeddingWorker:
 
     async def _turn(self, job: _Job) -> None:
         self._now = job
-        made = asyncio.get_running_loop().run_in_executor(self._thread, job.embedder.embed, job.batches.popleft())
-        await asyncio.wait([made])
-        error = made.exception()
+        batch = asyncio.get_running_loop().run_in_executor(self._thread, job.embedder.embed, job.batches.popleft())
+        await asyncio.wait([batch])
+        error = batch.exception()
         if job.answer.done():
             return
         if error is not None:  # It belongs to whoever asked, and the others get their turns.
             job.answer.set_exception(error)
             return
-        job.rows.append(made.result())
+        job.rows.append(batch.result())
         if job.batches:
             self._large.append(job)
         else:

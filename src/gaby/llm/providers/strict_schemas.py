@@ -38,11 +38,11 @@ class _StrictConverter:
         self._made: dict[str, Any] = {}
 
     def whole(self) -> dict[str, Any]:
-        made = self._convert(self._resolved(self._root), 0)
-        if made.get("type") != "object":
+        converted = self._convert(self._resolved(self._root), 0)
+        if converted.get("type") != "object":
             raise SchemaNotStrict("The answer must be an object.")
         self._make_definitions()
-        return {**made, "$defs": self._made} if self._made else made
+        return {**converted, "$defs": self._made} if self._made else converted
 
     def _make_definitions(self) -> None:
         waiting = dict(self._names)
@@ -89,8 +89,8 @@ class _StrictConverter:
         properties = schema.get("properties", {} if rest is False else None)
         if not isinstance(properties, Mapping) or (rest is True and not properties):
             raise SchemaNotStrict("An object must name all its properties; use a list of pairs for free ones.")
-        made = {str(name): self._convert(each, depth + 1) for name, each in cast("Schema", properties).items()}
-        return {"type": "object", "properties": made, "required": list(made), "additionalProperties": False}
+        converted = {str(name): self._convert(each, depth + 1) for name, each in cast("Schema", properties).items()}
+        return {"type": "object", "properties": converted, "required": list(converted), "additionalProperties": False}
 
     def _merged(self, schema: Schema, depth: int) -> Schema:
         """Parts of an `allOf` become one. References among them are replaced by what they refer to."""
@@ -124,10 +124,10 @@ class _StrictConverter:
         self._at(place)
         if not place:
             return "#"
-        taken = set(self._names.values())
+        used_names = set(self._names.values())
         last = "".join(each if each.isalnum() and each.isascii() else "_" for each in place.rpartition("/")[2])
-        candidates = (last if not number else f"{last}_{number}" for number in range(len(taken) + 1))
-        name = self._names.setdefault(place, next(each for each in candidates if each not in taken))
+        candidates = (last if not number else f"{last}_{number}" for number in range(len(used_names) + 1))
+        name = self._names.setdefault(place, next(each for each in candidates if each not in used_names))
         return f"#/$defs/{name}"
 
     def _at(self, place: str) -> object:
@@ -172,10 +172,10 @@ def _literals(schema: Schema) -> dict[str, Any]:
     kinds = list(dict.fromkeys(_kind_of(value) for value in values))
     if not kinds:
         raise SchemaNotStrict("A list of allowed values must hold texts, numbers, true, false or null.")
-    made: list[dict[str, Any]] = [
+    options: list[dict[str, Any]] = [
         {"type": kind, "enum": [value for value in values if _kind_of(value) == kind]} for kind in kinds
     ]
-    return made[0] if len(made) == 1 else {"anyOf": made}
+    return options[0] if len(options) == 1 else {"anyOf": options}
 
 
 def _kind_of(value: object) -> str:

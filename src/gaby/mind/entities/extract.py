@@ -41,9 +41,9 @@ def _extract(text: str) -> tuple[Entity, ...]:
         *find_amounts(text),
         *find_names(text),
     ]
-    taken = _OccupiedSpans(len(text), withheld)
-    kept = taken.claim(typed)
-    kept += taken.claim(find_quoted(text))
+    occupied = _OccupiedSpans(len(text), withheld)
+    kept = occupied.claim(typed)
+    kept += occupied.claim(find_quoted(text))
     return tuple(sorted(kept, key=lambda entity: entity.start))
 
 

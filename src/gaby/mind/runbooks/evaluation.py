@@ -255,9 +255,9 @@ def _tested(tests: Sequence[FieldTest], scene: EvaluationContext) -> ConditionRe
     """Tries the places in which the fields stand, those first that have all of them."""
     refs = list(dict.fromkeys(ref for test in tests for ref in (test.ref, test.other) if ref is not None))
     places = {ref: resolve(ref, scene) for ref in refs}
-    why = next((found.why for found in places.values() if found.why), "")
-    for found in places.values():
-        for collection in found.places:
+    why = next((resolved.why for resolved in places.values() if resolved.why), "")
+    for resolved in places.values():
+        for collection in resolved.places:
             why = why or _readable(collection, scene)[1]
     known = [test for test in tests if all(places[ref].places for ref in (test.ref, test.other) if ref is not None)]
     refs = [ref for ref in refs if places[ref].places]
@@ -271,7 +271,7 @@ def _tested(tests: Sequence[FieldTest], scene: EvaluationContext) -> ConditionRe
             continue
         if (by := _by(known, dict(zip(refs, way, strict=True)), scene)) is not None:
             return ConditionResult(holds=True, by=tuple(by))
-    unclear = next((found for test in known if (found := _misread(test, scene, places))), "")
+    unclear = next((resolved for test in known if (resolved := _misread(test, scene, places))), "")
     return ConditionResult(None, why=unclear) if unclear else ConditionResult(holds=False)
 
 

@@ -21,10 +21,10 @@ _HANDLE = re.compile(r"@(?<![\w@]@)[^\W\d][\w.\-]{2,63}+")
 
 def find_schemes(text: str) -> Iterator[tuple[int, int, str]]:
     """Any scheme that a program may open: a word, a colon, and no blank after it."""
-    taken = 0
+    end_of_last = 0
     for colon in _COLON.finditer(text):
         at = colon.start()
-        if at < taken:
+        if at < end_of_last:
             continue
         before = text[max(0, at - _LONGEST_SCHEME) : at]
         match = _SCHEME_BACKWARDS.match(before[::-1])
@@ -34,8 +34,8 @@ def find_schemes(text: str) -> Iterator[tuple[int, int, str]]:
         rest = _REST.match(text, at + 1)
         target = trimmed(rest[0]) if rest else ""
         if target:
-            taken = at + 1 + len(target)
-            yield at - len(scheme), taken, f"{scheme}:{target}"
+            end_of_last = at + 1 + len(target)
+            yield at - len(scheme), end_of_last, f"{scheme}:{target}"
 
 
 def find_handles(text: str) -> Iterator[tuple[int, int, str]]:

@@ -36,8 +36,8 @@ class LinkSpan(NamedTuple):
 def find_links(text: str, *, archives: bool = True) -> list[LinkSpan]:
     """`archives`: a name such as `backup.zip` is a file. Programs that show texts make a link of it all the same."""
     links = [*_with_scheme(text), *_scripts(text), *_shares(text)]
-    taken = _LinkSpans(links)
-    links += (link for link in _bare(text, archives=archives) if link.start not in taken)
+    spans = _LinkSpans(links)
+    links += (link for link in _bare(text, archives=archives) if link.start not in spans)
     return links
 
 

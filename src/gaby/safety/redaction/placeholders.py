@@ -152,21 +152,23 @@ class Placeholders:
         return placeholder if reader.hidden is None else reader.hidden
 
     def _put(self, kind: str, original: Original) -> str:
-        made = self._placeholders.get((kind, type(original), original))
-        if made is None:
+        placeholder = self._placeholders.get((kind, type(original), original))
+        if placeholder is None:
             number = self._numbers.get((kind, _identity(kind, original)), self._last.get(kind, 0) + 1)
-            made = self._load(_PlaceholderEntry(kind, number, self._spellings.get((kind, number), 0) + 1, original))
-        return made
+            placeholder = self._load(
+                _PlaceholderEntry(kind, number, self._spellings.get((kind, number), 0) + 1, original)
+            )
+        return placeholder
 
     def _load(self, entry: _PlaceholderEntry) -> str:
         kind, number, spelling, original = entry
-        made = f"[{kind}:{number}{f'.{spelling}' if spelling > 1 else ''}-{self.tag}]"
-        self._entries[made] = entry
-        self._placeholders[kind, type(original), original] = made
+        placeholder = f"[{kind}:{number}{f'.{spelling}' if spelling > 1 else ''}-{self.tag}]"
+        self._entries[placeholder] = entry
+        self._placeholders[kind, type(original), original] = placeholder
         self._numbers[kind, _identity(kind, original)] = number
         self._spellings[kind, number] = spelling
         self._last[kind] = max(number, self._last.get(kind, 0))
-        return made
+        return placeholder
 
 
 def _identity(kind: str, original: Original) -> str:

@@ -30,10 +30,10 @@ async def add_ticket(
     actor: CanWorkOnTickets, prepared: TicketToAdd, service: Service, session: WriteSession, response: Response
 ) -> TicketOut:
     """To the built-in desk. 200 instead of 201 when it was there already."""
-    taken = await service.add(session, actor, prepared)
-    if not taken.new:
+    received = await service.add(session, actor, prepared)
+    if not received.new:
         response.status_code = status.HTTP_200_OK
-    return TicketOut.from_domain(await service.intake.get(session, taken.ticket_id))
+    return TicketOut.from_domain(await service.intake.get(session, received.ticket_id))
 
 
 @router.get("/{ticket_id}")

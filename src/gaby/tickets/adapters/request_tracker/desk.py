@@ -94,8 +94,8 @@ class RequestTrackerDesk:
             "TimeTaken": minutes,
         }
         answer = await self._rest.change("POST", path, body)
-        made = _TRANSACTION.search(answer.location)
-        transaction_id = made[1] if made else await self._tickets.find(external_id, marker)
+        match = _TRANSACTION.search(answer.location)
+        transaction_id = match[1] if match else await self._tickets.find(external_id, marker)
         if transaction_id is None:
             raise DeskOutcomeUnknown("The help desk says that it took the answer, and does not have it.")
         return transaction_id
