@@ -53,7 +53,7 @@ def main() -> int:
         print(json.dumps(asyncio.run(MEASURES[options.measure](options.passages))))
         return 0
     figures = {name: _alone(name, options.passages) for name in MEASURES}
-    print(json.dumps(figures) if options.json else _told(figures))
+    print(json.dumps(figures) if options.json else _report_text(figures))
     return 0
 
 
@@ -62,7 +62,7 @@ def _alone(name: str, passages: int) -> dict[str, Any]:
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.splitlines()[-1])
 
 
-def _told(figures: dict[str, dict[str, Any]]) -> str:
+def _report_text(figures: dict[str, dict[str, Any]]) -> str:
     return "\n".join(f"{part}: {name} {value}" for part, of in figures.items() for name, value in of.items())
 
 

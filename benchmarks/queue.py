@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--peer", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        asyncio.run(_work(options.worker))
+        asyncio.run(_run_worker(options.worker))
         return 0
     if options.peer:
         asyncio.run(_peer_work(options.peer))
@@ -157,7 +157,7 @@ class _Ends:
         pass
 
 
-async def _work(told: str) -> None:
+async def _run_worker(told: str) -> None:
     """One worker process: claims until its share is done, and says how many it did."""
     given = json.loads(told)
     gaby = _gaby(given["url"], Path(given["folder"]))

@@ -53,7 +53,7 @@ def main() -> int:
     figures: dict[str, Any] = {task.name: _measured(task, corpus) for task, corpus in read}
     if options.model == DEFAULT_MODEL:  # Confidence is fitted to its cosines.
         figures["honesty"] = decisions(read)
-    print(json.dumps(figures) if options.json else _told(figures, options.model))
+    print(json.dumps(figures) if options.json else _report_text(figures, options.model))
     return 0
 
 
@@ -89,7 +89,7 @@ def _percent(values: Sequence[float]) -> float:
     return round(sum(values) / len(values) * 100, 1)
 
 
-def _told(figures: dict[str, Any], model: str) -> str:
+def _report_text(figures: dict[str, Any], model: str) -> str:
     lines: list[str] = []
     for name, found in figures.items():
         if name == "honesty":

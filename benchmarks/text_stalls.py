@@ -104,7 +104,7 @@ def main() -> int:
     parser.add_argument("--only", help="only functions or texts whose name contains this")
     options = parser.parse_args()
     found = measure(options.size or SIZES, options.only or "")
-    print(json.dumps([one._asdict() for one in found]) if options.json else _told(found))
+    print(json.dumps([one._asdict() for one in found]) if options.json else _report_text(found))
     return 0 if all(one.pause <= STALL_MS for one in found) else 1
 
 
@@ -181,7 +181,7 @@ def _processor_time(thread: threading.Thread, before: float) -> float:
         return before
 
 
-def _told(found: list[Stall]) -> str:
+def _report_text(found: list[Stall]) -> str:
     lines = [f"{'function':14} {'text':18} {'size':>9} {'ms':>9} {'pause':>7}"]
     slowest = sorted(found, key=lambda one: one.milliseconds, reverse=True)[:15]
     stalls = [one for one in found if one.pause > STALL_MS]

@@ -99,7 +99,7 @@ class Planner:
         played.verdict = run.verdict or run.state
         left, refused = list(memory.calls), iter(played.attacker_refused)
         for attackers, tool, arguments in script.emitted:
-            record = _taken(left, f"{self._suite}.{tool}", arguments)
+            record = _take_record(left, f"{self._suite}.{tool}", arguments)
             if access_by_tool[tool] == "read":
                 continue
             if not attackers:
@@ -112,7 +112,7 @@ class Planner:
                 played.attacker_writes.append(f"{tool} ({record.outcome})")
 
 
-def _taken(left: list[CallRecord], tool: str, arguments: dict[str, Any]) -> CallRecord | None:
+def _take_record(left: list[CallRecord], tool: str, arguments: dict[str, Any]) -> CallRecord | None:
     found = next((each for each in left if each.tool == tool and each.arguments == arguments), None)
     if found is not None:
         left.remove(found)

@@ -65,7 +65,7 @@ class Work:
         self.lines.append(PlayedStep(system, action, self.run.redact_own(detail)))
 
     def record(self, tool: str, arguments: dict[str, Any], access: str, outcome: ToolOutcome, why: str) -> str:
-        name, result, reason = _told(outcome)
+        name, result, reason = _outcome_fields(outcome)
         memory = self.run.memory
         record = CallRecord(
             id=self.scene.gaby.ids.new(),
@@ -167,7 +167,7 @@ async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> 
     if work is None:
         return PlayedRun(verdict="skipped")
     ending = await _triaged(work) or await _investigated(work, fixture)
-    told = await _judged(work, ending)
+    told = await _judge_run(work, ending)
     return recount(scene, told._replace(seconds=time.perf_counter() - begin))
 
 
@@ -221,7 +221,7 @@ async def _answers(work: Work, asked: DeferredToolRequests) -> DeferredToolResul
     return results
 
 
-async def _judged(work: Work, ending: Judging | str) -> DriverResult:
+async def _judge_run(work: Work, ending: Judging | str) -> DriverResult:
     memory = work.run.memory
     if isinstance(ending, str):
         return DriverResult(memory, ending, tuple(work.asked), tuple(work.lines))
@@ -299,7 +299,7 @@ async def _toolbox(work: Work) -> PlannerTools:
     return PlannerTools(await work.scene.gaby.tools.catalogue.snapshot(work.run.workspace_id))
 
 
-def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
+def _outcome_fields(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
     match outcome:
         case Done(structured=structured, text=text, shown=shown, spilled=spilled):
             return "done", shown if spilled is not None else structured if structured is not None else text, ""

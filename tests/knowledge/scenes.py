@@ -60,7 +60,7 @@ class KnowledgeScene:
     async def search(self, question: str, *, limit: int = 6, everything: bool = False) -> SearchResults:
         return await self.components.searcher.search(self.workspace_id, question, limit=limit, everything=everything)
 
-    async def found(self, question: str) -> list[str]:
+    async def matching_uris(self, question: str) -> list[str]:
         """Addresses of what fits, the best first."""
         return list(dict.fromkeys(hit.uri for hit in (await self.search(question)).hits))
 

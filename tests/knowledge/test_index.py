@@ -48,7 +48,7 @@ async def installation(url: str, home: Path) -> AsyncGenerator[Gaby]:
         yield built
 
 
-def told(results: SearchResults) -> str:
+def stable_results(results: SearchResults) -> str:
     """All that a search says, without the documents' ids, which are made by chance, and the path of the test."""
     return json.dumps(
         [{**asdict(hit), "document_id": None, "link": None} for hit in results.hits]
@@ -72,7 +72,7 @@ async def test_another_workspace_changes_no_byte_of_what_is_found(
                 other.write({"0.md": "# Changed\n\nThe VPN again.\n"})
                 await other.sync(await other.add("more"))
             found = [await docs.search(question, everything=True) for question in QUESTIONS]
-            answers.append([told(each) for each in found])
+            answers.append([stable_results(each) for each in found])
             assert all(each.hits for each in found)
     assert answers[0] == answers[1]
 
@@ -96,14 +96,14 @@ async def test_passages_of_another_workspace_are_never_found(docs: KnowledgeScen
     await docs.filled()
     hits = (await docs.search("when does the zebra project start?", limit=50, everything=True)).hits
     assert all("zebra" not in hit.text.lower() for hit in hits)
-    assert (await other.found("when does the zebra project start?")) == ["secret.md"]
+    assert (await other.matching_uris("when does the zebra project start?")) == ["secret.md"]
 
 
 @pytest.mark.promise("K6")
 @pytest.mark.parametrize("damage", ["missing", "cut short", "no numbers", "words"])
 async def test_what_is_lost_is_noticed_told_and_made_anew(docs: KnowledgeScene, damage: str) -> None:
     await docs.filled()
-    before = [told(await docs.search(question, everything=True)) for question in QUESTIONS]
+    before = [stable_results(await docs.search(question, everything=True)) for question in QUESTIONS]
     assert await docs.components.mender.check(docs.workspace_id) == 0
     await hurt(docs, damage)
     await docs.gaby.knowledge.check_indexes()
@@ -112,7 +112,7 @@ async def test_what_is_lost_is_noticed_told_and_made_anew(docs: KnowledgeScene, 
     await docs.gaby.knowledge.run_due()
     assert await docs.components.mender.check(docs.workspace_id) == 0
     after = [await docs.search(question, everything=True) for question in QUESTIONS]
-    assert [same_scores(told(each)) for each in after] == [same_scores(each) for each in before]
+    assert [same_scores(stable_results(each)) for each in after] == [same_scores(each) for each in before]
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 0.0' in docs.gaby.metrics.render()[0].decode()
 
 
@@ -126,7 +126,7 @@ async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: K
             .where(KnowledgeCorpus.workspace_id == docs.workspace_id)
             .values(version=KnowledgeCorpus.version + 1)
         )
-    assert (await docs.found("the VPN says E-1042"))[0] == "network.md", "words are enough for an answer"
+    assert (await docs.matching_uris("the VPN says E-1042"))[0] == "network.md", "words are enough for an answer"
     async with docs.gaby.database.read(docs.workspace_id) as session:
         corpus = await session.get(KnowledgeCorpus, docs.workspace_id)
     assert corpus is not None

@@ -39,16 +39,16 @@ async def test_the_old_model_is_searched_until_the_new_one_is_complete(docs: Kno
     count = (await vectors(docs))[OLD]
     await choose(docs, NEW)
     assert await searched(docs) == OLD
-    assert (await docs.found(QUESTION))[0] == "billing/refunds.md"
+    assert (await docs.matching_uris(QUESTION))[0] == "billing/refunds.md"
     docs.write({"new.md": "# Parking\n\nThe garage opens at seven.\n"})
     await docs.sync(source)
     assert await vectors(docs) == {OLD: count + 1, NEW: 1}, "what comes in between has both"
-    assert (await docs.found("when does the garage open?"))[0] == "new.md"
+    assert (await docs.matching_uris("when does the garage open?"))[0] == "new.md"
     await docs.gaby.models.reindex()
     assert await searched(docs) == NEW
     assert await vectors(docs) == {NEW: count + 1}
-    assert (await docs.found(QUESTION))[0] == "billing/refunds.md"
-    assert (await docs.found("when does the garage open?"))[0] == "new.md"
+    assert (await docs.matching_uris(QUESTION))[0] == "billing/refunds.md"
+    assert (await docs.matching_uris("when does the garage open?"))[0] == "new.md"
     assert await docs.uris(source.id) == {*PAGES, "new.md"}
 
 
@@ -57,4 +57,4 @@ async def test_an_empty_corpus_takes_the_new_model_at_once(docs: KnowledgeScene)
     await docs.gaby.models.reindex()
     await docs.filled({"page.md": "# Parking\n\nThe garage opens at seven.\n"})
     assert await vectors(docs) == {NEW: 1}
-    assert (await docs.found("when does the garage open?")) == ["page.md"]
+    assert (await docs.matching_uris("when does the garage open?")) == ["page.md"]

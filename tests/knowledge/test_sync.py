@@ -29,8 +29,8 @@ async def test_a_folder_is_read_and_found(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     assert (source.state, source.added, source.done, source.error) == ("done", 4, 4, None)
     assert source.fresh_at is not None
-    assert (await docs.found("the VPN says E-1042"))[0] == "network.md"
-    assert (await docs.found("how many days until a refund is too late?"))[0] == "billing/refunds.md"
+    assert (await docs.matching_uris("the VPN says E-1042"))[0] == "network.md"
+    assert (await docs.matching_uris("how many days until a refund is too late?"))[0] == "billing/refunds.md"
 
 
 async def test_what_did_not_change_is_not_read_again(docs: KnowledgeScene) -> None:
@@ -75,7 +75,7 @@ async def test_a_document_that_shrinks_leaves_nothing_behind(docs: KnowledgeScen
 async def test_a_document_that_vanishes_is_found_nowhere_not_even_in_the_cache(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     question = "when does the kitchen close?"
-    assert (await docs.found(question))[0] == "kitchen.txt"
+    assert (await docs.matching_uris(question))[0] == "kitchen.txt"
     (docs.folder / "kitchen.txt").unlink()
     again = await docs.sync(source)
     assert again.removed == 1

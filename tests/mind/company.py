@@ -68,7 +68,7 @@ def search(queries: Sequence[str], embed: Embed, passages: Sequence[FoundPassage
 
 
 @dataclass(frozen=True)
-class Told:
+class PlayedInvestigation:
     """How an investigation went."""
 
     steps: list[NextStep]
@@ -147,7 +147,7 @@ class Office:
         verified: bool = True,
         ticket_id: str | None = None,
         **how: Any,
-    ) -> Told:
+    ) -> PlayedInvestigation:
         """`how` the run goes: what is denied, whether a person agrees, what is put into results."""
         async with talking(connector, config(self.folder)) as talk:
             cards, dangerous = await offered(talk)
@@ -155,13 +155,13 @@ class Office:
             situation = Situation(title, text, requester, verified, tools=run.cards, ticket_id=ticket_id, now=NOW)
             return await self._finish(situation, run, handbook() if passages is None else passages)
 
-    async def _finish(self, situation: Situation, run: Run, passages: Sequence[FoundPassage]) -> Told:
+    async def _finish(self, situation: Situation, run: Run, passages: Sequence[FoundPassage]) -> PlayedInvestigation:
         steps: list[NextStep] = []
         while len(steps) < MOST_STEPS:
             step = next_step(situation, self.embed)
             steps.append(step)
             if step.kind == "conclude":
-                return Told(steps, situation, conclude(situation, self.embed))
+                return PlayedInvestigation(steps, situation, conclude(situation, self.embed))
             if step.kind == "retrieve":
                 found = {each.citation: each for each in search(step.queries, self.embed, passages)}
                 found |= {each.citation: each for each in situation.passages}

@@ -18,7 +18,7 @@ from gaby_connectors.sample_company.company import create_company
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import NOW, config
 from tests.connectors.talk import talking
-from tests.mind.company import Office, Told, handbook, offered, search
+from tests.mind.company import Office, PlayedInvestigation, handbook, offered, search
 from tests.support.sample_scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.promise("G2", "L4", "L10", "L12")
@@ -78,7 +78,7 @@ async def written(desk: Office, scenario: Scenario) -> tuple[str, str]:
     return ticket["subject"], ticket["body"]
 
 
-def is_cited(told: Told) -> bool:
+def is_cited(told: PlayedInvestigation) -> bool:
     known = {each.citation for each in told.situation.passages} | {call.citation for call in told.situation.calls}
     sentences = (*told.conclusion.sentences, *told.conclusion.notes)
     return all(each.citations and known.issuperset(each.citations) for each in sentences)

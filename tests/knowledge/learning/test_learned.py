@@ -19,7 +19,7 @@ async def test_what_was_accepted_is_found_with_a_citation_and_what_is_unlearned_
     row = await candidate(docs)
     other = await candidate(docs, INVOICE)
     await docs.gaby.knowledge.run_due()
-    assert f"{row.id}.md" not in await docs.found(QUESTION), "staged is not learned"
+    assert f"{row.id}.md" not in await docs.matching_uris(QUESTION), "staged is not learned"
     await accept(docs, row.id, title="Scanners that beep twice")
     await accept(docs, other.id)
     await docs.gaby.knowledge.run_due()

@@ -12,7 +12,7 @@ from gaby.knowledge.retrieval.pool import CandidatePool, Column, PooledPassage
 from gaby.knowledge.retrieval.query_expansion import SearchQuery, questions
 from gaby.knowledge.retrieval.ranking import RankedPassage, rank
 from gaby.knowledge.retrieval.weights import DEFAULT
-from tests.knowledge.retrieval.making import asked, found, guide, pool_of
+from tests.knowledge.retrieval.making import asked, guide, pool_of, pooled_passage
 
 pytestmark = pytest.mark.promise("K4")
 
@@ -69,7 +69,7 @@ def test_a_passage_that_does_not_fit_changes_nothing_for_the_others() -> None:
     dimensions = pool.vectors.shape[1]
     wider = replace(
         pool,
-        candidates=[*pool.candidates, found(9, 9, 0, "Cheese", "Brie and claret.")],
+        candidates=[*pool.candidates, pooled_passage(9, 9, 0, "Cheese", "Brie and claret.")],
         lexical=np.hstack([pool.lexical, np.zeros((len(queries), 1), np.float32)]),
         cosine=np.hstack([pool.cosine, np.full((len(queries), 1), -0.1, np.float32)]),
         vectors=np.vstack([pool.vectors, np.zeros((1, dimensions), np.float32)]),
@@ -105,8 +105,8 @@ def test_an_empty_pool_and_no_queries_give_nothing() -> None:
 
 
 def test_a_passage_that_says_the_same_again_is_held_back() -> None:
-    other = found(6, 6, 0, "Thefts", "A stolen card is reported to the police before you get a new one.")
-    copy = found(7, 7, 0, "Lost cards", guide()[0].text)
+    other = pooled_passage(6, 6, 0, "Thefts", "A stolen card is reported to the police before you get a new one.")
+    copy = pooled_passage(7, 7, 0, "Lost cards", guide()[0].text)
     ranked = rank(*asked(TICKET, [*guide(), other, copy]), weights=EVERYTHING)
     assert titles(ranked)[:2] == ["Lost cards", "Thefts"]
     twin = next(each for each in ranked if each.passage.id == 7)
@@ -114,16 +114,21 @@ def test_a_passage_that_says_the_same_again_is_held_back() -> None:
 
 
 def test_too_many_passages_of_one_document_are_held_back() -> None:
-    passages = [found(place, 0, place * 2, "Cards", f"A stolen card is blocked. Step {place}.") for place in range(4)]
-    other = found(9, 1, 0, "Thefts", "A stolen card is reported to the police.")
+    passages = [
+        pooled_passage(place, 0, place * 2, "Cards", f"A stolen card is blocked. Step {place}.") for place in range(4)
+    ]
+    other = pooled_passage(9, 1, 0, "Thefts", "A stolen card is reported to the police.")
     strict = replace(EVERYTHING, same_document=0.5, twin=0.0)
     ranked = rank(*asked("stolen card", [*passages, other]), weights=strict)
     assert "Thefts" in titles(ranked)[:2]
 
 
 def test_a_passage_is_helped_by_its_neighbour() -> None:
-    near = [found(1, 1, 0, "A", "A stolen card is blocked in the app."), found(2, 1, 1, "A", "Then call us.")]
-    alone = [*guide()[2:], near[0], found(5, 5, 7, "A", "Then call us.")]
+    near = [
+        pooled_passage(1, 1, 0, "A", "A stolen card is blocked in the app."),
+        pooled_passage(2, 1, 1, "A", "Then call us."),
+    ]
+    alone = [*guide()[2:], near[0], pooled_passage(5, 5, 7, "A", "Then call us.")]
     neighbour = [*guide()[2:], *near]
     for_neighbours = replace(EVERYTHING, neighbour=0.3, same_document=0.0, twin=0.0)
     with_it = {each.passage.text: each.score for each in rank(*asked("stolen card", neighbour), weights=for_neighbours)}
@@ -145,5 +150,5 @@ def test_another_reranker_can_take_the_second_look() -> None:
 
 @pytest.mark.parametrize("text", ["", "...", "🙂" * 50_000, "x" * 1_000_000, "the of and " * 50_000, "\0\ud800 card"])
 def test_hostile_passages_are_ranked_in_peace(text: str) -> None:
-    hostile: list[PooledPassage] = [*guide(), found(8, 8, 0, text[:1000], text)]
+    hostile: list[PooledPassage] = [*guide(), pooled_passage(8, 8, 0, text[:1000], text)]
     assert titles(rank(*asked("stolen card", hostile), weights=EVERYTHING))[0] == "Lost cards"

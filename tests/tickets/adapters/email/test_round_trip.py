@@ -51,7 +51,7 @@ def text_of(mail: Message) -> str:
     return payload.decode()
 
 
-def of(mails: Sequence[Message], subject: str) -> list[Message]:
+def mails_about(mails: Sequence[Message], subject: str) -> list[Message]:
     return [mail for mail in mails if mail["subject"] == subject]
 
 

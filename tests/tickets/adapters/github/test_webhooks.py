@@ -9,7 +9,7 @@ import pytest
 from gaby.tickets.adapters.adapter import WebhookRefused
 from gaby.tickets.adapters.github.desk import GitHubDesk
 from tests.support.desks.dependencies import Standing
-from tests.support.desks.github import REPOSITORY, ScriptedGitHub, delivered, told
+from tests.support.desks.github import REPOSITORY, ScriptedGitHub, delivered, timestamp
 from tests.tickets.adapters.github.conftest import Opening
 
 pytestmark = pytest.mark.promise("T4")
@@ -24,7 +24,12 @@ def event(vendor: ScriptedGitHub, dependencies: Standing, **more: Any) -> bytes:
 
 
 async def test_a_signed_delivery_is_a_ticket(vendor: ScriptedGitHub, desk: GitHubDesk, dependencies: Standing) -> None:
-    comment = {"id": 5, "body": "Any news?", "user": {"login": "ann"}, "updated_at": told(dependencies.clock.now())}
+    comment = {
+        "id": 5,
+        "body": "Any news?",
+        "user": {"login": "ann"},
+        "updated_at": timestamp(dependencies.clock.now()),
+    }
     body = event(vendor, dependencies, comment=comment)
 
     delivery = desk.verify(delivered(SECRET, body), body, dependencies.clock.now())
