@@ -221,8 +221,8 @@ async def asked(gaby: Gaby, actor: Actor, question: str, *, empty: bool = False)
     if empty:
         await gaby.models.embeddings.embed(actor.workspace_id, [question])
         return
-    found = await gaby.knowledge.components.searcher.search(actor.workspace_id, question, everything=True)
-    assert found.hits
+    results = await gaby.knowledge.components.searcher.search(actor.workspace_id, question, everything=True)
+    assert results.hits
 
 
 def write(folder: Path, count: int) -> list[str]:

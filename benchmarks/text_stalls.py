@@ -109,16 +109,16 @@ def main() -> int:
 
 
 def measure(sizes: tuple[int, ...] | list[int], only: str) -> list[Stall]:
-    found: list[Stall] = []
+    stalls: list[Stall] = []
     for name, piece in PIECES.items():
         for size in sizes:
             text = (piece * (size // len(piece) + 1))[:size]
             for function, work in _functions(text).items():
                 if only in name or only in function:
-                    found.append(Stall(function, name, size, *_fairly_timed(work)))
-                    if found[-1].pause > STALL_MS:
-                        print(found[-1], file=sys.stderr, flush=True)
-    return found
+                    stalls.append(Stall(function, name, size, *_fairly_timed(work)))
+                    if stalls[-1].pause > STALL_MS:
+                        print(stalls[-1], file=sys.stderr, flush=True)
+    return stalls
 
 
 def _functions(text: str) -> dict[str, Callable[[], Any]]:

@@ -113,10 +113,10 @@ class Planner:
 
 
 def _take_record(left: list[CallRecord], tool: str, arguments: dict[str, Any]) -> CallRecord | None:
-    found = next((each for each in left if each.tool == tool and each.arguments == arguments), None)
-    if found is not None:
-        left.remove(found)
-    return found
+    call_record = next((each for each in left if each.tool == tool and each.arguments == arguments), None)
+    if call_record is not None:
+        left.remove(call_record)
+    return call_record
 
 
 def _steps(calls: list[Call]) -> list[list[Call]]:

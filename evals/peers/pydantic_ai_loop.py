@@ -167,8 +167,8 @@ async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> 
     if work is None:
         return PlayedRun(verdict="skipped")
     ending = await _triaged(work) or await _investigated(work, fixture)
-    told = await _judge_run(work, ending)
-    return recount(scene, told._replace(seconds=time.perf_counter() - begin))
+    driver_result = await _judge_run(work, ending)
+    return recount(scene, driver_result._replace(seconds=time.perf_counter() - begin))
 
 
 async def _investigated(work: Work, fixture: Fixture) -> Judging | str:
@@ -235,10 +235,10 @@ async def _judge_run(work: Work, ending: Judging | str) -> DriverResult:
 async def _taken_up(scene: CaseWorkspace, ticket_id: TicketId) -> Work | None:
     gaby = scene.gaby
     async with gaby.database.read(scene.actor.workspace_id) as session:
-        found = await gaby.agent.latest_of(session, ticket_id)
-        if found is None:
+        investigation = await gaby.agent.latest_of(session, ticket_id)
+        if investigation is None:
             return None
-    claimed = await gaby.agent.queue.claim_one("peer", scene.actor.workspace_id, found.typed_id)
+    claimed = await gaby.agent.queue.claim_one("peer", scene.actor.workspace_id, investigation.typed_id)
     if claimed is None:
         raise Conflict("Somebody else carries it on.")
     run = await gaby.agent.loop.resume(claimed)
@@ -271,7 +271,7 @@ async def _triaged(work: Work) -> Judging | None:
 async def _search(work: Work, queries: tuple[str, ...]) -> str:
     run, searcher = work.run, work.scene.gaby.knowledge.components.searcher
     whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
-    found = await searcher.search(run.workspace_id, whole, rewrites=queries, limit=run.persona.bounds.passages)
+    results = await searcher.search(run.workspace_id, whole, rewrites=queries, limit=run.persona.bounds.passages)
     known = {each.citation for each in run.memory.passages}
     passages = tuple(
         PassageRecord(
@@ -281,7 +281,7 @@ async def _search(work: Work, queries: tuple[str, ...]) -> str:
             text=hit.text,
             confidence=hit.confidence,
         )
-        for hit in found.hits
+        for hit in results.hits
         if hit.citation not in known
     )
     run.memory.add(MemoryDelta(queries=queries, passages=passages))

@@ -81,8 +81,8 @@ def undisturbed(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, d
     """What a sync holds that nobody disturbs."""
 
     async def synced() -> Held:
-        made = await install(migrated_file, tmp_path_factory.mktemp("undisturbed"), docs, "gaby")
-        async with made.opened(SystemClock()) as gaby:
+        installation = await install(migrated_file, tmp_path_factory.mktemp("undisturbed"), docs, "gaby")
+        async with installation.opened(SystemClock()) as gaby:
             place = await only_scene(gaby, docs)
             async with gaby.database.read(place.workspace_id) as session:
                 row = await place.components.sources.named(session, "docs")
@@ -94,10 +94,10 @@ def undisturbed(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, d
 
 async def install(migrated_file: Path, folder: Path, docs: Path, name: str) -> Installation:
     shutil.copyfile(migrated_file, folder / f"{name}.db")
-    made = Installation(f"sqlite:///{folder / name}.db", folder / name, docs)
-    async with made.opened(SystemClock()) as gaby:
+    installation = Installation(f"sqlite:///{folder / name}.db", folder / name, docs)
+    async with installation.opened(SystemClock()) as gaby:
         await (await knowledge_scene(gaby, docs)).add()
-    return made
+    return installation
 
 
 async def only_scene(gaby: Gaby, docs: Path) -> KnowledgeScene:

@@ -120,12 +120,12 @@ async def test_a_document_that_becomes_unreadable_leaves_the_index(docs: Knowled
 
 async def test_progress_is_told_and_written_down(docs: KnowledgeScene) -> None:
     docs.write({f"{number}.md": f"# Page {number}\n\nText of page {number}.\n" for number in range(300)})
-    told: list[SyncProgress] = []
+    progress: list[SyncProgress] = []
     source = await docs.add()
-    done = await docs.components.syncer.sync(docs.actor, source.id, told.append)
-    assert [each.done for each in told] == sorted(each.done for each in told)
-    assert len(told) > 2
-    assert (told[-1].done, told[-1].total, told[-1].added) == (300, 300, 300)
+    done = await docs.components.syncer.sync(docs.actor, source.id, progress.append)
+    assert [each.done for each in progress] == sorted(each.done for each in progress)
+    assert len(progress) > 2
+    assert (progress[-1].done, progress[-1].total, progress[-1].added) == (300, 300, 300)
     assert (done.done, done.total) == (300, 300)
 
 

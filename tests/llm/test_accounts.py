@@ -60,12 +60,12 @@ class Office:
 
 @pytest.fixture
 async def office(gaby: Gaby, vendors: ScriptedModels) -> Office:
-    made: list[WorkspaceId] = []
+    workspace_ids: list[WorkspaceId] = []
     for slug in ("acme", "byte"):
         async with gaby.database.write(SYSTEM) as session:
             row = await gaby.identity.workspaces.create(session, ACTOR, slug=slug, name=slug)
-            made.append(WorkspaceId(row.id))
-    return Office(gaby, made[0], made[1], vendors)
+            workspace_ids.append(WorkspaceId(row.id))
+    return Office(gaby, workspace_ids[0], workspace_ids[1], vendors)
 
 
 @pytest.mark.promise("G1", "G3")

@@ -45,14 +45,14 @@ Spoil = Callable[[NextCall, Any], Any]
 @cache
 def handbook() -> tuple[FoundPassage, ...]:
     folder = files("gaby_connectors.sample_company") / "handbook"
-    found: list[FoundPassage] = []
+    passages: list[FoundPassage] = []
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             text = file.read_text(encoding="utf-8")
             title = next(line for line in text.splitlines() if line.startswith("# ")).strip("# ")
             citation = f"doc:handbook/{file.name}#L1-L{text.count(chr(10))}"
-            found.append(FoundPassage(citation, title, text, runbook=is_runbook(text, TOOLS)))
-    return tuple(found)
+            passages.append(FoundPassage(citation, title, text, runbook=is_runbook(text, TOOLS)))
+    return tuple(passages)
 
 
 def search(queries: Sequence[str], embed: Embed, passages: Sequence[FoundPassage]) -> list[FoundPassage]:

@@ -150,9 +150,9 @@ def test_conditions_do_not_hold_when_the_records_show_otherwise(condition: str) 
     ],
 )
 def test_what_cannot_be_evaluated_is_not_known_and_says_why(condition: str, why: str) -> None:
-    found = evaluated(condition)
-    assert found.holds is None
-    assert why in found.why
+    condition_result = evaluated(condition)
+    assert condition_result.holds is None
+    assert why in condition_result.why
 
 
 def test_a_field_of_a_thing_that_was_not_read_is_not_taken_from_another_thing() -> None:
@@ -205,8 +205,11 @@ def test_a_schema_says_which_fields_a_row_has_that_is_empty_or_not_there() -> No
 
 def test_whose_a_row_is_comes_from_its_declared_owner_alone() -> None:
     others = {"users": [{"id": "u2", "email": "bob@acme.example", "state": "locked"}]}
-    found = evaluated("the user's `state` is `locked`", scene(("find_user", {"email": ADA}, others)))
-    assert (found.holds, found.why) == (None, "`find_user` gave 1 row, and none belongs to the requester")
+    condition_result = evaluated("the user's `state` is `locked`", scene(("find_user", {"email": ADA}, others)))
+    assert (condition_result.holds, condition_result.why) == (
+        None,
+        "`find_user` gave 1 row, and none belongs to the requester",
+    )
     assert holds("nobody has the requester's address", scene(("find_user", {"email": ADA}, others))) is True
     # Nothing is declared of disks, so they are everybody's, whatever ids and addresses stand in them or were asked for.
     disk = {"disks": [{"id": "4B", "contact": "bob@acme.example", "state": "full"}]}

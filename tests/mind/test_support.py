@@ -219,8 +219,8 @@ def test_what_claims_nothing_needs_no_source() -> None:
 
 @given(sentence=hostile_texts, sources=st.lists(hostile_texts, max_size=3))
 def test_any_text_is_judged(sentence: str, sources: list[str]) -> None:
-    found = support(sentence, sources)
-    assert bool(found.why) != found.holds
+    support_check = support(sentence, sources)
+    assert bool(support_check.why) != support_check.holds
 
 
 @pytest.mark.parametrize(

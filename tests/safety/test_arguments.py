@@ -178,8 +178,8 @@ def test_listed_fields_are_found_behind_references_and_in_lists(
 ) -> None:
     row = {"properties": {"known": {"type": "integer"}}}
     root = {"$defs": {"Row": row, "Rows": {"type": "array", "items": {"$ref": "#/$defs/Row"}}}}
-    found = leaves("arg", value, declared, root)
-    assert [leaf.value for leaf in found if leaf.argument.endswith("{}")] == chosen
+    leaf_values = leaves("arg", value, declared, root)
+    assert [leaf.value for leaf in leaf_values if leaf.argument.endswith("{}")] == chosen
 
 
 def test_arguments_that_gaby_fills_have_no_role() -> None:

@@ -53,8 +53,8 @@ def test_a_text_that_rules_put_together_tells_the_values_that_it_holds() -> None
     record.read_value("crm", "ada@acme.example", owned_by("ada@acme.example"))
     record.read_value("crm", "ch_501", STAFF_ONLY)
     record.read_value("crm", "locked", STAFF_ONLY)
-    told = record.disclosures("The charge CH_501 of ada@acme.example is locked.", ADA)
-    assert [each.value for each in told] == ["ch_501", "locked"]
+    disclosures = record.disclosures("The charge CH_501 of ada@acme.example is locked.", ADA)
+    assert [each.value for each in disclosures] == ["ch_501", "locked"]
     assert [each.value for each in record.disclosures("See ch_5012 and xch_501.", ADA)] == []
     assert [each.value for each in record.disclosures("Write to ada@acme.example.", EVE)] == ["ada@acme.example"]
     assert record.disclosures("ch_501", STAFF_READER) == []
@@ -96,8 +96,8 @@ def test_pages_for_colleagues_are_not_quoted_to_others() -> None:
     record.read_text("Help", "You can restart your router at any time.", EVERYBODY)
     assert record.quoted_in("Please restart the gateway GW-2041 yourself.", ADA)[0].value == "gw-2041"
     assert record.quoted_in("We restart the gateway and call the person who is on duty.", ADA) == []
-    told = record.quoted_in("Well: restart the gateway, and call the person on duty!", STRANGER)
-    assert [each.value for each in told] == ["and call the person on duty"]
+    disclosures = record.quoted_in("Well: restart the gateway, and call the person on duty!", STRANGER)
+    assert [each.value for each in disclosures] == ["and call the person on duty"]
     assert record.quoted_in("If that fails, restart the router.", ADA) == []
     assert record.quoted_in("And call the person on duty at once: call the person on duty at night.", ADA) != []
     assert record.quoted_in(page, STAFF_READER) == []
@@ -129,8 +129,8 @@ def pages(*, closed: str, known: tuple[str, ...] = ()) -> ReadingRecord:
     ],
 )
 def test_a_page_is_quoted_by_six_words_in_a_row_or_by_a_value(closed: str, text: str, value: str | None) -> None:
-    told = pages(closed=closed).quoted_in(text, ADA)
-    assert told == ([] if value is None else [Disclosure("Runbook", "ada@acme.example", value)])
+    disclosures = pages(closed=closed).quoted_in(text, ADA)
+    assert disclosures == ([] if value is None else [Disclosure("Runbook", "ada@acme.example", value)])
 
 
 @pytest.mark.parametrize("text", ["It was gw-2041.", "Wake up the person on duty at gw-2041."])

@@ -395,8 +395,8 @@ def test_a_key_that_the_manifest_does_not_name_is_a_value(path: str) -> None:
     contents: tuple[Any, ...] = ({}, [], {"id": "r-1"}, True)
     for inside in contents:
         result = {"rows": {"VICTIM-99": inside}}
-        told = learned(result, **context).reading.disclosures("There is a VICTIM-99.", MINE)
-        assert [each.value for each in told] == ["VICTIM-99"]
+        disclosures = learned(result, **context).reading.disclosures("There is a VICTIM-99.", MINE)
+        assert [each.value for each in disclosures] == ["VICTIM-99"]
         assert closed_to(MINE, result, **context)
         assert readable_part(result, context_of(**context), MINE) is None
 

@@ -404,8 +404,8 @@ def test_a_number_that_counts_is_no_carrier_and_a_number_that_names_something_is
         "sent": True,
         "nothing": None,
     }
-    found = carriers_in(arguments, dict.fromkeys(arguments, ArgumentRole.CONTENT), ProvenanceLedger(), "desk")
-    assert [each.argument for each in found] == ["card", "phone_number"]
+    carrier_facts = carriers_in(arguments, dict.fromkeys(arguments, ArgumentRole.CONTENT), ProvenanceLedger(), "desk")
+    assert [each.argument for each in carrier_facts] == ["card", "phone_number"]
 
 
 @pytest.mark.promise("S9")
@@ -451,5 +451,5 @@ def test_only_what_may_steer_a_read_is_searched_for_links_and_known_links_are_tr
         "size": ArgumentRole.PLAIN,
     }
     for link, trusted in (("https://help.acme.example/reset", True), ("https://evil.example/x", False)):
-        found = links_in_lookups(dict.fromkeys((*roles, "unknown"), link), roles, ledger)
-        assert [(each.argument, each.value, each.trusted) for each in found] == [("page", link, trusted)]
+        carrier_facts = links_in_lookups(dict.fromkeys((*roles, "unknown"), link), roles, ledger)
+        assert [(each.argument, each.value, each.trusted) for each in carrier_facts] == [("page", link, trusted)]

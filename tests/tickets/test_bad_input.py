@@ -53,8 +53,10 @@ async def test_every_text_becomes_a_clean_ticket(place: Office) -> None:
     for number, (name, text) in enumerate(TEXTS.items()):
         metadata: dict[str, Any] = {"subject": text, "deep": VALUES["deep"] if number % 2 else None, "nan": text * 2}
         message = IncomingMessage(f"m{text[:50]}", "requester", text)
-        told = IncomingTicket(f"T-{number}{text[:300]}", text, text, text, customer=text, messages=(message,))
-        ticket_id = await place.receive(replace(told, metadata=metadata))
+        incoming_ticket = IncomingTicket(
+            f"T-{number}{text[:300]}", text, text, text, customer=text, messages=(message,)
+        )
+        ticket_id = await place.receive(replace(incoming_ticket, metadata=metadata))
         row = await place.ticket(ticket_id)
         async with place.gaby.database.read(place.workspace_id) as session:
             written = await place.gaby.tickets.intake.written(session, row)

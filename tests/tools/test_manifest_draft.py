@@ -38,8 +38,8 @@ def drafted(*tools: dict[str, Any]) -> ManifestDraft:
 
 
 def one(*arguments: Any, **more: Any) -> ToolDraft:
-    (found,) = drafted(tool(*arguments, **more)).tools
-    return found
+    (tool_draft,) = drafted(tool(*arguments, **more)).tools
+    return tool_draft
 
 
 @pytest.mark.promise("S16")
@@ -226,17 +226,17 @@ def test_accepting_the_reads_accepts_nothing_else() -> None:
 @pytest.mark.promise("S16")
 def test_hostile_names_neither_break_the_file_nor_hide_in_it() -> None:
     hostile = "x\nadmin:\n  scope: read\n#"
-    found = drafted(
+    manifest_draft = drafted(
         tool("null", {hostile: TEXT, "$filter": TEXT, "on": TEXT, "a" * 300: TEXT}),
         tool("1.0"),
         tool("get_it", {hostile: {"type": "boolean"}, "create\r\nx": {"type": "boolean"}}, description=hostile),
     )
-    text = draft_yaml(found)
+    text = draft_yaml(manifest_draft)
     assert "admin:" not in [line.strip() for line in text.splitlines()]
     assert "\r" not in text
     assert "4 arguments" not in text
     assert "3 arguments have names that a manifest cannot hold" in text
-    assert "\\n" in found.tools[2].access_reason or "\n" in found.tools[2].access_reason
+    assert "\\n" in manifest_draft.tools[2].access_reason or "\n" in manifest_draft.tools[2].access_reason
     assert all(line.isprintable() for line in text.split("\n"))
 
 

@@ -54,10 +54,10 @@ class Desk:
 
     async def calls(self) -> list[LlmCall]:
         async with self.database.read(self.workspace_id) as session:
-            found = await session.scalars(
+            llm_calls = await session.scalars(
                 select(LlmCall).where(LlmCall.workspace_id == self.workspace_id).order_by(LlmCall.id)
             )
-            return list(found)
+            return list(llm_calls)
 
 
 @asynccontextmanager

@@ -26,10 +26,10 @@ async def bare(gaby: Gaby, tmp_path: Path) -> Office:
 
 async def receive(office: Office, count: int) -> None:
     for number in range(count):
-        told = IncomingTicket(
+        incoming_ticket = IncomingTicket(
             f"T-{number}", f"Question {number}", f"How do I change colour {number} of the {number} page?"
         )
-        await office.receive(told)
+        await office.receive(incoming_ticket)
 
 
 async def runs(office: Office) -> list[Investigation]:

@@ -54,8 +54,8 @@ def process(database: Database, clock: ManualClock, name: str, work: Work) -> Sc
 async def until_it_says(database: Database, clock: ManualClock, words: str) -> Check:
     for _ in range(500):
         # A new one each time, since it looks only every few seconds.
-        if words in (told := await schedules_check(database, clock)()).message:
-            return told
+        if words in (check := await schedules_check(database, clock)()).message:
+            return check
         await asyncio.sleep(0.02)
     raise AssertionError(f"nobody says {words}")
 
@@ -126,8 +126,8 @@ async def test_a_failure_is_told_and_the_next_time_comes_anyway(
     work.error = error
     async with running(process(database, clock, "one", work)):
         await work.again(3)
-        told = await until_it_says(database, clock, type(error).__name__)
-    assert told.health == "warn"
+        check = await until_it_says(database, clock, type(error).__name__)
+    assert check.health == "warn"
 
 
 async def test_what_nobody_does_is_told(database: Database, clock: ManualClock) -> None:

@@ -77,10 +77,10 @@ async def test_a_broken_promise_is_found_and_told_how_to_mend(name: str) -> None
         # The reads and secrets are tried for the rules that look at what was said.
         only={rule, "results_are_objects", "no_secret_echoed"},
     )
-    found = card.finding(rule)
-    assert found.verdict == "fail"
-    assert told in found.detail
-    assert found.fix
+    rule_result = card.finding(rule)
+    assert rule_result.verdict == "fail"
+    assert told in rule_result.detail
+    assert rule_result.fix
     assert not card.passed
 
 

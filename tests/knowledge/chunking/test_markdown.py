@@ -19,8 +19,8 @@ PARAGRAPH = SENTENCE * 6 + "\n\n"
 
 
 def sections(text: str) -> list[tuple[tuple[str, ...], int, int]]:
-    found = lawful(DocumentText("t", text, "markdown"))
-    return [(passage.headings, passage.first_line, passage.last_line) for passage in found]
+    passages = lawful(DocumentText("t", text, "markdown"))
+    return [(passage.headings, passage.first_line, passage.last_line) for passage in passages]
 
 
 def test_every_section_of_some_length_is_a_passage_with_its_headings() -> None:

@@ -32,14 +32,14 @@ Opening = Callable[..., DocumentSource]
 @pytest.fixture
 async def opening(dependencies: SourceDependencies) -> AsyncGenerator[Opening]:
     """Makes sources, and closes them at the end."""
-    made: list[DocumentSource] = []
+    document_sources: list[DocumentSource] = []
 
     def make(config: SourceConfig, other: SourceDependencies | None = None) -> DocumentSource:
-        made.append(make_source(config, other or dependencies))
-        return made[-1]
+        document_sources.append(make_source(config, other or dependencies))
+        return document_sources[-1]
 
     yield make
-    for source in made:
+    for source in document_sources:
         await source.close()
 
 

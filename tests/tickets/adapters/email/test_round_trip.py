@@ -28,12 +28,12 @@ ANSWER = DeskReply("Restart the client.\n\n<b>It</b> is known.\n.\nRSET", MARKER
 
 
 async def whole(desk: TicketAdapter, cursor: str | None = None) -> tuple[list[RawTicket], str]:
-    found: list[RawTicket] = []
+    tickets: list[RawTicket] = []
     page = TicketPage([], cursor or "", more=True)
     while page.more:
         page = await desk.poll(page.cursor or None)
-        found.extend(page.tickets)
-    return found, page.cursor
+        tickets.extend(page.tickets)
+    return tickets, page.cursor
 
 
 async def copy_arrives(desk: TicketAdapter, ticket: str) -> str:
