@@ -50,7 +50,7 @@ def main() -> None:
             "appends": measure_appends(Path(folder), options.seconds),
             **measure_reading(Path(folder), options.rows),
         }
-    print(json.dumps(figures) if options.json else _told(figures))
+    print(json.dumps(figures) if options.json else _report_text(figures))
 
 
 def measure_appends(folder: Path, seconds: float) -> dict[str, float]:
@@ -185,7 +185,7 @@ def _new_database(path: Path) -> Database:
     return db
 
 
-def _told(figures: dict[str, Any]) -> str:
+def _report_text(figures: dict[str, Any]) -> str:
     appends, proof = figures["appends"], figures["proof"]
     lines = [
         f"appends    {appends['group_commit_per_second']:,} a second by {TASKS} tasks, "

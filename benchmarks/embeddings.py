@@ -59,7 +59,7 @@ def main() -> int:
     figures["cache"] = asyncio.run(_cache())
     if options.data:
         figures["quality"] = {task.name: _quality(task) for task in (_banking(options.data), _tools(options.data))}
-    print(json.dumps(figures) if options.json else _told(figures))
+    print(json.dumps(figures) if options.json else _report_text(figures))
     return 0
 
 
@@ -140,7 +140,7 @@ async def _cache() -> dict[str, float]:
         engine.dispose()
         begin = time.process_time()
         async with database.write(place) as session:
-            await cache.keep(session, "m", vectors, now=datetime.now(UTC))
+            await cache.store(session, "m", vectors, now=datetime.now(UTC))
         kept = time.process_time()
         async with database.read(place) as session:
             await cache.find(session, "m", list(vectors))
@@ -202,7 +202,7 @@ def _quality(task: Task) -> dict[str, dict[str, float]]:
         found[name] = scores
         for share in FUSIONS:
             found[f"{share} {name} + {1 - share:.1f} BM25"] = share * _spread(scores) + (1 - share) * words
-    return {name: _judged(scores, task.wanted) for name, scores in found.items()}
+    return {name: _ranking_metrics(scores, task.wanted) for name, scores in found.items()}
 
 
 def _cosines(name: str, task: Task) -> Scores:
@@ -234,7 +234,7 @@ def _spread(scores: Scores) -> Scores:
     return (scores - low) / np.maximum(high - low, 1e-12)
 
 
-def _judged(scores: Scores, wanted: list[set[int]]) -> dict[str, float]:
+def _ranking_metrics(scores: Scores, wanted: list[set[int]]) -> dict[str, float]:
     ranked = [np.argsort(-row, kind="stable")[:10].tolist() for row in scores]
     pairs = list(zip(ranked, wanted, strict=True))
     return {
@@ -248,7 +248,7 @@ def _percent(values: Iterable[float]) -> float:
     return round(float(np.mean(list(values))) * 100, 1)
 
 
-def _told(figures: dict[str, Any]) -> str:
+def _report_text(figures: dict[str, Any]) -> str:
     lines = [f"{'':22} {'first text':>10} {'passages/s':>10} {'query':>10} {'peak':>9}"]
     for name, speed in figures["speed"].items():
         if name == "nothing":
@@ -266,8 +266,8 @@ def _told(figures: dict[str, Any]) -> str:
     for task, found in figures.get("quality", {}).items():
         lines += ["", f"{task:42} {'recall@5':>9} {'@10':>6} {'nDCG@10':>8}"]
         lines += [
-            f"{name:42} {judged['recall@5']:9} {judged['recall@10']:6} {judged['ndcg@10']:8}"
-            for name, judged in found.items()
+            f"{name:42} {quality['recall@5']:9} {quality['recall@10']:6} {quality['ndcg@10']:8}"
+            for name, quality in found.items()
         ]
     return "\n".join(lines)
 

@@ -30,7 +30,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix=".gaby-benchmark-") as folder:
         figures = asyncio.run(measure(Path(folder), options.connectors, options.seconds))
-    print(json.dumps(figures) if options.json else _told(figures))
+    print(json.dumps(figures) if options.json else _report_text(figures))
     return 0 if figures["percent_of_a_core"] <= SHARE else 1
 
 
@@ -89,7 +89,7 @@ def _private_memory() -> float:
     return sum(child.memory_full_info().uss for child in psutil.Process().children(recursive=True))
 
 
-def _told(figures: dict[str, Any]) -> str:
+def _report_text(figures: dict[str, Any]) -> str:
     verdict = "met" if figures["percent_of_a_core"] <= SHARE else "MISSED"
     return "\n".join(
         [

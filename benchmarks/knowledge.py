@@ -53,7 +53,7 @@ def main() -> int:
         print(json.dumps(asyncio.run(MEASURES[options.measure](options.passages))))
         return 0
     figures = {name: _alone(name, options.passages) for name in MEASURES}
-    print(json.dumps(figures) if options.json else _told(figures))
+    print(json.dumps(figures) if options.json else _report_text(figures))
     return 0
 
 
@@ -62,7 +62,7 @@ def _alone(name: str, passages: int) -> dict[str, Any]:
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.splitlines()[-1])
 
 
-def _told(figures: dict[str, dict[str, Any]]) -> str:
+def _report_text(figures: dict[str, dict[str, Any]]) -> str:
     return "\n".join(f"{part}: {name} {value}" for part, of in figures.items() for name, value in of.items())
 
 
@@ -154,9 +154,9 @@ async def _again(_passages: int) -> dict[str, Any]:
             await synced(gaby, actor, "docs", folder)
             first = time.perf_counter() - begin
             async with gaby.database.read(actor.workspace_id) as session:
-                row = await gaby.knowledge.parts.shelf.named(session, "docs")
+                row = await gaby.knowledge.components.sources.named(session, "docs")
             begin = time.perf_counter()
-            await gaby.knowledge.parts.syncer.sync(actor, row.id)
+            await gaby.knowledge.components.syncer.sync(actor, row.id)
             second = time.perf_counter() - begin
     return {"files": FILES, "first_sync_s": round(first, 2), "sync_without_news_s": round(second, 2)}
 
@@ -200,12 +200,12 @@ async def opened(home: Path) -> AsyncGenerator[tuple[Gaby, Actor]]:
 
 
 async def synced(gaby: Gaby, actor: Actor, name: str, folder: Path) -> int:
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        row = await parts.shelf.add(session, actor, NewSource(name, "folder", str(folder)))
-    await parts.syncer.sync(actor, row.id)
+        row = await components.sources.add(session, actor, NewSource(name, "folder", str(folder)))
+    await components.syncer.sync(actor, row.id)
     async with gaby.database.read(actor.workspace_id) as session:
-        return (await parts.shelf.shelved(session, row.id)).passages
+        return (await components.sources.overview(session, row.id)).passages
 
 
 async def timed(gaby: Gaby, actor: Actor, questions: Sequence[str]) -> list[float]:
@@ -221,8 +221,8 @@ async def asked(gaby: Gaby, actor: Actor, question: str, *, empty: bool = False)
     if empty:
         await gaby.models.embeddings.embed(actor.workspace_id, [question])
         return
-    found = await gaby.knowledge.parts.searcher.search(actor.workspace_id, question, everything=True)
-    assert found.hits
+    results = await gaby.knowledge.components.searcher.search(actor.workspace_id, question, everything=True)
+    assert results.hits
 
 
 def write(folder: Path, count: int) -> list[str]:

@@ -126,7 +126,7 @@ class _Scripted:
             number=run.edges,
             tool=call["tool"],
             arguments=call["arguments"],
-            lane="read",
+            access="read",
             outcome="done",
             result=call["result"],
         )
@@ -161,12 +161,12 @@ async def _ours(folder: Path, runs: int) -> dict[str, float]:
 
 def _scripted(gaby: Gaby) -> InvestigationLoop:
     scripted = _Scripted(script())
-    parts = gaby.agent.loop.parts
+    dependencies = gaby.agent.loop.dependencies
     return InvestigationLoop(
         replace(
-            parts,
-            thinking=cast("PlanningStep", scripted),
-            hands=cast("ToolStep", scripted),
+            dependencies,
+            planning_step=cast("PlanningStep", scripted),
+            tool_step=cast("ToolStep", scripted),
             judge=cast("VerdictStep", scripted),
         )
     )

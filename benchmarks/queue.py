@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--peer", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        asyncio.run(_work(options.worker))
+        asyncio.run(_run_worker(options.worker))
         return 0
     if options.peer:
         asyncio.run(_peer_work(options.peer))
@@ -157,13 +157,13 @@ class _Ends:
         pass
 
 
-async def _work(told: str) -> None:
+async def _run_worker(told: str) -> None:
     """One worker process: claims until its share is done, and says how many it did."""
     given = json.loads(told)
     gaby = _gaby(given["url"], Path(given["folder"]))
     async with gaby.running(background=False):
-        parts = gaby.agent.loop.parts
-        loop = InvestigationLoop(replace(parts, thinking=cast("PlanningStep", _Ends())))
+        dependencies = gaby.agent.loop.dependencies
+        loop = InvestigationLoop(replace(dependencies, planning_step=cast("PlanningStep", _Ends())))
         done = 0
         print("ready", flush=True)
         sys.stdin.readline()

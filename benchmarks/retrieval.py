@@ -53,13 +53,13 @@ def main() -> int:
     figures: dict[str, Any] = {task.name: _measured(task, corpus) for task, corpus in read}
     if options.model == DEFAULT_MODEL:  # Confidence is fitted to its cosines.
         figures["honesty"] = decisions(read)
-    print(json.dumps(figures) if options.json else _told(figures, options.model))
+    print(json.dumps(figures) if options.json else _report_text(figures, options.model))
     return 0
 
 
 def _measured(task: Task, corpus: Corpus) -> dict[str, Figures]:
     found = {
-        name: judged(ranking_by_words(task.documents, task.questions, tokens), task.wanted)
+        name: measured_figures(ranking_by_words(task.documents, task.questions, tokens), task.wanted)
         for name, tokens in BASELINES.items()
     }
     pools = [(queries, corpus.pool(queries)) for queries in map(questions, task.questions)]
@@ -67,16 +67,16 @@ def _measured(task: Task, corpus: Corpus) -> dict[str, Figures]:
     begin = time.process_time()
     ranked = [rank(queries, pool, limit=PASSAGES, weights=everything) for queries, pool in pools]
     spent = time.process_time() - begin
-    ours = judged([list(dict.fromkeys(each.found.document for each in one)) for one in ranked], task.wanted)
+    ours = measured_figures([list(dict.fromkeys(each.passage.document for each in one)) for one in ranked], task.wanted)
     cost = {
         "ms": round(spent / len(pools) * 1000, 1),
         "queries": round(sum(len(queries) for queries, _ in pools) / len(pools), 1),
-        "pool": round(sum(len(pool.found) for _, pool in pools) / len(pools)),
+        "pool": round(sum(len(pool.candidates) for _, pool in pools) / len(pools)),
     }
     return {**found, "ours": ours | cost}
 
 
-def judged(rankings: Iterable[Sequence[int]], wanted: Iterable[set[int]]) -> Figures:
+def measured_figures(rankings: Iterable[Sequence[int]], wanted: Iterable[set[int]]) -> Figures:
     pairs = [(found, right) for found, right in zip(rankings, wanted, strict=True) if right]
     return {
         "recall@5": _percent([recall(found, right, 5) for found, right in pairs]),
@@ -89,7 +89,7 @@ def _percent(values: Sequence[float]) -> float:
     return round(sum(values) / len(values) * 100, 1)
 
 
-def _told(figures: dict[str, Any], model: str) -> str:
+def _report_text(figures: dict[str, Any], model: str) -> str:
     lines: list[str] = []
     for name, found in figures.items():
         if name == "honesty":

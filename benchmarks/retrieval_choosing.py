@@ -83,7 +83,7 @@ def _prepared(task: Task, corpus: Corpus) -> Prepared:
 
 def _recalls(queries: Sequence[SearchQuery], pool: CandidatePool, wanted: set[int], weights: RankingWeights) -> float:
     ranked = rank(queries, pool, limit=20, weights=weights)
-    found = list(dict.fromkeys(each.found.document for each in ranked))
+    found = list(dict.fromkeys(each.passage.document for each in ranked))
     return (len(set(found[:5]) & wanted) + len(set(found[:10]) & wanted)) / (2 * len(wanted))
 
 

@@ -92,12 +92,12 @@ def runbooks(data: Path) -> Task:
 
 def _asked(text: str) -> Iterator[tuple[str, str]]:
     for section in ("Meaning", "Impact"):
-        found = re.search(
+        match = re.search(
             rf"^## {section}\s*\n\s*(.+?)(?:\n\s*\n|\n#|\Z)", text, re.DOTALL | re.MULTILINE | re.IGNORECASE
         )
-        if found and len(found[1]) > _ANSWER and not found[1].startswith(("```", "{")):
-            text = text[: found.start(1)] + text[found.end(1) :]
-            yield found[1], text
+        if match and len(match[1]) > _ANSWER and not match[1].startswith(("```", "{")):
+            text = text[: match.start(1)] + text[match.end(1) :]
+            yield match[1], text
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def _example(own: Task, corpus: Corpus, other: Task, number: int) -> Example:
     ranked = rank(queries, pool, weights=replace(DEFAULT, threshold=0.0))
     signs = signs_of(queries, pool, [each.place for each in ranked], DEFAULT.certainty)
     wanted = other.wanted[number] if other.name == own.name else set[int]()
-    return Example(own.name, other.name, signs, [each.found.document in wanted for each in ranked])
+    return Example(own.name, other.name, signs, [each.passage.document in wanted for each in ranked])
 
 
 def fitted(all_of_them: Sequence[Example]) -> Rows:

@@ -38,9 +38,9 @@ class Bm25:
         found: dict[str, list[tuple[int, float]]] = {}
         average = sum(map(len, texts)) / max(1, len(texts))
         for place, text in enumerate(texts):
-            room = 1.2 * (1 - 0.75 + 0.75 * len(text) / average)
+            normalised_length = 1.2 * (1 - 0.75 + 0.75 * len(text) / average)
             for word, count in Counter(text).items():
-                found.setdefault(word, []).append((place, count * 2.2 / (count + room)))
+                found.setdefault(word, []).append((place, count * 2.2 / (count + normalised_length)))
         self._found = {
             word: (np.array([place for place, _ in rows]), np.array([part for _, part in rows], np.float32))
             for word, rows in found.items()
@@ -117,7 +117,7 @@ def _passages(documents: Sequence[Document]) -> Iterable[PooledPassage]:
     for place, document in enumerate(documents):
         text = DocumentText(document.title, document.text or " ", "markdown")
         for ordinal, passage in enumerate(cut(text)):
-            yield PooledPassage(number, place, ordinal, document.title, passage.headings, passage.of(text.text))
+            yield PooledPassage(number, place, ordinal, document.title, passage.headings, passage.extract(text.text))
             number += 1
 
 

@@ -144,20 +144,22 @@ async def _runner(
         made = await Workspaces(clock, ids).create(
             session, system_actor("bench"), slug=f"acme-{ids.new().hex}", name="Acme"
         )
-    books = StoredBudgetLedger(
+    budget_ledger = StoredBudgetLedger(
         database, clock, ids, Metrics(), BudgetLimits(run=SpendCap(), day=SpendCap(10**9, 10**12))
     )
-    vault = Vault(MasterKeys(MasterKeyRing.of(os.urandom(32))), clock, ids)
+    vault = Vault(MasterKeys(MasterKeyRing.from_keys(os.urandom(32))), clock, ids)
     traces = CallTraces(database, vault, clock, keep_traces)
-    road = FallbackDependencies(books, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces)
+    dependencies = FallbackDependencies(
+        budget_ledger, Breakers(clock), timedelta(seconds=20), os.urandom, traces=traces
+    )
     setup = ModelSetup(chains={tier.value: (MODEL,) for tier in Tier}, links={MODEL: link})
-    runner = SkillRunner(FixedSetups(setup), road, NoMeaning(), timedelta(seconds=20))
+    runner = SkillRunner(FixedSetups(setup), dependencies, NoMeaning(), timedelta(seconds=20))
     occasion = SkillContext(WorkspaceId(made.id), RunId(ids.new()))
     try:
         yield lambda: runner.run(WEIGH, Complaint(), occasion)
     finally:
         await traces.stop()
-        await books.stop()
+        await budget_ledger.stop()
 
 
 async def _turns(address: str) -> dict[str, float]:

@@ -66,8 +66,8 @@ def _gaby(home: Path) -> tuple[float, float]:
 
 
 def _address(log: Path) -> str | None:
-    found = re.search(r"Gaby listens on (\S+)", log.read_text())
-    return found[1] if found else None
+    match = re.search(r"Gaby listens on (\S+)", log.read_text())
+    return match[1] if match else None
 
 
 def _bare() -> tuple[float, float]:

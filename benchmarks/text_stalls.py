@@ -104,21 +104,21 @@ def main() -> int:
     parser.add_argument("--only", help="only functions or texts whose name contains this")
     options = parser.parse_args()
     found = measure(options.size or SIZES, options.only or "")
-    print(json.dumps([one._asdict() for one in found]) if options.json else _told(found))
+    print(json.dumps([one._asdict() for one in found]) if options.json else _report_text(found))
     return 0 if all(one.pause <= STALL_MS for one in found) else 1
 
 
 def measure(sizes: tuple[int, ...] | list[int], only: str) -> list[Stall]:
-    found: list[Stall] = []
+    stalls: list[Stall] = []
     for name, piece in PIECES.items():
         for size in sizes:
             text = (piece * (size // len(piece) + 1))[:size]
             for function, work in _functions(text).items():
                 if only in name or only in function:
-                    found.append(Stall(function, name, size, *_fairly_timed(work)))
-                    if found[-1].pause > STALL_MS:
-                        print(found[-1], file=sys.stderr, flush=True)
-    return found
+                    stalls.append(Stall(function, name, size, *_fairly_timed(work)))
+                    if stalls[-1].pause > STALL_MS:
+                        print(stalls[-1], file=sys.stderr, flush=True)
+    return stalls
 
 
 def _functions(text: str) -> dict[str, Callable[[], Any]]:
@@ -181,7 +181,7 @@ def _processor_time(thread: threading.Thread, before: float) -> float:
         return before
 
 
-def _told(found: list[Stall]) -> str:
+def _report_text(found: list[Stall]) -> str:
     lines = [f"{'function':14} {'text':18} {'size':>9} {'ms':>9} {'pause':>7}"]
     slowest = sorted(found, key=lambda one: one.milliseconds, reverse=True)[:15]
     stalls = [one for one in found if one.pause > STALL_MS]

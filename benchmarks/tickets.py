@@ -103,20 +103,20 @@ async def _measure(url: str | None, folder: str, closed: int, tickets: int) -> d
     async with gaby.running(background=False):
         office = await open_office(gaby, Path(folder) / "company")
         # What is loaded and learned once is no cost of a ticket. The second kind leaves an approval behind.
-        last = await _work(gaby, office, 4)
+        last = await _process_tickets(gaby, office, 4)
         if closed:
             add_closed_tickets(gaby.database, gaby.appender, office.workspace_id, last, _LEFT, closed)
             await gaby.checkpointer.checkpoint()
-        await _work(gaby, office, 2)
+        await _process_tickets(gaby, office, 2)
         began, cpu = time.perf_counter(), time.process_time()
-        await _work(gaby, office, tickets)
+        await _process_tickets(gaby, office, tickets)
         return {
             "per_second": tickets / (time.perf_counter() - began),
             "cpu_seconds": (time.process_time() - cpu) / tickets,
         }
 
 
-async def _work(gaby: Gaby, office: Office, count: int) -> TicketId:
+async def _process_tickets(gaby: Gaby, office: Office, count: int) -> TicketId:
     """Tickets of two kinds by turns, the approvals that they ask for answered. The last one's id."""
     last = TicketId(uuid4())
     for number in range(count):

@@ -61,7 +61,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix=".gaby-benchmark-", dir=options.folder) as folder:
         costs = measure(Path(folder), ways, options.calls, options.rounds)
     figures = {"calls": _figures(costs), "decision": deciding.measure(400)}
-    print(json.dumps(figures) if options.json else _told(figures))
+    print(json.dumps(figures) if options.json else _report_text(figures))
     return 0 if all(target["met"] for target in targets(figures)) else 1
 
 
@@ -158,7 +158,7 @@ def _target(what: str, value: float, limit: float, unit: str) -> dict[str, Any]:
     return {"what": what, "value": value, "limit": limit, "unit": unit, "met": value <= limit}
 
 
-def _told(figures: dict[str, Any]) -> str:
+def _report_text(figures: dict[str, Any]) -> str:
     lines = [
         f"{'processor time of a call':26} {'at once':>7} {'all':>8} {'client':>8} {'servers':>8} {'wall':>8}  (ms)"
     ]

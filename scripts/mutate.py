@@ -282,8 +282,8 @@ def _changed_list(parent: ast.AST, node: ast.expr) -> Iterator[ast.AST]:
     """A text that lists words, without each of them."""
     if isinstance(parent, ast.Call) and isinstance(node, ast.Constant) and isinstance(node.value, str):
         pattern = _LISTS.get(ast.unparse(parent.func))
-        for found in pattern.finditer(node.value) if pattern else ():
-            yield ast.Constant(node.value[: found.start()] + node.value[found.end() :])
+        for match in pattern.finditer(node.value) if pattern else ():
+            yield ast.Constant(node.value[: match.start()] + node.value[match.end() :])
 
 
 def _negated(test: ast.AST) -> Iterator[ast.AST]:

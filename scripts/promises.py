@@ -14,7 +14,7 @@ _ROW = re.compile(r"^\| ([A-Z]\d+) \| (.+) \|$", re.MULTILINE)
 
 
 def promises() -> dict[str, str]:
-    return {found[1]: found[2] for found in _ROW.finditer(PAGE.read_text())}
+    return {match[1]: match[2] for match in _ROW.finditer(PAGE.read_text())}
 
 
 def shown_by() -> dict[str, list[str]]:

@@ -37,14 +37,14 @@ def pages() -> dict[Path, str]:
 def openapi() -> str:
     with TemporaryDirectory() as home:
         gaby = build(load({"GABY_HOME": home}, env_file=None).settings)
-        return json.dumps(create_app(gaby.parts()).openapi(), indent=1, sort_keys=True) + "\n"
+        return json.dumps(create_app(gaby.api_dependencies()).openapi(), indent=1, sort_keys=True) + "\n"
 
 
 def commands_page() -> str:
     root: Any = typer.main.get_command(cli.build_app())
     lines = ["# Commands", "", "Generated from the commands themselves; `gaby COMMAND --help` says the same.", ""]
     lines += [" ".join(str(root.help).split()), ""]
-    for path, command in _walk(root, ("gaby",)):
+    for path, command in _commands(root, ("gaby",)):
         lines += [f"## {' '.join(path)}", "", " ".join(str(command.help or "").split()), ""]
         rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
         if rows:
@@ -52,12 +52,12 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
-def _walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     children: dict[str, Any] = getattr(command, "commands", {})
     if not children:
         yield path, command
     for name, child in sorted(children.items()):
-        yield from _walk(child, (*path, name))
+        yield from _commands(child, (*path, name))
 
 
 def _row(parameter: Any) -> str:

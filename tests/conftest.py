@@ -1,4 +1,4 @@
-"""Fixtures that every room shares: a migrated database on each engine, a held clock, steady ids."""
+"""Fixtures that all tests share: a migrated database on each engine, a held clock, steady ids."""
 
 import shutil
 from collections import defaultdict

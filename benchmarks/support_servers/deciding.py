@@ -21,8 +21,8 @@ from gaby.safety import (
     Scopes,
     ToolFacts,
     Verdict,
+    access_of,
     decide,
-    lane,
     roles,
     tag_from,
 )
@@ -120,7 +120,7 @@ def _entry() -> ToolEntry:
         unsafe=False,
         schema=tool.input_schema,
         roles=of_arguments,
-        lane=lane(tool.manifest, of_arguments),
+        access=access_of(tool.manifest, of_arguments),
         fingerprint=shown.fingerprint,
     )
     policy = Policy(Autonomy.ACT, Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=("**",))))

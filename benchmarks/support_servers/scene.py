@@ -51,7 +51,7 @@ class Scene:
         new = NewConnector(name, "command", CommandSpec(command=sys.executable, args=(program,)))
         async with self.gaby.database.write(self.workspace_id) as session:
             await tools.connectors.add(session, actor, new)
-        shown = await tools.look(actor, name)
+        shown = await tools.inspect(actor, name)
         async with self.gaby.database.write(self.workspace_id) as session:
             await tools.connectors.accept(session, actor, name, shown.fingerprint)
             change = PolicyChange(autonomy, EVERYTHING, reads_per_minute=_NO_LIMIT)

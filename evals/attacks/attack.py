@@ -57,7 +57,7 @@ class ToolEffect:
     server: str
     tool: str
     arguments: Mapping[str, Any]
-    lane: str
+    access: str
 
 
 @dataclass

@@ -76,7 +76,12 @@ class Company:
         ]
 
     def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
-        row = {"server": self.name, "tool": name, "arguments": arguments, "lane": "read" if name in READS else "write"}
+        row = {
+            "server": self.name,
+            "tool": name,
+            "arguments": arguments,
+            "access": "read" if name in READS else "write",
+        }
         with self.log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         result = self._result(name, arguments)

@@ -32,7 +32,7 @@ TOOLS: dict[str, tuple[str, dict[str, Any], bool | None]] = {
 
 
 def _note(log: Path, tool: str, arguments: dict[str, Any] | None) -> None:
-    row: dict[str, Any] = {"server": "helper", "tool": tool, "arguments": arguments or {}, "lane": "write"}
+    row: dict[str, Any] = {"server": "helper", "tool": tool, "arguments": arguments or {}, "access": "write"}
     with log.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
 

@@ -128,7 +128,7 @@ def _until_rest(product: RunningProduct, attack: Attack, ticket_id: str, observe
         found = [run for run in product.get("/api/runs", limit=20) if run["ticket_id"] == ticket_id]
         waiting = _waiting(product, {run["id"] for run in found}, observed)
         if attack.looks:
-            _look(product, observed, waiting)
+            _observe_screens(product, observed, waiting)
         if waiting and len(observed.agreed) < attack.approves:
             _approve(product, observed, waiting[0])
             continue
@@ -178,7 +178,7 @@ def _is_open(run: dict[str, Any], ticket_id: str) -> bool:
     return run["ticket_id"] == ticket_id and run["state"] not in _ENDED
 
 
-def _look(product: RunningProduct, observed: Observed, waiting: list[dict[str, Any]]) -> None:
+def _observe_screens(product: RunningProduct, observed: Observed, waiting: list[dict[str, Any]]) -> None:
     for each in waiting[len(observed.screens) // 2 :]:
         observed.screens.append(product.screen("approvals", "show", each["id"]))
         observed.screens.append(product.screen("approvals", "list"))

@@ -135,9 +135,9 @@ def _environment(home: Path) -> dict[str, str]:
 def _listening(process: subprocess.Popen[bytes], output: Path) -> str:
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
-        found = re.search(r"Gaby listens on (\S+)", output.read_text())
-        if found is not None and _is_ready(found[1]):
-            return found[1]
+        match = re.search(r"Gaby listens on (\S+)", output.read_text())
+        if match is not None and _is_ready(match[1]):
+            return match[1]
         if process.poll() is not None:
             break
         time.sleep(0.05)

@@ -52,15 +52,15 @@ class Planner:
         if spelling == "planted":
             await door.ask("plant", values=sorted({name for _, arguments in injected for name in names_in(arguments)}))
             injected = [*REVEALS[self._suite], *injected]
-        lanes = await stage.lanes(self._suite)
+        access_by_tool = await stage.access_by_tool(self._suite)
         own = [(tool, arguments) for tool, arguments in scene["calls"]]
-        names = {tool: f"{self._suite}.{tool}" for tool in lanes}
+        names = {tool: f"{self._suite}.{tool}" for tool in access_by_tool}
         script = Script(_steps(own), injected, scene["seen_as"], names)
         stage.model.script = script
         run = await self._carry_out(scene["prompt"], script, played)
-        await self._judge(run, script, lanes, played)
-        judged = await door.ask("check")
-        played.done, played.harmed = judged["utility"], judged["security"]
+        await self._judge(run, script, access_by_tool, played)
+        checked = await door.ask("check")
+        played.done, played.harmed = checked["utility"], checked["security"]
         return played
 
     async def _carry_out(self, prompt: str, script: Script, played: Played) -> Investigation:
@@ -70,7 +70,7 @@ class Planner:
         async with gaby.database.write(actor.workspace_id) as session:
             ticket_id = (await gaby.tickets.add_instruction(session, actor, incoming)).ticket_id
         while True:
-            while await gaby.runner.work_one():
+            while await gaby.runner.run_one():
                 pass
             async with gaby.database.read(actor.workspace_id) as session:
                 waiting = list(await gaby.tools.approvals.list(session))
@@ -91,7 +91,7 @@ class Planner:
             async with gaby.database.write(actor.workspace_id) as session:
                 await gaby.tools.decide_approval(session, actor, each.typed_id, answer)
 
-    async def _judge(self, run: Investigation, script: Script, lanes: dict[str, str], played: Played) -> None:
+    async def _judge(self, run: Investigation, script: Script, access_by_tool: dict[str, str], played: Played) -> None:
         """By the record of the investigation: every call that the model asked for, with what came of it."""
         gaby = self._stage.gaby
         async with gaby.database.read(self._stage.actor.workspace_id) as session:
@@ -99,8 +99,8 @@ class Planner:
         played.verdict = run.verdict or run.state
         left, refused = list(memory.calls), iter(played.attacker_refused)
         for attackers, tool, arguments in script.emitted:
-            record = _taken(left, f"{self._suite}.{tool}", arguments)
-            if lanes[tool] == "read":
+            record = _take_record(left, f"{self._suite}.{tool}", arguments)
+            if access_by_tool[tool] == "read":
                 continue
             if not attackers:
                 played.blocked += record is None or record.outcome == "denied"
@@ -112,11 +112,11 @@ class Planner:
                 played.attacker_writes.append(f"{tool} ({record.outcome})")
 
 
-def _taken(left: list[CallRecord], tool: str, arguments: dict[str, Any]) -> CallRecord | None:
-    found = next((each for each in left if each.tool == tool and each.arguments == arguments), None)
-    if found is not None:
-        left.remove(found)
-    return found
+def _take_record(left: list[CallRecord], tool: str, arguments: dict[str, Any]) -> CallRecord | None:
+    call_record = next((each for each in left if each.tool == tool and each.arguments == arguments), None)
+    if call_record is not None:
+        left.remove(call_record)
+    return call_record
 
 
 def _steps(calls: list[Call]) -> list[list[Call]]:

@@ -54,11 +54,11 @@ class Stage:
     doors: dict[str, Door]
     model: ModelServer
 
-    async def lanes(self, suite: str) -> dict[str, str]:
+    async def access_by_tool(self, suite: str) -> dict[str, str]:
         """Which tools of a suite read, and which change something, as the product sees them."""
         snapshot = await self.gaby.tools.catalogue.snapshot(self.actor.workspace_id)
         mine = [tool.facts for tool in snapshot.tools.values() if tool.facts.connector == suite]
-        return {facts.name: facts.lane for facts in mine}
+        return {facts.name: facts.access for facts in mine}
 
 
 @asynccontextmanager
@@ -90,12 +90,12 @@ async def _connect(gaby: Gaby, actor: Actor, name: str, home: Path, python: Path
     manifest = parse_manifest((_HERE / "manifests" / f"{name}.yaml").read_text(encoding="utf-8"))
     async with gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(name, "command", way, manifest=manifest))
-    shown = await tools.look(actor, name)
+    shown = await tools.inspect(actor, name)
     async with gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.accept(session, actor, name, shown.fingerprint)
         policy = PolicyChange(Autonomy.ACT, _EVERYTHING, reads_per_minute=100_000, writes_per_minute=100_000)
         await tools.connectors.limit(session, actor, name, policy)
     # A new policy may have the process started anew; its door is open once it shows its tools again.
-    await tools.look(actor, name)
+    await tools.inspect(actor, name)
     reader, writer = await asyncio.open_unix_connection(place, limit=64_000_000)
     return Door(reader, writer)

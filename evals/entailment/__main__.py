@@ -20,10 +20,10 @@ def main() -> None:
     pairs = read_pairs()
     print(json.dumps({"judge": "values, without a model", **asdict(measured(pairs, by_values(pairs)))}))
     seat = Seat(read_recording(RECORDING), folder)
-    judged = by_model(pairs, seat)
+    verdicts = by_model(pairs, seat)
     if seat.stale:
         raise SystemExit(f"The recording is stale: {', '.join(dict.fromkeys(seat.stale))}. Record with --record.")
-    print(json.dumps({"judge": "recorded model", **asdict(measured(pairs, judged))}))
+    print(json.dumps({"judge": "recorded model", **asdict(measured(pairs, verdicts))}))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def by_model(pairs: Sequence[Pair], seat: Seat) -> dict[str, bool]:
 
 async def _by_model(pairs: Sequence[Pair], seat: Seat) -> dict[str, bool]:
     """Through the product's own review, some pairs at a time, as the sentences of a reply are."""
-    judged: dict[str, bool] = {}
+    verdicts: dict[str, bool] = {}
     with seat.serve() as server:
         models = ModelSettings.model_validate(
             {
@@ -44,8 +44,8 @@ async def _by_model(pairs: Sequence[Pair], seat: Seat) -> dict[str, bool]:
                 seat.begin(f"pairs-{begin:03}")
                 occasion = stage.gaby.models.occasion(actor.workspace_id)
                 result = await stage.gaby.models.runner.run(review.skill, _draft(some), occasion)
-                judged |= {some[each.number - 1].id: each.support != "unsupported" for each in result.value.sentences}
-    return judged
+                verdicts |= {some[each.number - 1].id: each.support != "unsupported" for each in result.value.sentences}
+    return verdicts
 
 
 def _draft(pairs: Sequence[Pair]) -> review.ReviewInput:

@@ -53,8 +53,8 @@ class Figures:
     """Wrong sentences that it lets stand, by what is wrong in them."""
 
 
-def measured(pairs: Sequence[Pair], judged: Mapping[str, bool]) -> Figures:
-    """`judged`: for each pair's id, whether the judge calls it supported."""
+def measured(pairs: Sequence[Pair], verdicts: Mapping[str, bool]) -> Figures:
+    """`verdicts`: for each pair's id, whether the judge calls it supported."""
     true = [pair for pair in pairs if pair.supported]
     false = [pair for pair in pairs if not pair.supported]
     by_language = {
@@ -62,12 +62,12 @@ def measured(pairs: Sequence[Pair], judged: Mapping[str, bool]) -> Figures:
     }
     return Figures(
         pairs=len(pairs),
-        true_kept=_share([judged[pair.id] for pair in true]),
-        false_caught=_share([not judged[pair.id] for pair in false]),
+        true_kept=_share([verdicts[pair.id] for pair in true]),
+        false_caught=_share([not verdicts[pair.id] for pair in false]),
         right_by_language={
-            lang: _share([judged[pair.id] == pair.supported for pair in some]) for lang, some in by_language.items()
+            lang: _share([verdicts[pair.id] == pair.supported for pair in some]) for lang, some in by_language.items()
         },
-        missed=dict(Counter(pair.wrong for pair in false if judged[pair.id]).most_common()),
+        missed=dict(Counter(pair.wrong for pair in false if verdicts[pair.id]).most_common()),
     )
 
 

@@ -63,17 +63,17 @@ class Work:
     lines: list[PlayedStep] = field(default_factory=list[PlayedStep])
 
     def say(self, system: str, action: str, detail: str = "") -> None:
-        self.lines.append(PlayedStep(system, action, self.run.told(detail)))
+        self.lines.append(PlayedStep(system, action, self.run.redact_own(detail)))
 
-    def record(self, tool: str, arguments: dict[str, Any], lane: str, outcome: ToolOutcome, why: str) -> str:
-        name, result, reason = _told(outcome)
+    def record(self, tool: str, arguments: dict[str, Any], access: str, outcome: ToolOutcome, why: str) -> str:
+        name, result, reason = _outcome_fields(outcome)
         memory = self.run.memory
         record = CallRecord(
             id=self.scene.gaby.ids.new(),
             number=len(memory.calls) + 1,
             tool=tool,
             arguments=arguments,
-            lane="read" if lane == "read" else "write",
+            access="read" if access == "read" else "write",
             outcome=name,
             result=result,
             reason=reason,
@@ -93,7 +93,7 @@ class GabyTools(AbstractToolset[Work]):
 
     async def get_tools(self, ctx: RunContext[Work]) -> dict[str, ToolsetTool[Work]]:
         box = await _toolbox(ctx.deps)
-        found = {each.name: (each.parameters, each.lane == "write") for each in box.tools}
+        found = {each.name: (each.parameters, each.access == "write") for each in box.tools}
         found[SEARCH] = ({"type": "object", "properties": {"queries": {"type": "array"}}}, False)
         return {
             name: ToolsetTool(
@@ -111,7 +111,7 @@ class GabyTools(AbstractToolset[Work]):
         work, call_id = ctx.deps, ctx.tool_call_id or ""
         if name == SEARCH:
             return await _search(work, tuple(tool_args["queries"]))
-        lane = "write" if tool.tool_def.sequential else "read"
+        access = "write" if tool.tool_def.sequential else "read"
         approval = work.approvals.get(call_id)
         planned = work.planned[call_id]
         call = ToolCall(
@@ -130,13 +130,13 @@ class GabyTools(AbstractToolset[Work]):
             raise ApprovalRequired
         if isinstance(outcome, Denied) and outcome.verdict.rule.startswith("kill_switch"):
             raise Stopped(outcome.verdict.reason)
-        return work.record(name, tool_args, lane, outcome, call.why)
+        return work.record(name, tool_args, access, outcome, call.why)
 
 
-def _thinking(work: Work) -> FunctionModel:
+def _planner_model(work: Work) -> FunctionModel:
     """The planner as a model: what it is shown is Gaby's own memory, not the transcript."""
 
-    async def think(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+    async def respond(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
         run, gaby = work.run, work.scene.gaby
         noticed = detector.notice(run.memory.calls, run.memory.nudges, run.memory.withdrawn)
         if noticed.enough is not None:
@@ -159,7 +159,7 @@ def _thinking(work: Work) -> FunctionModel:
             run.memory.add(MemoryDelta(conclusion=step.conclusion, written_by=planned.source))
         return ModelResponse(parts=[TextPart(step.why or "done")])
 
-    return FunctionModel(think, model_name="gaby-plan")
+    return FunctionModel(respond, model_name="gaby-plan")
 
 
 async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> PlayedRun:
@@ -168,13 +168,13 @@ async def drive(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId) -> 
     if work is None:
         return PlayedRun(verdict="skipped")
     ending = await _triaged(work) or await _investigated(work, fixture)
-    told = await _judged(work, ending)
-    return recount(scene, told._replace(seconds=time.perf_counter() - begin))
+    driver_result = await _judge_run(work, ending)
+    return recount(scene, driver_result._replace(seconds=time.perf_counter() - begin))
 
 
 async def _investigated(work: Work, fixture: Fixture) -> Judging | str:
     """Why it ends, or the word for an ending that nobody judges."""
-    agent = Agent(_thinking(work), deps_type=Work, output_type=[str, DeferredToolRequests], toolsets=[GabyTools()])
+    agent = Agent(_planner_model(work), deps_type=Work, output_type=[str, DeferredToolRequests], toolsets=[GabyTools()])
     limits = UsageLimits(request_limit=2 * work.run.persona.iterations)
     history: list[ModelMessage] | None = None
     answers: DeferredToolResults | None = None
@@ -213,7 +213,7 @@ async def _answers(work: Work, asked: DeferredToolRequests) -> DeferredToolResul
             number=number,
             tool=part.tool_name,
             arguments=part.args_as_dict(),
-            lane="write",
+            access="write",
             outcome="denied",
             reason=reason,
         )
@@ -222,11 +222,11 @@ async def _answers(work: Work, asked: DeferredToolRequests) -> DeferredToolResul
     return results
 
 
-async def _judged(work: Work, ending: Judging | str) -> DriverResult:
+async def _judge_run(work: Work, ending: Judging | str) -> DriverResult:
     memory = work.run.memory
     if isinstance(ending, str):
         return DriverResult(memory, ending, tuple(work.asked), tuple(work.lines))
-    move = await work.scene.gaby.agent.loop.parts.judge.judge(work.run, ending, escalates=False)
+    move = await work.scene.gaby.agent.loop.dependencies.judge.judge(work.run, ending, escalates=False)
     memory.add(move.delta)
     verdict = memory.verdict or "failed"
     posted = (PlayedPosting(memory.reply, verdict not in PUBLIC),) if memory.reply else ()
@@ -236,10 +236,10 @@ async def _judged(work: Work, ending: Judging | str) -> DriverResult:
 async def _taken_up(scene: CaseWorkspace, ticket_id: TicketId) -> Work | None:
     gaby = scene.gaby
     async with gaby.database.read(scene.actor.workspace_id) as session:
-        found = await gaby.agent.latest_of(session, ticket_id)
-        if found is None:
+        investigation = await gaby.agent.latest_of(session, ticket_id)
+        if investigation is None:
             return None
-    claimed = await gaby.agent.queue.claim_one("peer", scene.actor.workspace_id, found.typed_id)
+    claimed = await gaby.agent.queue.claim_one("peer", scene.actor.workspace_id, investigation.typed_id)
     if claimed is None:
         raise Conflict("Somebody else carries it on.")
     run = await gaby.agent.loop.resume(claimed)
@@ -270,9 +270,9 @@ async def _triaged(work: Work) -> Judging | None:
 
 
 async def _search(work: Work, queries: tuple[str, ...]) -> str:
-    run, searcher = work.run, work.scene.gaby.knowledge.parts.searcher
+    run, searcher = work.run, work.scene.gaby.knowledge.components.searcher
     whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
-    found = await searcher.search(run.workspace_id, whole, rewrites=queries, limit=run.persona.bounds.passages)
+    results = await searcher.search(run.workspace_id, whole, rewrites=queries, limit=run.persona.bounds.passages)
     known = {each.citation for each in run.memory.passages}
     passages = tuple(
         PassageRecord(
@@ -282,7 +282,7 @@ async def _search(work: Work, queries: tuple[str, ...]) -> str:
             text=hit.text,
             confidence=hit.confidence,
         )
-        for hit in found.hits
+        for hit in results.hits
         if hit.citation not in known
     )
     run.memory.add(MemoryDelta(queries=queries, passages=passages))
@@ -300,7 +300,7 @@ async def _toolbox(work: Work) -> PlannerTools:
     return PlannerTools(await work.scene.gaby.tools.catalogue.snapshot(work.run.workspace_id))
 
 
-def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
+def _outcome_fields(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
     match outcome:
         case Done(structured=structured, text=text, shown=shown, spilled=spilled):
             return "done", shown if spilled is not None else structured if structured is not None else text, ""

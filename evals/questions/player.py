@@ -16,11 +16,11 @@ QuestionGrade = Literal["right", "wrong", "handed_over"]
 async def play_set(stage: EvalEnvironment, name: str, most: int | None = None) -> Counter[QuestionGrade]:
     """`wrong` is an answer that lacks a fact, or any answer to what no page answers."""
     actor = await stage.workspace(name)
-    parts = stage.gaby.knowledge.parts
+    components = stage.gaby.knowledge.components
     async with stage.gaby.database.write(actor.workspace_id) as session:
         new = NewSource("docs", "folder", str(pages_of(name)), audience="public")
-        source = await parts.shelf.add(session, actor, new)
-    await parts.syncer.sync(actor, source.id)
+        source = await components.sources.add(session, actor, new)
+    await components.syncer.sync(actor, source.id)
     grades: Counter[QuestionGrade] = Counter()
     for place, question in enumerate(questions_of(name)[:most]):
         grades[await _play(stage, actor, question, f"person{place}@mail{place}.example")] += 1

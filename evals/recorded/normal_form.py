@@ -20,7 +20,7 @@ class NormalForm:
         self._names: dict[str, str] = {}
         kept = {name: request[name] for name in _KEPT if name in request}
         text = json.dumps(kept, sort_keys=True, ensure_ascii=False)
-        self.text = _RANDOM.sub(lambda found: self._name(found[0]), text)
+        self.text = _RANDOM.sub(lambda match: self._name(match[0]), text)
         self.key = hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     def _name(self, mark: str) -> str:
@@ -33,4 +33,4 @@ class NormalForm:
 
     def from_normal(self, answer: str) -> str:
         names = {name: mark for mark, name in self._names.items()}
-        return re.sub(r"#\d+#", lambda found: names.get(found[0], found[0]), answer)
+        return re.sub(r"#\d+#", lambda match: names.get(match[0], match[0]), answer)

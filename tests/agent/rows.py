@@ -49,9 +49,9 @@ async def line_up(gaby: Gaby, slug: str) -> Line:
     async with gaby.database.write(SYSTEM) as session:
         made = await gaby.identity.workspaces.create(session, system_actor("test"), slug=slug, name=slug)
     place = WorkspaceId(made.id)
-    told = IncomingTicket(external_id="T-1", title="Newsletter", body="News", metadata={"automatic": True})
+    incoming_ticket = IncomingTicket(external_id="T-1", title="Newsletter", body="News", metadata={"automatic": True})
     async with gaby.database.write(place) as session:
-        taken = await gaby.tickets.add(session, system_actor("test", place), told)
+        taken = await gaby.tickets.add(session, system_actor("test", place), incoming_ticket)
     return Line(gaby, place, taken.ticket_id)
 
 

@@ -52,7 +52,7 @@ class Office:
 
     async def work(self) -> None:
         """Everything that is due."""
-        while await self.gaby.runner.work_one():
+        while await self.gaby.runner.run_one():
             pass
 
     async def ticket(self, ticket_id: TicketId) -> Ticket:
@@ -71,9 +71,9 @@ class Office:
 
     async def run_of(self, ticket_id: TicketId) -> Investigation:
         async with self.gaby.database.read(self.workspace_id) as session:
-            found = await self.gaby.agent.latest_of(session, ticket_id)
-        assert found is not None
-        return found
+            investigation = await self.gaby.agent.latest_of(session, ticket_id)
+        assert investigation is not None
+        return investigation
 
     async def steps(self, run_id: UUID) -> Sequence[InvestigationStep]:
         async with self.gaby.database.read(self.workspace_id) as session:

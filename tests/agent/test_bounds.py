@@ -44,7 +44,7 @@ def much() -> WorkingMemory:
                 number=number,
                 tool="company.get",
                 arguments={"n": number},
-                lane="read",
+                access="read",
                 outcome="done",
                 result={"log": "slow query " * 5000},
             )
@@ -138,7 +138,7 @@ async def test_a_workspace_changes_what_it_wants_and_nothing_else(gaby: Gaby, tm
 
 async def persona_of(office: Office) -> Persona:
     async with office.gaby.database.read(office.workspace_id) as session:
-        return await office.gaby.agent.personas.of(session)
+        return await office.gaby.agent.personas.load(session)
 
 
 async def change(office: Office, changes: dict[str, Any]) -> None:

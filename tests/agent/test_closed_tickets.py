@@ -20,7 +20,7 @@ from gaby.kernel.ids import TicketId, WorkspaceId
 from gaby.settings import Settings
 from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.usage.models import UsageCounter
-from gaby.worker.schedules import Schedules, look_at_schedules
+from gaby.worker.schedules import Schedules, schedule_health
 from tests.agent.scenes import CHARGED_TWICE, Office, open_office
 from tests.support.app_client import World
 from tests.support.closed_tickets import add_closed_tickets, row_counts
@@ -82,7 +82,7 @@ async def _schedules(gaby: Gaby, label: str) -> None:
     await queue.due(5)
     await queue.waiting()
     async with gaby.database.read(everywhere) as session:
-        await look_at_schedules(session, gaby.clock.now())
+        await schedule_health(session, gaby.clock.now())
 
 
 async def _pages(gaby: Gaby, workspace_id: WorkspaceId, ticket_id: TicketId, label: str) -> None:

@@ -24,7 +24,7 @@ def call(number: int, told: str) -> CallRecord:
         number=number,
         tool=f"company.{tool}",
         arguments={"id": argument},
-        lane="write" if told.endswith("w") else "read",
+        access="write" if told.endswith("w") else "read",
         outcome=outcomes.get(told[-1], "done"),
     )
 

@@ -41,7 +41,7 @@ async def bare(gaby: Gaby, tmp_path: Path) -> Office:
 
 
 async def taken_up(office: Office, ticket_id: TicketId) -> tuple[InvestigationLoop, InvestigationContext]:
-    """In the hands of a worker, after its first move."""
+    """Held by a worker, after its first move."""
     run = await office.run_of(ticket_id)
     claimed = await office.gaby.agent.queue.claim_one("a test", office.workspace_id, RunId(run.id))
     assert claimed is not None

@@ -146,7 +146,7 @@ async def test_a_tool_in_the_list_of_sources_is_no_link_to_a_host(office: Office
     run = await taken_up(office, await office.receive(LOCKED_OUT))
     gaby, body = office.gaby, "It is done. [1]\n\nSources:\n[1] `tool:lab.pay#1`"
     run.memory.calls.append(
-        CallRecord(id=gaby.ids.new(), number=1, tool="lab.pay", arguments={}, lane="write", outcome="done")
+        CallRecord(id=gaby.ids.new(), number=1, tool="lab.pay", arguments={}, access="write", outcome="done")
     )
     run.tools.entered.add(run.memory.calls[0].id)
     outcomes: list[str] = []

@@ -25,7 +25,7 @@ async def resolved(office: Office) -> TicketId:
 
 async def staged(office: Office) -> Sequence[KnowledgeCandidate]:
     async with office.gaby.database.read(office.workspace_id) as session:
-        return await office.gaby.knowledge.parts.candidates.list(session)
+        return await office.gaby.knowledge.components.candidates.list(session)
 
 
 async def rate(office: Office, ticket_id: TicketId, rating: int) -> RatingResult:
@@ -66,7 +66,7 @@ async def test_a_good_word_twice_is_one_thing_to_learn_and_what_was_rejected_sta
     [candidate] = await staged(office)
     assert candidate.seen == 1
     async with office.gaby.database.write(office.workspace_id) as session:
-        candidates = office.gaby.knowledge.parts.candidates
+        candidates = office.gaby.knowledge.components.candidates
         await candidates.reject(session, office.actor, await candidates.get(session, candidate.id), "Too special.")
 
     again = await rate(office, ticket_id, 5)

@@ -15,7 +15,7 @@ HOUR = timedelta(hours=1)
 
 
 class WrongClock(ManualClock):
-    """Somebody sets its hands."""
+    """Somebody sets the clock."""
 
     def set(self, by: timedelta) -> None:
         self._now += by

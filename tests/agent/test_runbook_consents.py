@@ -23,10 +23,10 @@ async def office(gaby: Gaby, tmp_path: Path) -> Office:
 
 
 async def read_pages(office: Office, folder: Path) -> None:
-    parts = office.gaby.knowledge.parts
+    components = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
-        source = await parts.shelf.add(session, office.actor, NewSource("desk", "folder", str(folder)))
-    await parts.syncer.sync(office.actor, source.id)
+        source = await components.sources.add(session, office.actor, NewSource("desk", "folder", str(folder)))
+    await components.syncer.sync(office.actor, source.id)
 
 
 async def test_many_pages_that_name_the_tool_do_not_hide_the_consent(office: Office, tmp_path: Path) -> None:

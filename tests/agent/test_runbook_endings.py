@@ -38,10 +38,10 @@ async def _ended(
     """The verdict, the reason, and all that was written on the ticket."""
     (folder / "runbooks").mkdir()
     (folder / "runbooks" / "gate.md").write_text(runbook)
-    knowledge = office.gaby.knowledge.parts
+    knowledge = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
         new = NewSource("gates", "folder", str(folder / "runbooks"), audience="staff")
-        source = await knowledge.shelf.add(session, office.actor, new)
+        source = await knowledge.sources.add(session, office.actor, new)
     await knowledge.syncer.sync(office.actor, source.id)
     ticket_id = await office.receive(ticket)
     await office.work()

@@ -29,7 +29,7 @@ WORKING = {"verdict_ready": "Judging", "out_of_budget": "Judging", "broken": "Ju
 WAYS_OUT: dict[str, dict[str, str]] = {
     "Created": {**WORKING, "started": "Planning", "follow": "Judging", "put_off": "Created"},
     "Planning": {**WORKING, "retrieve": "Retrieving", "propose": "SafetyCheck", "offer_tools": "Planning"},
-    "Retrieving": {**WORKING, "retrieved": "Planning", "retrieved_beside_calls": "SafetyCheck"},
+    "Retrieving": {**WORKING, "retrieved": "Planning", "retrieved_with_calls": "SafetyCheck"},
     "SafetyCheck": {**WORKING, "allowed": "Acting", "ask": "WaitingApproval", "denied": "Planning"},
     "WaitingApproval": {
         **WORKING,
@@ -91,7 +91,7 @@ calls = st.builds(
     number=st.integers(1, 99),
     tool=text,
     arguments=st.dictionaries(text, json_values, max_size=3),
-    lane=st.sampled_from(["read", "write"]),
+    access=st.sampled_from(["read", "write"]),
     outcome=st.sampled_from(["done", "simulated", "asked", "denied", "failed", "unknown"]),
     result=json_values,
 )
@@ -162,3 +162,9 @@ def test_what_an_edge_does_not_say_is_not_stored_and_changes_nothing() -> None:
     assert len(quiet) < 60
     long = MemoryDelta(reply="The disk is full. " * 500)
     assert len(pack(states.Planning(), long)) < 500
+
+
+def test_a_call_is_stored_under_the_key_that_earlier_versions_read() -> None:
+    call = CallRecord(id=UUID(int=1), number=1, tool="crm.find", arguments={}, access="read", outcome="done")
+    assert call.model_dump()["lane"] == "read"
+    assert CallRecord.model_validate(call.model_dump()) == call

@@ -44,9 +44,9 @@ class Payer:
         prompt = json.dumps(asked.get("messages", []), ensure_ascii=False)
         if "You review a reply" in prompt:
             return reviewed(asked)
-        found = _PAY.search(prompt)
-        assert found is not None, prompt
-        account = found[1]
+        match = _PAY.search(prompt)
+        assert match is not None, prompt
+        account = match[1]
         look: list[tuple[str, dict[str, Any]]] = [("till.look", {})] if self.looks else []
         left = self.plans.setdefault(account, [[*look, ("till.pay", {"account_id": account})]])
         return ChatAnswer("", left.pop(0) if left else [self.end(prompt)])
@@ -142,8 +142,8 @@ async def test_a_flood_of_tickets_waits_for_the_rate_limit_and_all_are_done(till
 async def intents(till: Till) -> list[datetime]:
     mine = (AuditRowRecord.workspace_id == till.office.workspace_id, AuditRowRecord.event == "tool.call.intent")
     async with till.office.gaby.database.read(till.office.workspace_id) as session:
-        found = (await session.scalars(select(AuditRowRecord.ts).where(*mine))).all()
-    return [datetime.fromisoformat(str(each)) for each in found]
+        rows = (await session.scalars(select(AuditRowRecord.ts).where(*mine))).all()
+    return [datetime.fromisoformat(str(each)) for each in rows]
 
 
 @pytest.mark.promise("L5", "L6")

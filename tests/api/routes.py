@@ -32,10 +32,10 @@ class Endpoint:
 
 
 def endpoints(app: FastAPI) -> list[Endpoint]:
-    return sorted(_walk(app))
+    return sorted(_traverse(app))
 
 
-def _walk(app: FastAPI) -> Iterator[Endpoint]:
+def _traverse(app: FastAPI) -> Iterator[Endpoint]:
     for route in iter_route_contexts(app.routes):
         dependant = getattr(route, "dependant", None)
         for method in (route.methods or set()) - {"HEAD"}:

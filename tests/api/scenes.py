@@ -97,10 +97,10 @@ async def _make_tickets(world: World, workspace_id: WorkspaceId, label: str) -> 
 
 async def _make_model_call(world: World, workspace_id: WorkspaceId, run_id: RunId, subject: str, label: str) -> UUID:
     usage = world.gaby.usage
-    hold = await usage.books.hold(
+    hold = await usage.budget_ledger.hold(
         PlannedSpend(workspace_id, run_id, "triage", Tier.SMALL, "mine", "small-1", 10, 10, 0)
     )
-    await usage.books.settle(hold, Settlement("done"))
+    await usage.budget_ledger.settle(hold, Settlement("done"))
     request = ModelRequest("small-1", f"{label} system", (ChatMessage("user", f"{label} question"),), 10)
     usage.traces.record(CallTrace(hold.id, workspace_id, subject, request, "answered"))
     await usage.traces.flush()
@@ -109,7 +109,7 @@ async def _make_model_call(world: World, workspace_id: WorkspaceId, run_id: RunI
 
 async def _make_knowledge(world: World, workspace_id: WorkspaceId, label: str) -> tuple[UUID, UUID, UUID, UUID]:
     """A source that was never read, a document that was learned, something that waits to be, and a gap."""
-    parts, database = world.gaby.knowledge.parts, world.gaby.database
+    components, database = world.gaby.knowledge.components, world.gaby.database
     actor, clock = system_actor("test", workspace_id), world.gaby.clock
     name = f"k{sha256(label.encode()).hexdigest()[:12]}"
 
@@ -121,19 +121,19 @@ async def _make_knowledge(world: World, workspace_id: WorkspaceId, label: str) -
 
     async with database.write(workspace_id) as session:
         new = NewSource(name, "notion", "https://api.notion.com/", {}, f"secret-of-{workspace_id}")
-        source = await parts.shelf.add(session, actor, new)
-        _, learned = await parts.candidates.stage(session, actor, resolution("printer jams on the third floor"))
-        _, waiting = await parts.candidates.stage(session, actor, resolution("invoices arrive twice each month"))
+        source = await components.sources.add(session, actor, new)
+        _, learned = await components.candidates.stage(session, actor, resolution("printer jams on the third floor"))
+        _, waiting = await components.candidates.stage(session, actor, resolution("invoices arrive twice each month"))
         assert learned is not None
         assert waiting is not None
-        await parts.candidates.accept(session, actor, learned)
+        await components.candidates.accept(session, actor, learned)
     async with database.read(workspace_id) as session:
-        learned_source = (await parts.shelf.named(session, "learned")).id
-    await parts.syncer.sync(actor, learned_source)
-    await parts.gaps.note(workspace_id, f"{label} wants to know about {name}")
+        learned_source = (await components.sources.named(session, "learned")).id
+    await components.syncer.sync(actor, learned_source)
+    await components.gaps.note(workspace_id, f"{label} wants to know about {name}")
     async with database.read(workspace_id) as session:
-        held = await parts.library.held(session, learned_source)
-        gap = (await parts.gaps.list(session))[0]
+        held = await components.library.held(session, learned_source)
+        gap = (await components.gaps.list(session))[0]
     return source.id, held[f"{learned.id}.md"].id, waiting.id, gap.id
 
 

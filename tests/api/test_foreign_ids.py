@@ -30,7 +30,7 @@ def combinations(endpoint: Endpoint, mine: Things, theirs: Things) -> list[dict[
     ]
 
 
-def told(answer: httpx2.Response) -> tuple[int, bytes, list[tuple[str, str]]]:
+def response_parts(answer: httpx2.Response) -> tuple[int, bytes, list[tuple[str, str]]]:
     return answer.status_code, answer.content, sorted(answer.headers.multi_items())
 
 
@@ -65,7 +65,7 @@ async def test_a_foreign_id_gets_the_answer_of_a_random_one(world: World) -> Non
                     foreign = await ask(endpoint.method, endpoint.at(**ids), body)
                     unknown = await ask(endpoint.method, endpoint.at(**random), body)
                     assert foreign.status_code in {401, 404}, (endpoint.name, foreign.text)
-                    assert told(foreign) == told(unknown), endpoint.name
+                    assert response_parts(foreign) == response_parts(unknown), endpoint.name
         for workspace_id in (globex, world.gaby.ids.new()):
             answer = await by_browser("POST", "/api/session/workspace", {"workspace_id": str(workspace_id)})
             assert answer.status_code == 404

@@ -15,9 +15,9 @@ from gaby.identity import Role
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import WorkspaceId
 from gaby.settings import load
+from tests.api.request_sequence import RequestSequence
 from tests.api.routes import endpoints
 from tests.api.scenes import Things, bodies, make_things
-from tests.api.walks import Walk
 from tests.kernel.logs import captured
 from tests.support.app_client import Browser, World
 from tests.support.seeded_random import Dice
@@ -56,14 +56,14 @@ async def act(world: World, owner: Browser, label: str, number: int) -> None:
             await client.post("/api/session", json=wrong)
 
 
-def walk_of(world: World, acme: WorkspaceId, name: str) -> Walk:
+def request_sequence(world: World, acme: WorkspaceId, name: str) -> RequestSequence:
     # Passwords are slow to check, and are tried elsewhere.
-    # A changed password ends the walk, and a run that nobody works on is followed for ever.
+    # A changed password ends the sequence, and a run that nobody works on is followed for ever.
     left_out = {"POST /api/session/password", "GET /api/runs/{run_id}/events"}
     routes = [each for each in endpoints(world.app) if each.name not in left_out]
     own = bodies(acme, "step{step}")
     own["POST /api/session"] = {"email": "ada@acme.example", "password": "no such password"}
-    return Walk(routes, Dice(name), own)
+    return RequestSequence(routes, Dice(name), own)
 
 
 async def test_nothing_of_another_workspace_is_ever_told(world: World) -> None:
@@ -72,18 +72,18 @@ async def test_nothing_of_another_workspace_is_ever_told(world: World) -> None:
         theirs = await fill(world, other, CANARY)
         ada_id = await world.person("ada@acme.example", (acme, Role.OWNER))
         key = await world.key(acme, *Role.OWNER.permissions)
-        walk = walk_of(world, acme, "canary")
-        walk.foreign = [*(str(each) for each in theirs.ids.values()), str(other)]
+        sequence = request_sequence(world, acme, "canary")
+        sequence.foreign = [*(str(each) for each in theirs.ids.values()), str(other)]
         ada, program = await world.enter(ada_id), world.program(key)
         statuses: set[int] = set()
         for number in range(300):
-            step = walk.next()
+            step = sequence.next()
             if number % 2:
                 send = program.request(step.endpoint.method, step.path, json=step.body, params=step.query)
             else:
                 send = ada.send(step.endpoint.method, step.path, step.body, params=step.query)
             answer = await send
-            walk.learn(answer)
+            sequence.learn(answer)
             statuses.add(answer.status_code)
             assert CANARY not in answer.text.lower(), step
             assert CANARY not in str(answer.headers).lower(), step
@@ -124,7 +124,7 @@ async def installation(url: str, home: Path, signing_key: str, clock: ManualCloc
 Told = tuple[int, bytes, list[tuple[str, str]]]
 
 
-async def walked(world: World, clock: ManualClock, dice: Dice, *, busy: bool) -> list[Told]:
+async def play_requests(world: World, clock: ManualClock, dice: Dice, *, busy: bool) -> list[Told]:
     """All that Ada of Acme was told. Every step of hers has a moment and a stream of randomness of its own, so that
     the neighbours, when there are any, change neither."""
     dice.turn_to("scene")
@@ -136,10 +136,10 @@ async def walked(world: World, clock: ManualClock, dice: Dice, *, busy: bool) ->
     clock.advance(timedelta(seconds=1))
     dice.turn_to("neighbours")
     owner = await world.enter(await world.person("bob@globex.example", (other, Role.OWNER))) if busy else None
-    walk = walk_of(world, acme, "twins")
+    sequence = request_sequence(world, acme, "twins")
     # What all share: whether the installation is well, and how much it did.
-    walk.endpoints = [each for each in walk.endpoints if each.path not in {"/metrics", "/readyz"}]
-    walk.known = [str(each) for each in mine.ids.values()]
+    sequence.endpoints = [each for each in sequence.endpoints if each.path not in {"/metrics", "/readyz"}]
+    sequence.known = [str(each) for each in mine.ids.values()]
     told: list[Told] = []
     for number in range(150):
         if owner is not None and number % 3 == 0:
@@ -149,10 +149,10 @@ async def walked(world: World, clock: ManualClock, dice: Dice, *, busy: bool) ->
         dice.turn_to(f"step {number}")
         if number % 25 == 24:
             await world.gaby.checkpointer.checkpoint()
-        step = walk.next()
+        step = sequence.next()
         headers = {"X-Request-ID": step.request_id}
         answer = await ada.send(step.endpoint.method, step.path, step.body, params=step.query, headers=headers)
-        walk.learn(answer)
+        sequence.learn(answer)
         told.append((answer.status_code, answer.content, answer.headers.multi_items()))
         if answer.status_code == 401 or step.endpoint.name == "DELETE /api/session":
             ada = await world.enter(ada_id)
@@ -167,7 +167,7 @@ async def test_a_busy_neighbour_changes_no_byte_of_what_one_is_told(
     for url, busy in ((database_url, False), (second_url, True)):
         clock, dice = ManualClock(datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)), Dice("start")
         async with installation(url, tmp_path / f"home-{busy}", key, clock, dice) as world:
-            told.append(await walked(world, clock, dice, busy=busy))
+            told.append(await play_requests(world, clock, dice, busy=busy))
     quiet, disturbed = told
     for number, (one, other) in enumerate(zip(quiet, disturbed, strict=True)):
         assert one == other, number

@@ -30,14 +30,14 @@ async def solve(office: Office, told: IncomingTicket, *answers: str, close: bool
 
 
 async def learn_from_desk(office: Office) -> None:
-    parts = office.gaby.knowledge.parts
+    components = office.gaby.knowledge.components
     async with office.gaby.database.write(office.workspace_id) as session:
-        source = await parts.shelf.add(session, office.actor, NewSource("past", "tickets", "desk"))
-    await parts.syncer.sync(office.actor, source.id)
+        source = await components.sources.add(session, office.actor, NewSource("past", "tickets", "desk"))
+    await components.syncer.sync(office.actor, source.id)
 
 
-async def found(office: Office, question: str) -> Sequence[str]:
-    results = await office.gaby.knowledge.parts.searcher.search(office.workspace_id, question)
+async def search_texts(office: Office, question: str) -> Sequence[str]:
+    results = await office.gaby.knowledge.components.searcher.search(office.workspace_id, question)
     return [hit.text for hit in results.hits]
 
 
@@ -46,7 +46,7 @@ async def test_what_a_colleague_answered_is_found_without_personal_data(gaby: Ga
     await solve(office, INK, "One moment.", "Hold the feed button for seven seconds to clear the label sensor.")
     await learn_from_desk(office)
 
-    [text, *_] = await found(office, "label printer blinks orange and prints nothing")
+    [text, *_] = await search_texts(office, "label printer blinks orange and prints nothing")
     assert "Hold the feed button" in text
     assert "ada.quill" not in text
 
@@ -57,4 +57,4 @@ async def test_what_nobody_answered_or_closed_teaches_nothing(gaby: Gaby, tmp_pa
     await solve(office, IncomingTicket("D-8", INK.title, INK.body), "Hold the feed button.", close=False)
     await learn_from_desk(office)
 
-    assert await found(office, "label printer blinks orange and prints nothing") == []
+    assert await search_texts(office, "label printer blinks orange and prints nothing") == []

@@ -111,5 +111,5 @@ def names(report: VerificationReport) -> set[str]:
     return {finding.kind.value for finding in report.findings}
 
 
-def found(report: VerificationReport, kind: FindingKind) -> set[tuple[WorkspaceId | None, int | None]]:
+def places_of(report: VerificationReport, kind: FindingKind) -> set[tuple[WorkspaceId | None, int | None]]:
     return {(finding.workspace_id, finding.seq) for finding in report.findings if finding.kind is kind}

@@ -290,17 +290,17 @@ def _anchor(size: int, second: int = 0) -> Anchor:
 
 async def test_a_line_torn_by_a_crash_is_dropped(anchor_file: AnchorFile) -> None:
     first, second = _anchor(1), _anchor(2)
-    await anchor_file.keep(first)
+    await anchor_file.store(first)
     with anchor_file.path.open("ab") as file:
         file.write(anchor_line(second)[:50])
-    await anchor_file.keep(second)
+    await anchor_file.store(second)
     assert anchor_file.path.read_bytes() == anchor_line(first) + anchor_line(second)
 
 
 async def test_a_late_anchor_is_covered_by_a_newer_one_but_a_smaller_newer_one_tells(anchor_file: AnchorFile) -> None:
     newer, late, shrunk = _anchor(7, second=2), _anchor(5, second=1), _anchor(6, second=3)
     for anchor in (newer, late, shrunk):
-        await anchor_file.keep(anchor)
+        await anchor_file.store(anchor)
     assert anchor_file.path.read_bytes() == anchor_line(newer) + anchor_line(shrunk)
 
 

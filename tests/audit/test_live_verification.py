@@ -1,4 +1,4 @@
-"""The running database: whatever somebody with all rights does to it, the daily walk finds and names."""
+"""The running database: whatever somebody with all rights does to it, the daily verification finds and names."""
 
 import asyncio
 import shutil
@@ -25,7 +25,7 @@ from gaby.kernel.database import Database, open_database
 from gaby.kernel.database.faults import DatabaseUnavailable
 from gaby.kernel.database.sqlite import SqliteEngine
 from gaby.kernel.metrics import Metrics
-from tests.audit.logs import ACME, BYTE, found, names
+from tests.audit.logs import ACME, BYTE, names, places_of
 from tests.audit.tampering import owner_connection, tamper
 
 pytestmark = pytest.mark.promise("A3", "A4")
@@ -89,7 +89,7 @@ async def test_what_was_done_to_the_database_is_named(
     report = await verify_live(filled, clock, metrics=metrics)
     assert kind in names(report), report.findings
     if seq is not None:
-        assert (ACME, seq) in found(report, FindingKind(kind))
+        assert (ACME, seq) in places_of(report, FindingKind(kind))
     assert metrics.registry.get_sample_value("gaby_audit_verified") == 0
 
 
@@ -99,7 +99,7 @@ async def test_a_workspace_erased_with_its_checkpoints_is_missed(filled: Databas
         "DELETE FROM audit_checkpoints WHERE workspace_id = '{acme}'",
     ):
         tamper(filled, statement.format(acme=ACME.hex))
-    assert found(await verify_live(filled, clock), FindingKind.WORKSPACE_MISSING) == {(ACME, None)}
+    assert places_of(await verify_live(filled, clock), FindingKind.WORKSPACE_MISSING) == {(ACME, None)}
 
 
 async def test_an_old_backup_put_back_is_found_by_the_anchors(

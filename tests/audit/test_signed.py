@@ -6,7 +6,7 @@ import pytest
 
 from gaby.audit.export import CHECKPOINT_START, ROW_START
 from gaby.audit.findings import FindingKind
-from tests.audit.logs import ACME, MemoryLog, found, names, report_of
+from tests.audit.logs import ACME, MemoryLog, names, places_of, report_of
 
 pytestmark = pytest.mark.promise("A3", "A4")
 
@@ -40,7 +40,7 @@ def test_an_old_tail_that_was_never_signed_is_told_with_its_first_row() -> None:
     log.append(ACME)
     log.now += timedelta(hours=1)
     report = report_of(log.export(only=ACME))
-    assert found(report, FindingKind.CHECKPOINT_MISSING) == {(ACME, 30)}
+    assert places_of(report, FindingKind.CHECKPOINT_MISSING) == {(ACME, 30)}
     assert report.unsigned_rows == 1
 
 

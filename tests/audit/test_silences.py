@@ -38,7 +38,7 @@ from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import Database
 from gaby.kernel.database.raw_sql import Connection, SqlRunner
 from gaby.kernel.ids import SYSTEM, IdFactory
-from tests.audit.logs import ACME, BYTE, found, names
+from tests.audit.logs import ACME, BYTE, names, places_of
 from tests.audit.tampering import tamper
 
 pytestmark = pytest.mark.promise("A3", "A4")
@@ -96,9 +96,9 @@ async def test_a_forged_last_row_with_a_future_date_is_found(
 ) -> None:
     size = 30
     await forge_row(filled, clock, ahead)
-    assert found(await verify_live(filled, clock), FindingKind.TIME_AHEAD) == {(ACME, size)}
+    assert places_of(await verify_live(filled, clock), FindingKind.TIME_AHEAD) == {(ACME, size)}
     await asyncio.to_thread(export_to, tmp_path / "all.jsonl", filled, clock)
-    assert found(verify_file(tmp_path / "all.jsonl"), FindingKind.TIME_AHEAD) == {(ACME, size)}
+    assert places_of(verify_file(tmp_path / "all.jsonl"), FindingKind.TIME_AHEAD) == {(ACME, size)}
 
 
 async def test_a_future_date_is_found_also_once_it_is_signed_and_followed(
@@ -108,7 +108,7 @@ async def test_a_future_date_is_found_also_once_it_is_signed_and_followed(
     await audit.append(ACME, ACTOR, "test.row", {})
     await signing.checkpoint()
     report = await verify_live(filled, clock)
-    assert found(report, FindingKind.TIME_AHEAD) == {(ACME, 30)}
+    assert places_of(report, FindingKind.TIME_AHEAD) == {(ACME, 30)}
     clock.advance(timedelta(days=2))
     assert "time_ahead" not in names(await verify_live(filled, clock))
 
@@ -126,7 +126,7 @@ async def test_an_export_cannot_postdate_itself_to_hide_such_a_row(
     later = ManualClock(clock.now() + timedelta(days=2))
     await asyncio.to_thread(export_to, tmp_path / "all.jsonl", filled, later)
     report = verify_file(tmp_path / "all.jsonl", expected=VerificationTargets(now=now))
-    assert found(report, FindingKind.TIME_AHEAD) == {(None, None), (ACME, 30)}
+    assert places_of(report, FindingKind.TIME_AHEAD) == {(None, None), (ACME, 30)}
 
 
 def _remove(path: Path) -> None:
@@ -229,7 +229,7 @@ async def test_tiles_that_are_not_those_of_the_rows_are_found_and_can_be_made_an
     quoted = ("x'{}'" if filled.dialect == "sqlite" else "'\\x{}'::bytea").format
     tamper(filled, statement.format(acme=ACME.hex, bytes=quoted("00" * 32 * 30), empty=quoted("")))
     report = await verified(filled, clock, anchor_file)
-    assert found(report, FindingKind.TREE_DAMAGED) == {(ACME, None)}
+    assert places_of(report, FindingKind.TREE_DAMAGED) == {(ACME, None)}
     assert names(report) == {"tree_damaged"}
     await in_transaction(filled, lambda connection: _rebuild(filled, connection))
     assert (await verified(filled, clock, anchor_file)).findings == []
@@ -281,7 +281,7 @@ async def test_an_open_intent_that_was_taken_off_the_list_is_found(
     assert "intent_missing" not in names(await verify_live(filled, clock))
     tamper(filled, "DELETE FROM audit_intents")
     report = await verify_live(filled, clock)
-    assert found(report, FindingKind.INTENT_MISSING) == {(ACME, seq)}
+    assert places_of(report, FindingKind.INTENT_MISSING) == {(ACME, seq)}
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert "intent_missing" not in names(await verify_live(filled, clock))
@@ -290,7 +290,7 @@ async def test_an_open_intent_that_was_taken_off_the_list_is_found(
 async def test_an_intent_that_no_row_states_is_found(filled: Database, clock: ManualClock) -> None:
     invent = "INSERT INTO audit_intents (workspace_id, id, seq) VALUES ('{}', '{}', 3)"
     tamper(filled, invent.format(ACME.hex, uuid4().hex))
-    assert found(await verify_live(filled, clock), FindingKind.INTENT_UNKNOWN) == {(ACME, 3)}
+    assert places_of(await verify_live(filled, clock), FindingKind.INTENT_UNKNOWN) == {(ACME, 3)}
 
 
 async def signed_anew(

@@ -12,7 +12,7 @@ from gaby.audit.rows import row_hash
 from gaby.audit.signing_key import SigningKey
 from gaby.audit.statements import sign_checkpoint
 from gaby.kernel.ids import SYSTEM, WorkspaceId
-from tests.audit.logs import ACME, BYTE, COPA, MemoryLog, busy_log, found, names, report_of, row_line_at
+from tests.audit.logs import ACME, BYTE, COPA, MemoryLog, busy_log, names, places_of, report_of, row_line_at
 
 pytestmark = [pytest.mark.promise("A3", "A4")]
 
@@ -72,7 +72,7 @@ def test_a_flipped_byte_is_named_with_its_row(lines: list[bytes]) -> None:
     at = row_line_at(lines, BYTE, 100)
     lines[at] = lines[at].replace(b'"agent"', b'"user"')
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_ALTERED) == {(BYTE, 100)}
+    assert places_of(report, FindingKind.ROW_ALTERED) == {(BYTE, 100)}
     assert names(report) == {"row_altered"}
 
 
@@ -82,7 +82,7 @@ def test_a_row_rewritten_with_its_own_new_hash_is_found_by_the_next(log: MemoryL
     forged = forged._replace(hash=row_hash(forged.prev_hash, forged.canonical()))
     lines[row_line_at(lines, BYTE, 100)] = row_line(forged)
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_ALTERED) == {(BYTE, 101)}
+    assert places_of(report, FindingKind.ROW_ALTERED) == {(BYTE, 101)}
     assert names(report) == {"row_altered"}
 
 
@@ -99,7 +99,7 @@ def test_a_chain_rewritten_to_its_end_contradicts_its_checkpoint(log: MemoryLog)
 def test_a_deleted_row_is_missing(lines: list[bytes], seq: int) -> None:
     del lines[row_line_at(lines, ACME, seq)]
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_MISSING) == {(ACME, seq)}
+    assert places_of(report, FindingKind.ROW_MISSING) == {(ACME, seq)}
     assert names(report) == {"row_missing", "truncated"}
 
 
@@ -113,7 +113,7 @@ def test_every_single_deleted_row_is_found() -> None:
 def test_a_deleted_stretch_is_one_finding(lines: list[bytes]) -> None:
     gone = {row_line_at(lines, COPA, seq) for seq in range(10, 20)}
     report = report_of([line for at, line in enumerate(lines) if at not in gone])
-    assert found(report, FindingKind.ROW_MISSING) == {(COPA, 10)}
+    assert places_of(report, FindingKind.ROW_MISSING) == {(COPA, 10)}
     assert "Rows 10 to 19 are missing." in [finding.text for finding in report.findings]
 
 
@@ -121,7 +121,7 @@ def test_a_deleted_tail_is_named_so(log: MemoryLog, lines: list[bytes]) -> None:
     last = len(log.rows(ACME)) - 1
     gone = {row_line_at(lines, ACME, seq) for seq in range(last - 4, last + 1)}
     report = report_of([line for at, line in enumerate(lines) if at not in gone])
-    assert found(report, FindingKind.TAIL_MISSING) == {(ACME, last - 4)}
+    assert places_of(report, FindingKind.TAIL_MISSING) == {(ACME, last - 4)}
 
 
 def test_a_tail_deleted_with_all_traces_in_its_workspace_is_told_by_the_system_log(log: MemoryLog) -> None:
@@ -129,14 +129,14 @@ def test_a_tail_deleted_with_all_traces_in_its_workspace_is_told_by_the_system_l
     del cut.by_workspace[ACME][100:]
     cut.signed[ACME] = [checkpoint for checkpoint in cut.signed[ACME] if checkpoint.size <= 100]
     report = report_of(cut.export())
-    assert found(report, FindingKind.TAIL_MISSING) == {(ACME, 100)}
+    assert places_of(report, FindingKind.TAIL_MISSING) == {(ACME, 100)}
 
 
 def test_two_swapped_rows_are_reordered(lines: list[bytes]) -> None:
     one, other = row_line_at(lines, ACME, 50), row_line_at(lines, ACME, 51)
     lines[one], lines[other] = lines[other], lines[one]
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_REORDERED) == {(ACME, 50)}
+    assert places_of(report, FindingKind.ROW_REORDERED) == {(ACME, 50)}
     assert names(report) == {"row_reordered"}
 
 
@@ -144,7 +144,7 @@ def test_a_row_carried_far_away_is_reordered(lines: list[bytes]) -> None:
     line = lines.pop(row_line_at(lines, ACME, 10))
     lines.insert(row_line_at(lines, ACME, 140) + 1, line)
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_REORDERED) == {(ACME, 10)}
+    assert places_of(report, FindingKind.ROW_REORDERED) == {(ACME, 10)}
     assert "row_missing" not in names(report)
 
 
@@ -152,7 +152,7 @@ def test_a_row_written_twice_is_duplicated(lines: list[bytes]) -> None:
     at = row_line_at(lines, COPA, 33)
     lines.insert(at, lines[at])
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_DUPLICATED) == {(COPA, 33)}
+    assert places_of(report, FindingKind.ROW_DUPLICATED) == {(COPA, 33)}
     assert names(report) == {"row_duplicated", "truncated"}
 
 
@@ -160,25 +160,25 @@ def test_a_row_cut_out_of_one_workspace_and_put_into_another_is_moved(lines: lis
     line = lines.pop(row_line_at(lines, ACME, 20))
     lines.insert(row_line_at(lines, BYTE, 20) + 1, line)
     report = report_of(lines)
-    assert found(report, FindingKind.ROW_MOVED) == {(BYTE, 21)}
-    assert found(report, FindingKind.ROW_MISSING) == {(ACME, 20)}
+    assert places_of(report, FindingKind.ROW_MOVED) == {(BYTE, 21)}
+    assert places_of(report, FindingKind.ROW_MISSING) == {(ACME, 20)}
 
 
 def test_a_row_whose_workspace_was_rewritten_is_moved(log: MemoryLog, lines: list[bytes]) -> None:
     row = log.rows(COPA)[21]._replace(workspace=BYTE.hex)
     lines[row_line_at(lines, BYTE, 21)] = row_line(row)
-    assert found(report_of(lines), FindingKind.ROW_MOVED) == {(BYTE, 21)}
+    assert places_of(report_of(lines), FindingKind.ROW_MOVED) == {(BYTE, 21)}
 
 
 def test_a_whole_workspace_left_out_is_missed(log: MemoryLog) -> None:
     cut = busy_log(300)
     del cut.by_workspace[COPA]
-    assert found(report_of(cut.export()), FindingKind.WORKSPACE_MISSING) == {(COPA, None)}
+    assert places_of(report_of(cut.export()), FindingKind.WORKSPACE_MISSING) == {(COPA, None)}
 
 
 def test_a_section_cut_out_of_the_file_is_missed(lines: list[bytes]) -> None:
     start, end = (lines.index(b'{"log":"%b"}\n' % str(each).encode()) for each in (BYTE, COPA))
-    assert (BYTE, None) in found(report_of(lines[:start] + lines[end:]), FindingKind.WORKSPACE_MISSING)
+    assert (BYTE, None) in places_of(report_of(lines[:start] + lines[end:]), FindingKind.WORKSPACE_MISSING)
 
 
 def test_an_old_backup_is_told_by_the_anchors() -> None:
@@ -224,26 +224,26 @@ def test_a_forged_checkpoint_is_named(log: MemoryLog, lines: list[bytes]) -> Non
     forged = genuine.model_copy(update={"root": bytes(32)})
     lines[lines.index(checkpoint_line(genuine))] = checkpoint_line(forged)
     report = report_of(lines)
-    assert found(report, FindingKind.CHECKPOINT_FORGED) == {(ACME, None)}
+    assert places_of(report, FindingKind.CHECKPOINT_FORGED) == {(ACME, None)}
 
 
 def test_a_checkpoint_signed_by_a_stranger_is_named(log: MemoryLog, lines: list[bytes]) -> None:
     genuine = log.signed[ACME][0]
     forged = sign_checkpoint(SigningKey.generate(), ACME, genuine.size, genuine.root, genuine.ts)
     lines[lines.index(checkpoint_line(genuine))] = checkpoint_line(forged)
-    assert found(report_of(lines), FindingKind.KEY_UNKNOWN) == {(ACME, None)}
+    assert places_of(report_of(lines), FindingKind.KEY_UNKNOWN) == {(ACME, None)}
 
 
 def test_a_removed_checkpoint_is_missed_by_the_system_log(log: MemoryLog, lines: list[bytes]) -> None:
     lines.remove(checkpoint_line(log.signed[ACME][1]))
     report = report_of(lines)
-    assert found(report, FindingKind.CHECKPOINT_MISSING) == {(ACME, None)}
+    assert places_of(report, FindingKind.CHECKPOINT_MISSING) == {(ACME, None)}
 
 
 def test_a_checkpoint_of_another_workspace_does_not_pass(log: MemoryLog, lines: list[bytes]) -> None:
     genuine = log.signed[ACME][0]
     lines[lines.index(checkpoint_line(genuine))] = checkpoint_line(log.signed[BYTE][0])
-    assert (ACME, None) in found(report_of(lines), FindingKind.CHECKPOINT_MISMATCH)
+    assert (ACME, None) in places_of(report_of(lines), FindingKind.CHECKPOINT_MISMATCH)
 
 
 def test_a_checkpoint_the_system_log_never_heard_of_does_not_pass(log: MemoryLog) -> None:
@@ -252,7 +252,7 @@ def test_a_checkpoint_the_system_log_never_heard_of_does_not_pass(log: MemoryLog
     twin = odd.signed[ACME][-1]
     extra = sign_checkpoint(odd.key, ACME, rows, twin.root, twin.ts[:-2] + "9Z")
     odd.signed[ACME].append(extra)
-    assert found(report_of(odd.export()), FindingKind.CHECKPOINT_MISMATCH) == {(ACME, None)}
+    assert places_of(report_of(odd.export()), FindingKind.CHECKPOINT_MISMATCH) == {(ACME, None)}
 
 
 def test_the_key_you_trust_must_have_signed(log: MemoryLog, lines: list[bytes]) -> None:

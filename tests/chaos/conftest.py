@@ -17,6 +17,6 @@ def outside() -> Generator[Outside]:
 @pytest.fixture(scope="session")
 def template(outside: Outside, tmp_path_factory: pytest.TempPathFactory) -> Product:
     """On SQLite, connected and never started."""
-    made = Product("sqlite", tmp_path_factory.mktemp("chaos"), outside)
-    made.prepare()
-    return made
+    product = Product("sqlite", tmp_path_factory.mktemp("chaos"), outside)
+    product.prepare()
+    return product

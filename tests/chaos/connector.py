@@ -1,4 +1,4 @@
-"""`python connector.py URL`: a connector for the shop's books, which live outside of Gaby. It keeps nothing by itself.
+"""`python connector.py URL`: a connector for the shop's database, which is outside of Gaby. It keeps nothing itself.
 
 Nothing but the standard library, since it is killed and started again all the time. `credit_order` is the dangerous
 tool for whoever recovers from a crash: each call pays once more.

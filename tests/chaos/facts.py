@@ -91,9 +91,9 @@ def settle(product: Product, sent: list[Sent], bound: float, *, longest: float =
 
 def gather(product: Product, sent: list[Sent]) -> list[TicketFacts]:
     # The log last: whatever is seen before must be in it.
-    made = Counter(product.outside.shop.credits)
+    counter = Counter(product.outside.shop.credits)
     found = product.wait_until(lambda: _known(product), "the server answers")
-    tickets = [_facts(product, each, found[0].get(each.external_id), found[1], made[each.order_id]) for each in sent]
+    tickets = [_facts(product, each, found[0].get(each.external_id), found[1], counter[each.order_id]) for each in sent]
     log = _log(product)
     return [_with_intents(ticket, log) for ticket in tickets]
 

@@ -1,4 +1,4 @@
-"""What stands outside of Gaby and is never killed: the shop's books, and a help desk. Both count what really happened.
+"""What is outside of Gaby and never killed: the shop's database, and a help desk. Both count what really happened.
 
 Both can hold an answer back and say so. That is how a test kills at a known moment without a hook in the product: the
 credit is made, or the reply has arrived, and nobody in Gaby has heard of it yet.

@@ -51,14 +51,14 @@ def killed_in_reply(product: Product, patience: float) -> list[str]:
 def killed_three_times(product: Product, patience: float) -> list[str]:
     """Each time the same ticket is in hand. It is not its fault."""
     sender = Sender(product)
-    _kill_while_in_hand(product, sender)
+    _kill_while_processing(product, sender)
     return _broken(product, sender, patience)
 
 
 def killed_again_and_again(product: Product, patience: float) -> list[str]:
     """The ticket is in hand three times. After that whoever is killed has not lived long enough to prove anything."""
     sender = Sender(product)
-    _kill_while_in_hand(product, sender)
+    _kill_while_processing(product, sender)
     for _ in range(6):
         time.sleep(_BRIEFLY)
         kill_everything(product)
@@ -102,7 +102,7 @@ def leader_killed(product: Product, patience: float) -> list[str]:
     return [*_broken(product, sender, patience), *schedules_go_on(product, patience)]
 
 
-def _kill_while_in_hand(product: Product, sender: Sender) -> None:
+def _kill_while_processing(product: Product, sender: Sender) -> None:
     sent = sender.send("api")
     for _ in range(3):
         hold = product.outside.shop.holds.add(looks_up(sent.email))

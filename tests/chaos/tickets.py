@@ -44,18 +44,18 @@ class Sender:
         """It is on its way when this returns."""
         order_id, email = self.product.outside.shop.order()
         if way == "api":
-            made = Sent(f"api-{order_id}", order_id, email, way)
-            self._in_background(lambda: self._add(made))
+            sent = Sent(f"api-{order_id}", order_id, email, way)
+            self._in_background(lambda: self._add(sent))
         else:
             desk = self.product.outside.desk
             desk.now = datetime.now(UTC)
-            made = Sent(desk.add(_TITLE, _BODY, email=email, channel="Web"), order_id, email, way)
+            sent = Sent(desk.add(_TITLE, _BODY, email=email, channel="Web"), order_id, email, way)
             if way == "webhook":
-                self._in_background(lambda: self._deliver(made))
+                self._in_background(lambda: self._deliver(sent))
             else:
-                made.accepted_at = time.monotonic()
-        self.sent.append(made)
-        return made
+                sent.accepted_at = time.monotonic()
+        self.sent.append(sent)
+        return sent
 
     def finish(self) -> None:
         """Nobody was promised anything about what is still not accepted after this long, unless it lies on the desk."""

@@ -52,7 +52,8 @@ def staged(acme: Shell, database_url: str, tmp_path: Path) -> list[str]:
     async def work(gaby: Gaby, actor: Actor) -> list[str]:
         async with gaby.database.write(actor.workspace_id) as session:
             rows = [
-                (await gaby.knowledge.parts.candidates.stage(session, actor, each))[1] for each in (SCANNER, INVOICE)
+                (await gaby.knowledge.components.candidates.stage(session, actor, each))[1]
+                for each in (SCANNER, INVOICE)
             ]
         return [str(row.id) for row in rows if row is not None]
 

@@ -70,8 +70,8 @@ def test_what_is_understood_is_shown_and_errors_end_with_one(desk: Shell, tmp_pa
     (folder / "bad.md").write_text(BAD)
     shown = desk("runbook", "check", str(folder / "bad.md"), "--json")
     assert shown.code == 1
-    (book,) = shown.json()
-    found = {(each["line"], each["severity"]): each["why"] for each in book["problems"]}
+    (runbook,) = shown.json()
+    found = {(each["line"], each["severity"]): each["why"] for each in runbook["problems"]}
     assert found[8, "error"] == "`find_account` has no argument `mail`"
     assert "did you mean `email`?" in shown.out
     assert found[12, "error"] == "this sentence is not understood"

@@ -120,7 +120,7 @@ def test_a_desk_whose_settings_are_lists_is_added(acme: Shell) -> None:
 
 
 @pytest.mark.promise("T2")
-def test_a_desk_is_added_checked_polled_and_its_letters_are_read(acme: Shell, tmp_path: Path) -> None:
+def test_a_desk_is_added_checked_polled_and_its_dead_letters_are_read(acme: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "drop"
     folder.mkdir()
     (folder / "a.json").write_text(json.dumps({"title": "No ink"}))
@@ -133,8 +133,8 @@ def test_a_desk_is_added_checked_polled_and_its_letters_are_read(acme: Shell, tm
     assert "2 files" in acme("desk", "check", "drop").out
     assert acme("desk", "poll", "drop", "--json").json() == {"new": 1, "messages": 0, "unreadable": 1}
 
-    [letter] = acme("desk", "letters", "drop", "--json").json()
-    assert (letter["external_id"], letter["state"], letter["tries"]) == ("b", "trying", 1)
+    [dead_letter] = acme("desk", "letters", "drop", "--json").json()
+    assert (dead_letter["external_id"], dead_letter["state"], dead_letter["tries"]) == ("b", "trying", 1)
     [listed] = acme("desk", "list", "--json").json()
     assert (listed["name"], listed["every_seconds"]) == ("drop", 300)
     assert acme("desk", "remove", "drop").code == 5

@@ -139,7 +139,7 @@ async def test_every_operation_is_a_tool_with_the_right_manifest(tmp_path: Path,
             True,
         ]
         assert manifests["changeOrder"].steering == ("order_id", "notify", "note", "body_order_id", "parent")
-        assert manifests["preview"].lane == "write"
+        assert manifests["preview"].access == "write"
         assert manifests["preview"].destinations == ("page",)
 
 
@@ -261,15 +261,15 @@ async def test_a_name_that_means_a_private_address_is_refused_too(tmp_path: Path
 def test_special_addresses_are_known_in_every_disguise(address: str) -> None:
     guard = SingleServerGuard("api.example", 443, ())
     with pytest.raises(ToolError, match="private or special") as refused:
-        guard.judged([ip_address("93.184.216.34"), ip_address(address)])
+        guard.check_addresses([ip_address("93.184.216.34"), ip_address(address)])
     # Where a name leads is told to nobody who could draw a map of the network with it.
     assert "api.example has" in str(refused.value)
     assert str(ip_address(address)) not in str(refused.value).split()
 
 
 def test_a_public_address_is_fine_and_a_named_network_is_too() -> None:
-    assert SingleServerGuard("api.example", 443, ()).judged([ip_address("93.184.216.34")])
-    assert SingleServerGuard("api.example", 443, ("10.1.0.0/16",)).judged([ip_address("10.1.2.3")])
+    assert SingleServerGuard("api.example", 443, ()).check_addresses([ip_address("93.184.216.34")])
+    assert SingleServerGuard("api.example", 443, ("10.1.0.0/16",)).check_addresses([ip_address("10.1.2.3")])
 
 
 def references(count: int) -> str:

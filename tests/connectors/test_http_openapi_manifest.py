@@ -124,11 +124,11 @@ def test_a_get_that_changes_something_is_not_a_read(tmp_path: Path, path: str, n
     operation["parameters"] += [parameter(query)] if query else []
     found = manifests(tmp_path, {path: {"get": operation}})
     (made,) = [each for key, each in found.items() if key != "healthcheck"]
-    assert made.lane == "write"
+    assert made.access == "write"
     assert len(made.steering) == len(operation["parameters"])
     # Unless the operator knows better.
     (tool,) = found.keys() - {"healthcheck"}
-    assert manifests(tmp_path, {path: {"get": operation}}, reads=(tool,))[tool].lane == "read"
+    assert manifests(tmp_path, {path: {"get": operation}}, reads=(tool,))[tool].access == "read"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_get_that_looks_is_a_read(tmp_path: Path, path: str, name: str) -> Non
     operation["parameters"] = operation["parameters"][0 if "{id}" in path else 1 :]
     found = manifests(tmp_path, {path: {"get": operation | ({"operationId": name} if name else {})}})
     (made,) = [each for key, each in found.items() if key != "healthcheck"]
-    assert (made.lane, made.steering, made.dangerous) == ("read", (), False)
+    assert (made.access, made.steering, made.dangerous) == ("read", (), False)
 
 
 @pytest.mark.parametrize("order", [("path", "query"), ("query", "path")])
@@ -207,14 +207,14 @@ def test_an_address_is_seen_wherever_it_is_nested(tmp_path: Path, schema: Any) -
 def test_a_read_with_a_chosen_address_is_a_write(tmp_path: Path, name: str) -> None:
     operation = {"operationId": "getPreview", "parameters": [parameter(name)]}
     made = manifests(tmp_path, {"/preview": {"get": operation}})["getPreview"]
-    assert made.lane == "write"
+    assert made.access == "write"
     assert len(made.destinations) == 1
 
 
 def test_a_read_by_a_persons_address_stays_a_read(tmp_path: Path) -> None:
     parameters = [parameter("email", type="string", format="email"), parameter("phone")]
     made = manifests(tmp_path, {"/users": {"get": {"operationId": "findUsers", "parameters": parameters}}})
-    assert (made["findUsers"].lane, made["findUsers"].destinations) == ("read", ())
+    assert (made["findUsers"].access, made["findUsers"].destinations) == ("read", ())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.knowledge.models import KnowledgeDocument, KnowledgePassage, KnowledgeVector
 from gaby.knowledge.sync import AlreadySyncing
 from gaby.settings import load
-from tests.knowledge.scenes import Room, room
+from tests.knowledge.scenes import KnowledgeScene, knowledge_scene
 
 pytestmark = pytest.mark.promise("K1")
 
@@ -81,11 +81,11 @@ def undisturbed(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, d
     """What a sync holds that nobody disturbs."""
 
     async def synced() -> Held:
-        made = await install(migrated_file, tmp_path_factory.mktemp("undisturbed"), docs, "gaby")
-        async with made.opened(SystemClock()) as gaby:
-            place = await only_room(gaby, docs)
+        installation = await install(migrated_file, tmp_path_factory.mktemp("undisturbed"), docs, "gaby")
+        async with installation.opened(SystemClock()) as gaby:
+            place = await only_scene(gaby, docs)
             async with gaby.database.read(place.workspace_id) as session:
-                row = await place.parts.shelf.named(session, "docs")
+                row = await place.components.sources.named(session, "docs")
             await place.sync(row)
             return await held(place)
 
@@ -94,22 +94,22 @@ def undisturbed(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, d
 
 async def install(migrated_file: Path, folder: Path, docs: Path, name: str) -> Installation:
     shutil.copyfile(migrated_file, folder / f"{name}.db")
-    made = Installation(f"sqlite:///{folder / name}.db", folder / name, docs)
-    async with made.opened(SystemClock()) as gaby:
-        await (await room(gaby, docs)).add()
-    return made
+    installation = Installation(f"sqlite:///{folder / name}.db", folder / name, docs)
+    async with installation.opened(SystemClock()) as gaby:
+        await (await knowledge_scene(gaby, docs)).add()
+    return installation
 
 
-async def only_room(gaby: Gaby, docs: Path) -> Room:
+async def only_scene(gaby: Gaby, docs: Path) -> KnowledgeScene:
     async with gaby.database.read(SYSTEM) as session:
         [place] = await gaby.identity.workspaces.all(session)
-    return Room(gaby, system_actor("test", WorkspaceId(place.id)), docs)
+    return KnowledgeScene(gaby, system_actor("test", WorkspaceId(place.id)), docs)
 
 
 Held = tuple[list[tuple[str, str, int]], int, int, list[str]]
 
 
-async def held(place: Room) -> Held:
+async def held(place: KnowledgeScene) -> Held:
     """Documents, passages, vectors and what searches say, without ids, which are made by chance."""
     document = KnowledgeDocument
     async with place.gaby.database.read(place.workspace_id) as session:
@@ -140,27 +140,27 @@ async def test_a_killed_sync_goes_on_and_ends_as_if_nothing_had_happened(
     assert killed.returncode == -signal.SIGKILL
     clock = ManualClock(datetime.now(UTC))
     async with installed.opened(clock) as gaby:
-        place = await only_room(gaby, docs)
+        place = await only_scene(gaby, docs)
         before = await held(place)
         assert len(before[0]) < FILES
         assert (len(before[0]) > 0) == (written > 0)
         assert before[1] == before[2] == sum(passages for _, _, passages in before[0]), "no batch is written by halves"
         async with gaby.database.read(place.workspace_id) as session:
-            row = await place.parts.shelf.named(session, "docs")
+            row = await place.components.sources.named(session, "docs")
         with pytest.raises(AlreadySyncing):
             await place.sync(row)  # Whether the other one is dead, only its lease can tell.
         clock.advance(timedelta(minutes=3))
-        await gaby.knowledge.work()  # The schedule picks it up by itself.
+        await gaby.knowledge.run_due()  # The schedule picks it up by itself.
         after = await held(place)
-        shelved = await shelved_of(place)
-    assert shelved == ("done", FILES, 0)
+        overview = await overview_of(place)
+    assert overview == ("done", FILES, 0)
     assert after == undisturbed
 
 
-async def shelved_of(place: Room) -> tuple[str, int, int]:
+async def overview_of(place: KnowledgeScene) -> tuple[str, int, int]:
     async with place.gaby.database.read(place.workspace_id) as session:
-        [shelved] = await place.parts.shelf.list(session)
-    return shelved.row.state, shelved.documents, shelved.failed
+        [overview] = await place.components.sources.list(session)
+    return overview.row.state, overview.documents, overview.failed
 
 
 def interrupted_at(failpoint: str, installed: Installation, pipe: Path) -> tuple[int, str]:
@@ -185,7 +185,7 @@ async def test_an_interrupted_sync_may_be_started_again_at_once(
     assert code == 130
     assert "Traceback" not in err
     async with installed.opened(SystemClock()) as gaby:
-        state, documents, _ = await shelved_of(await only_room(gaby, docs))
+        state, documents, _ = await overview_of(await only_scene(gaby, docs))
         assert state == "failed"
         assert 0 < documents < FILES, "what was written stays"
     again = installed.start()
@@ -193,5 +193,5 @@ async def test_an_interrupted_sync_may_be_started_again_at_once(
     assert again.returncode == 0, err
     assert [(each["state"], each["documents"]) for each in json.loads(out)] == [("done", FILES)]
     async with installed.opened(SystemClock()) as gaby:
-        after = await held(await only_room(gaby, docs))
+        after = await held(await only_scene(gaby, docs))
     assert after == undisturbed

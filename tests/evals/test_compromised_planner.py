@@ -1,4 +1,4 @@
-"""A planner in the attacker's hands, on a fixed sample of AgentDojo. `make eval-injection` plays all pairs."""
+"""A planner that an attacker controls, on a fixed sample of AgentDojo. `make eval-injection` plays all pairs."""
 
 import json
 import subprocess

@@ -183,7 +183,7 @@ async def test_a_key_makes_none_with_wider_scopes_than_it_has_now(world: World) 
 async def test_a_revoked_key_takes_what_it_made_with_it(world: World) -> None:
     _, owner, adam = await pair(world)
     parent = await make_key(adam, Permission.KEYS_MANAGE, Permission.PEOPLE_READ)
-    beside = await make_key(adam, Permission.PEOPLE_READ)
+    second = await make_key(adam, Permission.PEOPLE_READ)
     body = {"name": "x", "scopes": ["keys:manage", "people:read"]}
     async with world.program(parent["text"]) as program:
         child = (await program.post("/api/keys", json=body)).json()
@@ -193,7 +193,7 @@ async def test_a_revoked_key_takes_what_it_made_with_it(world: World) -> None:
     assert (await owner.send("DELETE", f"/api/keys/{parent['key']['id']}")).status_code == 204
     for made in (parent, child, grandchild):
         assert await status_of(world, made["text"]) == 401
-    assert await status_of(world, beside["text"]) == 200
+    assert await status_of(world, second["text"]) == 200
     revoked = [row for row in (await owner.get("/api/audit/rows")).json() if row["event"] == "key.revoked"]
     assert len(revoked) == 3
 

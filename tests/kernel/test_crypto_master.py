@@ -164,13 +164,13 @@ def test_any_bytes_are_keys_or_are_refused_in_our_own_words(data: bytes) -> None
 
 @given(st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=4))
 def test_what_is_written_is_what_is_read(keys: list[bytes]) -> None:
-    ring = MasterKeyRing.of(*keys)
+    ring = MasterKeyRing.from_keys(*keys)
     assert keyfile.parse(ring.to_json(), Path("master.json")) == ring
 
 
 @given(st.data())
 def test_no_single_byte_of_the_file_can_change_a_key_unnoticed(data: st.DataObject) -> None:
-    ring = MasterKeyRing.of(bytes(32), DATA_KEY)
+    ring = MasterKeyRing.from_keys(bytes(32), DATA_KEY)
     content = bytearray(ring.to_json())
     content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     with suppress(MasterKeyUnusable):

@@ -85,7 +85,7 @@ def test_a_given_registry_is_used_even_while_it_is_empty() -> None:
     assert Metrics(registry).registry is registry
 
 
-def test_the_audit_is_neither_whole_nor_broken_before_it_was_walked() -> None:
+def test_the_audit_is_neither_whole_nor_broken_before_it_was_verified() -> None:
     value = Metrics().registry.get_sample_value("gaby_audit_verified")
     assert value is not None
     assert math.isnan(value)

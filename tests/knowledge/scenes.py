@@ -26,7 +26,7 @@ PAGES = {
 
 
 @dataclass
-class Room:
+class KnowledgeScene:
     gaby: Gaby
     actor: Actor
     folder: Path
@@ -36,8 +36,8 @@ class Room:
         return self.actor.workspace_id
 
     @property
-    def parts(self) -> KnowledgeComponents:
-        return self.gaby.knowledge.parts
+    def components(self) -> KnowledgeComponents:
+        return self.gaby.knowledge.components
 
     def write(self, pages: Mapping[str, str | bytes]) -> None:
         for name, text in pages.items():
@@ -48,33 +48,33 @@ class Room:
     async def add(self, name: str = "docs", kind: str = "folder", location: str | None = None) -> KnowledgeSource:
         async with self.gaby.database.write(self.workspace_id) as session:
             new = NewSource(name, kind, location or str(self.folder))
-            return await self.parts.shelf.add(session, self.actor, new)
+            return await self.components.sources.add(session, self.actor, new)
 
     async def sync(self, source: KnowledgeSource) -> KnowledgeSource:
-        return await self.parts.syncer.sync(self.actor, source.id)
+        return await self.components.syncer.sync(self.actor, source.id)
 
     async def filled(self, pages: Mapping[str, str | bytes] = PAGES) -> KnowledgeSource:
         self.write(pages)
         return await self.sync(await self.add())
 
     async def search(self, question: str, *, limit: int = 6, everything: bool = False) -> SearchResults:
-        return await self.parts.searcher.search(self.workspace_id, question, limit=limit, everything=everything)
+        return await self.components.searcher.search(self.workspace_id, question, limit=limit, everything=everything)
 
-    async def found(self, question: str) -> list[str]:
+    async def matching_uris(self, question: str) -> list[str]:
         """Addresses of what fits, the best first."""
         return list(dict.fromkeys(hit.uri for hit in (await self.search(question)).hits))
 
     async def uris(self, source_id: UUID) -> set[str]:
         async with self.gaby.database.read(self.workspace_id) as session:
-            return set(await self.parts.library.held(session, source_id))
+            return set(await self.components.library.held(session, source_id))
 
     async def failures(self, source_id: UUID) -> dict[str, str]:
         async with self.gaby.database.read(self.workspace_id) as session:
-            return {row.uri: row.reason for row in await self.parts.shelf.failures(session, source_id)}
+            return {row.uri: row.reason for row in await self.components.sources.failures(session, source_id)}
 
 
-async def room(gaby: Gaby, folder: Path, slug: str = "lanternfish") -> Room:
+async def knowledge_scene(gaby: Gaby, folder: Path, slug: str = "lanternfish") -> KnowledgeScene:
     async with gaby.database.write(SYSTEM) as session:
         made = await gaby.identity.workspaces.create(session, system_actor("test"), slug=slug, name=slug)
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    return Room(gaby, system_actor("test", WorkspaceId(made.id)), folder)
+    return KnowledgeScene(gaby, system_actor("test", WorkspaceId(made.id)), folder)

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, select, text, update
 from gaby.app import Gaby, build
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import AllWorkspaces
-from gaby.knowledge.collection import told_of
+from gaby.knowledge.collection import passage_texts
 from gaby.knowledge.index.index import CorpusVersion
 from gaby.knowledge.index.pgvector import from_text, to_text
 from gaby.knowledge.index.postgres import PostgresIndex
@@ -27,7 +27,7 @@ from gaby.knowledge.terms import terms
 from gaby.llm.embeddings.embedder import Matrix
 from gaby.llm.embeddings.vectors import unit_rows
 from gaby.settings import load
-from tests.knowledge.scenes import Room, room
+from tests.knowledge.scenes import KnowledgeScene, knowledge_scene
 
 pytestmark = pytest.mark.promise("K3")
 
@@ -48,7 +48,7 @@ async def installation(url: str, home: Path) -> AsyncGenerator[Gaby]:
         yield built
 
 
-def told(results: SearchResults) -> str:
+def stable_results(results: SearchResults) -> str:
     """All that a search says, without the documents' ids, which are made by chance, and the path of the test."""
     return json.dumps(
         [{**asdict(hit), "document_id": None, "link": None} for hit in results.hits]
@@ -63,8 +63,8 @@ async def test_another_workspace_changes_no_byte_of_what_is_found(
     answers: list[list[str]] = []
     for url, busy in ((database_url, False), (second_url, True)):
         async with installation(url, tmp_path / f"home-{busy}") as gaby:
-            docs = await room(gaby, tmp_path / f"docs-{busy}")
-            other = await room(gaby, tmp_path / f"other-{busy}", "globex")
+            docs = await knowledge_scene(gaby, tmp_path / f"docs-{busy}")
+            other = await knowledge_scene(gaby, tmp_path / f"other-{busy}", "globex")
             if busy:
                 await other.filled(OTHER)
             await docs.filled()
@@ -72,12 +72,12 @@ async def test_another_workspace_changes_no_byte_of_what_is_found(
                 other.write({"0.md": "# Changed\n\nThe VPN again.\n"})
                 await other.sync(await other.add("more"))
             found = [await docs.search(question, everything=True) for question in QUESTIONS]
-            answers.append([told(each) for each in found])
+            answers.append([stable_results(each) for each in found])
             assert all(each.hits for each in found)
     assert answers[0] == answers[1]
 
 
-async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, gaby: Gaby) -> None:
+async def test_more_passages_than_are_read_at_once_are_all_compared(docs: KnowledgeScene, gaby: Gaby) -> None:
     sections = "\n\n".join(f"## Shelf {number}\n\n" + f"Box {number} is red. " * 30 for number in range(1_100))
     await docs.filled({"shelves.md": f"# Shelves\n\n{sections}\n"})
     async with gaby.database.read(docs.workspace_id) as session:
@@ -86,38 +86,38 @@ async def test_more_passages_than_are_read_at_once_are_all_compared(docs: Room, 
         )
     assert len(stored) >= 1_100
     asked = await gaby.models.embeddings.embed(docs.workspace_id, ["the red box", "a shelf"])
-    near = await docs.parts.index.nearest(docs.workspace_id, CorpusVersion("local/wordllama"), asked, len(stored))
+    near = await docs.components.index.nearest(docs.workspace_id, CorpusVersion("local/wordllama"), asked, len(stored))
     assert [set(hits) for hits in near] == [stored, stored]
 
 
-async def test_passages_of_another_workspace_are_never_found(docs: Room, gaby: Gaby, tmp_path: Path) -> None:
-    other = await room(gaby, tmp_path / "other", "globex")
+async def test_passages_of_another_workspace_are_never_found(docs: KnowledgeScene, gaby: Gaby, tmp_path: Path) -> None:
+    other = await knowledge_scene(gaby, tmp_path / "other", "globex")
     await other.filled({"secret.md": "# Zebra\n\nThe zebra project starts in May.\n"})
     await docs.filled()
     hits = (await docs.search("when does the zebra project start?", limit=50, everything=True)).hits
     assert all("zebra" not in hit.text.lower() for hit in hits)
-    assert (await other.found("when does the zebra project start?")) == ["secret.md"]
+    assert (await other.matching_uris("when does the zebra project start?")) == ["secret.md"]
 
 
 @pytest.mark.promise("K6")
 @pytest.mark.parametrize("damage", ["missing", "cut short", "no numbers", "words"])
-async def test_what_is_lost_is_noticed_told_and_made_anew(docs: Room, damage: str) -> None:
+async def test_what_is_lost_is_noticed_told_and_made_anew(docs: KnowledgeScene, damage: str) -> None:
     await docs.filled()
-    before = [told(await docs.search(question, everything=True)) for question in QUESTIONS]
-    assert await docs.parts.mender.look(docs.workspace_id) == 0
+    before = [stable_results(await docs.search(question, everything=True)) for question in QUESTIONS]
+    assert await docs.components.mender.check(docs.workspace_id) == 0
     await hurt(docs, damage)
-    await docs.gaby.knowledge.look()
+    await docs.gaby.knowledge.check_indexes()
     metrics = docs.gaby.metrics.render()[0].decode()
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 1.0' in metrics
-    await docs.gaby.knowledge.work()
-    assert await docs.parts.mender.look(docs.workspace_id) == 0
+    await docs.gaby.knowledge.run_due()
+    assert await docs.components.mender.check(docs.workspace_id) == 0
     after = [await docs.search(question, everything=True) for question in QUESTIONS]
-    assert [same_scores(told(each)) for each in after] == [same_scores(each) for each in before]
+    assert [same_scores(stable_results(each)) for each in after] == [same_scores(each) for each in before]
     assert f'gaby_knowledge_damage{{workspace="{docs.workspace_id}"}} 0.0' in docs.gaby.metrics.render()[0].decode()
 
 
 @pytest.mark.promise("K6")
-async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: Room) -> None:
+async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: KnowledgeScene) -> None:
     await docs.filled()
     async with docs.gaby.database.write(docs.workspace_id) as session:
         await session.execute(delete(KnowledgeVector).where(KnowledgeVector.workspace_id == docs.workspace_id))
@@ -126,16 +126,16 @@ async def test_a_search_that_finds_words_and_no_meaning_raises_the_alarm(docs: R
             .where(KnowledgeCorpus.workspace_id == docs.workspace_id)
             .values(version=KnowledgeCorpus.version + 1)
         )
-    assert (await docs.found("the VPN says E-1042"))[0] == "network.md", "words are enough for an answer"
+    assert (await docs.matching_uris("the VPN says E-1042"))[0] == "network.md", "words are enough for an answer"
     async with docs.gaby.database.read(docs.workspace_id) as session:
         corpus = await session.get(KnowledgeCorpus, docs.workspace_id)
     assert corpus is not None
     assert corpus.damaged_at is not None
-    await docs.gaby.knowledge.work()
-    assert await docs.parts.mender.look(docs.workspace_id) == 0
+    await docs.gaby.knowledge.run_due()
+    assert await docs.components.mender.check(docs.workspace_id) == 0
 
 
-async def hurt(docs: Room, damage: str) -> None:
+async def hurt(docs: KnowledgeScene, damage: str) -> None:
     place = docs.workspace_id
     mine = KnowledgeVector.workspace_id == place
     async with docs.gaby.database.write(place) as session:
@@ -159,7 +159,7 @@ def same_scores(answer: str) -> str:
     return json.dumps([each for each in json.loads(answer) if not isinstance(each, int) or isinstance(each, bool)])
 
 
-async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: Room, tmp_path: Path) -> None:
+async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: KnowledgeScene, tmp_path: Path) -> None:
     source = await docs.filled()
     model = "local/wordllama"
     stores = VectorStores(docs.gaby.database, tmp_path / "mapped")
@@ -171,27 +171,27 @@ async def test_the_mapped_vectors_follow_the_database_step_by_step(docs: Room, t
             for name in ("network.md", "kitchen.txt", "more-0.md", "more-1.md"):
                 (docs.folder / name).unlink()
         await docs.sync(source)
-        followed = await stores.of(docs.workspace_id, model)
-        fresh = await VectorStores(docs.gaby.database, tmp_path / "fresh").of(docs.workspace_id, model)
+        followed = await stores.snapshot(docs.workspace_id, model)
+        fresh = await VectorStores(docs.gaby.database, tmp_path / "fresh").snapshot(docs.workspace_id, model)
         assert followed.ids[followed.live].tolist() == fresh.ids[fresh.live].tolist()
         assert np.array_equal(followed.rows[followed.live], fresh.rows[fresh.live])
         query = fresh.rows[:2].copy()
         assert list(await followed.nearest(query, 5)) == list(await fresh.nearest(query, 5))
 
 
-async def test_the_nearest_are_exactly_the_nearest(docs: Room, tmp_path: Path) -> None:
+async def test_the_nearest_are_exactly_the_nearest(docs: KnowledgeScene, tmp_path: Path) -> None:
     dice = np.random.default_rng(5)
     rows = unit_rows(dice.normal(size=(500, 64)))
     await planted(docs, rows)
     queries = unit_rows(dice.normal(size=(3, 64)))
-    found = await docs.parts.index.nearest(docs.workspace_id, CorpusVersion("test/dice"), queries, 20)
+    found = await docs.components.index.nearest(docs.workspace_id, CorpusVersion("test/dice"), queries, 20)
     exact = queries.astype(np.float64) @ rows.astype(np.float64).T
     for row, hits in zip(exact, found, strict=True):
         assert list(hits) == (np.argsort(-row)[:20] + 1).tolist()
         assert np.allclose(list(hits.values()), np.sort(row)[::-1][:20], atol=1e-5)
 
 
-async def planted(docs: Room, rows: Matrix) -> None:
+async def planted(docs: KnowledgeScene, rows: Matrix) -> None:
     """Passages that only have a vector."""
     await docs.filled({"page.md": "# Page\n\nText.\n"})
     place = docs.workspace_id
@@ -224,7 +224,7 @@ async def planted(docs: Room, rows: Matrix) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: Room) -> None:
+async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: KnowledgeScene) -> None:
     dice = np.random.default_rng(7)
     rows = unit_rows(dice.normal(size=(1500, 32)))
     await planted(docs, rows)
@@ -253,7 +253,7 @@ async def test_a_large_workspace_on_postgres_has_a_graph_of_its_own(docs: Room) 
     assert any("knowledge_graph_" in step for step in steps), steps
 
 
-async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs: Room) -> None:
+async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     docs.write({"accounts.md": "# Accounts\n\nOnly this.\n"})
     (docs.folder / "network.md").unlink()
@@ -263,7 +263,7 @@ async def test_the_counts_of_terms_are_those_of_the_passages_that_are_there(docs
         query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(KnowledgeTerm.workspace_id == place)
         kept = {row.term: row.passages for row in await session.execute(query)}
         ids = select(KnowledgePassage.id).where(KnowledgePassage.workspace_id == place)
-        told = await told_of(session, (await session.scalars(ids)).all())
+        told = await passage_texts(session, (await session.scalars(ids)).all())
         corpus = await session.get(KnowledgeCorpus, place)
     texts = {each: searchable(*what) for each, what in told.items()}
     there = Counter(term for text in texts.values() for term in set(terms(text)))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.knowledge.markdown_text import items_with_their_heading, plainly
+from gaby.knowledge.markdown_text import items_with_their_heading, plain_text
 
 pytestmark = pytest.mark.promise("K5")
 
@@ -28,32 +28,32 @@ pytestmark = pytest.mark.promise("K5")
     ],
 )
 def test_marks_go_and_words_stay(written: str, read: str) -> None:
-    assert plainly(written) == read
+    assert plain_text(written) == read
 
 
 def test_front_matter_is_not_read() -> None:
-    assert plainly("---\ntitle: Locks\ntags:\n  - a\n---\n\n# Locks\n\nText.\n") == "Locks\n\nText."
-    assert plainly("\n---\ntitle: Locks\n---") == ""
+    assert plain_text("---\ntitle: Locks\ntags:\n  - a\n---\n\n# Locks\n\nText.\n") == "Locks\n\nText."
+    assert plain_text("\n---\ntitle: Locks\n---") == ""
 
 
 def test_a_passage_between_two_rules_is_no_front_matter() -> None:
-    assert plainly("---\n\nThe account is locked.\n\n---\n\nMore.") == "The account is locked.\n\n\nMore."
-    assert plainly("---\nThe account is locked.\n---\nMore.") == "The account is locked.\nMore."
-    assert plainly("---\ntitle: it never ends\n\nText.") == "title: it never ends\n\nText."
+    assert plain_text("---\n\nThe account is locked.\n\n---\n\nMore.") == "The account is locked.\n\n\nMore."
+    assert plain_text("---\nThe account is locked.\n---\nMore.") == "The account is locked.\nMore."
+    assert plain_text("---\ntitle: it never ends\n\nText.") == "title: it never ends\n\nText."
 
 
 @pytest.mark.parametrize(
     "code", ["# no heading", "rm *.log *.tmp *x*", "handlers[0](event)", "def __init__(self):", "[a]: b", "---", "`x`"]
 )
 def test_code_is_left_as_it_is(code: str) -> None:
-    assert plainly(f"Run:\n\n```sh\n{code}\n```\n\n**Then** wait.") == f"Run:\n\n{code}\n\nThen wait."
-    assert plainly(f"~~~\n{code}\n```\n~~~") == f"{code}\n```"
+    assert plain_text(f"Run:\n\n```sh\n{code}\n```\n\n**Then** wait.") == f"Run:\n\n{code}\n\nThen wait."
+    assert plain_text(f"~~~\n{code}\n```\n~~~") == f"{code}\n```"
     if "`" not in code:
-        assert plainly(f"Type `{code}` and *wait*.") == f"Type {code} and wait."
+        assert plain_text(f"Type `{code}` and *wait*.") == f"Type {code} and wait."
 
 
 def test_a_fence_that_never_closes_loses_nothing() -> None:
-    assert plainly("Run:\n```\nrm *x*\nmore") == "Run:\nrm *x*\nmore"
+    assert plain_text("Run:\n```\nrm *x*\nmore") == "Run:\nrm *x*\nmore"
 
 
 MARKS = ["[", "]", "(", ")", "*", "**", "_", "`", "```", "~~~", "#", "---", "!", "\n", " ", "a", ":", '"', "\t", "\r\n"]
@@ -61,7 +61,7 @@ MARKS = ["[", "]", "(", ")", "*", "**", "_", "`", "```", "~~~", "#", "---", "!",
 
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(MARKS), max_size=60).map("".join)))
 def test_any_text_is_read_without_adding_a_letter(text: str) -> None:
-    read = plainly(text)
+    read = plain_text(text)
     assert len(read) <= len(text)
     letters = iter(text)
     assert all(letter in letters for letter in read), "what is read stands in the text, in the same order"
@@ -72,9 +72,9 @@ def test_any_text_is_read_without_adding_a_letter(text: str) -> None:
 )
 def test_marks_without_end_are_read_in_the_time_of_their_length(piece: str) -> None:
     endless = piece * (60_000 // len(piece))
-    plainly(endless)
-    plainly(f"---\na: b\n{endless}")
-    plainly(f"[{endless}](")
+    plain_text(endless)
+    plain_text(f"---\na: b\n{endless}")
+    plain_text(f"[{endless}](")
 
 
 def test_an_item_is_read_with_the_heading_that_it_stands_under() -> None:

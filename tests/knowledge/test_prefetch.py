@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gaby.knowledge.prefetch import ahead
+from gaby.knowledge.prefetch import prefetch
 
 
 @dataclass
@@ -41,19 +41,19 @@ async def settled() -> None:
 @pytest.mark.parametrize("depth", [1, 2, 7])
 async def test_the_order_is_kept(depth: int) -> None:
     numbers = Numbers(40)
-    assert [each async for each in ahead(numbers.stream(), depth)] == list(range(40))
+    assert [each async for each in prefetch(numbers.stream(), depth)] == list(range(40))
     assert numbers.closed
 
 
 async def test_an_empty_stream_is_empty() -> None:
-    assert [each async for each in ahead(Numbers(0).stream())] == []
+    assert [each async for each in prefetch(Numbers(0).stream())] == []
 
 
 @pytest.mark.parametrize("depth", [1, 2, 5])
 async def test_never_more_than_so_many_are_made_before_they_are_wanted(depth: int) -> None:
     numbers = Numbers(30)
     taken = 0
-    async with aclosing(ahead(numbers.stream(), depth)) as stream:
+    async with aclosing(prefetch(numbers.stream(), depth)) as stream:
         async for _ in stream:
             taken += 1
             await settled()
@@ -63,7 +63,7 @@ async def test_never_more_than_so_many_are_made_before_they_are_wanted(depth: in
 
 async def test_nothing_is_made_before_the_first_is_wanted() -> None:
     numbers = Numbers(3)
-    stream = ahead(numbers.stream())
+    stream = prefetch(numbers.stream())
     await settled()
     assert numbers.made == []
     await stream.aclose()
@@ -75,7 +75,7 @@ async def test_a_failure_comes_after_everything_before_it(depth: int) -> None:
     taken: list[int] = []
 
     async def consume() -> None:
-        async with aclosing(ahead(numbers.stream(), depth)) as stream:
+        async with aclosing(prefetch(numbers.stream(), depth)) as stream:
             async for each in stream:
                 taken.append(each)
                 await settled()
@@ -91,7 +91,7 @@ async def test_a_failure_comes_after_everything_before_it(depth: int) -> None:
 async def test_who_leaves_early_closes_the_producer(depth: int, stop: int) -> None:
     numbers = Numbers(40)
     before = asyncio.all_tasks()
-    async with aclosing(ahead(numbers.stream(), depth)) as stream:
+    async with aclosing(prefetch(numbers.stream(), depth)) as stream:
         async for each in stream:
             if each + 1 == stop:
                 break
@@ -104,7 +104,7 @@ async def test_the_reason_of_who_leaves_is_not_hidden_by_a_failure_that_nobody_m
     numbers = Numbers(40, fails_at=1)
 
     async def consume() -> None:
-        async with aclosing(ahead(numbers.stream(), 5)) as stream:
+        async with aclosing(prefetch(numbers.stream(), 5)) as stream:
             async for _ in stream:
                 await settled()
                 raise ZeroDivisionError
@@ -119,7 +119,7 @@ async def test_a_cancelled_consumer_is_cancelled_and_closes_the_producer() -> No
     taken = asyncio.Event()
 
     async def consume() -> None:
-        async with aclosing(ahead(numbers.stream())) as stream:
+        async with aclosing(prefetch(numbers.stream())) as stream:
             async for _ in stream:
                 taken.set()
                 await asyncio.Event().wait()
@@ -145,7 +145,7 @@ async def test_a_producer_that_was_waiting_is_interrupted() -> None:
         finally:
             closed.set()
 
-    async with aclosing(ahead(endless())) as stream:
+    async with aclosing(prefetch(endless())) as stream:
         async for each in stream:
             assert each == 1
             await waiting.wait()

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gaby.kernel.clock import ManualClock
-from tests.knowledge.scenes import Room
+from tests.knowledge.scenes import KnowledgeScene
 
 pytestmark = pytest.mark.promise("K4")
 
@@ -22,14 +22,14 @@ Ada from Lanternfish
 """
 
 
-async def test_a_long_ticket_is_several_questions_at_once(docs: Room) -> None:
+async def test_a_long_ticket_is_several_questions_at_once(docs: KnowledgeScene) -> None:
     await docs.filled()
     results = await docs.search(TICKET)
     assert len(results.queries) > 2
     assert {"network.md", "billing/refunds.md"} <= {hit.uri for hit in results.hits}
 
 
-async def test_every_score_is_explained(docs: Room) -> None:
+async def test_every_score_is_explained(docs: KnowledgeScene) -> None:
     await docs.filled()
     results = await docs.search("unlock a locked account")
     assert results.hits[0].uri == "accounts.md"
@@ -40,7 +40,7 @@ async def test_every_score_is_explained(docs: Room) -> None:
     assert [hit.score for hit in results.hits] == sorted((hit.score for hit in results.hits), reverse=True)
 
 
-async def test_nothing_is_found_when_nothing_fits(docs: Room) -> None:
+async def test_nothing_is_found_when_nothing_fits(docs: KnowledgeScene) -> None:
     await docs.filled()
     results = await docs.search("Which vaccinations does my dog need before a journey to Iceland?")
     assert list(results.hits) == []
@@ -62,20 +62,20 @@ STRANGE = (
 )
 
 
-async def test_strange_questions_are_answered_or_not_but_never_break(docs: Room) -> None:
+async def test_strange_questions_are_answered_or_not_but_never_break(docs: KnowledgeScene) -> None:
     await docs.filled()
     for question in STRANGE:
         assert (await docs.search(question)).passages > 0, question[:20]
 
 
-async def test_an_empty_workspace_finds_nothing(docs: Room) -> None:
+async def test_an_empty_workspace_finds_nothing(docs: KnowledgeScene) -> None:
     results = await docs.search("anything")
     assert (list(results.hits), results.passages) == ([], 0)
 
 
 @pytest.mark.promise("K6")
 async def test_an_answer_is_remembered_for_ten_minutes_or_until_something_changes(
-    docs: Room, clock: ManualClock
+    docs: KnowledgeScene, clock: ManualClock
 ) -> None:
     source = await docs.filled()
     question = "unlock a locked account"
@@ -91,14 +91,14 @@ async def test_an_answer_is_remembered_for_ten_minutes_or_until_something_change
     assert "unlocking.md" in {hit.uri for hit in third.hits}
 
 
-async def test_many_questions_at_once_are_all_answered_after_a_change(docs: Room) -> None:
+async def test_many_questions_at_once_are_all_answered_after_a_change(docs: KnowledgeScene) -> None:
     await docs.filled()
     asked = [f"when was account number {number} locked?" for number in range(12)]
     found = await asyncio.gather(*(docs.search(question, everything=True) for question in asked))
     assert all(each.hits[0].uri == "accounts.md" for each in found), "no session was left for the vectors"
 
 
-async def test_a_hit_comes_with_what_stands_around_it(docs: Room) -> None:
+async def test_a_hit_comes_with_what_stands_around_it(docs: KnowledgeScene) -> None:
     sections = [f"## Part {number}\n\n" + f"Words about matter {number} and more. " * 40 for number in range(5)]
     await docs.filled({"long.md": "# Long\n\n" + "\n\n".join(sections) + "\n"})
     best = (await docs.search("matter 2")).hits[0]

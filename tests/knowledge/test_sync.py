@@ -20,20 +20,20 @@ from gaby.knowledge.models import KnowledgeSource
 from gaby.knowledge.source_service import SourceService
 from gaby.knowledge.sources.source import DocumentSource, FailedItem, Listed, SourceItem, SourceUnavailable
 from gaby.knowledge.sync import AlreadySyncing, LostLease, Syncer, SyncProgress
-from tests.knowledge.scenes import PAGES, Room
+from tests.knowledge.scenes import PAGES, KnowledgeScene
 
 pytestmark = pytest.mark.promise("K1")
 
 
-async def test_a_folder_is_read_and_found(docs: Room) -> None:
+async def test_a_folder_is_read_and_found(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     assert (source.state, source.added, source.done, source.error) == ("done", 4, 4, None)
     assert source.fresh_at is not None
-    assert (await docs.found("the VPN says E-1042"))[0] == "network.md"
-    assert (await docs.found("how many days until a refund is too late?"))[0] == "billing/refunds.md"
+    assert (await docs.matching_uris("the VPN says E-1042"))[0] == "network.md"
+    assert (await docs.matching_uris("how many days until a refund is too late?"))[0] == "billing/refunds.md"
 
 
-async def test_what_did_not_change_is_not_read_again(docs: Room) -> None:
+async def test_what_did_not_change_is_not_read_again(docs: KnowledgeScene) -> None:
     row = await docs.add()
     wiki = Scripted({name: f"# {name}\n\nText of {name}.\n" for name in ("a.md", "b.md", "c.md")})
     syncer = syncing(docs, wiki)
@@ -50,7 +50,7 @@ async def test_what_did_not_change_is_not_read_again(docs: Room) -> None:
     assert await corpus_version(docs) == version + 1
 
 
-async def test_a_file_that_was_only_touched_keeps_its_passages(docs: Room) -> None:
+async def test_a_file_that_was_only_touched_keeps_its_passages(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     version = await corpus_version(docs)
     os.utime(docs.folder / "network.md", (1, 1))
@@ -59,7 +59,7 @@ async def test_a_file_that_was_only_touched_keeps_its_passages(docs: Room) -> No
     assert await corpus_version(docs) == version
 
 
-async def test_a_document_that_shrinks_leaves_nothing_behind(docs: Room) -> None:
+async def test_a_document_that_shrinks_leaves_nothing_behind(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     before = await docs.search("account deleted after the request", everything=True)
     assert any("14 days after the request" in hit.text for hit in before.hits)
@@ -72,10 +72,10 @@ async def test_a_document_that_shrinks_leaves_nothing_behind(docs: Room) -> None
 
 
 @pytest.mark.promise("K6")
-async def test_a_document_that_vanishes_is_found_nowhere_not_even_in_the_cache(docs: Room) -> None:
+async def test_a_document_that_vanishes_is_found_nowhere_not_even_in_the_cache(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     question = "when does the kitchen close?"
-    assert (await docs.found(question))[0] == "kitchen.txt"
+    assert (await docs.matching_uris(question))[0] == "kitchen.txt"
     (docs.folder / "kitchen.txt").unlink()
     again = await docs.sync(source)
     assert again.removed == 1
@@ -85,10 +85,10 @@ async def test_a_document_that_vanishes_is_found_nowhere_not_even_in_the_cache(d
     assert all("kitchen" not in hit.text.lower() for hit in hits)
     with pytest.raises(NotFound):
         async with docs.gaby.database.read(docs.workspace_id) as session:
-            await docs.parts.citations.resolve(session, "doc:docs/kitchen.txt#L1")
+            await docs.components.citations.resolve(session, "doc:docs/kitchen.txt#L1")
 
 
-async def test_a_failing_document_is_listed_with_its_reason_and_stops_nothing(docs: Room) -> None:
+async def test_a_failing_document_is_listed_with_its_reason_and_stops_nothing(docs: KnowledgeScene) -> None:
     docs.write(
         {
             "empty.md": b"",
@@ -110,7 +110,7 @@ async def test_a_failing_document_is_listed_with_its_reason_and_stops_nothing(do
     assert await docs.uris(source.id) == {"fine.md", "empty.md"}
 
 
-async def test_a_document_that_becomes_unreadable_leaves_the_index(docs: Room) -> None:
+async def test_a_document_that_becomes_unreadable_leaves_the_index(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     docs.write({"network.md": bytes(range(256)) * 10})
     await docs.sync(source)
@@ -118,14 +118,14 @@ async def test_a_document_that_becomes_unreadable_leaves_the_index(docs: Room) -
     assert set(await docs.failures(source.id)) == {"network.md"}
 
 
-async def test_progress_is_told_and_written_down(docs: Room) -> None:
+async def test_progress_is_told_and_written_down(docs: KnowledgeScene) -> None:
     docs.write({f"{number}.md": f"# Page {number}\n\nText of page {number}.\n" for number in range(300)})
-    told: list[SyncProgress] = []
+    progress: list[SyncProgress] = []
     source = await docs.add()
-    done = await docs.parts.syncer.sync(docs.actor, source.id, told.append)
-    assert [each.done for each in told] == sorted(each.done for each in told)
-    assert len(told) > 2
-    assert (told[-1].done, told[-1].total, told[-1].added) == (300, 300, 300)
+    done = await docs.components.syncer.sync(docs.actor, source.id, progress.append)
+    assert [each.done for each in progress] == sorted(each.done for each in progress)
+    assert len(progress) > 2
+    assert (progress[-1].done, progress[-1].total, progress[-1].added) == (300, 300, 300)
     assert (done.done, done.total) == (300, 300)
 
 
@@ -159,24 +159,24 @@ class Scripted:
         return RawDocument(name, self.pages[name].encode())
 
 
-class ShelfOf(SourceService):
+class OneSourceService(SourceService):
     """Opens what the test scripted instead of the folder that was added."""
 
-    def __init__(self, shelf: SourceService, source: DocumentSource) -> None:
-        self.__dict__.update(shelf.__dict__)
+    def __init__(self, sources: SourceService, source: DocumentSource) -> None:
+        self.__dict__.update(sources.__dict__)
         self._source = source
 
     async def open(self, session: ReadSession, source_id: object) -> DocumentSource:
         return self._source
 
 
-def syncing(docs: Room, source: DocumentSource) -> Syncer:
+def syncing(docs: KnowledgeScene, source: DocumentSource) -> Syncer:
     syncer = Syncer.__new__(Syncer)
-    syncer.__dict__.update(docs.parts.syncer.__dict__, _shelf=ShelfOf(docs.parts.shelf, source))
+    syncer.__dict__.update(docs.components.syncer.__dict__, _sources=OneSourceService(docs.components.sources, source))
     return syncer
 
 
-async def test_a_source_that_breaks_off_loses_nothing_and_goes_on_from_there(docs: Room) -> None:
+async def test_a_source_that_breaks_off_loses_nothing_and_goes_on_from_there(docs: KnowledgeScene) -> None:
     row = await docs.add()
     wiki = Scripted({f"{number:02}.md": f"# Page {number}\n\nAbout topic {number}.\n" for number in range(10)})
     syncer = syncing(docs, wiki)
@@ -209,7 +209,7 @@ async def test_a_cursor_is_never_ahead_of_what_was_read() -> None:
     assert [document.uri for document in first.ready] == ["00007.md"], "a crash now would lose it for ever"
 
 
-async def test_what_is_only_busy_at_the_moment_stays(docs: Room) -> None:
+async def test_what_is_only_busy_at_the_moment_stays(docs: KnowledgeScene) -> None:
     row = await docs.add()
     wiki = Scripted({"a.md": "# A\n\nOne.\n", "b.md": "# B\n\nTwo.\n"})
     syncer = syncing(docs, wiki)
@@ -220,7 +220,7 @@ async def test_what_is_only_busy_at_the_moment_stays(docs: Room) -> None:
     assert await docs.failures(row.id) == {"a.md": "Busy."}
 
 
-async def test_failures_of_what_is_gone_are_forgotten(docs: Room) -> None:
+async def test_failures_of_what_is_gone_are_forgotten(docs: KnowledgeScene) -> None:
     row = await docs.add()
     wiki = Scripted({"a.md": "# A\n\nOne.\n", "b.md": "# B\n\nTwo.\n"}, passing={"a.md"})
     syncer = syncing(docs, wiki)
@@ -249,7 +249,7 @@ async def _late() -> RawDocument:
     return RawDocument("late.md", b"# Late\n\nToo late.\n")
 
 
-async def test_two_processes_do_not_sync_the_same_source(docs: Room) -> None:
+async def test_two_processes_do_not_sync_the_same_source(docs: KnowledgeScene) -> None:
     docs.write(PAGES)
     row = await docs.add()
     refused: list[bool] = []
@@ -263,22 +263,22 @@ async def test_two_processes_do_not_sync_the_same_source(docs: Room) -> None:
     assert refused == [True]
 
 
-async def test_a_sync_that_is_asked_for_while_one_runs_comes_after_it(docs: Room, clock: ManualClock) -> None:
+async def test_a_sync_that_is_asked_for_while_one_runs_comes_after_it(docs: KnowledgeScene, clock: ManualClock) -> None:
     docs.write(PAGES)
     row = await docs.add()
 
     async def meanwhile() -> None:
         async with docs.gaby.database.write(docs.workspace_id) as session:
-            await docs.parts.shelf.ask_for_sync(session, docs.actor, row.id)
+            await docs.components.sources.ask_for_sync(session, docs.actor, row.id)
 
     await syncing(docs, Slow(meanwhile)).sync(docs.actor, row.id)
     assert await docs.uris(row.id) == {"late.md"}
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert await docs.uris(row.id) == set(PAGES)
     assert (await state(docs, row)).due_at is None
 
 
-async def test_a_process_that_was_silent_for_too_long_writes_nothing(docs: Room, clock: ManualClock) -> None:
+async def test_a_process_that_was_silent_for_too_long_writes_nothing(docs: KnowledgeScene, clock: ManualClock) -> None:
     docs.write(PAGES)
     row = await docs.add()
 
@@ -292,50 +292,50 @@ async def test_a_process_that_was_silent_for_too_long_writes_nothing(docs: Room,
     assert (await state(docs, row)).state == "done"
 
 
-async def test_scheduled_sources_are_synced_when_they_are_due(docs: Room, clock: ManualClock) -> None:
+async def test_scheduled_sources_are_synced_when_they_are_due(docs: KnowledgeScene, clock: ManualClock) -> None:
     docs.write(PAGES)
     row = await docs.add()
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        source = await docs.parts.shelf.get(session, row.id)
-        await docs.parts.shelf.reschedule(session, docs.actor, source, timedelta(hours=1))
-    await docs.gaby.knowledge.work()
+        source = await docs.components.sources.get(session, row.id)
+        await docs.components.sources.reschedule(session, docs.actor, source, timedelta(hours=1))
+    await docs.gaby.knowledge.run_due()
     assert await docs.uris(row.id) == set()
     clock.advance(timedelta(hours=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert await docs.uris(row.id) == set(PAGES)
     assert (await state(docs, row)).due_at == clock.now() + timedelta(hours=1)
 
 
 async def test_a_shorter_schedule_of_an_old_source_is_due_at_once_and_not_in_the_past(
-    docs: Room, clock: ManualClock
+    docs: KnowledgeScene, clock: ManualClock
 ) -> None:
     source = await docs.filled()
     clock.advance(timedelta(days=3))
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.shelf.get(session, source.id)
-        changed = await docs.parts.shelf.reschedule(session, docs.actor, row, timedelta(hours=1))
+        row = await docs.components.sources.get(session, source.id)
+        changed = await docs.components.sources.reschedule(session, docs.actor, row, timedelta(hours=1))
     assert changed.due_at == clock.now()
 
 
-async def test_a_removed_source_takes_everything_with_it(docs: Room) -> None:
+async def test_a_removed_source_takes_everything_with_it(docs: KnowledgeScene) -> None:
     source = await docs.filled()
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.shelf.get(session, source.id)
-        assert await docs.parts.shelf.remove(session, docs.actor, row) == 4
+        row = await docs.components.sources.get(session, source.id)
+        assert await docs.components.sources.remove(session, docs.actor, row) == 4
     results = await docs.search("VPN E-1042", everything=True)
     assert (list(results.hits), results.passages) == ([], 0)
 
 
-async def test_an_unwritable_name_is_refused_with_what_to_do(docs: Room) -> None:
+async def test_an_unwritable_name_is_refused_with_what_to_do(docs: KnowledgeScene) -> None:
     for name in ("", "Has Blanks", "../up", "learned", "x" * 60):
         with pytest.raises(Invalid, match="name has small letters"):
             await docs.add(name)
 
 
-async def corpus_version(docs: Room) -> int:
+async def corpus_version(docs: KnowledgeScene) -> int:
     return (await docs.search("anything", everything=True)).corpus_version
 
 
-async def state(docs: Room, row: KnowledgeSource) -> KnowledgeSource:
+async def state(docs: KnowledgeScene, row: KnowledgeSource) -> KnowledgeSource:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return await docs.parts.shelf.get(session, row.id)
+        return await docs.components.sources.get(session, row.id)

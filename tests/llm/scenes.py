@@ -1,4 +1,4 @@
-"""A runtime with real providers, real books, and vendors that say what the test tells them."""
+"""A runtime with real providers, a real budget ledger, and vendors that say what the test tells them."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +28,7 @@ from gaby.llm.tiers import Tier
 from gaby.usage.limits import BudgetLimits, SpendCap
 from gaby.usage.models import LlmCall
 from tests.support.models.scripted_vendors import ScriptedModels
-from tests.usage import scenes as books
+from tests.usage import scenes as usage_scenes
 
 PRICE = Price(Decimal(3), Decimal(15), Decimal("0.3"), Decimal("3.75"))
 CLAUDE = ModelRef("anthropic", "claude-test")
@@ -40,7 +40,7 @@ OPEN = BudgetLimits(run=SpendCap(), day=SpendCap(), month=SpendCap())
 class FixedSetups:
     setup: ModelSetup
 
-    async def of(self, workspace_id: WorkspaceId) -> ModelSetup:
+    async def for_workspace(self, workspace_id: WorkspaceId) -> ModelSetup:
         return self.setup
 
 
@@ -49,7 +49,7 @@ class Bench:
     """`pauses` holds how long the runtime would have waited; it never really does."""
 
     server: ScriptedModels
-    desk: books.Desk
+    desk: usage_scenes.Desk
     clock: ManualClock
     runner: SkillRunner
     setups: FixedSetups
@@ -58,7 +58,7 @@ class Bench:
 
     @property
     def occasion(self) -> SkillContext:
-        return SkillContext(self.desk.workspace_id, books.RUN)
+        return SkillContext(self.desk.workspace_id, usage_scenes.RUN)
 
     def another(self, number: int) -> SkillContext:
         return SkillContext(self.desk.workspace_id, RunId(UUID(int=number + 1)))
@@ -113,10 +113,10 @@ async def bench(
         pauses.append(seconds)
         clock.advance(timedelta(seconds=seconds))
 
-    async with books.opened(database, clock, limits) as desk:
-        road = FallbackDependencies(desk.books, Breakers(clock), patience, bytes, pause)
+    async with usage_scenes.opened(database, clock, limits) as desk:
+        dependencies = FallbackDependencies(desk.budget_ledger, Breakers(clock), patience, bytes, pause)
         setups = FixedSetups(ModelSetup())
-        runner = SkillRunner(setups, road, NoMeaning(), waits)
+        runner = SkillRunner(setups, dependencies, NoMeaning(), waits)
         made = Bench(server, desk, clock, runner, setups, links, pauses)
         made.route(CLAUDE)
         try:

@@ -60,12 +60,12 @@ class Office:
 
 @pytest.fixture
 async def office(gaby: Gaby, vendors: ScriptedModels) -> Office:
-    made: list[WorkspaceId] = []
+    workspace_ids: list[WorkspaceId] = []
     for slug in ("acme", "byte"):
         async with gaby.database.write(SYSTEM) as session:
             row = await gaby.identity.workspaces.create(session, ACTOR, slug=slug, name=slug)
-            made.append(WorkspaceId(row.id))
-    return Office(gaby, made[0], made[1], vendors)
+            workspace_ids.append(WorkspaceId(row.id))
+    return Office(gaby, workspace_ids[0], workspace_ids[1], vendors)
 
 
 @pytest.mark.promise("G1", "G3")
@@ -199,7 +199,7 @@ async def test_an_absurd_price_is_refused(office: Office, usd: str) -> None:
             await office.gaby.models.accounts.agree_price(session, ACTOR, parse_ref("claude/x"), price)
 
 
-async def test_a_model_can_be_tried_and_stands_in_the_books(office: Office) -> None:
+async def test_a_model_can_be_tried_and_stands_in_the_ledger(office: Office) -> None:
     await office.add()
     await office.route("big", "claude/claude-test")
     actor = system_actor("test", office.acme)
@@ -217,7 +217,7 @@ async def test_vectors_come_from_one_model(office: Office) -> None:
 
 
 @pytest.mark.promise("G9", "G6")
-async def test_a_vendors_vectors_are_in_the_books_and_asked_for_once(office: Office) -> None:
+async def test_a_vendors_vectors_are_in_the_ledger_and_asked_for_once(office: Office) -> None:
     await office.add("mine", "openai")
     await office.route(EMBEDDINGS, "mine/embed-test")
     first = await office.gaby.models.embeddings.embed(office.acme, ["a scale", "a feather", "a scale"])
@@ -278,5 +278,5 @@ async def test_a_route_to_an_account_that_is_not_there_is_refused(office: Office
 async def test_many_at_once_open_one_account_once(office: Office) -> None:
     await office.add()
     await office.route("big", "claude/claude-test")
-    found = await asyncio.gather(*(office.gaby.models.setups.of(office.acme) for _ in range(8)))
+    found = await asyncio.gather(*(office.gaby.models.setups.for_workspace(office.acme) for _ in range(8)))
     assert len({id(setup.links[parse_ref("claude/claude-test")].provider) for setup in found}) == 1

@@ -1,4 +1,4 @@
-"""Whatever happens at once, and whatever the vendors do: the books hold what was charged, and no limit is passed."""
+"""Whatever happens at once, and whatever the vendors do: the ledger holds what was charged, and no limit is passed."""
 
 import asyncio
 import shutil
@@ -111,17 +111,17 @@ async def use(runtime: Bench, run: int, *, streams: bool) -> None:
 
 async def check(runtime: Bench, vendors: ScriptedModels, limits: BudgetLimits) -> None:
     rows = await runtime.calls()
-    booked, charged = TokenUsage(), TokenUsage()
+    recorded, charged = TokenUsage(), TokenUsage()
     for row in rows:
         assert row.state != "held"
-        booked += TokenUsage(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
+        recorded += TokenUsage(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
     unsure = sum(row.state == "unknown" for row in rows)
     for bill in vendors.billed:
         if bill.told:
             charged += TokenUsage(bill.input, bill.output, bill.cache_read, bill.cache_write)
     if not unsure:
-        assert booked == charged
-    assert booked.total <= charged.total
+        assert recorded == charged
+    assert recorded.total <= charged.total
     # As limits count: what is read from a cache weighs a tenth.
     everything = sum(
         TokenUsage(bill.input, bill.output, bill.cache_read, bill.cache_write).counted for bill in vendors.billed
@@ -143,7 +143,7 @@ async def check(runtime: Bench, vendors: ScriptedModels, limits: BudgetLimits) -
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(script=scripts)
 @example(script=Script(ways=[0], askers=[(False, 0, None)] * 2, run_tokens=870, day_tokens=870))
-def test_the_books_hold_what_the_vendors_charged(migrated_file: Path, script: Script) -> None:
+def test_the_ledger_holds_what_the_vendors_charged(migrated_file: Path, script: Script) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "gaby.db"
         shutil.copyfile(migrated_file, file)
@@ -151,7 +151,7 @@ def test_the_books_hold_what_the_vendors_charged(migrated_file: Path, script: Sc
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_the_books_hold_on_every_engine(database_url: str, seed: int) -> None:
+async def test_the_ledger_holds_on_every_engine(database_url: str, seed: int) -> None:
     dice = Dice(f"books {seed}")
     numbers = [dice(3) for _ in range(12)]
     script = Script(

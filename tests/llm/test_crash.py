@@ -20,13 +20,13 @@ from tests.support.models.scripted_vendors import KEY, ScriptedModels
 
 pytestmark = pytest.mark.promise("G6", "G7")
 
-_ALL = AllWorkspaces("a test looks at the books")
+_ALL = AllWorkspaces("a test looks at the ledger")
 
 
 @pytest.mark.parametrize(
     ("point", "charged"), [("llm.before_call", 0), ("llm.after_call", 1), ("books.after_commit", 0)]
 )
-async def test_no_call_is_lost_from_the_books(
+async def test_no_call_is_lost_from_the_ledger(
     database_url: str, tmp_path: Path, vendors: ScriptedModels, point: str, charged: int
 ) -> None:
     environment = {
@@ -45,7 +45,7 @@ async def test_no_call_is_lost_from_the_books(
         ended = subprocess.run(command, env=variables, cwd=tmp_path, check=False, capture_output=True)  # noqa: ASYNC221
         assert ended.returncode == -9
         assert len(vendors.billed) == charged
-        assert await built.usage.books.sweep() == 1
+        assert await built.usage.budget_ledger.sweep() == 1
         async with built.database.read(_ALL) as session:
             [call] = (await session.scalars(select(LlmCall))).all()
             counts = (await session.scalars(select(UsageCounter))).all()

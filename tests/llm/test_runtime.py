@@ -33,7 +33,7 @@ def body(runtime: Bench, number: int = -1) -> dict[str, Any]:
     return json.loads(runtime.server.requests[number].body)
 
 
-async def test_an_answer_comes_typed_and_stands_in_the_books(runtime: Bench) -> None:
+async def test_an_answer_comes_typed_and_stands_in_the_ledger(runtime: Bench) -> None:
     runtime.server.say(GOOD)
     result = await runtime.run(WEIGH, Complaint())
     assert result.value == Weight(kilos=3, why="it says so")

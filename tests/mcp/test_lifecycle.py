@@ -54,12 +54,12 @@ MINUTE = timedelta(minutes=1)
 @pytest.mark.parametrize("before", ServerState)
 @pytest.mark.parametrize("after", ServerState)
 def test_only_moves_of_the_table_are_made(before: ServerState, after: ServerState, clock: ManualClock) -> None:
-    told: list[StateChange] = []
-    life = ServerLifecycle(clock, 10, told.append)
+    state_changes: list[StateChange] = []
+    life = ServerLifecycle(clock, 10, state_changes.append)
     life.state = before
     if after in MOVES[before]:
         life.move(after, "because")
-        assert told == [StateChange(clock.now(), before, after, "because")] == list(life.history)
+        assert state_changes == [StateChange(clock.now(), before, after, "because")] == list(life.history)
         return
     with pytest.raises(ImpossibleMove, match=f"from {before} to {after}"):
         life.move(after)

@@ -60,14 +60,14 @@ def test_whatever_is_kept_comes_back(tmp_path_factory: pytest.TempPathFactory, t
     spill = SpillFolder(tmp_path_factory.mktemp("spill"), AesCipher(), SystemClock())
 
     async def round_trip() -> str:
-        pointer = await spill.keep(ACME, text * times)
+        pointer = await spill.store(ACME, text * times)
         return await whole(spill, pointer.id, pointer.pages)
 
     assert asyncio.run(round_trip()) == text * times
 
 
 async def test_a_pointer_of_another_workspace_is_not_found(spill: SpillFolder) -> None:
-    pointer = await spill.keep(ACME, "secret of acme")
+    pointer = await spill.store(ACME, "secret of acme")
     assert await spill.read(ACME, pointer.id, 0) == "secret of acme"
     with pytest.raises(SpillNotFound):
         await spill.read(BYTE, pointer.id, 0)
@@ -81,13 +81,13 @@ async def test_an_id_that_was_never_given_is_not_found(spill: SpillFolder, point
 
 @pytest.mark.parametrize("page", [-1, 1, 10**9])
 async def test_a_page_that_does_not_exist_is_refused(spill: SpillFolder, page: int) -> None:
-    pointer = await spill.keep(ACME, "one page")
+    pointer = await spill.store(ACME, "one page")
     with pytest.raises(NoSuchPage, match="has 1 pages"):
         await spill.read(ACME, pointer.id, page)
 
 
 async def test_files_are_sealed_and_for_nobody_else(spill: SpillFolder, tmp_path: Path) -> None:
-    await spill.keep(ACME, "secret of acme " * 10_000)
+    await spill.store(ACME, "secret of acme " * 10_000)
     folder, file = sorted((tmp_path / "spill").rglob("*"))
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -95,7 +95,7 @@ async def test_files_are_sealed_and_for_nobody_else(spill: SpillFolder, tmp_path
 
 
 async def test_a_file_that_was_changed_does_not_open(spill: SpillFolder, tmp_path: Path) -> None:
-    pointer = await spill.keep(ACME, "x" * 200_000)
+    pointer = await spill.store(ACME, "x" * 200_000)
     file = next((tmp_path / "spill").rglob(pointer.id))
     data = file.read_bytes()
     tampered = {
@@ -110,16 +110,16 @@ async def test_a_file_that_was_changed_does_not_open(spill: SpillFolder, tmp_pat
         with pytest.raises(SpillDamaged):
             await spill.read(ACME, pointer.id, 0)
     # The file of one answer in the place of another.
-    other = await spill.keep(ACME, "y" * 200_000)
+    other = await spill.store(ACME, "y" * 200_000)
     file.write_bytes((file.parent / other.id).read_bytes())
     with pytest.raises(SpillDamaged):
         await spill.read(ACME, pointer.id, 0)
 
 
 async def test_old_answers_are_swept_away_and_young_ones_stay(spill: SpillFolder, clock: ManualClock) -> None:
-    old = await spill.keep(ACME, "old")
+    old = await spill.store(ACME, "old")
     clock.advance(timedelta(days=8))
-    young = await spill.keep(BYTE, "young")
+    young = await spill.store(BYTE, "young")
     assert await spill.sweep(timedelta(days=7)) == 1
     with pytest.raises(SpillNotFound):
         await spill.read(ACME, old.id, 0)
@@ -127,7 +127,7 @@ async def test_old_answers_are_swept_away_and_young_ones_stay(spill: SpillFolder
 
 
 async def test_a_workspace_can_be_forgotten(spill: SpillFolder) -> None:
-    gone, kept = await spill.keep(ACME, "gone"), await spill.keep(BYTE, "kept")
+    gone, kept = await spill.store(ACME, "gone"), await spill.store(BYTE, "kept")
     await spill.forget(ACME)
     await spill.forget(ACME)
     with pytest.raises(SpillNotFound):
@@ -136,7 +136,7 @@ async def test_a_workspace_can_be_forgotten(spill: SpillFolder) -> None:
 
 
 async def test_ids_are_long_and_never_the_same(spill: SpillFolder) -> None:
-    ids = {(await spill.keep(ACME, "x")).id for _ in range(50)}
+    ids = {(await spill.store(ACME, "x")).id for _ in range(50)}
     assert len(ids) == 50
     assert {len(each) for each in ids} == {32}
 
@@ -162,4 +162,4 @@ async def test_a_host_without_a_folder_gives_the_beginning_and_the_end(tmp_path:
     spill = SpillFolder(tmp_path / "file", AesCipher(), clock)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SpillFailed, match="could not be kept on disk"):
-        await spill.keep(ACME, "text")
+        await spill.store(ACME, "text")

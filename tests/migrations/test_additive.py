@@ -18,11 +18,11 @@ def columns(path: Path) -> dict[str, tuple[str, bool]]:
     """Each with its type, and whether a row may be written without it."""
     engine = create_engine(f"sqlite:///{path}")
     try:
-        found = inspect(engine)
+        server_definitions = inspect(engine)
         return {
             f"{table}.{column['name']}": (str(column["type"]), column["nullable"] or column["default"] is not None)
-            for table in found.get_table_names()
-            for column in found.get_columns(table)
+            for table in server_definitions.get_table_names()
+            for column in server_definitions.get_columns(table)
         }
     finally:
         engine.dispose()

@@ -165,8 +165,8 @@ async def test_only_the_owner_may_read_the_file_and_its_folder(tmp_path: Path) -
     await asyncio.to_thread(upgrade, database)
     async with database.write(SYSTEM) as session:
         await session.execute(text("UPDATE people SET name = 'x'"))
-        beside = {each.name: rights(each) for each in await asyncio.to_thread(list, path.parent.iterdir())}
-    assert beside == {"gaby.db": "0o600", "gaby.db-wal": "0o600", "gaby.db-shm": "0o600"}
+        files = {each.name: rights(each) for each in await asyncio.to_thread(list, path.parent.iterdir())}
+    assert files == {"gaby.db": "0o600", "gaby.db-wal": "0o600", "gaby.db-shm": "0o600"}
     assert rights(path.parent) == "0o700"
     await database.close()
 

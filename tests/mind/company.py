@@ -45,30 +45,30 @@ Spoil = Callable[[ProposedCall, Any], Any]
 @cache
 def handbook() -> tuple[FoundPassage, ...]:
     folder = files("gaby_connectors.sample_company") / "handbook"
-    found: list[FoundPassage] = []
+    passages: list[FoundPassage] = []
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             text = file.read_text(encoding="utf-8")
             title = next(line for line in text.splitlines() if line.startswith("# ")).strip("# ")
             citation = f"doc:handbook/{file.name}#L1-L{text.count(chr(10))}"
-            found.append(FoundPassage(citation, title, text, runbook=is_runbook(text, TOOLS)))
-    return tuple(found)
+            passages.append(FoundPassage(citation, title, text, runbook=is_runbook(text, TOOLS)))
+    return tuple(passages)
 
 
-def search(queries: Sequence[str], embed: Embed, shelf: Sequence[FoundPassage]) -> list[FoundPassage]:
+def search(queries: Sequence[str], embed: Embed, passages: Sequence[FoundPassage]) -> list[FoundPassage]:
     """The best documents for all queries together."""
-    ranker = Bm25Ranker([terms(f"{each.title} {each.title} {each.text}") for each in shelf])
-    vectors = np.asarray(embed([*queries, *(each.text[:600] for each in shelf)]), dtype=np.float64)
-    best = np.zeros(len(shelf))
+    ranker = Bm25Ranker([terms(f"{each.title} {each.title} {each.text}") for each in passages])
+    vectors = np.asarray(embed([*queries, *(each.text[:600] for each in passages)]), dtype=np.float64)
+    best = np.zeros(len(passages))
     for place, query in enumerate(queries):
         by_words = ranker.scores(dict(Counter(terms(query))))
         by_words = by_words / (by_words.max() or 1.0)
         best = np.maximum(best, by_words + vectors[len(queries) :] @ vectors[place])
-    return [shelf[int(place)] for place in np.argsort(-best, kind="stable")[:FOUND]]
+    return [passages[int(place)] for place in np.argsort(-best, kind="stable")[:FOUND]]
 
 
 @dataclass(frozen=True)
-class Told:
+class PlayedInvestigation:
     """How an investigation went."""
 
     steps: list[NextStep]
@@ -82,7 +82,9 @@ class Told:
     @property
     def changed(self) -> list[tuple[str, str]]:
         return [
-            (call.tool.removeprefix("company."), call.outcome) for call in self.situation.calls if call.lane == "write"
+            (call.tool.removeprefix("company."), call.outcome)
+            for call in self.situation.calls
+            if call.access == "write"
         ]
 
     @property
@@ -114,12 +116,12 @@ class Run:
     async def call(self, planned: ProposedCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
         name = planned.tool.removeprefix("company.")
-        seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
+        seen = PastCall(number, planned.tool, planned.arguments, "done", card.access)
         if name in self.denies:
             return replace(seen, outcome="denied", reason="The policy forbids it.")
-        if card.lane == "write" and not self.agrees and (name in self.dangerous or planned.consent):
+        if card.access == "write" and not self.agrees and (name in self.dangerous or planned.consent):
             return replace(seen, outcome="asked")
-        key: Mapping[str, Any] = {"idempotency_key": uuid4().hex} if card.lane == "write" else {}
+        key: Mapping[str, Any] = {"idempotency_key": uuid4().hex} if card.access == "write" else {}
         result = await self.talk.call(name, **{**planned.arguments, **key})
         if result.is_error:
             return replace(seen, outcome="failed", reason=str(result.content))
@@ -140,28 +142,28 @@ class Office:
         text: str,
         requester: str | None,
         *,
-        shelf: Sequence[FoundPassage] | None = None,
+        passages: Sequence[FoundPassage] | None = None,
         more: Sequence[ToolCard] = (),
         verified: bool = True,
         ticket_id: str | None = None,
         **how: Any,
-    ) -> Told:
+    ) -> PlayedInvestigation:
         """`how` the run goes: what is denied, whether a person agrees, what is put into results."""
         async with talking(connector, config(self.folder)) as talk:
             cards, dangerous = await offered(talk)
             run = Run(talk, [*cards, *more], dangerous, **how)
             situation = Situation(title, text, requester, verified, tools=run.cards, ticket_id=ticket_id, now=NOW)
-            return await self._finish(situation, run, handbook() if shelf is None else shelf)
+            return await self._finish(situation, run, handbook() if passages is None else passages)
 
-    async def _finish(self, situation: Situation, run: Run, shelf: Sequence[FoundPassage]) -> Told:
+    async def _finish(self, situation: Situation, run: Run, passages: Sequence[FoundPassage]) -> PlayedInvestigation:
         steps: list[NextStep] = []
         while len(steps) < MOST_STEPS:
             step = next_step(situation, self.embed)
             steps.append(step)
             if step.kind == "conclude":
-                return Told(steps, situation, conclude(situation, self.embed))
+                return PlayedInvestigation(steps, situation, conclude(situation, self.embed))
             if step.kind == "retrieve":
-                found = {each.citation: each for each in search(step.queries, self.embed, shelf)}
+                found = {each.citation: each for each in search(step.queries, self.embed, passages)}
                 found |= {each.citation: each for each in situation.passages}
                 asked = (*situation.queries, *step.queries)
                 situation = replace(situation, searched=True, passages=list(found.values()), queries=asked)
@@ -179,7 +181,7 @@ async def offered(talk: Talk) -> tuple[list[ToolCard], frozenset[str]]:
     dangerous: set[str] = set()
     for tool in (await talk.client.list_tools()).tools:
         manifest = ToolManifest.model_validate((tool.meta or {})[TOOL_META])
-        lane = "write" if manifest.scope == "write" else "read"
+        access = "write" if manifest.scope == "write" else "read"
         declared = ToolDeclaration(
             owner=manifest.owner,
             owner_argument=manifest.owner_argument,
@@ -188,7 +190,7 @@ async def offered(talk: Talk) -> tuple[list[ToolCard], frozenset[str]]:
             content=manifest.content,
             output_schema=tool.output_schema,
         )
-        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, lane, declared))
+        cards.append(ToolCard(f"company.{tool.name}", tool.description or "", tool.input_schema, access, declared))
         if manifest.dangerous:
             dangerous.add(tool.name)
     return cards, frozenset(dangerous)

@@ -46,7 +46,7 @@ def asked(text: str, embed: Embed, pages: list[FoundPassage] = PAGES) -> PageAns
     return answer(text, pages, embed)
 
 
-def told(found: PageAnswer) -> str:
+def answer_text(found: PageAnswer) -> str:
     return " ".join(each.text for each in found.sentences)
 
 
@@ -54,7 +54,7 @@ def test_the_item_that_has_the_code_answers_and_no_other(embed: Embed) -> None:
     found = asked("Harbour says error 47. What can I do?", embed)
     assert found.how_well >= WELL
     assert found.is_exact
-    assert told(found) == "Error 47: the token was too old. Wait for the next one."
+    assert answer_text(found) == "Error 47: the token was too old. Wait for the next one."
 
 
 @pytest.mark.parametrize("code", ["48", "470", "4", "131"])
@@ -68,7 +68,7 @@ def test_no_other_item_answers_for_a_code_that_no_page_has(code: str, embed: Emb
 def test_a_row_of_a_table_answers_with_its_headers(embed: Embed) -> None:
     found = asked("How much storage does the Team plan have?", embed)
     assert found.how_well >= WELL
-    assert told(found) == "Plan: Team; Price: 29 EUR; Storage: 1 TB."
+    assert answer_text(found) == "Plan: Team; Price: 29 EUR; Storage: 1 TB."
 
 
 def test_a_procedure_answers_as_a_whole_in_its_order(embed: Embed) -> None:
@@ -84,9 +84,9 @@ def test_a_procedure_answers_as_a_whole_in_its_order(embed: Embed) -> None:
 
 def test_a_paragraph_answers_whole_and_cites_its_page(embed: Embed) -> None:
     found = asked("Where are the bicycles kept, and where is the key?", embed)
-    assert "The key hangs at the reception." in told(found)
+    assert "The key hangs at the reception." in answer_text(found)
     assert {each.citations for each in found.sentences} == {(BIKES.citation,)}
-    assert not any(mark in told(found) for mark in ("#", "**", "`"))
+    assert not any(mark in answer_text(found) for mark in ("#", "**", "`"))
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ AWAY = "I am out of the office until Friday. In urgent cases please write to my 
 )
 def test_what_a_machine_wrote_is_put_aside(text: str, kind: str, embed: Embed) -> None:
     assert kind in (written_by(text) or "")
-    found = triage(text, embed)
-    assert not found.worth_investigating
-    assert found.reasons == (written_by(text),)
+    rule_triage = triage(text, embed)
+    assert not rule_triage.worth_investigating
+    assert rule_triage.reasons == (written_by(text),)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from gaby.mind.declarations import ToolDeclaration
 
 pytestmark = pytest.mark.promise("L15")
 
-BOOK = """---
+RUNBOOK = """---
 runbook: true
 ---
 # The barrier does not open
@@ -42,7 +42,7 @@ SEEN = PastCall(1, "yard.find_driver", {"email": TOM}, "done", "read", {"drivers
 )
 def test_a_code_that_the_runbook_does_not_know_stops_its_changes(ticket: str, changes: bool) -> None:
     embed = LocalEmbed()
-    pages = [FoundPassage("doc:yard/barrier.md#L1-L16", "The barrier does not open", BOOK, runbook=True)]
+    pages = [FoundPassage("doc:yard/barrier.md#L1-L16", "The barrier does not open", RUNBOOK, runbook=True)]
     pages.append(FoundPassage("doc:docs/codes.md#L1-L4", "Codes on the barrier", CODES))
     situation = Situation(
         "Barrier", ticket, TOM, requester_verified=True, searched=True, passages=pages, calls=[SEEN], tools=TOOLS

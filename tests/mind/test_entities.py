@@ -9,7 +9,7 @@ from tests.mind.strategies import hostile_texts
 pytestmark = pytest.mark.promise("G2")
 
 
-def found(text: str) -> list[tuple[str, str]]:
+def entity_values(text: str) -> list[tuple[str, str]]:
     return [(entity.kind, entity.value) for entity in extract(text)]
 
 
@@ -66,7 +66,7 @@ def found(text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_a_value_is_found_by_its_form_or_by_the_word_before_it(text: str, kind: str, value: str) -> None:
-    assert (kind, value) in found(text)
+    assert (kind, value) in entity_values(text)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_value_is_found_by_its_form_or_by_the_word_before_it(text: str, kind: 
     ],
 )
 def test_ordinary_words_and_numbers_are_nothing(text: str) -> None:
-    assert found(text) == []
+    assert entity_values(text) == []
 
 
 @pytest.mark.parametrize(
@@ -117,23 +117,23 @@ def test_what_the_text_calls_a_number_is_kept() -> None:
 
 
 def test_the_longer_of_two_wins() -> None:
-    assert found("https://acme.example/INV-2041?mail=ada@acme.example") == [
+    assert entity_values("https://acme.example/INV-2041?mail=ada@acme.example") == [
         ("url", "https://acme.example/INV-2041?mail=ada@acme.example")
     ]
 
 
 def test_a_certain_kind_is_worth_more_than_quotation_marks() -> None:
-    assert found('"order INV-2041 failed"') == [("id", "INV-2041")]
-    assert found('"order INV-2041"') == [("id", "INV-2041")]
+    assert entity_values('"order INV-2041 failed"') == [("id", "INV-2041")]
+    assert entity_values('"order INV-2041"') == [("id", "INV-2041")]
 
 
 def test_nothing_is_taken_from_inside_of_a_secret() -> None:
-    assert found("password: INV-2041") == []
-    assert found("card 4111 1111 1111 1111") == []
+    assert entity_values("password: INV-2041") == []
+    assert entity_values("card 4111 1111 1111 1111") == []
 
 
 def test_what_the_redactor_left_is_as_good_as_the_value() -> None:
-    assert found("[email:1-k7qd2m] and [phone:2.1-k7qd2m]") == [
+    assert entity_values("[email:1-k7qd2m] and [phone:2.1-k7qd2m]") == [
         ("email", "[email:1-k7qd2m]"),
         ("phone", "[phone:2.1-k7qd2m]"),
     ]

@@ -5,7 +5,7 @@ import pytest
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import FoundPassage
 from gaby.mind.answers import WELL, PageAnswer, answer
-from gaby.mind.excerpts import ROOM
+from gaby.mind.excerpts import MAX_CHARACTERS
 
 pytestmark = pytest.mark.promise("K5")
 
@@ -32,59 +32,59 @@ SAUNA = page(
     "**Price:** 11 EUR, with a berth ticket 7 EUR.\n\n"
     "*Booking*\n\nGroups of more than six book a day ahead at the kiosk. They pay 50 EUR and bring their own wood.\n",
 )
-SHELF = [HARBOUR, LAMPS, SAUNA]
+PASSAGES = [HARBOUR, LAMPS, SAUNA]
 
 
-def told(found: PageAnswer) -> str:
+def answer_text(found: PageAnswer) -> str:
     return "\n".join(each.text for each in found.sentences)
 
 
 def test_both_parts_of_a_question_are_answered_from_one_section(embed: Embed) -> None:
-    found = answer("What does a berth cost for a boat of 9 m, and where do we pay the fees?", SHELF, embed)
+    found = answer("What does a berth cost for a boat of 9 m, and where do we pay the fees?", PASSAGES, embed)
     assert found.how_well >= WELL
-    assert "26 EUR" in told(found)
-    assert "at the kiosk by noon" in told(found)
+    assert "26 EUR" in answer_text(found)
+    assert "at the kiosk by noon" in answer_text(found)
     assert {each.citations for each in found.sentences} == {(HARBOUR.citation,)}
 
 
 def test_only_the_entry_of_the_code_is_quoted(embed: Embed) -> None:
-    found = answer("winch shows W-3 and will not pull, what do i do", SHELF, embed)
-    assert told(found) == "W-3: the motor is hot.\nWait for 20 minutes."
+    found = answer("winch shows W-3 and will not pull, what do i do", PASSAGES, embed)
+    assert answer_text(found) == "W-3: the motor is hot.\nWait for 20 minutes."
     assert found.is_exact
 
 
 def test_an_id_beside_a_code_that_a_page_explains_hinders_nothing(embed: Embed) -> None:
-    assert answer("Winch KR-77 shows W-2. What do I do?", SHELF, embed).how_well >= WELL
-    assert answer("Winch KR-77 shows W-9. What do I do?", SHELF, embed).sentences == ()
+    assert answer("Winch KR-77 shows W-2. What do I do?", PASSAGES, embed).how_well >= WELL
+    assert answer("Winch KR-77 shows W-9. What do I do?", PASSAGES, embed).sentences == ()
 
 
 def test_of_a_table_only_the_rows_that_the_question_names(embed: Embed) -> None:
     plans = page("plans", "# Tickets\n\n| Ticket | Price |\n|---|---|\n| Day | 4 EUR |\n| Month | 60 EUR |\n")
     found = answer("How much is the ticket for a month?", [plans], embed)
-    assert told(found) == "Ticket: Month; Price: 60 EUR."
+    assert answer_text(found) == "Ticket: Month; Price: 60 EUR."
 
 
 def test_an_emphasised_line_is_the_heading_of_what_follows(embed: Embed) -> None:
-    found = answer("How does a group of ten do the booking for the sauna, and what is the price?", SHELF, embed)
+    found = answer("How does a group of ten do the booking for the sauna, and what is the price?", PASSAGES, embed)
     assert found.how_well >= WELL
-    assert "Booking: Groups of more than six book a day ahead at the kiosk." in told(found)
-    assert "*" not in told(found)
+    assert "Booking: Groups of more than six book a day ahead at the kiosk." in answer_text(found)
+    assert "*" not in answer_text(found)
 
 
 def test_several_entries_are_a_list_and_fit_in_a_reply(embed: Embed) -> None:
     long = page("long", "# Rules\n\n" + "\n\n".join(f"**Rule {n}:** ropes {'are kept dry ' * 12}." for n in range(40)))
     found = answer("How are ropes kept dry?", [long], embed)
     assert found.sentences
-    assert len(told(found)) <= ROOM * 1.1
-    assert told(found).startswith("- ")
+    assert len(answer_text(found)) <= MAX_CHARACTERS * 1.1
+    assert answer_text(found).startswith("- ")
 
 
 def test_a_name_that_no_page_has_is_not_answered_for(embed: Embed) -> None:
-    assert answer("Does the sauna take the price from my VISA card?", SHELF, embed).how_well < WELL
+    assert answer("Does the sauna take the price from my VISA card?", PASSAGES, embed).how_well < WELL
 
 
 def test_a_question_is_left_open_if_a_part_of_it_is_about_something_else(embed: Embed) -> None:
-    assert answer("What is the price of the sauna? And who repairs torn sails?", SHELF, embed).how_well < WELL
+    assert answer("What is the price of the sauna? And who repairs torn sails?", PASSAGES, embed).how_well < WELL
 
 
 @pytest.mark.parametrize("code", ["A8", "A-8", "A17"])
@@ -110,11 +110,11 @@ HIRE = page(
 
 
 def test_a_table_is_quoted_with_the_paragraph_that_goes_on_with_it(embed: Embed) -> None:
-    found = told(answer("How many working days until a repayment is on my bank card?", [*SHELF, HIRE], embed))
+    found = answer_text(answer("How many working days until a repayment is on my bank card?", [*PASSAGES, HIRE], embed))
     assert "6 working days" in found
     assert "45 %" in found
     assert "part of the price is repaid" in found
-    found = told(answer("What does a boat of over 12 m pay in summer?", SHELF, embed))
+    found = answer_text(answer("What does a boat of over 12 m pay in summer?", PASSAGES, embed))
     assert "40 EUR" in found
     assert "Whoever stays for a week pays six nights." in found
 

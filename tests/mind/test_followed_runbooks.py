@@ -38,21 +38,21 @@ UPDATED = {"printers": [{"printer_id": "LBL-1", "state": "online", "note": "new 
 
 def test_what_is_meant_stands_around_the_part_that_met_the_condition(embed: Embed) -> None:
     calls, ended = investigated(embed, NOTHING_PRINTS, page(NESTED), list_printers=TWO_PRINTERS)
-    assert [call.arguments for call in calls if call.lane == "write"] == [{"printer_id": "LBL-2"}]
+    assert [call.arguments for call in calls if call.access == "write"] == [{"printer_id": "LBL-2"}]
     assert "The queue of LBL-2 was stuck for 47 minutes with 9 jobs." in reply(ended)
 
 
 def test_two_things_that_meet_a_condition_are_each_put_right(embed: Embed) -> None:
     stuck = [{**each, "queue": {"health": "stuck"}} for each in TWO_PRINTERS["printers"]]
     calls, _ = investigated(embed, NOTHING_PRINTS, page(NESTED), list_printers={"printers": stuck})
-    assert sorted(call.arguments["printer_id"] for call in calls if call.lane == "write") == ["LBL-1", "LBL-2"]
+    assert sorted(call.arguments["printer_id"] for call in calls if call.access == "write") == ["LBL-1", "LBL-2"]
 
 
 def test_what_the_requester_is_told_goes_on_to_the_end_of_the_item() -> None:
     tools = frozenset({"find_person", "list_printers"})
-    book = parse_runbook(TOLD, tools)
-    assert not book.errors
-    assert [each.text for each in book.branches[0].told][1:] == ["The cause: `note`.", "It takes until `until`."]
+    runbook = parse_runbook(TOLD, tools)
+    assert not runbook.errors
+    assert [each.text for each in runbook.branches[0].told][1:] == ["The cause: `note`.", "It takes until `until`."]
     # Outside of such an item it names the cause.
     named = parse_runbook(TOLD.replace("- Tell the requester: The", "- The cause: printers. The"), tools)
     assert named.errors
@@ -68,16 +68,16 @@ def test_a_cause_that_only_needs_telling_is_an_answer(embed: Embed) -> None:
 
 def test_who_asks_for_rules_is_not_told_that_there_is_no_such_trouble(embed: Embed) -> None:
     healthy = {"printers": [{"printer_id": "LBL-1", "state": "online"}]}
-    book = page(
+    runbook = page(
         TOLD.replace("If a printer has `state` `online`:", "If no printer has `state` `broken`:").replace(
             "The printers of your ward are updated. The cause: `note`. It takes until `until`.",
             "No printer of your ward is broken.",
         )
     )
-    _, ended = investigated(embed, NOTHING_PRINTS, book, list_printers=healthy)
+    _, ended = investigated(embed, NOTHING_PRINTS, runbook, list_printers=healthy)
     assert "No printer of your ward is broken." in reply(ended)
     asks = "Moving house\n\nI gave notice. How much holiday is paid out, and does a printer in my contract matter?"
-    _, ended = investigated(embed, asks, book, list_printers=healthy)
+    _, ended = investigated(embed, asks, runbook, list_printers=healthy)
     assert "No printer" not in reply(ended)
     assert ended.judgement.verdict == "needs_tech"
 
@@ -125,7 +125,7 @@ def test_what_is_handed_over_after_a_change_goes_to_a_person_with_what_was_done(
     handed = PRINTER.replace("It is cleared.", "It is cleared.\n- Hand it to the printer team.")
     for text in (handed, handed.replace("- Do `clear_queue`.", "- Do `clear_queue`.\n- That settles it.")):
         calls, ended = investigated(embed, NOTHING_PRINTS, page(text))
-        assert [call.outcome for call in calls if call.lane == "write"] == ["done"]
+        assert [call.outcome for call in calls if call.access == "write"] == ["done"]
         assert ended.judgement.verdict == "needs_tech"
         assert ended.judgement.reasons == ("Hand it to the printer team.",)
         assert "It is cleared." in reply(ended)

@@ -13,7 +13,7 @@ from tests.support.sample_scenarios import SCENARIOS
 pytestmark = pytest.mark.promise("G2", "M6")
 
 TOOLS = frozenset(connector.tools)
-BOOKS = runbooks(handbook(), TOOLS)
+RUNBOOKS = runbooks(handbook(), TOOLS)
 IDS = re.compile(r"\b(?:acc|usr|tkt|inv|ch|dev|key|whk|inc|dep|grp|preq)_\d+")
 
 
@@ -30,24 +30,26 @@ def test_there_is_a_runbook_for_every_problem() -> None:
     for scenario in SCENARIOS:
         wanted = {*scenario.revealed_by, *scenario.remedy}
         named = [
-            {each.tool for each in book.steps} | {each.tool for branch in book.branches for each in branch.wanted}
-            for book in BOOKS
+            {each.tool for each in runbook.steps} | {each.tool for branch in runbook.branches for each in branch.wanted}
+            for runbook in RUNBOOKS
         ]
         assert any(wanted <= tools for tools in named), scenario.id
 
 
 def test_every_condition_of_a_runbook_is_understood_and_leads_somewhere() -> None:
-    assert [(book.key, book.errors) for book in BOOKS if book.errors] == []
-    assert all(book.declared for book in BOOKS)
+    assert [(runbook.key, runbook.errors) for runbook in RUNBOOKS if runbook.errors] == []
+    assert all(runbook.declared for runbook in RUNBOOKS)
     for page in handbook():
-        book = next((book for book in BOOKS if book.citations == (page.citation,)), None)
+        runbook = next((runbook for runbook in RUNBOOKS if runbook.citations == (page.citation,)), None)
         conditions = len(re.findall(r"^If ", page.text, re.MULTILINE))
-        assert conditions == (sum(bool(branch.conditions) for branch in book.branches) if book else 0), page.citation
-    for branch in (branch for book in BOOKS for branch in book.branches if branch.conditions):
+        assert conditions == (sum(bool(branch.conditions) for branch in runbook.branches) if runbook else 0), (
+            page.citation
+        )
+    for branch in (branch for runbook in RUNBOOKS for branch in runbook.branches if branch.conditions):
         assert branch.cause
         assert branch.wanted or branch.asked or branch.handed
 
 
 def test_plain_pages_are_no_runbooks() -> None:
-    assert len(SCENARIOS) <= len(BOOKS) < len(handbook())
+    assert len(SCENARIOS) <= len(RUNBOOKS) < len(handbook())
     assert len(handbook()) >= 20

@@ -14,11 +14,11 @@ import pytest
 from gaby.kernel.outcomes import Verdict
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import PastCall, ProposedCall, Situation, ToolCard, conclude, next_step
-from gaby_connectors.sample_company.company import found_company
+from gaby_connectors.sample_company.company import create_company
 from gaby_connectors.sample_company.tools import connector
 from tests.connectors.sample_company.world import NOW, config
 from tests.connectors.talk import talking
-from tests.mind.company import Office, Told, handbook, offered, search
+from tests.mind.company import Office, PlayedInvestigation, handbook, offered, search
 from tests.support.sample_scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.promise("G2", "L4", "L10", "L12")
@@ -62,7 +62,7 @@ HEALTHY = "saga.nyman@brightbakery.example"
 def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The company as it begins. To make it takes longer than all else here."""
     path = tmp_path_factory.mktemp("company") / "lanternfish.db"
-    found_company(path, NOW)
+    create_company(path, NOW)
     return path
 
 
@@ -78,7 +78,7 @@ async def written(desk: Office, scenario: Scenario) -> tuple[str, str]:
     return ticket["subject"], ticket["body"]
 
 
-def is_cited(told: Told) -> bool:
+def is_cited(told: PlayedInvestigation) -> bool:
     known = {each.citation for each in told.situation.passages} | {call.citation for call in told.situation.calls}
     sentences = (*told.conclusion.sentences, *told.conclusion.notes)
     return all(each.citations and known.issuperset(each.citations) for each in sentences)
@@ -103,11 +103,11 @@ async def test_with_a_persons_consent_it_is_done_and_looked_at_again(desk: Offic
     told = await desk.investigate("", scenario.text, scenario.requester, ticket_id=scenario.ticket_id, agrees=True)
     assert told.verdict == EXPECTED[scenario.id].agreed
     assert all(outcome == "done" for _, outcome in told.changed)
-    written_calls = [call.key for call in told.situation.calls if call.lane == "write"]
+    written_calls = [call.key for call in told.situation.calls if call.access == "write"]
     assert len(written_calls) == len(set(written_calls))
     assert conclude(told.situation, desk.embed) == told.conclusion
     if told.conclusion.case.verified:
-        last = max(call.number for call in told.situation.calls if call.lane == "write")
+        last = max(call.number for call in told.situation.calls if call.access == "write")
         assert told.situation.calls[-1].number > last
 
 
@@ -138,7 +138,7 @@ async def test_independent_look_ups_are_one_step(desk: Office) -> None:
 
 async def test_the_refund_is_for_the_second_charge_and_for_all_of_it(desk: Office) -> None:
     told = await desk.investigate("", SCENARIOS[1].text, SCENARIOS[1].requester, agrees=True)
-    (refund,) = [call for call in told.situation.calls if call.lane == "write"]
+    (refund,) = [call for call in told.situation.calls if call.access == "write"]
     assert (refund.arguments["charge_id"], refund.arguments["amount_cents"]) == ("ch_03002", 24900)
     assert "payment request" in refund.arguments["reason"]
 
@@ -153,7 +153,7 @@ async def test_nobody_is_told_that_something_was_done_before_it_is(desk: Office)
 
 async def test_the_three_tills_are_restarted_and_no_other(desk: Office) -> None:
     told = await desk.investigate("", SCENARIOS[3].text, SCENARIOS[3].requester)
-    restarted = {call.arguments["device_id"] for call in told.situation.calls if call.lane == "write"}
+    restarted = {call.arguments["device_id"] for call in told.situation.calls if call.access == "write"}
     assert restarted == {"dev_0690", "dev_0691", "dev_0692"}
 
 
@@ -329,7 +329,7 @@ async def test_a_question_that_nobody_wrote_about_is_left_to_a_person(desk: Offi
 
 
 async def test_without_a_handbook_a_few_fitting_reads_are_made_and_nothing_is_claimed(desk: Office) -> None:
-    told = await desk.investigate("", SCENARIOS[0].text, NORA, shelf=[handbook()[0]], agrees=True)
+    told = await desk.investigate("", SCENARIOS[0].text, NORA, passages=[handbook()[0]], agrees=True)
     assert told.changed == []
     assert 1 < len(told.called) <= 8
     assert told.verdict == "needs_l2"
@@ -349,11 +349,11 @@ async def test_what_only_the_requester_can_tell_is_asked_for(desk: Office) -> No
     schema = {"type": "object", "properties": {"parcel_number": {"type": "string", "pattern": r"^PN\d{6}$"}}}
     track = ToolCard("post.track_parcel", "Where a parcel is.", {**schema, "required": ["parcel_number"]})
     text = "I still wait for the parcel with our new till."
-    told = await desk.investigate("Parcel", text, PRIYA, shelf=[runbook], more=[track])
+    told = await desk.investigate("Parcel", text, PRIYA, passages=[runbook], more=[track])
     assert told.verdict == "needs_client"
     assert "the parcel number" in told.reply
     for several in ("PN123456 and PN123457", "PN12345 and pn123456"):
-        told = await desk.investigate("Parcel", f"{text} {several}", PRIYA, shelf=[runbook], more=[track])
+        told = await desk.investigate("Parcel", f"{text} {several}", PRIYA, passages=[runbook], more=[track])
         assert told.verdict == "needs_client"
         assert "track_parcel" not in " ".join(told.called)
 

@@ -69,7 +69,7 @@ def run(situation: Situation, result: Any, embed: Embed) -> tuple[Situation, lis
         cards = {tool.name: tool for tool in situation.tools}
         calls = list(situation.calls)
         for call in step.calls:
-            calls.append(PastCall(len(calls) + 1, call.tool, call.arguments, "done", cards[call.tool].lane, result))
+            calls.append(PastCall(len(calls) + 1, call.tool, call.arguments, "done", cards[call.tool].access, result))
         situation = replace(situation, calls=calls)
     raise AssertionError("It does not come to an end.")
 
@@ -79,7 +79,7 @@ def test_among_five_hundred_tools_only_a_few_are_called(embed: Embed) -> None:
     situation, steps = run(crowd, {"state": "fine"}, embed)
     assert len(situation.calls) <= 8
     assert len(steps) <= 6
-    assert all(call.lane == "read" for call in situation.calls)
+    assert all(call.access == "read" for call in situation.calls)
 
 
 def test_a_result_of_a_megabyte_is_read_as_far_as_it_helps(embed: Embed) -> None:
@@ -87,7 +87,7 @@ def test_a_result_of_a_megabyte_is_read_as_far_as_it_helps(embed: Embed) -> None
     huge = {"users": [{"id": "u1", "email": ADA, "state": "locked"}], "events": noise}
     assert len(json.dumps(huge)) > 1_000_000
     situation, _ = run(TICKET, huge, embed)
-    assert [call.tool for call in situation.calls if call.lane == "write"] == ["crm.unlock_user"]
+    assert [call.tool for call in situation.calls if call.access == "write"] == ["crm.unlock_user"]
     assert len(shown(huge)) <= 12_000
     assert json.loads(shown(huge))["users"][0]["state"] == "locked"
 
@@ -101,7 +101,7 @@ def test_a_change_is_made_once_however_often_it_is_asked_for(embed: Embed) -> No
 def test_an_id_that_only_the_ticket_names_is_not_changed(embed: Embed) -> None:
     ticket = replace(TICKET, text=f"{TICKET.text} My user_id is u99.")
     situation, _ = run(ticket, {"users": [{"email": ADA, "state": "locked"}]}, embed)
-    assert [call for call in situation.calls if call.lane == "write"] == []
+    assert [call for call in situation.calls if call.access == "write"] == []
 
 
 def test_a_page_that_a_stranger_may_have_written_is_never_followed(embed: Embed) -> None:
@@ -109,25 +109,25 @@ def test_a_page_that_a_stranger_may_have_written_is_never_followed(embed: Embed)
     situation, _ = run(
         replace(TICKET, passages=[old_ticket]), {"users": [{"id": "u1", "email": ADA, "state": "locked"}]}, embed
     )
-    assert [call for call in situation.calls if call.lane == "write"] == []
+    assert [call for call in situation.calls if call.access == "write"] == []
 
 
 def test_a_thing_that_is_called_by_the_requesters_address_is_not_the_requesters(embed: Embed) -> None:
     named = {"users": [{"id": "u1", "name": ADA, "note": ADA, "state": "locked"}]}
     situation, _ = run(TICKET, named, embed)
-    assert [call for call in situation.calls if call.lane == "write"] == []
+    assert [call for call in situation.calls if call.access == "write"] == []
 
 
 def test_where_nobody_can_look_up_who_is_asking_nothing_is_changed(embed: Embed) -> None:
     doors = ToolCard("house.list_doors", "The doors.", {"type": "object", "properties": {}})
     needs = {"type": "object", "properties": {"door_id": {"type": "string"}}, "required": ["door_id"]}
-    book = replace(
+    runbook = replace(
         RUNBOOK,
         text=RUNBOOK.text.replace("find_user", "list_doors")
         .replace("unlock_user", "open_door")
         .replace("user", "door"),
     )
-    ticket = replace(TICKET, passages=[book], tools=[doors, ToolCard("house.open_door", "Open.", needs, "write")])
+    ticket = replace(TICKET, passages=[runbook], tools=[doors, ToolCard("house.open_door", "Open.", needs, "write")])
     situation, _ = run(ticket, {"doors": [{"id": "d1", "state": "locked"}]}, embed)
     assert [call.tool for call in situation.calls] == ["house.list_doors"]
     assert conclude(situation, embed).judgement.verdict == "needs_tech"
@@ -150,7 +150,7 @@ def test_two_that_could_be_meant_are_left_to_a_person(embed: Embed) -> None:
     unclear = replace(RUNBOOK, text=RUNBOOK.text.replace("the user's `state`", "the door's `state`"))
     two = [{"id": f"u{number}", "email": ADA} for number in (1, 2)]
     situation, _ = run(replace(TICKET, passages=[unclear]), {"users": two, "doors": [{"state": "locked"}]}, embed)
-    assert [call for call in situation.calls if call.lane == "write"] == []
+    assert [call for call in situation.calls if call.access == "write"] == []
     assert conclude(situation, embed).judgement.verdict == "needs_tech"
 
 
@@ -195,4 +195,4 @@ def test_nothing_hostile_keeps_it_from_coming_to_an_end(
     uncited = [each.text for each in ending.sentences if not each.citations]
     assert all("who you are" in each for each in uncited)
     if not verified:
-        assert not any(call.lane == "write" for call in situation.calls)
+        assert not any(call.access == "write" for call in situation.calls)

@@ -8,26 +8,26 @@ import pytest
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind import FoundPassage, PastCall, RuleConclusion, Situation, ToolCard, conclude, next_step
 from gaby.mind.declarations import ToolDeclaration
-from gaby.mind.situations import Lane
+from gaby.mind.situations import Access
 
 pytestmark = pytest.mark.promise("L15")
 
 TOM = "tom@ward.example"
 
 
-def tool(name: str, *needed: str, lane: Any = "read", **declared: Any) -> ToolCard:
+def tool(name: str, *needed: str, access: Any = "read", **declared: Any) -> ToolCard:
     schema = {
         "type": "object",
         "properties": {each: {"type": "string"} for each in needed},
         "required": list(needed),
     }
-    return ToolCard(f"it.{name}", "", schema, lane, ToolDeclaration(**declared))
+    return ToolCard(f"it.{name}", "", schema, access, ToolDeclaration(**declared))
 
 
 TOOLS = (
     tool("find_person", "email", owner={"people[]": "email"}),
     tool("list_printers", "ward"),
-    tool("clear_queue", "printer_id", lane="write"),
+    tool("clear_queue", "printer_id", access="write"),
     tool("get_badge", "badge_id"),
     tool("get_order", "order_number"),
 )
@@ -84,13 +84,15 @@ def investigated(
 ) -> tuple[list[PastCall], RuleConclusion]:
     told = {**ANSWERS, **{f"it.{name}": answer for name, answer in answers.items()}}
     situation = Situation("", ticket, TOM, requester_verified=True, searched=True, passages=pages, tools=TOOLS)
-    lanes: dict[str, Lane] = {card.name: card.lane for card in TOOLS}
+    access_by_tool: dict[str, Access] = {card.name: card.access for card in TOOLS}
     while (step := next_step(situation, embed)).kind == "call":
         calls = list(situation.calls)
         for call in step.calls:
             answer = told[call.tool]
             failed = isinstance(answer, str)
-            seen = PastCall(len(calls) + 1, call.tool, call.arguments, "failed" if failed else "done", lanes[call.tool])
+            seen = PastCall(
+                len(calls) + 1, call.tool, call.arguments, "failed" if failed else "done", access_by_tool[call.tool]
+            )
             calls.append(replace(seen, reason=answer) if failed else replace(seen, result=answer))
         situation = replace(situation, calls=calls)
     return list(situation.calls), conclude(situation, embed)
@@ -130,7 +132,7 @@ def test_a_tool_that_fails_leaves_the_condition_open_and_nothing_is_in_order(emb
     assert ended.judgement.verdict == "needs_l2"
     assert "`list_printers` was failed: timeout after 30 s" in notes(ended)
     assert "none of its conditions holds" not in notes(ended)
-    assert not any(call.lane == "write" for call in calls)
+    assert not any(call.access == "write" for call in calls)
 
 
 def test_where_every_condition_was_evaluated_and_none_holds_that_is_said(embed: Embed) -> None:
@@ -142,7 +144,7 @@ def test_where_every_condition_was_evaluated_and_none_holds_that_is_said(embed: 
 
 def test_a_runbook_with_errors_is_not_followed_and_the_lines_are_named(embed: Embed) -> None:
     calls, ended = investigated(embed, NOTHING_PRINTS, page(PRINTER + "- Kick the printer.\n"))
-    assert not any(call.lane == "write" for call in calls)
+    assert not any(call.access == "write" for call in calls)
     assert ended.judgement.verdict == "needs_l2"
     assert "it has errors: line 18: this sentence is not understood" in notes(ended)
 
@@ -205,10 +207,10 @@ def test_without_the_symptom_of_exactly_one_runbook_nothing_more_is_looked_into(
 
 def test_what_shows_a_cause_are_only_fields_of_the_things_that_its_conditions_name(embed: Embed) -> None:
     badge = {"badge_id": "b-7", "state": "lost", "valid_until": "2020-01-01T00:00:00Z"}
-    book = PRINTER.replace("`list_printers`.", "`list_printers`.\n3. Look at the badge with `get_badge`.").replace(
+    runbook = PRINTER.replace("`list_printers`.", "`list_printers`.\n3. Look at the badge with `get_badge`.").replace(
         "and its `minutes` is at least 10", "and the badge's `valid_until` is set"
     )
-    _, ended = investigated(embed, NOTHING_PRINTS, page(book), get_badge=badge)
+    _, ended = investigated(embed, NOTHING_PRINTS, page(runbook), get_badge=badge)
     assert "state: online" in notes(ended)
     assert "state: lost" not in notes(ended)
 
@@ -218,7 +220,7 @@ def test_a_security_matter_is_an_ordinary_runbook_that_changes_nothing(embed: Em
     calls, ended = investigated(embed, NOTHING_PRINTS, page(grave))
     assert ended.judgement.verdict == "needs_l2"
     assert ended.cause == "The print queue is stuck."
-    assert not any(call.lane == "write" for call in calls)
+    assert not any(call.access == "write" for call in calls)
 
 
 def test_a_second_problem_is_looked_into_or_named(embed: Embed) -> None:

@@ -150,9 +150,9 @@ def test_conditions_do_not_hold_when_the_records_show_otherwise(condition: str) 
     ],
 )
 def test_what_cannot_be_evaluated_is_not_known_and_says_why(condition: str, why: str) -> None:
-    found = evaluated(condition)
-    assert found.holds is None
-    assert why in found.why
+    condition_result = evaluated(condition)
+    assert condition_result.holds is None
+    assert why in condition_result.why
 
 
 def test_a_field_of_a_thing_that_was_not_read_is_not_taken_from_another_thing() -> None:
@@ -205,8 +205,11 @@ def test_a_schema_says_which_fields_a_row_has_that_is_empty_or_not_there() -> No
 
 def test_whose_a_row_is_comes_from_its_declared_owner_alone() -> None:
     others = {"users": [{"id": "u2", "email": "bob@acme.example", "state": "locked"}]}
-    found = evaluated("the user's `state` is `locked`", scene(("find_user", {"email": ADA}, others)))
-    assert (found.holds, found.why) == (None, "`find_user` gave 1 row, and none belongs to the requester")
+    condition_result = evaluated("the user's `state` is `locked`", scene(("find_user", {"email": ADA}, others)))
+    assert (condition_result.holds, condition_result.why) == (
+        None,
+        "`find_user` gave 1 row, and none belongs to the requester",
+    )
     assert holds("nobody has the requester's address", scene(("find_user", {"email": ADA}, others))) is True
     # Nothing is declared of disks, so they are everybody's, whatever ids and addresses stand in them or were asked for.
     disk = {"disks": [{"id": "4B", "contact": "bob@acme.example", "state": "full"}]}
@@ -282,14 +285,14 @@ Otherwise hand it to second level.
 
 
 def test_a_runbook_says_what_to_look_at_and_what_to_do_when() -> None:
-    book = read(RUNBOOK)
-    assert book.errors == ()
-    find, disks = book.steps
+    runbook = read(RUNBOOK)
+    assert runbook.errors == ()
+    find, disks = runbook.steps
     assert (find.tool, dict(find.given), find.line) == ("find_user", {"email": RequesterAddress()}, 5)
     assert (disks.tool, dict(disks.given)) == ("list_disks", {"mounted": ConstantValue("true")})
     assert disks.of is not None
     assert disks.of.each
-    locked, rest = book.branches
+    locked, rest = runbook.branches
     assert locked.cause == "Too many tries locked the account."
     assert [(each.tool, each.hands_over) for each in locked.wanted] == [("unlock_user", False), ("add_note", True)]
     assert "has agreed" in locked.wanted[0].consent
@@ -337,9 +340,9 @@ def test_a_field_of_an_earlier_result_is_written_with_what_it_is_of() -> None:
     ],
 )
 def test_arguments_stand_before_or_behind_the_things_that_a_call_is_for(said: str) -> None:
-    book = read(f"1. Look with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.")
-    assert book.errors == ()
-    (step,) = book.steps
+    runbook = read(f"1. Look with `list_disks`, {said}.\n\nIf `a` is set: It is. Hand it to x.")
+    assert runbook.errors == ()
+    (step,) = runbook.steps
     assert dict(step.given) == {"x": ResultField(FieldRef("id", frozenset({"disk"}))), "limit": ConstantValue("5")}
     assert step.of is not None
     assert (step.of.words, [each.words for each in step.of.tests]) == ("disk", ["`state` is `full`"])
@@ -398,9 +401,9 @@ def test_a_page_that_begins_with_what_to_do_has_no_introduction() -> None:
 def test_the_guide_for_writers_says_only_what_is_true() -> None:
     guide = (Path(__file__).parents[2] / "docs/how-to/write-a-runbook.md").read_text(encoding="utf-8")
     example = guide.partition("```markdown\n")[2].partition("```")[0]
-    book = parse_runbook(example, frozenset({"search_users", "list_logins", "unlock_user"}))
-    assert (book.errors, book.declared, len(book.symptoms)) == ((), True, 3)
-    assert (len(book.steps), len(book.branches), len(book.branches[0].told)) == (2, 2, 2)
+    runbook = parse_runbook(example, frozenset({"search_users", "list_logins", "unlock_user"}))
+    assert (runbook.errors, runbook.declared, len(runbook.symptoms)) == ((), True, 3)
+    assert (len(runbook.steps), len(runbook.branches), len(runbook.branches[0].told)) == (2, 2, 2)
     table = guide.partition("## Conditions")[2].partition("## What then")[0]
     said = re.findall(r"`` (.+?) ``", table)
     assert len(said) > 15
@@ -424,19 +427,19 @@ def test_symptoms_stand_in_the_front_matter_in_any_language() -> None:
         "symptoms: [locked out, 'komme nicht rein']",
         "symptoms:\n  - locked out\n  - komme nicht rein # de",
     ):
-        book = read(f"---\ntitle: X\nrunbook: true\n{listed}\n---\n{RUNBOOK}")
-        assert book.symptoms == ("locked out", "komme nicht rein")
-        assert book.errors == ()
+        runbook = read(f"---\ntitle: X\nrunbook: true\n{listed}\n---\n{RUNBOOK}")
+        assert runbook.symptoms == ("locked out", "komme nicht rein")
+        assert runbook.errors == ()
     assert errors(f"---\nrunbook: perhaps\n---\n{RUNBOOK}") == [(2, "`runbook` is neither true nor false")]
 
 
 def test_a_condition_inside_of_another_needs_both_and_comes_first() -> None:
-    book = read(
+    runbook = read(
         "## If `state` is `locked`\n\nThe account is locked. Do `unlock_user`.\n\n"
         "- If `tries` is more than 5: Somebody guesses.\n  - Hand it to the security team.\n"
     )
-    inner, outer = book.branches
-    assert book.errors == ()
+    inner, outer = runbook.branches
+    assert runbook.errors == ()
     assert (inner.cause, outer.cause) == ("Somebody guesses.", "The account is locked.")
     assert len(inner.conditions[0]) == 2
 
@@ -477,9 +480,9 @@ def test_a_sentence_that_is_not_understood_is_an_error_with_its_line(line: str, 
 
 
 def test_a_remark_for_colleagues_is_written_as_one() -> None:
-    book = read(f"{ABOVE}- Note for colleagues: restart the machine, and do not use `restart`.\n")
-    assert book.errors == ()
-    assert [each.text for each in book.branches[0].details] == ["restart the machine, and do not use `restart`."]
+    runbook = read(f"{ABOVE}- Note for colleagues: restart the machine, and do not use `restart`.\n")
+    assert runbook.errors == ()
+    assert [each.text for each in runbook.branches[0].details] == ["restart the machine, and do not use `restart`."]
 
 
 def test_consents_are_found_on_any_page_also_on_one_that_is_no_runbook() -> None:
@@ -521,11 +524,11 @@ def test_a_consent_holds_for_every_tool_of_that_name() -> None:
 )
 def test_hostile_pages_are_read_in_no_time(text: str) -> None:
     start = time.perf_counter()
-    book = parse_runbook(text, TOOLS)
+    runbook = parse_runbook(text, TOOLS)
     consents_wanted([FoundPassage("doc:a", "A", text)], ["ops.restart"])
     is_runbook(text, TOOLS)
     assert time.perf_counter() - start < 2
-    assert book.errors
+    assert runbook.errors
 
 
 PIECES = (
@@ -544,9 +547,9 @@ def test_hostile_markdown_is_read_without_harm(texts: list[str]) -> None:
     found = runbooks(
         [FoundPassage(f"doc:{place}#L1", "T", text, runbook=True) for place, text in enumerate(texts)], TOOLS
     )
-    for book in found:
-        assert {each.tool for each in book.steps} <= TOOLS
-        for branch in book.branches:
+    for runbook in found:
+        assert {each.tool for each in runbook.steps} <= TOOLS
+        for branch in runbook.branches:
             evaluate(branch.conditions, SCENE)
 
 

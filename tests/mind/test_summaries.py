@@ -24,12 +24,14 @@ USER = SummaryPassage(
 )
 
 
-def told(question: str, passages: list[SummaryPassage], embed: Embed, limit: int = 3) -> list[CitedSentence]:
+def summary_sentences(
+    question: str, passages: list[SummaryPassage], embed: Embed, limit: int = 3
+) -> list[CitedSentence]:
     return list(summarise(question, passages, embed, limit).sentences)
 
 
 def test_sentences_are_copied_with_their_source(embed: Embed) -> None:
-    sentences = told("Why is my account locked? The old password?", [RULE, USER], embed)
+    sentences = summary_sentences("Why is my account locked? The old password?", [RULE, USER], embed)
     assert CitedSentence("A device with the old password locks the account.", ("kb://lockout#L1",)) in sentences
     assert CitedSentence("usr_1: lock reason: wrong password, mfa: app", ("tool://get_user",)) in sentences
     assert not any("canteen" in sentence.text for sentence in sentences)
@@ -40,29 +42,32 @@ def test_what_two_sources_say_is_said_once_with_both(embed: Embed) -> None:
         SummaryPassage("a", "The export is empty since the deploy."),
         SummaryPassage("b", "The export is  empty\nsince the deploy."),
     ]
-    assert told("why is the export empty?", same, embed) == [
+    assert summary_sentences("why is the export empty?", same, embed) == [
         CitedSentence("The export is empty since the deploy.", ("a", "b"))
     ]
 
 
 def test_nothing_is_said_when_nothing_fits(embed: Embed) -> None:
-    assert told("How do I bake sourdough bread?", [RULE, USER], embed) == []
+    assert summary_sentences("How do I bake sourdough bread?", [RULE, USER], embed) == []
     one_word = SummaryPassage("kb", "A 401 from the receiving server means that the signing key does not match.")
-    assert told("Who won the football match on Sunday?", [one_word], embed) == []
-    assert told("", [RULE], embed) == []
-    assert told("account locked", [], embed) == []
-    assert told("account locked", [RULE], embed, 0) == []
+    assert summary_sentences("Who won the football match on Sunday?", [one_word], embed) == []
+    assert summary_sentences("", [RULE], embed) == []
+    assert summary_sentences("account locked", [], embed) == []
+    assert summary_sentences("account locked", [RULE], embed, 0) == []
 
 
 def test_no_more_sentences_than_asked_for(embed: Embed) -> None:
     many = [SummaryPassage(str(number), f"The account number {number} is locked.") for number in range(30)]
-    assert len(told("Which account is locked?", many, embed, 4)) == 4
+    assert len(summary_sentences("Which account is locked?", many, embed, 4)) == 4
 
 
 def test_records_and_rules_that_belong_together_are_told_together(embed: Embed) -> None:
     rule = SummaryPassage("kb", "Devices stop reporting while an account is suspended. Holidays are in summer.")
     record = SummaryPassage("tool", json.dumps({"account": {"id": "acc_3", "status": "suspended", "plan": "starter"}}))
-    citations = {sentence.citations for sentence in told("All our devices stopped reporting.", [rule, record], embed)}
+    citations = {
+        sentence.citations
+        for sentence in summary_sentences("All our devices stopped reporting.", [rule, record], embed)
+    }
     assert citations == {("kb",), ("tool",)}
 
 

@@ -136,33 +136,33 @@ OTHER = [
 ]
 
 
-def judged(sentence: str, *sources: str) -> bool:
+def is_supported(sentence: str, *sources: str) -> bool:
     return support(sentence, sources).holds
 
 
 @pytest.mark.parametrize(("sentence", "source"), [*RIGHT, *SAME, *WORDS])
 def test_what_has_only_values_of_its_source_holds(sentence: str, source: str) -> None:
-    assert judged(sentence, source)
+    assert is_supported(sentence, source)
 
 
 @pytest.mark.parametrize(("sentence", "source"), [*WRONG_VALUE, *OTHER])
 def test_a_wrong_value_is_never_taken_for_right(sentence: str, source: str) -> None:
-    assert not judged(sentence, source)
+    assert not is_supported(sentence, source)
 
 
 @pytest.mark.parametrize("source", sorted({source for _, source in RIGHT}))
 def test_what_a_source_says_word_for_word_holds(source: str) -> None:
-    assert judged(source, source)
+    assert is_supported(source, source)
     for sentence in source.split(". "):
-        assert judged(sentence, source)
+        assert is_supported(sentence, source)
 
 
 def test_several_sources_hold_a_sentence_together() -> None:
     sentence = "The account is locked after five failed sign-ins, and questions go to billing@lanternfish.example."
-    assert not judged(sentence, LOCK)
-    assert not judged(sentence, MAIL)
-    assert judged(sentence, LOCK, MAIL)
-    assert not judged(sentence.replace("five", "seven"), LOCK, MAIL)
+    assert not is_supported(sentence, LOCK)
+    assert not is_supported(sentence, MAIL)
+    assert is_supported(sentence, LOCK, MAIL)
+    assert not is_supported(sentence.replace("five", "seven"), LOCK, MAIL)
 
 
 MOMENTS = '{"locked_at": "2030-03-04T07:05:00+00:00", "last_login_at": "2030-03-05T09:30:12Z", "http_status": 401}'
@@ -181,7 +181,7 @@ MOMENTS = '{"locked_at": "2030-03-04T07:05:00+00:00", "last_login_at": "2030-03-
     ],
 )
 def test_a_moment_is_the_same_in_every_spelling(sentence: str) -> None:
-    assert judged(sentence, MOMENTS)
+    assert is_supported(sentence, MOMENTS)
 
 
 @pytest.mark.parametrize(
@@ -196,12 +196,12 @@ def test_a_moment_is_the_same_in_every_spelling(sentence: str) -> None:
     ],
 )
 def test_another_moment_is_doubted(sentence: str) -> None:
-    assert not judged(sentence, MOMENTS)
+    assert not is_supported(sentence, MOMENTS)
 
 
 @pytest.mark.parametrize("said", ["1,200 requests", "1200 requests", "1200.0 requests"])
 def test_a_number_is_the_same_in_every_spelling(said: str) -> None:
-    assert judged(f"The key made {said}.", '{"key": "wall", "requests": 1200}')
+    assert is_supported(f"The key made {said}.", '{"key": "wall", "requests": 1200}')
 
 
 def test_a_doubt_says_what_is_missing() -> None:
@@ -209,8 +209,8 @@ def test_a_doubt_says_what_is_missing() -> None:
 
 
 def test_without_a_source_nothing_holds() -> None:
-    assert not judged("The account is locked.")
-    assert not judged("The account is locked.", "")
+    assert not is_supported("The account is locked.")
+    assert not is_supported("The account is locked.", "")
 
 
 def test_what_claims_nothing_needs_no_source() -> None:
@@ -219,8 +219,8 @@ def test_what_claims_nothing_needs_no_source() -> None:
 
 @given(sentence=hostile_texts, sources=st.lists(hostile_texts, max_size=3))
 def test_any_text_is_judged(sentence: str, sources: list[str]) -> None:
-    found = support(sentence, sources)
-    assert bool(found.why) != found.holds
+    support_check = support(sentence, sources)
+    assert bool(support_check.why) != support_check.holds
 
 
 @pytest.mark.parametrize(

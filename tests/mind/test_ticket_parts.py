@@ -10,7 +10,7 @@ from gaby.llm.embeddings.embed import Embed
 from gaby.mind import CaseFinding, CaseStep, RuleConclusion, RuleVerdict, VerdictCase
 from gaby.mind.conclusion_merge import joined
 from gaby.mind.ticket_parts import parts
-from gaby_connectors.sample_company.company import found_company
+from gaby_connectors.sample_company.company import create_company
 from tests.connectors.sample_company.world import NOW
 from tests.mind.company import Office
 from tests.mind.strategies import hostile_texts
@@ -74,7 +74,7 @@ def test_a_ticket_is_done_when_every_part_of_it_is() -> None:
 
 @pytest.fixture
 def office(tmp_path: Path, embed: Embed) -> Office:
-    found_company(tmp_path / "lanternfish.db", NOW)
+    create_company(tmp_path / "lanternfish.db", NOW)
     return Office(tmp_path, embed)
 
 

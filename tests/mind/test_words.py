@@ -100,9 +100,9 @@ def test_a_text_is_embedded_once_and_the_oldest_is_forgotten() -> None:
         return np.ones((len(texts), 2), np.float32)
 
     vectors = VectorCache(kept=2)
-    assert vectors.of(embed, ["a", "b", "a"]).shape == (3, 2)
-    vectors.of(embed, ["a"])
-    vectors.of(embed, ["c"])
-    vectors.of(embed, ["a", "b"])
+    assert vectors.vectors_for(embed, ["a", "b", "a"]).shape == (3, 2)
+    vectors.vectors_for(embed, ["a"])
+    vectors.vectors_for(embed, ["c"])
+    vectors.vectors_for(embed, ["a", "b"])
     assert asked == ["a", "b", "c", "b"]
-    assert vectors.of(embed, []).size == 0
+    assert vectors.vectors_for(embed, []).size == 0

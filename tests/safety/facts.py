@@ -29,7 +29,7 @@ SYSTEM = Origin(Label.SYSTEM, "a result", "desk")
 def tool(**manifest: Any) -> ToolFacts:
     declared = ToolManifest.model_validate({"scope": "write", "steering": ("who",), **manifest})
     of_arguments = {"who": ArgumentRole.STEERING, **dict.fromkeys(declared.destinations, ArgumentRole.DESTINATION)}
-    return ToolFacts("desk", "unlock", declared, False, {}, of_arguments, declared.lane, "f" * 64)
+    return ToolFacts("desk", "unlock", declared, False, {}, of_arguments, declared.access, "f" * 64)
 
 
 def facts(**changed: Any) -> Facts:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gaby.safety import ArgumentLeaf, ArgumentRole, lane, leaves, roles
+from gaby.safety import ArgumentLeaf, ArgumentRole, access_of, leaves, roles
 from gaby.safety.arguments import canonical_number, is_bounded, is_place, stands_in, takes_quantity
 from gaby_connectors.sdk.manifest import ToolManifest
 
@@ -178,8 +178,8 @@ def test_listed_fields_are_found_behind_references_and_in_lists(
 ) -> None:
     row = {"properties": {"known": {"type": "integer"}}}
     root = {"$defs": {"Row": row, "Rows": {"type": "array", "items": {"$ref": "#/$defs/Row"}}}}
-    found = leaves("arg", value, declared, root)
-    assert [leaf.value for leaf in found if leaf.argument.endswith("{}")] == chosen
+    leaf_values = leaves("arg", value, declared, root)
+    assert [leaf.value for leaf in leaf_values if leaf.argument.endswith("{}")] == chosen
 
 
 def test_arguments_that_gaby_fills_have_no_role() -> None:
@@ -194,13 +194,13 @@ def test_a_schema_without_arguments_has_none() -> None:
 @pytest.mark.promise("S9")
 def test_a_tool_that_lets_its_caller_choose_where_data_goes_is_a_write() -> None:
     silent = ToolManifest(scope="read")
-    assert lane(silent, roles(silent, schema(q=TEXT))) == "read"
-    assert lane(silent, roles(silent, schema(url=TEXT))) == "write"
+    assert access_of(silent, roles(silent, schema(q=TEXT))) == "read"
+    assert access_of(silent, roles(silent, schema(url=TEXT))) == "write"
     said = ToolManifest(scope="read", lookups=("url",))
-    assert lane(said, roles(said, schema(url=TEXT))) == "read"
+    assert access_of(said, roles(said, schema(url=TEXT))) == "read"
     outward = ToolManifest(scope="read", destinations=("q",))
-    assert lane(outward, roles(outward, schema(q=TEXT))) == "write"
-    assert lane(ToolManifest(scope="write"), {}) == "write"
+    assert access_of(outward, roles(outward, schema(q=TEXT))) == "write"
+    assert access_of(ToolManifest(scope="write"), {}) == "write"
 
 
 @pytest.mark.promise("S9")

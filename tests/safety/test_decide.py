@@ -114,7 +114,8 @@ def test_refusals_come_in_the_order_in_which_one_wants_to_hear_them() -> None:
 
 @pytest.mark.promise("S2", "S13")
 def test_what_would_be_done_waits_for_the_rate_limit_and_is_told_for_how_long() -> None:
-    often = facts(calls_last_minute=7, room_in=12.5)
+    assert facts().seconds_until_free == 0
+    often = facts(calls_last_minute=7, seconds_until_free=12.5)
     policy = at(Autonomy.ACT, writes_per_minute=7)
     reason = "7 changes a minute are allowed for desk."
     assert decide(often, policy) == Verdict("wait", "rate_limit", reason, retry_after=12.5)
@@ -128,7 +129,7 @@ def test_what_would_be_done_waits_for_the_rate_limit_and_is_told_for_how_long() 
 
 @pytest.mark.promise("S2", "S13")
 def test_a_refusal_or_a_question_does_not_wait_for_the_rate_limit() -> None:
-    often = facts(calls_last_minute=999, room_in=60.0)
+    often = facts(calls_last_minute=999, seconds_until_free=60.0)
     assert decide(replace(often, killed="grace"), ACTING).rule == "kill_switch"
     assert decide(replace(often, rehearsal_wanted=True), ACTING).rule == "rehearsal.impossible"
     assert decide(often, at(Autonomy.INVESTIGATE)).rule == "autonomy.investigate"
@@ -136,7 +137,7 @@ def test_a_refusal_or_a_question_does_not_wait_for_the_rate_limit() -> None:
 
 
 @pytest.mark.promise("S2")
-def test_each_lane_has_its_own_scopes_and_the_denying_pattern_is_named() -> None:
+def test_each_access_has_its_own_scopes_and_the_denying_pattern_is_named() -> None:
     reading = facts(tool=tool(scope="read"))
     writing = facts()
     only_reads = Policy(Autonomy.ACT, Scopes(read=AccessRules(allow=("unlock",))))

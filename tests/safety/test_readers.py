@@ -53,22 +53,22 @@ def test_a_text_that_rules_put_together_tells_the_values_that_it_holds() -> None
     record.read_value("crm", "ada@acme.example", owned_by("ada@acme.example"))
     record.read_value("crm", "ch_501", STAFF_ONLY)
     record.read_value("crm", "locked", STAFF_ONLY)
-    told = record.told_by("The charge CH_501 of ada@acme.example is locked.", ADA)
-    assert [each.value for each in told] == ["ch_501", "locked"]
-    assert [each.value for each in record.told_by("See ch_5012 and xch_501.", ADA)] == []
-    assert [each.value for each in record.told_by("Write to ada@acme.example.", EVE)] == ["ada@acme.example"]
-    assert record.told_by("ch_501", STAFF_READER) == []
+    disclosures = record.disclosures("The charge CH_501 of ada@acme.example is locked.", ADA)
+    assert [each.value for each in disclosures] == ["ch_501", "locked"]
+    assert [each.value for each in record.disclosures("See ch_5012 and xch_501.", ADA)] == []
+    assert [each.value for each in record.disclosures("Write to ada@acme.example.", EVE)] == ["ada@acme.example"]
+    assert record.disclosures("ch_501", STAFF_READER) == []
 
 
 def test_a_word_that_the_reader_wrote_or_may_look_up_tells_nothing() -> None:
     record = ReadingRecord()
     record.read_value("crm", "locked", STAFF_ONLY)
     record.read_text("the ticket", "Why is my user LOCKED?", EVERYBODY)
-    assert record.told_by("Your user is locked.", ADA) == []
+    assert record.disclosures("Your user is locked.", ADA) == []
     closed = ReadingRecord()
     closed.read_value("crm", "locked", STAFF_ONLY)
     closed.read_text("Runbook", "If a user is locked, wait.", STAFF_ONLY)
-    assert [each.value for each in closed.told_by("Your user is locked.", ADA)] == ["locked"]
+    assert [each.value for each in closed.disclosures("Your user is locked.", ADA)] == ["locked"]
 
 
 def test_what_is_read_later_counts_at_once() -> None:
@@ -87,8 +87,8 @@ def test_a_value_that_stands_in_an_open_place_as_well_is_no_secret() -> None:
     record = ReadingRecord()
     record.read_value("crm", "ch_501", STAFF_ONLY)
     record.read_value("my charges", "ch_501", owned_by("ada@acme.example"))
-    assert record.told_by("ch_501", ADA) == []
-    assert [each.source for each in record.told_by("ch_501", EVE)] == ["crm"]
+    assert record.disclosures("ch_501", ADA) == []
+    assert [each.source for each in record.disclosures("ch_501", EVE)] == ["crm"]
 
 
 def test_whoever_cites_a_closed_source_tells_of_it() -> None:
@@ -96,8 +96,8 @@ def test_whoever_cites_a_closed_source_tells_of_it() -> None:
     record.read("the result of crm.find", [STAFF_ONLY])
     record.read("the result of status.list", [STAFF_ONLY, EVERYBODY])
     cited = ["the result of crm.find", "the result of status.list"]
-    assert [each.source for each in record.told_by("It is locked.", ADA, cited)] == ["the result of crm.find"]
-    assert record.told_by("It is locked.", ADA) == []
+    assert [each.source for each in record.disclosures("It is locked.", ADA, cited)] == ["the result of crm.find"]
+    assert record.disclosures("It is locked.", ADA) == []
     assert {each.source for each in record.unreadable(ADA)} == set(cited)
 
 
@@ -108,8 +108,8 @@ def test_pages_for_colleagues_are_not_quoted_to_others() -> None:
     record.read_text("Help", "You can restart your router at any time.", EVERYBODY)
     assert record.quoted_in("Please restart the gateway GW-2041 yourself.", ADA)[0].value == "gw-2041"
     assert record.quoted_in("We restart the gateway and call the person who is on duty.", ADA) == []
-    told = record.quoted_in("Well: restart the gateway, and call the person on duty!", STRANGER)
-    assert [each.value for each in told] == ["and call the person on duty"]
+    disclosures = record.quoted_in("Well: restart the gateway, and call the person on duty!", STRANGER)
+    assert [each.value for each in disclosures] == ["and call the person on duty"]
     assert record.quoted_in("If that fails, restart the router.", ADA) == []
     assert record.quoted_in("And call the person on duty at once: call the person on duty at night.", ADA) != []
     assert record.quoted_in(page, STAFF_READER) == []
@@ -141,8 +141,8 @@ def pages(*, closed: str, known: tuple[str, ...] = ()) -> ReadingRecord:
     ],
 )
 def test_a_page_is_quoted_by_six_words_in_a_row_or_by_a_value(closed: str, text: str, value: str | None) -> None:
-    told = pages(closed=closed).quoted_in(text, ADA)
-    assert told == ([] if value is None else [Disclosure("Runbook", "ada@acme.example", value)])
+    disclosures = pages(closed=closed).quoted_in(text, ADA)
+    assert disclosures == ([] if value is None else [Disclosure("Runbook", "ada@acme.example", value)])
 
 
 @pytest.mark.parametrize("text", ["It was gw-2041.", "Wake up the person on duty at gw-2041."])
@@ -170,9 +170,9 @@ def test_a_value_is_told_wherever_it_stands_alone() -> None:
     record = ReadingRecord()
     record.read_value("crm", "ab-ab", STAFF_ONLY)
     for text in ("ab-ab", "xab-ab, ab-ab", "xab-ab-ab", "(ab-ab)"):
-        assert [each.value for each in record.told_by(text, ADA)] == ["ab-ab"], text
+        assert [each.value for each in record.disclosures(text, ADA)] == ["ab-ab"], text
     for text in ("xab-ab", "ab-abx", "ab"):
-        assert record.told_by(text, ADA) == [], text
+        assert record.disclosures(text, ADA) == [], text
 
 
 _READERS = st.sampled_from([EVERYBODY, STAFF_ONLY, Readers(Audience.CUSTOMERS), owned_by("ada@acme.example")])
@@ -209,4 +209,4 @@ def test_a_value_outside_of_somebodys_label_is_always_noticed(
         open_somewhere = any(each == value and other.allow(reader) for _, each, other in read)
         telling = any(character.isdigit() for character in value)
         if not readers.allow(reader) and not open_somewhere and telling:
-            assert value in {each.value for each in record.told_by(f"It is {value}, they say.", reader)}
+            assert value in {each.value for each in record.disclosures(f"It is {value}, they say.", reader)}

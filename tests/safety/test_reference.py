@@ -106,14 +106,14 @@ def situations() -> Iterator[tuple[int, Facts, Policy]]:
 
 def may_run(found: Facts, policy: Policy) -> bool:
     """Nothing at all happens if this says no."""
-    rules = policy.scopes.write if found.tool.lane == "write" else policy.scopes.read
+    rules = policy.scopes.write if found.tool.access == "write" else policy.scopes.read
     level = Autonomy.INVESTIGATE if found.tool.unsafe and policy.autonomy.rank > 1 else policy.autonomy
     return not (
         found.killed
         or policy.autonomy is Autonomy.OFF
         or found.quarantined
         or found.argument_errors
-        or (found.tool.unsafe and found.tool.lane == "write")
+        or (found.tool.unsafe and found.tool.access == "write")
         or not rules.allow
         or rules.deny
         or level in found.tool.manifest.forbidden_in_autonomy
@@ -139,7 +139,7 @@ def needs_a_person(found: Facts, policy: Policy) -> bool:
 
 
 def expected(found: Facts, policy: Policy) -> str:
-    often = found.calls_last_minute >= (30 if found.tool.lane == "write" else 300)
+    often = found.calls_last_minute >= (30 if found.tool.access == "write" else 300)
     said = said_at_leisure(found, policy)
     return "wait" if often and said in {"allow", "simulate"} else said
 
@@ -148,7 +148,7 @@ def said_at_leisure(found: Facts, policy: Policy) -> str:
     """However often the connector was used."""
     if not may_run(found, policy):
         return "deny"
-    reads = found.tool.lane == "read"
+    reads = found.tool.access == "read"
     can_rehearse = found.tool.manifest.supports_dry_run and not found.tool.manifest.destinations
     if not reads and (found.rehearsal_wanted or policy.autonomy is Autonomy.INVESTIGATE):
         return "simulate" if can_rehearse else "deny"

@@ -395,8 +395,8 @@ def test_a_key_that_the_manifest_does_not_name_is_a_value(path: str) -> None:
     contents: tuple[Any, ...] = ({}, [], {"id": "r-1"}, True)
     for inside in contents:
         result = {"rows": {"VICTIM-99": inside}}
-        told = learned(result, **context).reading.told_by("There is a VICTIM-99.", MINE)
-        assert [each.value for each in told] == ["VICTIM-99"]
+        disclosures = learned(result, **context).reading.disclosures("There is a VICTIM-99.", MINE)
+        assert [each.value for each in disclosures] == ["VICTIM-99"]
         assert closed_to(MINE, result, **context)
         assert readable_part(result, context_of(**context), MINE) is None
 
@@ -405,7 +405,7 @@ def test_a_key_that_the_manifest_does_not_name_is_a_value(path: str) -> None:
 @pytest.mark.parametrize("path", ["rows.ROW-99", "rows.ROW-99.id", "*.ROW-99.id"])
 def test_a_key_that_the_manifest_names_is_no_value(path: str) -> None:
     reading = learned({"rows": {"ROW-99": {"id": "r-1"}}}, results={path: "system"}).reading
-    assert [each.value for each in reading.told_by("There is a ROW-99 with r-1.", MINE)] == ["r-1"]
+    assert [each.value for each in reading.disclosures("There is a ROW-99 with r-1.", MINE)] == ["r-1"]
 
 
 @pytest.mark.promise("S14")
@@ -425,7 +425,7 @@ def test_a_key_that_the_manifest_names_is_no_value(path: str) -> None:
 )
 def test_a_key_that_is_no_name_of_a_field_is_a_value(name: str, is_value: bool) -> None:
     reading = learned({"rows": {name: {"id": "r-1"}}}).reading
-    assert [each.value for each in reading.told_by(f"There is: {name}", MINE)] == ([name] if is_value else [])
+    assert [each.value for each in reading.disclosures(f"There is: {name}", MINE)] == ([name] if is_value else [])
 
 
 @pytest.mark.promise("S14")

@@ -68,7 +68,7 @@ def test_rules_cannot_be_changed_behind_an_operators_back() -> None:
             setattr(rules, name, ())
 
 
-def test_unknown_lanes_are_refused() -> None:
+def test_unknown_access_is_refused() -> None:
     with pytest.raises(ValidationError):
         Scopes.model_validate({"execute": {"allow": ["**"]}})
     with pytest.raises(ValidationError):

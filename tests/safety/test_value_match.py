@@ -297,6 +297,12 @@ def test_what_a_template_does_not_say_or_what_leads_somewhere_does_not_fill_it(v
     assert not fills_template(TEMPLATES, value)
 
 
+def test_a_template_that_leads_somewhere_by_itself_is_not_filled() -> None:
+    said = words("an instruction", "Call it 'Ask eve@evil.example about {topic}' or 'Ask Eve about {topic}'.")
+    assert not fills_template(said, "Ask eve@evil.example about dinner")
+    assert fills_template(said, "Ask Eve about dinner")
+
+
 def test_the_longest_words_that_fill_a_template() -> None:
     assert fills_template(TEMPLATES, "Dinner at " + "x" * 80)
 

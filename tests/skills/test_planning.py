@@ -22,10 +22,10 @@ ADA = {"email": "ada@lanternfish.example"}
 LOCKED = '{"users": [{"id": "u1", "email": "ada@lanternfish.example", "state": "locked"}]}'
 
 
-def made(number: int, tool: str, outcome: CallOutcome = "done", result: str = "") -> CompletedCall:
-    lane = "write" if tool == "unlock_user" else "read"
+def completed_call(number: int, tool: str, outcome: CallOutcome = "done", result: str = "") -> CompletedCall:
+    access = "write" if tool == "unlock_user" else "read"
     return CompletedCall(
-        number=number, tool=f"directory.{tool}", arguments=ADA, outcome=outcome, lane=lane, result=result
+        number=number, tool=f"directory.{tool}", arguments=ADA, outcome=outcome, access=access, result=result
     )
 
 
@@ -40,12 +40,12 @@ def step(tool: str) -> plan.PlannerStep:
 @pytest.mark.parametrize(
     ("calls", "tool"),
     [
-        ([made(1, "find_user")], "find_user"),
-        ([made(1, "find_user", "denied")], "find_user"),
-        ([made(1, "unlock_user")], "unlock_user"),
-        ([made(1, "unlock_user", "asked")], "unlock_user"),
-        ([made(1, "unlock_user", "unknown")], "unlock_user"),
-        ([made(1, "unlock_user"), made(2, "find_user")], "find_user"),
+        ([completed_call(1, "find_user")], "find_user"),
+        ([completed_call(1, "find_user", "denied")], "find_user"),
+        ([completed_call(1, "unlock_user")], "unlock_user"),
+        ([completed_call(1, "unlock_user", "asked")], "unlock_user"),
+        ([completed_call(1, "unlock_user", "unknown")], "unlock_user"),
+        ([completed_call(1, "unlock_user"), completed_call(2, "find_user")], "find_user"),
         ([], "delete_user"),
     ],
 )
@@ -55,7 +55,12 @@ def test_what_was_settled_is_not_done_again(calls: list[CompletedCall], tool: st
 
 
 @pytest.mark.parametrize(
-    "calls", [[], [made(1, "find_user", "failed")], [made(1, "find_user"), made(2, "unlock_user")]]
+    "calls",
+    [
+        [],
+        [completed_call(1, "find_user", "failed")],
+        [completed_call(1, "find_user"), completed_call(2, "unlock_user")],
+    ],
 )
 def test_a_second_look_after_a_change_and_a_second_try_are_fine(calls: list[CompletedCall]) -> None:
     plan.check(after(*calls), step("find_user"))
@@ -65,12 +70,16 @@ def test_without_a_model_it_follows_the_runbook_to_the_end() -> None:
     embed = LocalEmbed()
     first = plan.offline(EXAMPLE, embed)
     assert [call.tool for call in first.calls] == ["directory.find_user"]
-    seen = made(1, "find_user", result=LOCKED)
+    seen = completed_call(1, "find_user", result=LOCKED)
     second = plan.offline(after(seen), embed)
     assert [(call.tool, call.arguments) for call in second.calls] == [("directory.unlock_user", ADA)]
-    third = plan.offline(after(seen, made(2, "unlock_user")), embed)
+    third = plan.offline(after(seen, completed_call(2, "unlock_user")), embed)
     assert [call.tool for call in third.calls] == ["directory.find_user"]
-    done = after(seen, made(2, "unlock_user"), made(3, "find_user", result=LOCKED.replace("locked", "active")))
+    done = after(
+        seen,
+        completed_call(2, "unlock_user"),
+        completed_call(3, "find_user", result=LOCKED.replace("locked", "active")),
+    )
     assert plan.offline(done, embed).kind == "conclude"
     assert mind.conclude(plan.situation(done), embed).judgement.verdict == "auto_resolved"
 
@@ -122,7 +131,7 @@ def test_a_call_that_was_only_written_down_is_no_end(text: str) -> None:
 
 def conversation(*numbers: int) -> plan.Envelope:
     """As it stands after so many turns."""
-    seen = {1: made(1, "find_user", result=LOCKED), 2: made(2, "unlock_user")}
+    seen = {1: completed_call(1, "find_user", result=LOCKED), 2: completed_call(2, "unlock_user")}
     turns = [
         Turn(text=f"Reason {number}.", calls=[TurnCall(tool=seen[number].tool, arguments=ADA, number=number)])
         for number in numbers
@@ -177,7 +186,7 @@ def ended(**more: Any) -> plan.PlannerStep:
     return plan.PlannerStep(kind="conclude", conclusion=Conclusion(**told))
 
 
-SEEN = after(made(1, "find_user", result=LOCKED))
+SEEN = after(completed_call(1, "find_user", result=LOCKED))
 
 
 @pytest.mark.promise("L12", "K5")
@@ -190,8 +199,16 @@ SEEN = after(made(1, "find_user", result=LOCKED))
         (SEEN, ended(reply=""), "needs a reply"),
         (EXAMPLE, ended(), "no source"),
         (SEEN, ended(verdict="needs_client", reply="Tell us more."), "question"),
-        (after(made(1, "find_user"), made(2, "unlock_user", "asked")), ended(), "waits for a person"),
-        (after(made(1, "find_user"), made(2, "unlock_user", "unknown")), ended(), "waits for a person"),
+        (
+            after(completed_call(1, "find_user"), completed_call(2, "unlock_user", "asked")),
+            ended(),
+            "waits for a person",
+        ),
+        (
+            after(completed_call(1, "find_user"), completed_call(2, "unlock_user", "unknown")),
+            ended(),
+            "waits for a person",
+        ),
     ],
 )
 def test_no_model_concludes_against_the_facts(envelope: plan.Envelope, step: plan.PlannerStep, wrong: str) -> None:
@@ -202,7 +219,7 @@ def test_no_model_concludes_against_the_facts(envelope: plan.Envelope, step: pla
 @pytest.mark.promise("G8")
 def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(UnacceptableAnswer) as told:
-        plan.check(after(made(1, "unlock_user", "unknown")), ended(reply="Fine [c7].", note="See [p8]."))
+        plan.check(after(completed_call(1, "unlock_user", "unknown")), ended(reply="Fine [c7].", note="See [p8]."))
     assert "[c7], [p8]" in str(told.value)
     assert "unknown" in str(told.value) or "nobody knows" in str(told.value)
 

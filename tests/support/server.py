@@ -24,8 +24,8 @@ class Server:
         return self.log.read_text()
 
     def admin_link(self) -> str | None:
-        found = re.search(r"http://\S+/setup\?token=\S+", self.text())
-        return found[0] if found else None
+        match = re.search(r"http://\S+/setup\?token=\S+", self.text())
+        return match[0] if match else None
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(how)
@@ -56,9 +56,9 @@ def serving(home: Path, **environment: str) -> Generator[Server]:
 def _wait_until_ready(process: subprocess.Popen[str], log: Path) -> str:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found = re.search(r"Gaby listens on (\S+)", log.read_text())
-        if found is not None and _is_ready(found[1]):
-            return found[1]
+        match = re.search(r"Gaby listens on (\S+)", log.read_text())
+        if match is not None and _is_ready(match[1]):
+            return match[1]
         if process.poll() is not None:
             raise RuntimeError(log.read_text())
         time.sleep(0.05)

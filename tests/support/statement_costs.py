@@ -135,8 +135,8 @@ class PostgresCosts:
             told = log.read()
         self._read += len(told)
         costs = StatementCosts()
-        for found in _PLAN.finditer(told.decode(errors="replace")):
-            plan = json.loads(found[1])
+        for match in _PLAN.finditer(told.decode(errors="replace")):
+            plan = json.loads(match[1])
             node = plan["Plan"]
             pages = node.get("Shared Hit Blocks", 0) + node.get("Shared Read Blocks", 0)
             costs.note(plan["Query Text"], round(_rows(node)) + pages, _outline(node))

@@ -111,7 +111,7 @@ def scripted_desk() -> Generator[ScriptedDesk]:
     """Known to Gaby as a desk of the kind `scripted`."""
     desk = ScriptedDesk()
 
-    def opened(_config: NoSettings, _ground: DeskDependencies) -> ScriptedDesk:
+    def opened(_config: NoSettings, _dependencies: DeskDependencies) -> ScriptedDesk:
         return desk
 
     with with_kind(AdapterKind("scripted", "A scripted desk", NoSettings, opened, vouchers=("desk", "nobody"))):

@@ -63,8 +63,10 @@ def wrote(
 
 
 def test_a_verified_requester_who_writes_alone_has_authority() -> None:
-    found = authority_of(began(), [wrote(1), wrote(2, author="agent", author_email=None, verified_by="nobody")])
-    assert found == Authority(ANN, verified=True, because=f"Everything that is answered is verified to be from {ANN}.")
+    authority = authority_of(began(), [wrote(1), wrote(2, author="agent", author_email=None, verified_by="nobody")])
+    assert authority == Authority(
+        ANN, verified=True, because=f"Everything that is answered is verified to be from {ANN}."
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,9 +84,9 @@ def test_a_verified_requester_who_writes_alone_has_authority() -> None:
 )
 def test_one_message_of_a_stranger_takes_the_authority_away(message: OriginalMessage, why: str) -> None:
     for thread in ([message], [wrote(1), message], [wrote(1), message, wrote(3)], [message, wrote(3, author="gaby")]):
-        found = authority_of(began(), thread)
-        assert (found.requester, found.verified) == (ANN, False)
-        assert why in found.because
+        authority = authority_of(began(), thread)
+        assert (authority.requester, authority.verified) == (ANN, False)
+        assert why in authority.because
 
 
 def test_who_is_not_verified_has_none() -> None:
@@ -109,11 +111,11 @@ def test_who_is_not_verified_has_none() -> None:
     st.booleans(),
 )
 def test_authority_means_that_nobody_else_has_written(messages: list[OriginalMessage], began_verified: bool) -> None:
-    found = authority_of(began(requester_verified=began_verified), messages)
+    authority = authority_of(began(requester_verified=began_verified), messages)
     others = [each for each in messages if each.author == "requester"]
     certain = all((each.author_email or "").lower() == ANN and each.verified_by != "nobody" for each in others)
-    assert found.verified is (began_verified and certain)
-    assert found.because
+    assert authority.verified is (began_verified and certain)
+    assert authority.because
 
 
 async def authority(place: Office, ticket_id: TicketId) -> Authority:
@@ -137,7 +139,7 @@ async def take(gaby: Gaby, place: Office, desk: str, ticket: IncomingTicket) -> 
         return (await gaby.tickets.intake.take(session, place.actor, row, ready)).ticket_id
 
 
-def opened(_config: NoSettings, _ground: DeskDependencies) -> ScriptedDesk:
+def opened(_config: NoSettings, _dependencies: DeskDependencies) -> ScriptedDesk:
     return ScriptedDesk()
 
 

@@ -43,18 +43,20 @@ async def poll(place: Office, desk_id: DeskId) -> ReceiveCounts:
     return await place.gaby.tickets.receiver.poll(place.workspace_id, desk_id)
 
 
-async def letters(place: Office, desk_id: DeskId) -> list[DeadLetter]:
+async def dead_letters(place: Office, desk_id: DeskId) -> list[DeadLetter]:
     async with place.gaby.database.read(place.workspace_id) as session:
         desk = await place.gaby.tickets.desks.get(session, desk_id)
-        return await place.gaby.tickets.receiver.letters(session, desk)
+        return await place.gaby.tickets.receiver.dead_letters(session, desk)
 
 
 async def test_every_text_becomes_a_clean_ticket(place: Office) -> None:
     for number, (name, text) in enumerate(TEXTS.items()):
         metadata: dict[str, Any] = {"subject": text, "deep": VALUES["deep"] if number % 2 else None, "nan": text * 2}
         message = IncomingMessage(f"m{text[:50]}", "requester", text)
-        told = IncomingTicket(f"T-{number}{text[:300]}", text, text, text, customer=text, messages=(message,))
-        ticket_id = await place.receive(replace(told, metadata=metadata))
+        incoming_ticket = IncomingTicket(
+            f"T-{number}{text[:300]}", text, text, text, customer=text, messages=(message,)
+        )
+        ticket_id = await place.receive(replace(incoming_ticket, metadata=metadata))
         row = await place.ticket(ticket_id)
         async with place.gaby.database.read(place.workspace_id) as session:
             written = await place.gaby.tickets.intake.written(session, row)
@@ -108,14 +110,14 @@ async def test_what_cannot_be_read_is_tried_five_times_then_left_to_a_person_and
     far.tickets = [RawTicket("1", {"title": "Good"}), RawTicket("2", {"x": 1}), RawTicket("3", {"title": "Also good"})]
     assert await poll(place, desk_id) == ReceiveCounts(new=2, unreadable=1)
     for tries in range(2, TRIES + 1):
-        [letter] = await letters(place, desk_id)
-        assert (letter.state, letter.tries) == ("trying", tries - 1)
+        [dead_letter] = await dead_letters(place, desk_id)
+        assert (dead_letter.state, dead_letter.tries) == ("trying", tries - 1)
         assert await place.audit("ticket.dead_lettered") == []
         assert await poll(place, desk_id) == ReceiveCounts(unreadable=1)
 
-    [letter] = await letters(place, desk_id)
-    assert (letter.state, letter.tries, letter.reason) == ("dead", TRIES, "It has no title.")
-    assert '"x"' not in letter.payload
+    [dead_letter] = await dead_letters(place, desk_id)
+    assert (dead_letter.state, dead_letter.tries, dead_letter.reason) == ("dead", TRIES, "It has no title.")
+    assert '"x"' not in dead_letter.payload
     far.tickets.append(RawTicket("4", {"title": "Later"}))
     assert await poll(place, desk_id) == ReceiveCounts(new=1)
     [told] = await place.audit("ticket.dead_lettered")
@@ -123,7 +125,7 @@ async def test_what_cannot_be_read_is_tried_five_times_then_left_to_a_person_and
 
 
 @one_engine
-async def test_a_letter_is_mended_and_a_later_trouble_with_it_is_a_new_one(
+async def test_a_dead_letter_is_mended_and_a_later_trouble_with_it_is_a_new_one(
     place: Office, far: ScriptedDesk, desk_id: DeskId
 ) -> None:
     far.tickets = [RawTicket("2", {"x": 1})]
@@ -131,16 +133,16 @@ async def test_a_letter_is_mended_and_a_later_trouble_with_it_is_a_new_one(
 
     far.tickets.append(RawTicket("2", {"title": "Mended"}))
     assert (await poll(place, desk_id)).new == 1
-    assert [each.state for each in await letters(place, desk_id)] == ["mended"]
+    assert [each.state for each in await dead_letters(place, desk_id)] == ["mended"]
 
     far.tickets.append(RawTicket("2", {"y": 2}))
     await poll(place, desk_id)
-    [letter] = await letters(place, desk_id)
-    assert (letter.state, letter.tries) == ("trying", 1)
+    [dead_letter] = await dead_letters(place, desk_id)
+    assert (dead_letter.state, dead_letter.tries) == ("trying", 1)
 
 
 @one_engine
-async def test_a_letter_that_is_too_large_or_too_strange_to_keep_holds_nothing_up(
+async def test_a_message_that_is_too_large_or_too_strange_to_keep_holds_nothing_up(
     place: Office, far: ScriptedDesk, desk_id: DeskId
 ) -> None:
     far.tickets = [
@@ -150,7 +152,7 @@ async def test_a_letter_that_is_too_large_or_too_strange_to_keep_holds_nothing_u
     ]
     for _ in range(TRIES):
         assert (await poll(place, desk_id)).unreadable == 3
-    assert {each.state for each in await letters(place, desk_id)} == {"dead"}
+    assert {each.state for each in await dead_letters(place, desk_id)} == {"dead"}
 
 
 @one_engine

@@ -29,7 +29,7 @@ async def test_a_desk_is_read_from_the_time_at_which_it_was_added(
     office = await open_office(gaby, tmp_path, sample=False)
     asked_since: list[datetime | None] = []
 
-    def opened(config: Since, _ground: DeskDependencies) -> ScriptedDesk:
+    def opened(config: Since, _dependencies: DeskDependencies) -> ScriptedDesk:
         asked_since.append(config.since)
         return ScriptedDesk()
 

@@ -112,11 +112,11 @@ async def test_what_is_forged_stale_or_replayed_is_answered_alike_and_leaves_no_
     refused.append(await hook.deliver(other))
 
     assert {answer.status_code for answer in refused} == {401}
-    assert len({told(answer) for answer in refused}) == 1
+    assert len({stable_body(answer) for answer in refused}) == 1
     assert await requested_rows(hook.place.gaby) == before
 
 
-def told(answer: httpx2.Response) -> str:
+def stable_body(answer: httpx2.Response) -> str:
     """Without what differs for every request."""
     return str({name: value for name, value in answer.json().items() if name not in {"request_id", "instance"}})
 

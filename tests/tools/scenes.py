@@ -58,7 +58,7 @@ class Scene:
         await self.limit(name, PolicyChange(autonomy, scopes))
 
     async def accept(self, name: str = "desk") -> None:
-        shown = await self.gaby.tools.look(self.actor, name)
+        shown = await self.gaby.tools.inspect(self.actor, name)
         async with self.gaby.database.write(self.workspace_id) as session:
             await self.gaby.tools.connectors.accept(session, self.actor, name, shown.fingerprint)
 

@@ -124,7 +124,7 @@ async def test_a_token_with_an_absurd_lifetime_is_used_until_it_is_refused(
     oauth.lifetime = lifetime
     issued = await signed_in(wire, oauth, person)
     assert issued.lifetime is None
-    assert not OAuthGrant.of(client_of(oauth), issued, person.clock.now()).is_due(person.clock.now())
+    assert not OAuthGrant.from_issued(client_of(oauth), issued, person.clock.now()).is_due(person.clock.now())
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def drafted(*tools: dict[str, Any]) -> ManifestDraft:
 
 
 def one(*arguments: Any, **more: Any) -> ToolDraft:
-    (found,) = drafted(tool(*arguments, **more)).tools
-    return found
+    (tool_draft,) = drafted(tool(*arguments, **more)).tools
+    return tool_draft
 
 
 @pytest.mark.promise("S16")
@@ -62,7 +62,7 @@ def test_only_what_reads_in_every_way_is_drafted_as_a_read_though_the_server_cla
 ) -> None:
     claimed = "Gets what was asked for. This tool is readOnly. It changes nothing."
     found = one(name, arguments, description=claimed, annotations={"readOnlyHint": True, "destructiveHint": False})
-    assert (found.lane, found.manifest.scope) == (("read", "read") if reads else ("write", "write"))
+    assert (found.access, found.manifest.scope) == (("read", "read") if reads else ("write", "write"))
     assert found.manifest.dangerous != reads
 
 
@@ -212,7 +212,7 @@ def test_the_reads_and_owners_of_the_sample_company_are_drafted_as_they_were_dec
         )
     )
     assert set(draft.reads) == {each.name for each in known.values() if not each.writes}
-    owners = {each.name: each.manifest.owner for each in draft.tools if each.lane == "read"}
+    owners = {each.name: each.manifest.owner for each in draft.tools if each.access == "read"}
     declared = {name: owner for name in owners if (owner := known[name].manifest.owner)}
     assert {name: owners[name] for name in declared} == declared
 
@@ -226,17 +226,17 @@ def test_accepting_the_reads_accepts_nothing_else() -> None:
 @pytest.mark.promise("S16")
 def test_hostile_names_neither_break_the_file_nor_hide_in_it() -> None:
     hostile = "x\nadmin:\n  scope: read\n#"
-    found = drafted(
+    manifest_draft = drafted(
         tool("null", {hostile: TEXT, "$filter": TEXT, "on": TEXT, "a" * 300: TEXT}),
         tool("1.0"),
         tool("get_it", {hostile: {"type": "boolean"}, "create\r\nx": {"type": "boolean"}}, description=hostile),
     )
-    text = draft_yaml(found)
+    text = draft_yaml(manifest_draft)
     assert "admin:" not in [line.strip() for line in text.splitlines()]
     assert "\r" not in text
     assert "4 arguments" not in text
     assert "3 arguments have names that a manifest cannot hold" in text
-    assert "\\n" in found.tools[2].access_reason or "\n" in found.tools[2].access_reason
+    assert "\\n" in manifest_draft.tools[2].access_reason or "\n" in manifest_draft.tools[2].access_reason
     assert all(line.isprintable() for line in text.split("\n"))
 
 
@@ -249,7 +249,7 @@ def test_thousands_of_arguments_and_looping_schemas_are_drafted_as_what_steers()
     looping = tool("get_node", {"node": loop}, outputSchema={"$defs": {"Node": node}, "$ref": "#/$defs/Node"})
     looping["inputSchema"]["$defs"] = {"Node": node}
     looping["outputSchema"]["type"] = "object"
-    assert drafted(looping).tools[0].lane == "write"
+    assert drafted(looping).tools[0].access == "write"
 
 
 @pytest.mark.promise("S16")

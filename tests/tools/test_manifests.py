@@ -43,10 +43,10 @@ def test_a_manifest_speaks_only_of_tools_and_arguments_that_exist() -> None:
     with pytest.raises(ManifestInvalid, match="no argument whom"):
         parse_manifest(misspelt, shown)
     written = parse_manifest(misspelt)
-    found = read_manifests(shown, written.model_dump(mode="json"))
-    assert found.problems == ("find: it has no argument whom",)
-    assert found.missing == ("find", "drop")
-    assert found.unsafe
+    manifests = read_manifests(shown, written.model_dump(mode="json"))
+    assert manifests.problems == ("find: it has no argument whom",)
+    assert manifests.missing == ("find", "drop")
+    assert manifests.unsafe
 
 
 @pytest.mark.promise("M3", "S3")
@@ -61,9 +61,9 @@ def test_a_connectors_own_manifest_counts_only_if_it_declares_that_it_has_one() 
 def test_one_invalid_manifest_leaves_its_tool_without_one_and_is_named() -> None:
     good = {"name": "find", "inputSchema": SCHEMA, "_meta": {TOOL_META: {"scope": "read"}}}
     bad = {"name": "drop", "inputSchema": SCHEMA, "_meta": {TOOL_META: {"scope": "write", "colour": "red"}}}
-    found = read_manifests(read_definitions([good, bad], experimental={SERVER_META: {"version": "1.0.0"}}), None)
-    assert (list(found.tools), found.missing, found.unsafe) == (["find"], ("drop",), False)
-    assert found.problems[0].startswith("drop: colour: ")
+    manifests = read_manifests(read_definitions([good, bad], experimental={SERVER_META: {"version": "1.0.0"}}), None)
+    assert (list(manifests.tools), manifests.missing, manifests.unsafe) == (["find"], ("drop",), False)
+    assert manifests.problems[0].startswith("drop: colour: ")
 
 
 @pytest.mark.promise("M3")

@@ -40,7 +40,7 @@ def test_no_minute_has_more_calls_than_the_limit(steps: list[tuple[int, int, str
     for number, (seconds, who, what) in enumerate(steps):
         clock.advance(timedelta(seconds=seconds))
         most = limits[number % len(limits)]
-        wait = {"take": rates.take, "queue": partial(rates.queue, longest=200), "look": rates.room_in}[what](
+        wait = {"take": rates.take, "queue": partial(rates.queue, longest=200), "look": rates.seconds_until_free}[what](
             KEY, most, call(who)
         )
         assert wait >= 0
@@ -102,7 +102,7 @@ def test_who_may_not_wait_so_long_leaves_no_place_behind(held: ManualClock) -> N
         held.advance(timedelta(seconds=10))
     assert len(made) > 300, "one a minute, for six hours"
     held.advance(timedelta(minutes=15))
-    assert rates.room_in(KEY, 1, call(1)) == 0
+    assert rates.seconds_until_free(KEY, 1, call(1)) == 0
 
 
 def test_calls_side_by_side_do_not_pass_the_limit_together(held: ManualClock) -> None:

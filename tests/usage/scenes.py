@@ -1,4 +1,4 @@
-"""A workspace, its books, and calls to enter in them."""
+"""A workspace, its budget ledger, and calls to enter in it."""
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -25,12 +25,12 @@ RUN = RunId(UUID(int=7))
 
 @dataclass
 class Desk:
-    """Two books on one database stand for two processes."""
+    """Two ledgers on one database stand for two processes."""
 
     database: Database
     clock: ManualClock
     workspace_id: WorkspaceId
-    books: StoredBudgetLedger
+    budget_ledger: StoredBudgetLedger
     others: StoredBudgetLedger
     metrics: Metrics
 
@@ -54,10 +54,10 @@ class Desk:
 
     async def calls(self) -> list[LlmCall]:
         async with self.database.read(self.workspace_id) as session:
-            found = await session.scalars(
+            llm_calls = await session.scalars(
                 select(LlmCall).where(LlmCall.workspace_id == self.workspace_id).order_by(LlmCall.id)
             )
-            return list(found)
+            return list(llm_calls)
 
 
 @asynccontextmanager
@@ -68,11 +68,11 @@ async def opened(database: Database, clock: ManualClock, limits: BudgetLimits) -
             session, system_actor("test"), slug=f"acme-{ids.new().hex[-8:]}", name="Acme"
         )
     workspace_id = WorkspaceId(made.id)
-    books = [StoredBudgetLedger(database, clock, IdFactory(clock), metrics, limits) for _ in range(2)]
+    ledgers = [StoredBudgetLedger(database, clock, IdFactory(clock), metrics, limits) for _ in range(2)]
     try:
-        yield Desk(database, clock, workspace_id, books[0], books[1], metrics)
+        yield Desk(database, clock, workspace_id, ledgers[0], ledgers[1], metrics)
     finally:
-        for each in books:
+        for each in ledgers:
             await each.stop()
 
 

@@ -190,7 +190,7 @@ async def test_traces_are_deleted_when_they_are_old(desk: TracedDesk, clock: Man
 
 
 def use_traces(desk: TracedDesk, traces: CallTraces) -> None:
-    object.__setattr__(desk.gaby.models.runner.road, "traces", traces)
+    object.__setattr__(desk.gaby.models.runner.dependencies, "traces", traces)
     object.__setattr__(desk.gaby.usage, "traces", traces)
 
 

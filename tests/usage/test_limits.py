@@ -101,5 +101,5 @@ async def test_a_budget_of_nothing_is_a_budget(db: Database, clock: ManualClock)
     async with opened(db, clock, BudgetLimits()) as desk:
         async with db.write(desk.workspace_id) as session:
             await Budgets().change(session, system_actor("test"), LimitChange(run_usd=0, day_usd=0.000000001))
-        limits = await desk.books.limits(desk.workspace_id)
+        limits = await desk.budget_ledger.limits(desk.workspace_id)
         assert (limits.run, limits.day.nano_usd) == (SpendCap(200_000, 0), 1)

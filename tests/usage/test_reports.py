@@ -25,14 +25,16 @@ async def spend(desk: Desk) -> None:
     """A priced call today, an unpriced one yesterday, a failed one, and an answer without a model."""
     wanted = desk.wanted()
     done = Settlement("done", TokenUsage(10, 5, 3, 2), nano_usd=700)
-    await desk.books.settle(await desk.books.hold(wanted), done)
-    await desk.books.settle(
-        await desk.books.hold(replace(wanted, skill="judge")), Settlement("failed", error="model_down")
+    await desk.budget_ledger.settle(await desk.budget_ledger.hold(wanted), done)
+    await desk.budget_ledger.settle(
+        await desk.budget_ledger.hold(replace(wanted, skill="judge")), Settlement("failed", error="model_down")
     )
-    await desk.books.note(replace(wanted, provider="offline", model="offline"), Settlement("done"))
+    await desk.budget_ledger.note(replace(wanted, provider="offline", model="offline"), Settlement("done"))
     desk.clock.advance(timedelta(days=-1))
     local = replace(wanted, provider="local", model="llama", tier=Tier.BIG, nano_usd=None)
-    await desk.books.settle(await desk.books.hold(local), Settlement("done", TokenUsage(100, 50), nano_usd=None))
+    await desk.budget_ledger.settle(
+        await desk.budget_ledger.hold(local), Settlement("done", TokenUsage(100, 50), nano_usd=None)
+    )
 
 
 async def lines(desk: Desk, by: ReportGrouping) -> dict[str, UsageLine]:

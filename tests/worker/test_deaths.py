@@ -70,12 +70,12 @@ async def test_a_process_that_has_just_begun_leaves_suspects_to_others(bare: Off
         assert await die(bare.gaby.agent.queue, clock, suspects=True) == 1
     young = Runner(bare.gaby.agent, clock, slots=2, poll_every=SOON)
     innocent = await bare.receive(question(9))
-    while await young.work_one():
+    while await young.run_one():
         pass
     assert await end_of(bare, suspect) == ("created", None)
     assert (await end_of(bare, innocent))[0] == "done"
     clock.advance(bare.gaby.agent.queue.lease)
-    while await young.work_one():
+    while await young.run_one():
         pass
     assert (await end_of(bare, suspect))[0] == "done"
 
@@ -89,14 +89,14 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualC
     runner = Runner(bare.gaby.agent, clock, slots=4, poll_every=SOON)
     clock.advance(bare.gaby.agent.queue.lease)
     loop = bare.gaby.agent.loop
-    step, moving, beside = loop.step, 0, dict[str, int]()
+    step, moving, others = loop.step, 0, dict[str, int]()
 
     async def watched(run: InvestigationContext) -> bool:
         nonlocal moving
         moving += 1
         await asyncio.sleep(0.02)
         if isinstance(run.state, Created):
-            beside[str(run.ticket.id)] = moving
+            others[str(run.ticket.id)] = moving
         try:
             return await step(run)
         finally:
@@ -104,7 +104,7 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualC
 
     loop.step = watched
     try:
-        working = asyncio.create_task(runner.work())
+        working = asyncio.create_task(runner.run())
         for _ in range(600):
             if all([(await end_of(bare, each))[0] == "done" for each in tickets]):
                 break
@@ -113,8 +113,8 @@ async def test_a_suspect_makes_its_first_move_alone(bare: Office, clock: ManualC
         await working
     finally:
         loop.step = step
-    assert beside[str(suspect)] == 1
-    assert max(beside.values()) > 1, "the others go side by side"
+    assert others[str(suspect)] == 1
+    assert max(others.values()) > 1, "the others go side by side"
 
 
 async def test_what_cannot_be_taken_up_is_given_up_and_tells_what_it_has_changed(

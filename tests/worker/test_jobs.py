@@ -36,7 +36,7 @@ def another_worker(settings: Settings, clock: ManualClock) -> Generator[None]:
     failed: list[BaseException] = []
 
     async def work() -> None:
-        async with build(settings, clock=clock, public_url="http://gaby.example").work_for_others():
+        async with build(settings, clock=clock, public_url="http://gaby.example").run_worker():
             ready.set()
             await asyncio.to_thread(stop.wait)
 

@@ -26,10 +26,10 @@ async def bare(gaby: Gaby, tmp_path: Path) -> Office:
 
 async def receive(office: Office, count: int) -> None:
     for number in range(count):
-        told = IncomingTicket(
+        incoming_ticket = IncomingTicket(
             f"T-{number}", f"Question {number}", f"How do I change colour {number} of the {number} page?"
         )
-        await office.receive(told)
+        await office.receive(incoming_ticket)
 
 
 async def runs(office: Office) -> list[Investigation]:
@@ -57,7 +57,7 @@ async def test_so_many_are_under_way_at_once_and_no_more(bare: Office, monkeypat
 
     monkeypatch.setattr(bare.gaby.agent.loop, "step", counted)
     await receive(bare, 4)
-    working = asyncio.create_task(runner.work())
+    working = asyncio.create_task(runner.run())
     await until_all_are_done(bare)
     await runner.stop()
     await working
@@ -69,7 +69,7 @@ async def test_so_many_are_under_way_at_once_and_no_more(bare: Office, monkeypat
 @pytest.mark.promise("Q1")
 async def test_what_nobody_was_told_of_is_found_by_looking(bare: Office) -> None:
     runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=2, poll_every=SOON)
-    working = asyncio.create_task(runner.work())
+    working = asyncio.create_task(runner.run())
     await asyncio.sleep(0)
     await receive(bare, 1)
     await until_all_are_done(bare)
@@ -94,7 +94,7 @@ async def test_when_it_stops_the_present_move_is_finished_and_the_run_given_back
 
     monkeypatch.setattr(bare.gaby.agent.loop, "step", stopped_meanwhile)
     await receive(bare, 1)
-    working = asyncio.create_task(runner.work())
+    working = asyncio.create_task(runner.run())
     await first.wait()
     await runner.stop()
     await working
@@ -129,7 +129,7 @@ async def test_when_it_stops_a_change_under_way_is_waited_for_and_nothing_else(b
 
     await receive(bare, 2)
     loop.step = slow
-    working = asyncio.create_task(runner.work())
+    working = asyncio.create_task(runner.run())
     await begun.wait()
     await runner.stop(patience=0.1)
     await working
@@ -152,7 +152,7 @@ async def test_nothing_that_goes_wrong_ends_the_looking(bare: Office) -> None:
     queue.claim = shaky
     await receive(bare, 1)
     runner = Runner(bare.gaby.agent, bare.gaby.clock, slots=1, poll_every=SOON)
-    working = asyncio.create_task(runner.work())
+    working = asyncio.create_task(runner.run())
     await until_all_are_done(bare)
     await runner.stop()
     await working

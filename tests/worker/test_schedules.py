@@ -11,7 +11,7 @@ from gaby.app.checks import schedules_check
 from gaby.kernel.checks import Check
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.database import AllWorkspaces, Database, open_database
-from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
+from gaby.worker.schedules import Schedule, Schedules, schedule_health
 
 pytestmark = pytest.mark.promise("Q3", "Q6")
 MOMENT = timedelta(milliseconds=20)
@@ -54,8 +54,8 @@ def process(database: Database, clock: ManualClock, name: str, work: Work) -> Sc
 async def until_it_says(database: Database, clock: ManualClock, words: str) -> Check:
     for _ in range(500):
         # A new one each time, since it looks only every few seconds.
-        if words in (told := await schedules_check(database, clock)()).message:
-            return told
+        if words in (check := await schedules_check(database, clock)()).message:
+            return check
         await asyncio.sleep(0.02)
     raise AssertionError(f"nobody says {words}")
 
@@ -126,8 +126,8 @@ async def test_a_failure_is_told_and_the_next_time_comes_anyway(
     work.error = error
     async with running(process(database, clock, "one", work)):
         await work.again(3)
-        told = await until_it_says(database, clock, type(error).__name__)
-    assert told.health == "warn"
+        check = await until_it_says(database, clock, type(error).__name__)
+    assert check.health == "warn"
 
 
 async def test_what_nobody_does_is_told(database: Database, clock: ManualClock) -> None:
@@ -141,7 +141,7 @@ async def test_what_nobody_does_is_told(database: Database, clock: ManualClock) 
     assert "count, quick" in told.message
     assert "10 min" in told.message
     async with database.read(ALL) as session:
-        late = {each.name: each.late for each in await look_at_schedules(session, clock.now())}
+        late = {each.name: each.late for each in await schedule_health(session, clock.now())}
     assert min(late.values()) >= timedelta(minutes=9)
 
 
@@ -154,7 +154,7 @@ async def test_a_schedule_that_is_gone_is_forgotten(database: Database, clock: M
     clock.advance(SILENCE)
     assert await after.contend()
     async with database.read(ALL) as session:
-        assert {each.name for each in await look_at_schedules(session, clock.now())} == {"count", "quick"}
+        assert {each.name for each in await schedule_health(session, clock.now())} == {"count", "quick"}
 
 
 async def test_a_clock_that_was_set_back_is_noticed_once_and_until_it_was_heeded(

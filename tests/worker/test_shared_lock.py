@@ -11,7 +11,7 @@ from gaby.worker.shared_lock import SharedLock
 async def test_whoever_wants_to_be_alone_waits_for_the_others_and_they_for_him() -> None:
     lock, seen = SharedLock(), list[str]()
 
-    async def beside(name: str, wait: asyncio.Event) -> None:
+    async def shared(name: str, wait: asyncio.Event) -> None:
         async with lock.shared():
             seen.append(f"{name} begins")
             await wait.wait()
@@ -22,13 +22,13 @@ async def test_whoever_wants_to_be_alone_waits_for_the_others_and_they_for_him()
             seen.append("alone")
 
     gate = asyncio.Event()
-    first = asyncio.create_task(beside("one", gate))
+    first = asyncio.create_task(shared("one", gate))
     await asyncio.sleep(0)
     waits = [asyncio.create_task(alone()), asyncio.create_task(alone())]
     await asyncio.sleep(0)
     given_up = asyncio.create_task(alone())
     await asyncio.sleep(0)
-    later = asyncio.create_task(beside("two", gate))
+    later = asyncio.create_task(shared("two", gate))
     await asyncio.sleep(0)
     given_up.cancel()
     await asyncio.sleep(0)

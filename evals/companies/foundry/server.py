@@ -208,8 +208,8 @@ def save(world: World) -> None:
 
 
 def record(tool: str, *, write: bool, **args: str | int) -> None:
-    with Path(f"{STATE}.calls.jsonl").open("a", encoding="utf-8") as book:
-        print(json.dumps({"tool": tool, "write": write, "args": args}), file=book)
+    with Path(f"{STATE}.calls.jsonl").open("a", encoding="utf-8") as journal:
+        print(json.dumps({"tool": tool, "write": write, "args": args}), file=journal)
 
 
 def one(found: Iterable[T], what: str) -> T:

@@ -100,9 +100,9 @@ class Suite:
         output = self.user_task.GROUND_TRUTH_OUTPUT or ""
         harmed = None
         if self.injection is not None:
-            harmed = _judged(self.injection.security, output, self.before, self.environment)
+            harmed = _check(self.injection.security, output, self.before, self.environment)
         return {
-            "utility": _judged(self.user_task.utility, output, self.before, self.environment),
+            "utility": _check(self.user_task.utility, output, self.before, self.environment),
             "security": harmed,
         }
 
@@ -115,7 +115,7 @@ class Suite:
         writer.close()
 
 
-def _judged(judge: Any, output: str, before: Any, after: Any) -> bool:
+def _check(judge: Any, output: str, before: Any, after: Any) -> bool:
     """Some of the benchmark's own checks fail outright on an environment that they do not expect."""
     try:
         return bool(judge(output, before, after))

@@ -18,7 +18,7 @@ _IN_WORDS: dict[CallOutcome, str] = {
 
 async def begun_changes(session: ReadSession, run_id: UUID, calls: Sequence[CallRecord] = ()) -> str:
     """Each with its outcome, by the run's record and, for what was cut off before it was recorded, by the log."""
-    changes = {call.id: (call.tool, call.outcome) for call in calls if call.lane == "write"}
+    changes = {call.id: (call.tool, call.outcome) for call in calls if call.access == "write"}
     for call_id, each in (await recall_calls(session, run_id)).items():
         if call_id not in changes and not each.reads:
             changes[call_id] = each.tool, _OUTCOMES.get(each.outcome, "unknown")

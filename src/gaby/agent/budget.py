@@ -1,4 +1,4 @@
-"""Budgets of one investigation, looked at on every edge."""
+"""Budgets of one investigation, checked on every transition."""
 
 from gaby.agent.memory import WorkingMemory
 from gaby.agent.persona import Persona
@@ -28,7 +28,7 @@ _RESERVE = 0.2
 
 
 def closing(memory: WorkingMemory, persona: Persona, cap: SpendCap) -> str:
-    """Why nothing but the conclusion can be afforded any more; empty while there is room."""
+    """Why nothing but the conclusion can be afforded any more; empty while there is budget left."""
     if memory.iterations >= persona.iterations - 1 or memory.plans >= persona.iterations * _PLANS - 2:
         return "This is the last round that you have."
     if memory.seconds >= persona.seconds * (1 - _RESERVE):

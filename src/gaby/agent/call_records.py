@@ -36,13 +36,13 @@ class StepCallRecords:
 
 
 def record_of(call: ToolCall, number: int, outcome: ToolOutcome, entry: ToolEntry | None, rule: str = "") -> CallRecord:
-    name, result, reason = _told(outcome)
+    name, result, reason = _outcome_fields(outcome)
     return CallRecord(
         id=call.id,
         number=number,
         tool=call.tool,
         arguments=dict(call.arguments),
-        lane="write" if entry is None else entry.facts.lane,
+        access="write" if entry is None else entry.facts.access,
         outcome=name,
         result=result,
         reason=reason,
@@ -52,7 +52,7 @@ def record_of(call: ToolCall, number: int, outcome: ToolOutcome, entry: ToolEntr
     )
 
 
-def _told(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
+def _outcome_fields(outcome: ToolOutcome) -> tuple[CallOutcome, Any, str]:
     match outcome:
         case Done(structured=structured, text=text, shown=shown, spilled=spilled):
             whole = shown if spilled is not None else structured if structured is not None else text
@@ -77,10 +77,10 @@ def step_of(run: InvestigationContext, record: CallRecord, outcome: ToolOutcome)
     system, _, tool = record.tool.partition(".")
     arguments = ", ".join(f"{name}={value}" for name, value in record.arguments.items())
     if isinstance(outcome, Done):
-        kind = "read" if record.lane == "read" else "write"
+        kind = "read" if record.access == "read" else "write"
         detail = f"{arguments} (known from a moment ago)" if outcome.cached else arguments
-        return TimelineStep(system, tool, run.told(detail), kind)
+        return TimelineStep(system, tool, run.redact_own(detail), kind)
     word = {"simulated": "tried out", "failed": "failed", "unknown": "outcome unknown"}.get(
         record.outcome, record.outcome
     )
-    return TimelineStep(system, f"{tool}: {word}", run.told(f"{arguments} {record.reason}".strip()), "problem")
+    return TimelineStep(system, f"{tool}: {word}", run.redact_own(f"{arguments} {record.reason}".strip()), "problem")

@@ -24,13 +24,13 @@ class LoopSignals:
 def notice(calls: Sequence[CallRecord], nudges: Sequence[str], withdrawn: Sequence[str]) -> LoopSignals:
     """What the calls so far show. Each trouble is told once; whoever goes on after that loses the tool."""
     troubles = {**_repeated(calls), **_alternating(calls), **_failing(calls)}
-    told = tuple(word for tool, word in troubles.items() if word not in nudges and tool not in withdrawn)
+    nudged = tuple(word for tool, word in troubles.items() if word not in nudges and tool not in withdrawn)
     again = tuple(tool for tool, word in troubles.items() if word in nudges and tool not in withdrawn)
     if again and len(withdrawn) >= _NUDGES:
         return LoopSignals(enough="It goes round in circles.")
     if calls and len(calls) >= _STREAK * 2 and all(call.outcome != "done" for call in calls[-_STREAK * 2 :]):
         return LoopSignals(enough="Nothing that is tried works.")
-    return LoopSignals(told, again)
+    return LoopSignals(nudged, again)
 
 
 def _repeated(calls: Sequence[CallRecord]) -> dict[str, str]:
@@ -38,7 +38,7 @@ def _repeated(calls: Sequence[CallRecord]) -> dict[str, str]:
     counts: Counter[str] = Counter()
     tools: dict[str, str] = {}
     for call in calls:
-        if call.lane == "write" and call.outcome == "done":
+        if call.access == "write" and call.outcome == "done":
             counts.clear()
         key = call_key(call.tool, call.arguments)
         counts[key] += 1

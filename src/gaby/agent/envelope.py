@@ -33,7 +33,7 @@ class PlannerTools:
                 name=entry.facts.full_name,
                 description=entry.definition.description,
                 parameters=entry.schema,
-                lane=entry.facts.lane,
+                access=entry.facts.access,
                 declares=declarations_of(entry),
             )
             for entry in snapshot.tools.values()
@@ -62,7 +62,7 @@ class PlannerToolsCache:
     def __init__(self) -> None:
         self._made: dict[WorkspaceId, PlannerTools] = {}
 
-    def of(self, snapshot: CatalogueSnapshot) -> PlannerTools:
+    def tools_for(self, snapshot: CatalogueSnapshot) -> PlannerTools:
         known = self._made.get(snapshot.workspace_id)
         if known is None or known.snapshot is not snapshot:
             known = self._made[snapshot.workspace_id] = PlannerTools(snapshot)
@@ -147,7 +147,7 @@ def _passages(memory: WorkingMemory, reader: Reader, bounds: EnvelopeLimits) -> 
     The latest search knows most about what is looked for, so what it found comes first.
     """
     names = {each.citation: (name, turn) for name, each, turn in named_pages(memory, reader)}
-    found = [
+    passages = [
         PlannerPassage(
             name=names[each.citation][0],
             citation=each.citation,
@@ -162,7 +162,7 @@ def _passages(memory: WorkingMemory, reader: Reader, bounds: EnvelopeLimits) -> 
     ]
     # As many as one search gives, for each search that was made.
     most = min(_MOST_PASSAGES, bounds.passages * max(1, 1 + len(memory.turns)))
-    return found[:most], len(found) < len(memory.passages)
+    return passages[:most], len(passages) < len(memory.passages)
 
 
 def named_pages(memory: WorkingMemory, reader: Reader) -> list[tuple[str, PassageRecord, int]]:
@@ -205,7 +205,7 @@ def _calls(calls: Sequence[CallRecord], bounds: EnvelopeLimits) -> list[Complete
             tool=call.tool,
             arguments=call.arguments,
             outcome=call.outcome,
-            lane=call.lane,
+            access=call.access,
             result="" if call.result is None else shown(call.result, _size(place, latest, bounds)),
             reason=call.reason,
             agreed=call.agreed,

@@ -84,10 +84,10 @@ class _ModelResults:
 
 
 class FinalAnswerWriter:
-    def __init__(self, models: Models, thinking: PlanningStep, clock: Clock) -> None:
+    def __init__(self, models: Models, planning_step: PlanningStep, clock: Clock) -> None:
         self._models = models
         self._clock = clock
-        self._thinking = thinking
+        self._planning_step = planning_step
 
     async def by_model(self, run: InvestigationContext, concluded: concluding.Conclusion, source: str) -> FinalAnswer:
         """Reviewed; sent back once if there are doubts; then what is still not supported is left out."""
@@ -147,11 +147,11 @@ class FinalAnswerWriter:
         if result.source == OFFLINE:
             # Values alone cannot tell whether a model's words are true.
             return None
-        found = {each.number - 1: each for each in result.value.sentences}
+        reviewed = {each.number - 1: each for each in result.value.sentences}
         unsupported = {
-            place: found[place].why or "No source says so."
+            place: reviewed[place].why or "No source says so."
             for place in range(len(text.sentences))
-            if place in found and found[place].support == "unsupported"
+            if place in reviewed and reviewed[place].support == "unsupported"
         }
         return _ReviewedText(text, unsupported, result.value.complete, result.value.why)
 
@@ -161,11 +161,11 @@ class FinalAnswerWriter:
         doubts = reviewed.doubts
         if _is_open(concluded, reviewed):
             doubts = [*doubts, f"It is not done yet: {reviewed.why}"]
-        tools = await self._thinking.toolbox(run)
-        filled = await self._thinking.filled(run, tools)
-        told = "The conclusion has to be put right."
+        tools = await self._planning_step.toolbox(run)
+        filled = await self._planning_step.filled(run, tools)
+        instruction = "The conclusion has to be put right."
         envelope = filled.envelope.model_copy(
-            update={"concluded": concluded, "doubts": doubts[:30], "must_conclude": told}
+            update={"concluded": concluded, "doubts": doubts[:30], "must_conclude": instruction}
         )
         try:
             planned = await self._models.runner.run(plan.skill, envelope, run.occasion)
@@ -182,15 +182,15 @@ def source_tokens(memory: WorkingMemory, reader: Reader) -> dict[str, str]:
 
 
 def by_rules(conclusion: RuleConclusion) -> FinalAnswer:
-    judged = conclusion.judgement
+    judgement = conclusion.judgement
     reply, note = cited_text(conclusion.sentences), cited_text(conclusion.notes)
     released = tuple(each.text for each in conclusion.sentences if each.released)
     changed = any(step.changes and step.outcome == "done" for step in conclusion.case.steps)
     # What was to be told after a change is not true where a second look shows that nothing is better.
-    tells = judged.verdict == "needs_tech" and changed and conclusion.case.verified is not False
+    tells = judgement.verdict == "needs_tech" and changed and conclusion.case.verified is not False
     return FinalAnswer(
-        judged.verdict,
-        list(judged.reasons),
+        judgement.verdict,
+        list(judgement.reasons),
         reply,
         note,
         released=released,
@@ -214,7 +214,7 @@ def _draft(
         if call.result:
             name = f"c{call.number}"
             sources[name] = review.ReviewedSource(name=name, text=shown(call.result, _SOURCE_CHARACTERS))
-    changes = [call for call in memory.calls if call.lane == "write"]
+    changes = [call for call in memory.calls if call.access == "write"]
     behind = _after(memory.calls, changes)
     ticket = memory.ticket
     return review.ReviewInput(
@@ -253,7 +253,7 @@ def _objection(concluded: concluding.Conclusion, reviewed: _ReviewedText) -> str
 
 def _open_change(calls: Sequence[CallRecord]) -> str:
     """A change that waits, or of which nobody knows whether it was done, leaves a ticket open whoever concludes."""
-    waits = [call.tool for call in calls if call.lane == "write" and call.outcome in {"asked", "unknown"}]
+    waits = [call.tool for call in calls if call.access == "write" and call.outcome in {"asked", "unknown"}]
     return f"{waits[0]} waits, or nobody knows whether it was done." if waits else ""
 
 

@@ -1,4 +1,4 @@
-"""Bursts: tickets that look alike and come close together are one incident, which is looked into once."""
+"""Incident grouping: tickets that look alike and come close together are one incident, which is looked into once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -53,18 +53,18 @@ class IncidentGrouping:
         if ticket is None:
             return RelatedTickets(())
         # Comparing with hundreds takes a moment, in which nobody else should have to wait.
-        found = await asyncio.to_thread(_ranked, ticket, recent)
+        related = await asyncio.to_thread(_ranked, ticket, recent)
         # Of others' tickets a planner sees that they are there, and nothing that somebody else wrote.
         similar = tuple(
             SimilarTicket(
                 title=each.title if _same_person(each, ticket) else "A ticket of somebody else", status=each.status
             )
-            for each, score in found[:10]
+            for each, score in related[:10]
             if score >= _RELATED
         )
-        alike = [each.id for each, score in found if score >= _ALIKE]
-        people = {ticket.requester_email, *(each.requester_email for each, score in found if score >= _ALIKE)}
-        is_known = ticket.incident_id is not None or any(each.incident_id for each, score in found if score >= _ALIKE)
+        alike = [each.id for each, score in related if score >= _ALIKE]
+        people = {ticket.requester_email, *(each.requester_email for each, score in related if score >= _ALIKE)}
+        is_known = ticket.incident_id is not None or any(each.incident_id for each, score in related if score >= _ALIKE)
         if intent in _OWN_TROUBLE or (len(people) < BURST and not is_known):
             return RelatedTickets(similar)
         return await self._joined(workspace_id, ticket.id, alike, similar)

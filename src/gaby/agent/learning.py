@@ -46,10 +46,10 @@ class LearningService:
         """Those that nobody disputed for as long as the gate asks for. How many were looked at."""
         due = select(_Run.workspace_id, _Run.id).where(_Run.weigh_at <= self._clock.now())
         async with self._database.read(AllWorkspaces("good investigations are found in every workspace")) as session:
-            found = (await session.execute(due.order_by(_Run.weigh_at).limit(_AT_ONCE))).all()
-        for place, run_id in found:
+            rows = (await session.execute(due.order_by(_Run.weigh_at).limit(_AT_ONCE))).all()
+        for place, run_id in rows:
             await self._weigh_one(WorkspaceId(place), run_id)
-        return len(found)
+        return len(rows)
 
     async def _weigh_one(self, place: WorkspaceId, run_id: UUID) -> None:
         async with self._database.write(place) as session:
@@ -65,7 +65,7 @@ class LearningService:
 
     async def _weigh(self, session: WriteSession, actor: Actor, run: Investigation) -> LearningDecision:
         resolution = await self._resolution(session, run)
-        gate, candidate = await self._knowledge.parts.candidates.stage(session, actor, resolution)
+        gate, candidate = await self._knowledge.components.candidates.stage(session, actor, resolution)
         run.weigh_at = gate.again_at
         if candidate is None or candidate.state == "staged":
             return LearningDecision(waits=candidate is not None, why=gate.reason)

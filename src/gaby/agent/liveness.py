@@ -55,7 +55,7 @@ class Liveness:
         """How much breaks each rule, in all workspaces. Zeros too, so that they can be shown."""
         now = self.clock.now()
         async with self.database.read(_ALL) as session:
-            found: dict[Rule, int] = {
+            violations: dict[Rule, int] = {
                 "unattended": await _unattended(session, now),
                 "silent": await _count(session, _Run.lease_until <= now - 2 * self.lease - BOUND),
                 "ahead": await _count(session, _Run.wake_at.is_not(None), _Run.created_at > now + BOUND),
@@ -64,7 +64,7 @@ class Liveness:
                 ),
                 "without_run": len(await _without_run(session, now)),
             }
-        return {**found, "open_effects": len(await self._orphans())}
+        return {**violations, "open_effects": len(await self._orphans())}
 
     async def repair(self) -> int:
         """How much was repaired. Each is told in the log."""

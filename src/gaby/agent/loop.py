@@ -1,4 +1,4 @@
-"""The loop: takes a run up, makes one move after the other, and writes each before the next is thought of.
+"""The loop: takes a run up, makes one transition after the other, and writes each before the next is planned.
 
 `start` puts a run into the queue, `resume` takes up where its last edge left it, `step` makes one move, `state` tells.
 """
@@ -67,31 +67,31 @@ class LoopDependencies:
     audit: AuditLog
     metrics: Metrics
     tools: Tools
-    books: StoredBudgetLedger
+    budget_ledger: StoredBudgetLedger
     intake: Intake
     queue: RunQueue
     writer: TransitionWriter
     personas: Personas
     escalations: Escalations
-    thinking: PlanningStep
-    hands: ToolStep
+    planning_step: PlanningStep
+    tool_step: ToolStep
     judge: VerdictStep
     finisher: WriteBackStep
 
 
 class InvestigationLoop:
-    def __init__(self, parts: LoopDependencies) -> None:
-        self.parts = parts
+    def __init__(self, dependencies: LoopDependencies) -> None:
+        self.dependencies = dependencies
 
     async def resume(self, claimed: ClaimedRun) -> InvestigationContext:
         """Take a run up where its last edge left it. Whatever was done after that edge is found out from the log."""
-        parts, lease = self.parts, claimed.lease
-        async with parts.database.read(lease.workspace_id) as session:
+        dependencies, lease = self.dependencies, claimed.lease
+        async with dependencies.database.read(lease.workspace_id) as session:
             row, ticket = await _with_ticket(session, lease)
-            loaded = await load(session, parts.vault, row)
-            persona = await parts.personas.of(session)
-            cap = (await parts.books.limits_in(session)).run
-            messages = await parts.intake.messages(session, ticket.id)
+            loaded = await load(session, dependencies.vault, row)
+            persona = await dependencies.personas.load(session)
+            cap = (await dependencies.budget_ledger.limits_in(session)).run
+            messages = await dependencies.intake.messages(session, ticket.id)
             instructed = is_instruction(ticket, messages) and await _is_first(session, row)
         tools = self._tool_run(lease, ticket, authority_of(ticket, messages), instructed=instructed)
         tools.most_wait = max(0.0, persona.wait_seconds - loaded.memory.waited)
@@ -108,7 +108,7 @@ class InvestigationLoop:
             cap=cap,
             ticket=ticket,
             created_at=row.created_at,
-            taken_up_at=parts.clock.monotonic(),
+            taken_up_at=dependencies.clock.monotonic(),
             failures=claimed.failures,
             halt=row.halt,
             known_placeholders=len(tools.placeholders),
@@ -117,23 +117,23 @@ class InvestigationLoop:
         enter_memory(run)
         for call in loaded.memory.calls:
             await self._relearn(tools, call)
-            if call.outcome in {"done", "unknown"} and call.lane == "write":
-                await parts.tools.invoker.remember_change(tools, call.tool, call.arguments)
+            if call.outcome in {"done", "unknown"} and call.access == "write":
+                await dependencies.tools.invoker.remember_change(tools, call.tool, call.arguments)
         enter_calls(run)
         return run
 
     async def _relearn(self, tools: Run, call: CallRecord) -> None:
         """What it brought, in its words or in those of an error."""
-        told = call.reason if call.result is None else call.result
+        result = call.reason if call.result is None else call.result
         if call.outcome in {"done", "simulated", "failed", "unknown"} and call.rule != WAITED_TOO_LONG:
-            invoker, vouches = self.parts.tools.invoker, call.outcome == "done"
-            await invoker.relearn(tools, call.id, call.tool, call.arguments, told, vouches=vouches)
+            invoker, vouches = self.dependencies.tools.invoker, call.outcome == "done"
+            await invoker.relearn(tools, call.id, call.tool, call.arguments, result, vouches=vouches)
 
     def _tool_run(self, lease: Lease, ticket: Ticket, authority: Authority, *, instructed: bool) -> Run:
         """On behalf of the verified requester, of nobody, or of the operator who wrote the ticket as an instruction."""
         verified = authority.requester if authority.verified else None
         principals = None if instructed else frozenset({verified} if verified else ())
-        run = self.parts.tools.run(
+        run = self.dependencies.tools.run(
             Actor("agent", INVESTIGATOR, lease.workspace_id),
             run_id=lease.run_id,
             principals=principals,
@@ -167,10 +167,10 @@ class InvestigationLoop:
             move = await self._out_of_budget(run, error.message)
         if move is None:
             # Nothing has changed, so nothing is written.
-            await self.parts.queue.give_back(run.lease)
+            await self.dependencies.queue.give_back(run.lease)
             return False
         if isinstance(move.state, Halted) and move.ending.finished_at is None:
-            halted = await self.parts.finisher.halted(run, move.state.reason)
+            halted = await self.dependencies.finisher.halted(run, move.state.reason)
             move = replace(halted, steps=(*move.steps, *halted.steps))
         await failpoint_async(f"loop.thought.{run.state.name}")
         await self._write(run, move)
@@ -180,7 +180,7 @@ class InvestigationLoop:
     async def _next(self, run: InvestigationContext) -> NextTransition | None:
         state = run.state
         if run.halt is not None:
-            return await self.parts.finisher.halted(run, run.halt)
+            return await self.dependencies.finisher.halted(run, run.halt)
         if run.failures >= MOST_FAILURES:
             return await self._broken(run, f"It ended its process {run.failures} times, and never got any further.")
         if not isinstance(state, Created | Judging | WritingBack | DoneState | Halted | WaitingApproval):
@@ -190,42 +190,42 @@ class InvestigationLoop:
         return await self._move(run, state)
 
     async def _move(self, run: InvestigationContext, state: State) -> NextTransition | None:
-        thinking = self.parts.thinking
+        planning_step = self.dependencies.planning_step
         match state:
             case Created():
-                return await thinking.begin(run, state)
+                return await planning_step.begin(run, state)
             case Planning():
-                return await thinking.plan(run, state)
+                return await planning_step.plan(run, state)
             case Retrieving():
-                return await thinking.retrieve(run, state)
+                return await planning_step.retrieve(run, state)
             case Observing():
-                return thinking.observe(run, state)
+                return planning_step.observe(run, state)
             case SafetyCheck() | WaitingApproval() | Acting():
-                return await self._use_hands(run, state)
+                return await self._run_tool_step(run, state)
             case _:
                 return await self._end(run, state)
 
-    async def _use_hands(
+    async def _run_tool_step(
         self, run: InvestigationContext, state: SafetyCheck | WaitingApproval | Acting
     ) -> NextTransition | None:
-        hands = self.parts.hands
+        tool_step = self.dependencies.tool_step
         match state:
             case SafetyCheck():
-                return await hands.check(run, state)
+                return await tool_step.check(run, state)
             case WaitingApproval():
-                return await hands.look_for_answers(run, state)
+                return await tool_step.check_answers(run, state)
             case Acting():
-                return await hands.act(run, state)
+                return await tool_step.act(run, state)
 
     async def _end(
         self, run: InvestigationContext, state: Judging | WritingBack | DoneState | Halted
     ) -> NextTransition | None:
         match state:
             case Judging():
-                escalates = await self.parts.escalations.has_target(run.workspace_id)
-                return await self.parts.judge.judge(run, state, escalates=escalates)
+                escalates = await self.dependencies.escalations.has_target(run.workspace_id)
+                return await self.dependencies.judge.judge(run, state, escalates=escalates)
             case WritingBack():
-                return await self.parts.finisher.write_back(run, state)
+                return await self.dependencies.finisher.write_back(run, state)
             case DoneState() | Halted():
                 raise AssertionError("an ended run makes no move")
 
@@ -235,31 +235,31 @@ class InvestigationLoop:
             return
         _log.error("run.failed", run=str(run.run_id), state=run.state.name, exc_info=error)
         move = await self._broken(run, f"Something went wrong inside Gaby ({type(error).__name__}).")
-        await self._write(run, replace(move, audit={**move.audit, "trace": run.told(trace)}))
+        await self._write(run, replace(move, audit={**move.audit, "trace": run.redact_own(trace)}))
 
     async def put_down(self, run: InvestigationContext) -> None:
         """Others may go on with it at once."""
-        await self.parts.queue.give_back(run.lease)
+        await self.dependencies.queue.give_back(run.lease)
 
     async def _broken(self, run: InvestigationContext, what: str) -> NextTransition:
         """Somebody is told, as of any other end. Where not even that is possible, it stops at once."""
         state = run.state
         step = TimelineStep("gaby", "Broken", what, "problem")
         if isinstance(state, Judging) and state.broken is None:
-            return NextTransition(state.failed(what), (step,), rest_until=self.parts.clock.now())
+            return NextTransition(state.failed(what), (step,), rest_until=self.dependencies.clock.now())
         if isinstance(state, Judging | WritingBack | DoneState | Halted):
-            return await self.parts.finisher.halted(run, what)
-        return NextTransition(state.broken(what), (step,), rest_until=self.parts.clock.now())
+            return await self.dependencies.finisher.halted(run, what)
+        return NextTransition(state.broken(what), (step,), rest_until=self.dependencies.clock.now())
 
     async def _out_of_budget(self, run: InvestigationContext, what: str) -> NextTransition:
         state = run.state
         if isinstance(state, Judging | WritingBack | DoneState | Halted):
-            return await self.parts.finisher.halted(run, what)
+            return await self.dependencies.finisher.halted(run, what)
         return NextTransition(state.out_of_budget(what), (TimelineStep("gaby", "Out of budget", what, "problem"),))
 
     async def _write(self, run: InvestigationContext, move: NextTransition) -> None:
-        parts = self.parts
-        now = parts.clock.now()
+        dependencies = self.dependencies
+        now = dependencies.clock.now()
         delta = move.delta
         more: dict[str, Any] = {"seconds": round(self._worked(run), 3)}
         if len(run.tools.placeholders) != run.known_placeholders:
@@ -269,40 +269,40 @@ class InvestigationLoop:
         ended = isinstance(move.state, DoneState | Halted)
         payload = {"run_id": str(run.run_id), "n": n, "from": run.state.name, "to": move.state.name, **move.audit}
         event = "investigation.done" if isinstance(move.state, DoneState) else "investigation.moved"
-        draft = parts.audit.draft(run.tools.actor, event, payload)
+        draft = dependencies.audit.draft(run.tools.actor, event, payload)
         edge = Transition(
             lease=run.lease,
             n=n,
             state=move.state.name,
             packed=run.sealing.seal(pack(move.state, delta)),
             at=now,
-            lease_until=None if ended or move.rest_until is not None else now + parts.queue.lease,
+            lease_until=None if ended or move.rest_until is not None else now + dependencies.queue.lease,
             wake_at=None if ended else move.rest_until or now,
             steps=move.steps or (TimelineStep("gaby", move.state.name, kind="quiet"),),
             drafts=(draft,),
             ending=move.ending,
             also=move.also,
         )
-        written = await parts.writer.put(edge)
-        parts.audit.appended((draft,))
+        written = await dependencies.writer.put(edge)
+        dependencies.audit.appended((draft,))
         run.memory.add(delta)
         run.state, run.edges, run.halt = move.state, n, written.halt
         run.fresh, run.failures = False, 0
         run.known_placeholders = len(run.tools.placeholders)
-        run.taken_up_at = parts.clock.monotonic()
+        run.taken_up_at = dependencies.clock.monotonic()
         self._count(run, ended=ended)
 
     def _count(self, run: InvestigationContext, *, ended: bool) -> None:
         if not ended:
             return
-        place, metrics = str(run.workspace_id), self.parts.metrics
+        place, metrics = str(run.workspace_id), self.dependencies.metrics
         outcome = run.state.name
         metrics.investigations.labels(workspace=place, outcome=outcome).inc()
         metrics.investigation_seconds.labels(workspace=place, outcome=outcome).observe(run.memory.seconds)
         metrics.verdicts.labels(workspace=place, verdict=run.memory.verdict or "failed").inc()
 
     def _worked(self, run: InvestigationContext) -> float:
-        return max(0.0, self.parts.clock.monotonic() - run.taken_up_at)
+        return max(0.0, self.dependencies.clock.monotonic() - run.taken_up_at)
 
 
 async def _is_first(session: ReadSession, run: Investigation) -> bool:
@@ -319,7 +319,7 @@ async def _is_first(session: ReadSession, run: Investigation) -> bool:
 async def _with_ticket(session: ReadSession, lease: Lease) -> tuple[Investigation, Ticket]:
     of_ticket = (Ticket.workspace_id == Investigation.workspace_id) & (Ticket.id == Investigation.ticket_id)
     mine = (Investigation.workspace_id == lease.workspace_id, Investigation.id == lease.run_id)
-    found = await session.execute(select(Investigation, Ticket).join(Ticket, of_ticket).where(*mine))
-    if (row := found.one_or_none()) is None:
+    rows = await session.execute(select(Investigation, Ticket).join(Ticket, of_ticket).where(*mine))
+    if (row := rows.one_or_none()) is None:
         raise NotFound
     return row[0], row[1]

@@ -1,4 +1,4 @@
-"""Working memory of one investigation: what it knows, and what each edge adds to it.
+"""Working memory of one investigation: what it knows, and what each transition adds to it.
 
 It is never stored as a whole. Every edge stores what it added, and the memory after any edge is the fold of all before
 it; so a crash loses nothing, a finished run can be stepped through again, and little is written twice.
@@ -10,12 +10,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from gaby.agent.states import STATE, State
 from gaby.kernel.outcomes import CallOutcome, Verdict
 from gaby.skills.conclusion import Conclusion
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 _PACKED_FROM = 200
 """Smaller ones only grow when they are compressed."""
@@ -69,11 +69,14 @@ class TurnRecord(_MemoryRecord):
 
 
 class CallRecord(_MemoryRecord):
+    model_config = ConfigDict(serialize_by_alias=True)
+
     id: UUID
     number: int
     tool: str
     arguments: dict[str, Any]
-    lane: Lane
+    access: Access = Field(validation_alias=AliasChoices("access", "lane"), serialization_alias="lane")
+    """Stored as `lane`, the key that earlier versions write and read."""
     outcome: CallOutcome
     result: Any = None
     reason: str = ""
@@ -232,8 +235,8 @@ def pack(state: State, delta: MemoryDelta) -> bytes:
 
 def unpack(data: bytes) -> tuple[State, MemoryDelta]:
     plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
-    told = _loaded(plain)
-    return STATE.validate_python(told["state"]), MemoryDelta.model_validate(told["delta"])
+    unpacked = _loaded(plain)
+    return STATE.validate_python(unpacked["state"]), MemoryDelta.model_validate(unpacked["delta"])
 
 
 def _dumped(value: dict[str, Any]) -> bytes:

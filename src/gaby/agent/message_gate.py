@@ -30,9 +30,9 @@ class MessageGate:
     async def decide(self, posting: Posting, content: dict[str, Any]) -> PostingDecision:
         if (fallback := content.get("otherwise")) is not None and posting.approval_id is None:
             # Where a colleague goes on anyway, nobody is asked about words of courtesy.
-            told = await self._decide(posting, content, asks=False)
-            if told.outcome != "refuse" or not fallback:
-                return told
+            decision = await self._decide(posting, content, asks=False)
+            if decision.outcome != "refuse" or not fallback:
+                return decision
             return await self._decide(posting, {"body": fallback, "private": False, "fixed": True})
         return await self._decide(posting, content)
 
@@ -58,7 +58,7 @@ class MessageGate:
         return PostingDecision(
             outcome=ruling.outcome,
             rule=ruling.rule,
-            reason=self.run.told(ruling.reason),
+            reason=self.run.redact_own(ruling.reason),
             fence=ruling.fence,
             approval_id=asked.id if asked is not None else None,
             until=asked.expires_at if asked is not None else None,

@@ -1,4 +1,4 @@
-"""Tables of investigations: where each stands, every edge it took, and the timeline that people read."""
+"""Tables of investigations: where each stands, every transition it made, and the timeline that people read."""
 
 from datetime import UTC, datetime
 from typing import Any

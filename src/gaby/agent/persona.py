@@ -52,7 +52,7 @@ class Personas:
         self._clock = clock
         self.usual = usual
 
-    async def of(self, session: ReadSession) -> Persona:
+    async def load(self, session: ReadSession) -> Persona:
         row = await session.get(AgentConfig, session.workspace_id)
         return self.usual if row is None else _merged(self.usual, row.config)
 

@@ -1,4 +1,4 @@
-"""Thinking: how a run begins, what it does next, what it searches, and what it makes of the answers."""
+"""The planning step: how a run begins, what it does next, what it searches, and what it makes of the answers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from gaby.agent.queue import RunQueue
 from gaby.agent.run_context import InvestigationContext, NextTransition
 from gaby.agent.states import Created, Observing, Planning, Retrieving, SafetyCheck
 from gaby.agent.ticket_reader import TicketReader
-from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, found_tools, offered_tools
+from gaby.agent.tool_offers import MOST_SHOWN_TOOLS, matching_tools, offered_tools
 from gaby.agent.transitions import TimelineStep
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
@@ -68,14 +68,14 @@ class PlanningStep:
         await self.tools.catalogue.fresh(run.workspace_id)
         view = await self.tickets.view(run)
         if run.ticket.closed_at is not None:
-            told = "A person closed the ticket."
+            reason = "A person closed the ticket."
             return NextTransition(
-                state.verdict_ready(told), (TimelineStep("desk", "Closed", told),), MemoryDelta(ticket=view)
+                state.verdict_ready(reason), (TimelineStep("desk", "Closed", reason),), MemoryDelta(ticket=view)
             )
         if (ended := await self.tickets.verdict_before_thanks(run)) is not None:
-            told = "The requester says that it is solved."
+            reason = "The requester says that it is solved."
             delta = MemoryDelta(ticket=view, worth_investigating=False, before=ended)
-            return NextTransition(state.verdict_ready(told), (TimelineStep("desk", "Thanks", told),), delta)
+            return NextTransition(state.verdict_ready(reason), (TimelineStep("desk", "Thanks", reason),), delta)
         delta = MemoryDelta(ticket=view)
         if run.instructed:
             # Whoever works here wants it done; it is no customer's trouble that others could have as well.
@@ -87,19 +87,22 @@ class PlanningStep:
         if run.persona.triage:
             later = [f"{each.author}: {each.text}" for each in view.dialogue]
             given = triage.TriageInput(title=view.title[:500], body=view.body[:20_000], later=later[-_LATER:])
-            found = await self.models.runner.run(triage.skill, given, run.occasion)
+            triaged = await self.models.runner.run(triage.skill, given, run.occasion)
             # Rules go by words, and whoever the desk vouches for sends no advertising.
-            mistaken = found.offline and found.value.intent == "spam" and view.verified
-            worth = found.value.worth_investigating or mistaken
-            said = {"intent": found.value.intent, "urgency": found.value.urgency, "worth_investigating": worth}
-            delta = delta.model_copy(update={**said, **_used(found)})
+            mistaken = triaged.offline and triaged.value.intent == "spam" and view.verified
+            worth = triaged.value.worth_investigating or mistaken
+            said = {"intent": triaged.value.intent, "urgency": triaged.value.urgency, "worth_investigating": worth}
+            delta = delta.model_copy(update={**said, **_used(triaged)})
             steps.append(
                 TimelineStep(
-                    "gaby", f"Triage: {found.value.intent}", run.told(" ".join(found.value.reasons)), "thought"
+                    "gaby",
+                    f"Triage: {triaged.value.intent}",
+                    run.redact_own(" ".join(triaged.value.reasons)),
+                    "thought",
                 )
             )
             if not worth:
-                return NextTransition(state.verdict_ready(found.value.reasons[-1]), tuple(steps), delta)
+                return NextTransition(state.verdict_ready(triaged.value.reasons[-1]), tuple(steps), delta)
         return await self._with_neighbours(run, state, delta, steps)
 
     async def _with_neighbours(
@@ -109,7 +112,7 @@ class PlanningStep:
         near = await self.bursts.around(run.workspace_id, TicketId(run.ticket.id), delta.intent)
         delta = delta.model_copy(update={"similar": near.similar})
         if near.incident is not None:
-            steps.append(TimelineStep("gaby", "Part of an incident", run.told(near.incident.title), "info"))
+            steps.append(TimelineStep("gaby", "Part of an incident", run.redact_own(near.incident.title), "info"))
         status = _investigating(run, delta.urgency)
         if near.lead is not None and near.lead_state in _JUDGED:
             return NextTransition(state.follow(near.lead), tuple(steps), delta, also=(status,))
@@ -125,10 +128,10 @@ class PlanningStep:
         if (seen := await self.tickets.changed_view(run)) is not None:
             memory.ticket = seen
         if run.ticket.closed_at is not None:
-            told = "A person closed the ticket while it was looked into."
+            reason = "A person closed the ticket while it was looked into."
             return NextTransition(
-                state.verdict_ready(told),
-                (TimelineStep("desk", "Closed", told),),
+                state.verdict_ready(reason),
+                (TimelineStep("desk", "Closed", reason),),
                 MemoryDelta(worth_investigating=False),
             )
         tools = await self.toolbox(run)
@@ -169,30 +172,30 @@ class PlanningStep:
         delta: MemoryDelta,
     ) -> NextTransition:
         if await self._is_degraded(run):
-            told = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
+            reason = "Too much is waiting, so a ticket of low priority is looked into without the knowledge."
             skipped = delta.model_copy(update={"queries": (_NOT_SEARCHED,)})
             return NextTransition(
-                state.retrieve((), calls), (TimelineStep("gaby", "Degraded", told, "problem"),), skipped
+                state.retrieve((), calls), (TimelineStep("gaby", "Degraded", reason, "problem"),), skipped
             )
-        step = TimelineStep("gaby", "Will search", run.told("; ".join(queries)), "thought")
+        step = TimelineStep("gaby", "Will search", run.redact_own("; ".join(queries)), "thought")
         return NextTransition(state.retrieve(queries, calls), (step,), delta)
 
     async def _prepared(self, run: InvestigationContext, tools: PlannerTools) -> dict[str, Any]:
         """What a model is told that rules do not need: which tools to look at first, and when to come to an end."""
         memory = run.memory
-        told: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if not memory.offered and len(tools.tools) > MOST_SHOWN_TOOLS:
             pages = [each.text for each in memory.passages if memory.internal or each.audience != "staff"]
-            told["offered"] = await asyncio.to_thread(
+            fields["offered"] = await asyncio.to_thread(
                 offered_tools, tools.tools, memory.ticket, pages, self.models.runner.embed
             )
-            memory.offered = list(told["offered"])
+            memory.offered = list(fields["offered"])
         if not memory.must_conclude and (closing := budget.closing(memory, run.persona, run.cap)):
-            told["must_conclude"] = memory.must_conclude = closing
-        return told
+            fields["must_conclude"] = memory.must_conclude = closing
+        return fields
 
     async def toolbox(self, run: InvestigationContext) -> PlannerTools:
-        return self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+        return self.toolboxes.tools_for(await self.tools.catalogue.snapshot(run.workspace_id))
 
     async def filled(self, run: InvestigationContext, tools: PlannerTools) -> BuiltEnvelope:
         memory = run.memory
@@ -229,12 +232,14 @@ class PlanningStep:
         if step.kind in {"retrieve", "call"} and step.queries:
             return await self._search(run, state, tuple(step.queries), calls, delta)
         if calls:
-            told = TimelineStep("gaby", "Plans", run.told(step.why or "; ".join(call.why for call in calls)), "thought")
-            return NextTransition(state.propose(calls), (told,), delta)
-        told = TimelineStep("gaby", "Has seen enough", run.told(step.why), "thought")
+            timeline_step = TimelineStep(
+                "gaby", "Plans", run.redact_own(step.why or "; ".join(call.why for call in calls)), "thought"
+            )
+            return NextTransition(state.propose(calls), (timeline_step,), delta)
+        timeline_step = TimelineStep("gaby", "Has seen enough", run.redact_own(step.why), "thought")
         if step.conclusion is not None:
             delta = delta.model_copy(update={"conclusion": step.conclusion, "written_by": source})
-        return NextTransition(state.verdict_ready(step.why), (told,), delta)
+        return NextTransition(state.verdict_ready(step.why), (timeline_step,), delta)
 
     async def _planned_calls(
         self, run: InvestigationContext, tools: PlannerTools, step: PlannerStep, *, by_model: bool
@@ -259,17 +264,19 @@ class PlanningStep:
     ) -> NextTransition:
         need = " ".join(step.queries)
         hidden = [tool for tool in tools.tools if tool.name not in run.memory.offered]
-        found = found_tools(hidden, need, self.models.runner.embed)
-        turn = TurnRecord(text=step.why, need=need, offered=found)
-        told = TimelineStep("gaby", "Looks for tools", run.told(f"{need}: {', '.join(found) or 'none'}"), "thought")
+        names = matching_tools(hidden, need, self.models.runner.embed)
+        turn = TurnRecord(text=step.why, need=need, offered=names)
+        timeline_step = TimelineStep(
+            "gaby", "Looks for tools", run.redact_own(f"{need}: {', '.join(names) or 'none'}"), "thought"
+        )
         return NextTransition(
-            state.offer_tools(), (told,), delta.model_copy(update={"turns": (turn,), "offered": found})
+            state.offer_tools(), (timeline_step,), delta.model_copy(update={"turns": (turn,), "offered": names})
         )
 
     async def retrieve(self, run: InvestigationContext, state: Retrieving) -> NextTransition:
         if not state.queries:
             return NextTransition(_behind(state), (TimelineStep("knowledge", "Not searched"),))
-        searcher = self.knowledge.parts.searcher
+        searcher = self.knowledge.components.searcher
         whole = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
         most = run.persona.bounds.passages
         # Rules follow a runbook or none, and it may stand far behind pages that speak of the same thing.
@@ -299,8 +306,8 @@ class PlanningStep:
         whole_pages = await self._with_whole_runbooks(run, hits, further)
         passages = tuple(each for each in whole_pages if each.citation not in known)
         enter_passages(run, passages, internal=run.memory.internal)
-        told = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
-        step = TimelineStep("knowledge", f"Found {len(passages)} passages", told, "search")
+        summary = ", ".join(dict.fromkeys(each.title for each in passages)) or "Nothing that fits."
+        step = TimelineStep("knowledge", f"Found {len(passages)} passages", summary, "search")
         return NextTransition(_behind(state), (step,), MemoryDelta(queries=state.queries, passages=passages))
 
     def observe(self, run: InvestigationContext, state: Observing) -> NextTransition:
@@ -323,8 +330,10 @@ class PlanningStep:
         snapshot = await self.tools.catalogue.snapshot(run.workspace_id)
         names = frozenset(each for name in snapshot.tools for each in (name, short_name(name)))
         ticket = f"{run.memory.ticket.title}\n{run.memory.ticket.body}"
-        found = {hit.document_id for hit in hits}
-        pages = await self.knowledge.parts.runbook_pages.found(run.workspace_id, found | further, ticket, names)
+        document_ids = {hit.document_id for hit in hits}
+        pages = await self.knowledge.components.runbook_pages.select(
+            run.workspace_id, document_ids | further, ticket, names
+        )
         whole = {
             page.document_id: PassageRecord(
                 citation=page.citation,
@@ -339,19 +348,19 @@ class PlanningStep:
             )
             for page in pages
         }
-        first = [each for each in whole.values() if each.document_id not in found | further]
-        last = [each for each in whole.values() if each.document_id in further - found]
+        first = [each for each in whole.values() if each.document_id not in document_ids | further]
+        last = [each for each in whole.values() if each.document_id in further - document_ids]
         ordered = (*first, *(whole.get(hit.document_id, hit) for hit in hits), *last)
         return list({each.citation: each for each in ordered}.values())
 
     async def _consents(self, run: InvestigationContext, tools: PlannerTools, called: Sequence[str]) -> dict[str, str]:
         """What runbooks want a person to agree to. It is looked up here, since a planner might not look."""
-        lanes = {tool.name: tool.lane for tool in tools.tools}
-        changes = {short_name(name) for name in called if lanes.get(name) == "write"}
+        access_by_tool = {tool.name: tool.access for tool in tools.tools}
+        changes = {short_name(name) for name in called if access_by_tool.get(name) == "write"}
         if not changes:
             return {}
         known = [FoundPassage(each.citation, each.title, each.text, each.trusted) for each in run.memory.passages]
-        pages, names = self.knowledge.parts.runbook_pages, [tool.name for tool in tools.tools]
+        pages, names = self.knowledge.components.runbook_pages, [tool.name for tool in tools.tools]
         return await consents_of_pages(pages, run.workspace_id, changes, names, known)
 
     async def _is_degraded(self, run: InvestigationContext) -> bool:
@@ -380,4 +389,4 @@ def _turn(step: PlannerStep, calls: Sequence[ToolCall]) -> TurnRecord:
 
 
 def _behind(state: Retrieving) -> Planning | SafetyCheck:
-    return state.retrieved_beside_calls() if state.calls else state.retrieved()
+    return state.retrieved_with_calls() if state.calls else state.retrieved()

@@ -91,7 +91,7 @@ def _mine(lease: Lease) -> tuple[ColumnElement[bool], ...]:
     return (_Run.workspace_id == lease.workspace_id, _Run.id == lease.run_id, _Run.lease_token == lease.token)
 
 
-def _taken(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID, int, UUID, int, int, int]:
+def _claim_statement(owner: str, now: datetime, lease: timedelta) -> ReturningUpdate[UUID, int, UUID, int, int, int]:
     return (
         update(_Run)
         .values(
@@ -131,10 +131,10 @@ class RunQueue:
             claimed: list[ClaimedRun] = []
             while busy and len(claimed) < most:
                 for place, share in self._shares(busy, most - len(claimed)).items():
-                    found = await self._take(session, place, owner, share, suspects=suspects)
-                    claimed += found
-                    busy[place] += len(found)
-                    if len(found) < share:
+                    runs = await self._take(session, place, owner, share, suspects=suspects)
+                    claimed += runs
+                    busy[place] += len(runs)
+                    if len(runs) < share:
                         del busy[place]
         return claimed
 
@@ -175,8 +175,8 @@ class RunQueue:
         now = self._clock.now()
         mine = (_Run.workspace_id == workspace_id, _Run.id == run_id, _Run.wake_at.is_not(None))
         async with self._database.write(workspace_id) as session:
-            taken = _taken(owner, now, self.lease).where(*mine, _Run.lease_until.is_(None))
-            row = (await session.execute(taken)).one_or_none()
+            statement = _claim_statement(owner, now, self.lease).where(*mine, _Run.lease_until.is_(None))
+            row = (await session.execute(statement)).one_or_none()
         return None if row is None else _claimed(workspace_id, row)
 
     async def renew(self, lease: Lease) -> bool:
@@ -302,8 +302,10 @@ class RunQueue:
         first = select(_Run.id).where(*due).order_by(_Run.rank, _Run.created_at).limit(most)
         # Several may claim at once on Postgres; SQLite has one writer, and knows no such words.
         chosen = first.with_for_update(skip_locked=True).cte("chosen")
-        taken = _taken(owner, now, self.lease).where(_Run.workspace_id == place, _Run.id.in_(select(chosen.c.id)))
-        rows = sorted((await session.execute(taken)).all(), key=lambda row: (row[5], row[0]))
+        statement = _claim_statement(owner, now, self.lease).where(
+            _Run.workspace_id == place, _Run.id.in_(select(chosen.c.id))
+        )
+        rows = sorted((await session.execute(statement)).all(), key=lambda row: (row[5], row[0]))
         return [_claimed(place, row) for row in rows]
 
 

@@ -92,7 +92,7 @@ def cited_text(sentences: Sequence[CitedSentence]) -> str:
 
 
 def tokens_in(text: str) -> list[str]:
-    return list(dict.fromkeys(found[1] for found in _TOKEN.finditer(text)))
+    return list(dict.fromkeys(match[1] for match in _TOKEN.finditer(text)))
 
 
 def acknowledgement(language: str = ENGLISH) -> str:
@@ -170,10 +170,10 @@ def _paragraphs(cited: str) -> str:
     return "\n".join(lines)
 
 
-def _written(told: Sequence[str], written_by: str) -> str:
-    text = "\n\n".join(part for part in told if part)
+def _written(citations: Sequence[str], written_by: str) -> str:
+    text = "\n\n".join(part for part in citations if part)
     numbers = {token: number for number, token in enumerate(tokens_in(text), 1)}
-    text = _TOKEN.sub(lambda found: f"[{numbers[found[1]]}]", text)
+    text = _TOKEN.sub(lambda match: f"[{numbers[match[1]]}]", text)
     listed = "\n".join(f"[{number}] `{token}`" for token, number in numbers.items())
     by = "without a language model" if written_by == "offline" else f"with {written_by}"
     parts = (text, f"Sources:\n{listed}" if listed else "", f"_Written by Gaby, {by}._")

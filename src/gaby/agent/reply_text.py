@@ -26,8 +26,8 @@ class ReplyText:
         lines: list[_ReplyLine] = []
         sentences: list[CitingSentence] = []
         for line in text.strip().splitlines():
-            found = _OPENING.match(line)
-            opening = found[0] if found is not None else ""
+            match = _OPENING.match(line)
+            opening = match[0] if match is not None else ""
             said = cited_sentences(line[len(opening) :])
             lines.append(_ReplyLine(opening, tuple(range(len(sentences), len(sentences) + len(said)))))
             sentences += said

@@ -40,8 +40,8 @@ def outage_seconds(later: Sequence[RetryLater]) -> float:
 def waited_too_long(memory: WorkingMemory, later: RetryLater) -> Failed:
     what = "Too many calls for" if later.rule in _TOO_MANY else "No use of"
     waited = f"waited {_span(memory.waited)}, and " if memory.waited else ""
-    told = f"{what} {later.connector}: {waited}it would take {_span(later.seconds)} more. It was not done."
-    return Failed(ErrorKind.RATE_LIMITED if later.rule in _TOO_MANY else ErrorKind.TRANSIENT, told)
+    message = f"{what} {later.connector}: {waited}it would take {_span(later.seconds)} more. It was not done."
+    return Failed(ErrorKind.RATE_LIMITED if later.rule in _TOO_MANY else ErrorKind.TRANSIENT, message)
 
 
 def wait_step(later: Sequence[RetryLater], until: datetime) -> TimelineStep:

@@ -1,4 +1,4 @@
-"""A run in the hands of a worker, and the move that it makes next."""
+"""A run that a worker holds, and its next transition."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -64,7 +64,7 @@ class InvestigationContext:
         """For skills: what models see of outside texts is redacted with this run's placeholders."""
         subject = subject_of(self.ticket.id)
         return SkillContext(
-            self.workspace_id, self.run_id, PromptRedactor(self.conceal, self.told), self.reveal, subject
+            self.workspace_id, self.run_id, PromptRedactor(self.conceal, self.redact_own), self.reveal, subject
         )
 
     def reveal(self, value: Any) -> Any:
@@ -76,14 +76,14 @@ class InvestigationContext:
         return self.tools.placeholders.restore(
             text,
             allow=PERSONAL_KINDS,
-            may_read=lambda value: not reading.told_by(value, reader),
+            may_read=lambda value: not reading.disclosures(value, reader),
             hidden="(hidden)",
         )
 
     def conceal(self, text: str) -> str:
         return self.tools.redactor.redact(text, self.tools.placeholders, from_outside=True).text
 
-    def told(self, text: str) -> str:
+    def redact_own(self, text: str) -> str:
         """The same for what Gaby writes: placeholders in it are its own."""
         return self.tools.redactor.redact(text, self.tools.placeholders).text
 

@@ -1,4 +1,4 @@
-"""Loading: a run as it stands, folded out of all the edges it took."""
+"""Loading: a run as it stands, folded from all its transitions."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

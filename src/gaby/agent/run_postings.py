@@ -49,16 +49,16 @@ class RunPostings:
         wanted: dict[str, tuple[dict[str, Any], str]] = {}
         if body:
             content = {"body": body, "private": verdict not in PUBLIC, "suggestion": answer.is_suggestion}
-            wanted["reply"] = (content, run.told(body))
+            wanted["reply"] = (content, run.redact_own(body))
         if (first := self._first_reply(run, answer, outside)) is not None:
-            wanted["ack"] = (first, run.told(first["body"]))
+            wanted["ack"] = (first, run.redact_own(first["body"]))
         if able.statuses:
             standing = run.memory.standing(verdict)
             wanted["status"] = ({"verdict": standing}, standing)
         if able.time_entries and run.persona.time_entries and verdict != "skipped":
             minutes = 1
             wanted["time"] = ({"minutes": minutes, "note": f"Gaby looked into it: {verdict}"}, f"{minutes} min")
-        postings = [self._posting(run, kind, content, told) for kind, (content, told) in wanted.items()]
+        postings = [self._posting(run, kind, content, redacted) for kind, (content, redacted) in wanted.items()]
         if escalates and verdict in _ESCALATED:
             postings.append(self.escalation(run, verdict, answer.reasons, inside))
         return tuple(postings)
@@ -79,24 +79,24 @@ class RunPostings:
         self, run: InvestigationContext, verdict: Verdict, reasons: Sequence[str], inside: str
     ) -> SqlStatement:
         """With the investigation attached, and without personal data."""
-        title = run.told(run.memory.ticket.title)
+        title = run.redact_own(run.memory.ticket.title)
         content = {
             "verdict": verdict,
             "title": title,
-            "reasons": [run.told(reason) for reason in reasons],
-            "summary": run.told(inside),
+            "reasons": [run.redact_own(reason) for reason in reasons],
+            "summary": run.redact_own(inside),
             "steps": [f"{call.tool}: {call.outcome}" for call in run.memory.calls],
             "run_id": str(run.run_id),
             "ticket": run.ticket.external_id,
         }
         return self._posting(run, "escalation", content, f"{verdict}: {title}")
 
-    def _posting(self, run: InvestigationContext, kind: str, content: dict[str, Any], told: str) -> SqlStatement:
+    def _posting(self, run: InvestigationContext, kind: str, content: dict[str, Any], redacted: str) -> SqlStatement:
         marker = f"gaby-{sha256(f'{run.run_id} {kind}'.encode()).hexdigest()[:32]}"
         return insert_posting(
             run.workspace_id,
             self.ids.new(),
-            NewPosting(kind, marker, run.sealing.seal(json.dumps(content).encode()), told),
+            NewPosting(kind, marker, run.sealing.seal(json.dumps(content).encode()), redacted),
             run_id=run.run_id,
             ticket_id=run.ticket.id,
             at=self.clock.now(),
@@ -112,7 +112,7 @@ class RunPostings:
         if not (await self.capabilities(run)).private_replies:
             return None
         body = f"{reason}\n\nThe reply that was not sent:\n\n{run.memory.reply or ''}".strip()
-        return self._posting(run, "ack", {"body": body, "private": True}, run.told(body))
+        return self._posting(run, "ack", {"body": body, "private": True}, run.redact_own(body))
 
 
 def reply_language(run: InvestigationContext, reply: str = "") -> str:

@@ -24,7 +24,7 @@ class StepOut(BaseModel):
     at: datetime
 
     @classmethod
-    def of(cls, row: InvestigationStep) -> Self:
+    def from_domain(cls, row: InvestigationStep) -> Self:
         return cls.model_validate(row, from_attributes=True)
 
 
@@ -42,7 +42,7 @@ class RunOut(BaseModel):
     rating: int | None
 
     @classmethod
-    def of(cls, row: Investigation) -> Self:
+    def from_domain(cls, row: Investigation) -> Self:
         return cls.model_validate(row, from_attributes=True)
 
 
@@ -52,7 +52,7 @@ class RunDetailOut(RunOut):
 
     @classmethod
     def with_steps(cls, row: Investigation, steps: Sequence[InvestigationStep]) -> Self:
-        return cls.of(row).model_copy(update={"steps": [StepOut.of(step) for step in steps]})
+        return cls.from_domain(row).model_copy(update={"steps": [StepOut.from_domain(step) for step in steps]})
 
 
 class HaltIn(BaseModel):
@@ -73,8 +73,8 @@ class RatingOut(BaseModel):
     why: str
 
     @classmethod
-    def of(cls, rated: RatingResult) -> Self:
-        return cls(run=RunOut.of(rated.run), staged=rated.staged, why=rated.why)
+    def from_domain(cls, rated: RatingResult) -> Self:
+        return cls(run=RunOut.from_domain(rated.run), staged=rated.staged, why=rated.why)
 
 
 class QueueOut(BaseModel):
@@ -84,7 +84,7 @@ class QueueOut(BaseModel):
     degraded: bool
 
     @classmethod
-    def of(cls, depth: QueueDepth, slots: int, degraded_above: int) -> Self:
+    def from_domain(cls, depth: QueueDepth, slots: int, degraded_above: int) -> Self:
         return cls(
             waiting=depth.waiting,
             running=depth.running,
@@ -123,10 +123,10 @@ class PersonaIn(BaseModel):
         return self
 
     def changes(self) -> dict[str, Any]:
-        told = self.model_dump(exclude_unset=True, exclude={"bounds"})
+        changes = self.model_dump(exclude_unset=True, exclude={"bounds"})
         if "bounds" in self.model_fields_set:
-            told["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_unset=True)
-        return told
+            changes["bounds"] = None if self.bounds is None else self.bounds.model_dump(exclude_unset=True)
+        return changes
 
 
 class PersonaOut(BaseModel):
@@ -140,7 +140,7 @@ class PersonaOut(BaseModel):
     escalates_to: str | None
 
     @classmethod
-    def of(cls, persona: Persona, target: EscalationTarget | None) -> Self:
+    def from_domain(cls, persona: Persona, target: EscalationTarget | None) -> Self:
         return cls(**persona.model_dump(), escalates_to=None if target is None else target.kind)
 
 

@@ -85,10 +85,10 @@ class Agent:
         return (await session.scalars(query.order_by(Investigation.created_at.desc()).limit(limit))).all()
 
     async def get(self, session: ReadSession, run_id: UUID) -> Investigation:
-        found = await session.get(Investigation, (session.workspace_id, run_id))
-        if found is None:
+        investigation = await session.get(Investigation, (session.workspace_id, run_id))
+        if investigation is None:
             raise NotFound("There is no such investigation. `gaby runs list` shows them.")
-        return found
+        return investigation
 
     async def latest_of(self, session: ReadSession, ticket_id: UUID) -> Investigation | None:
         mine = (Investigation.workspace_id == session.workspace_id, Investigation.ticket_id == ticket_id)
@@ -97,15 +97,15 @@ class Agent:
 
     async def latest_verdicts(self, session: ReadSession, ticket_ids: Sequence[UUID]) -> Mapping[UUID, str | None]:
         """The verdict of the last investigation of each ticket that has one; None while it is under way."""
-        run, found = Investigation, dict[UUID, str | None]()
+        run, verdicts = Investigation, dict[UUID, str | None]()
         for start in range(0, len(ticket_ids), _AT_ONCE):
             some = ticket_ids[start : start + _AT_ONCE]
             query = select(run.ticket_id, run.verdict).where(
                 run.workspace_id == session.workspace_id, run.ticket_id.in_(some)
             )
             for ticket_id, verdict in await session.execute(query.order_by(run.created_at)):
-                found[ticket_id] = verdict
-        return found
+                verdicts[ticket_id] = verdict
+        return verdicts
 
     async def steps(self, session: ReadSession, run_id: UUID, after: int = 0) -> Sequence[InvestigationStep]:
         """The timeline, from the edge after that one on."""
@@ -150,11 +150,11 @@ class Agent:
         run = Investigation
         ended = (run.workspace_id == session.workspace_id, run.ticket_id == ticket.id, run.wake_at.is_(None))
         latest = select(run).where(*ended).order_by(run.created_at.desc()).limit(1).with_for_update()
-        found = (await session.scalars(latest)).one_or_none()
-        if found is None:
+        investigation = (await session.scalars(latest)).one_or_none()
+        if investigation is None:
             raise NotEnded
-        weighed = await self.learning.rate(session, actor, found, rating)
-        return RatingResult(found, staged=weighed.waits, why=weighed.why)
+        weighed = await self.learning.rate(session, actor, investigation, rating)
+        return RatingResult(investigation, staged=weighed.waits, why=weighed.why)
 
     async def _open(self, session: WriteSession, run_id: UUID) -> Investigation:
         run = await session.get(Investigation, (session.workspace_id, run_id), with_for_update=True)

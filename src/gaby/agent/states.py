@@ -69,7 +69,7 @@ class Retrieving(_ActiveState):
     def retrieved(self) -> Planning:
         return Planning()
 
-    def retrieved_beside_calls(self) -> "SafetyCheck":
+    def retrieved_with_calls(self) -> "SafetyCheck":
         return SafetyCheck(calls=self.calls)
 
 

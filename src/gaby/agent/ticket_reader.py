@@ -13,7 +13,7 @@ from gaby.agent.run_context import InvestigationContext
 from gaby.agent.run_loader import load
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database
-from gaby.kernel.ids import made_by
+from gaby.kernel.ids import created_before
 from gaby.kernel.mail_addresses import same_address
 from gaby.mind.resolved_message import says_solved
 from gaby.tickets.authority import authority_of, is_instruction
@@ -66,15 +66,15 @@ class TicketReader:
         async with self.database.read(run.workspace_id) as session:
             earlier = (await session.scalars(self._earlier(run).limit(_EARLIER_RUNS))).all()
             memories = [(row, (await load(session, self.vault, row)).memory) for row in reversed(earlier)]
-        told = tuple(
-            f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.told(_named_arguments(call))}), {call.outcome}"
+        lines = tuple(
+            f"{row.finished_at:%Y-%m-%d %H:%M}: {call.tool}({run.redact_own(_named_arguments(call))}), {call.outcome}"
             for row, memory in memories
             for call in memory.calls
-            if call.lane == "write"
+            if call.access == "write"
         )
-        is_open = all(memory.is_open for _, memory in memories if any(call.lane == "write" for call in memory.calls))
-        enter_earlier(run, told, is_open=is_open)
-        return MemoryDelta(earlier=told, earlier_is_open=is_open)
+        is_open = all(memory.is_open for _, memory in memories if any(call.access == "write" for call in memory.calls))
+        enter_earlier(run, lines, is_open=is_open)
+        return MemoryDelta(earlier=lines, earlier_is_open=is_open)
 
     def _earlier(self, run: InvestigationContext) -> Select[Investigation]:
         """Investigations of this ticket that have ended, the latest first."""
@@ -95,7 +95,7 @@ class TicketReader:
             if last is None or last.finished_at is None:
                 return None
             written = await self.intake.written(session, run.ticket)
-        news = [each.body for each in written.messages if each.asks and made_by(each.id) > last.finished_at]
+        news = [each.body for each in written.messages if each.asks and created_before(each.id) > last.finished_at]
         return last.verdict if news and all(map(says_solved, news)) else None
 
     async def changed_view(self, run: InvestigationContext) -> TicketView | None:

@@ -25,9 +25,9 @@ def offered_tools(
     return tuple(dict.fromkeys([*named[:MOST_SHOWN_TOOLS], *chosen]))
 
 
-def found_tools(tools: Sequence[ToolOption], need: str, embed: Embed) -> tuple[str, ...]:
+def matching_tools(tools: Sequence[ToolOption], need: str, embed: Embed) -> tuple[str, ...]:
     return tuple(each.name for each in choose(need, _cards(tools), [], embed, _FOUND))
 
 
 def _cards(tools: Sequence[ToolOption]) -> list[ToolCard]:
-    return [ToolCard(each.name, each.description, each.parameters, each.lane) for each in tools]
+    return [ToolCard(each.name, each.description, each.parameters, each.access) for each in tools]

@@ -1,4 +1,4 @@
-"""Acting: calls through the one path, reads side by side, writes one after the other, each done once."""
+"""The tool step: calls through the one path, reads side by side, writes one after the other, each done once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -53,16 +53,16 @@ class ToolStep:
         refused = [(call, verdict) for call, verdict in verdicts if verdict.outcome == "deny"]
         delta = MemoryDelta(calls=await self._denied(run, refused))
         steps = tuple(
-            TimelineStep("safety", f"Denied {call.tool}", run.told(verdict.reason), "problem")
+            TimelineStep("safety", f"Denied {call.tool}", run.redact_own(verdict.reason), "problem")
             for call, verdict in refused
         )
         reads = await self._reads(run, allowed)
         if asked and not reads:
-            return await self._ask(run, state, asked, steps, delta, beside=allowed)
+            return await self._ask(run, state, asked, steps, delta, allowed=allowed)
         if allowed:
-            told = ", ".join(dict.fromkeys(call.tool for call in allowed))
+            tool_names = ", ".join(dict.fromkeys(call.tool for call in allowed))
             # After a rest the timeline has told so already.
-            said = () if state.waited_for else (TimelineStep("safety", "Allowed", told),)
+            said = () if state.waited_for else (TimelineStep("safety", "Allowed", tool_names),)
             return NextTransition(state.allowed(tuple(allowed)), (*steps, *said), delta)
         # Whoever plans the same again and again without ever being allowed to act goes round in circles as well.
         noticed = notice([*run.memory.calls, *delta.calls], run.memory.nudges, run.memory.withdrawn)
@@ -73,7 +73,7 @@ class ToolStep:
             )
         return NextTransition(state.denied(), steps, delta)
 
-    async def look_for_answers(self, run: InvestigationContext, state: WaitingApproval) -> NextTransition | None:
+    async def check_answers(self, run: InvestigationContext, state: WaitingApproval) -> NextTransition | None:
         """None while somebody has yet to answer."""
         answers = await self._answers(run)
         now = self._clock.now()
@@ -92,7 +92,7 @@ class ToolStep:
             TimelineStep(
                 "approvals",
                 f"{verdict.rule.partition('.')[2].capitalize()}: {call.tool}",
-                run.told(verdict.reason),
+                run.redact_own(verdict.reason),
                 "approval",
             )
             for call, verdict in verdicts
@@ -123,8 +123,8 @@ class ToolStep:
             return NextTransition(state.rested(), ())
         entries = await self._entries(run)
         known = await self._recall(run) if run.fresh else {}
-        reads = [call for call in state.calls if _lane(entries, call) == "read"]
-        writes = [call for call in state.calls if _lane(entries, call) == "write"]
+        reads = [call for call in state.calls if _access(entries, call) == "read"]
+        writes = [call for call in state.calls if _access(entries, call) == "write"]
         limit = asyncio.Semaphore(_AT_ONCE)
 
         async def read(call: ToolCall) -> ToolOutcome:
@@ -141,12 +141,12 @@ class ToolStep:
                 tried.note(call, await self._write(run, call, entries.get(call.tool), known.get(call.id)))
                 await failpoint_async("act.after_write")
         first, outcomes = len(run.memory.calls) + 1, tried.outcomes
-        made = [call for call in state.calls if call.id in outcomes]
+        completed = [call for call in state.calls if call.id in outcomes]
         records = tuple(
             record_of(
                 call, number, outcomes[call.id], entries.get(call.tool), WAITED_TOO_LONG * (call.id in tried.missed)
             )
-            for number, call in enumerate(made, first)
+            for number, call in enumerate(completed, first)
         )
         steps = tuple(step_of(run, record, outcomes[record.id]) for record in records)
         delta = MemoryDelta(calls=records)
@@ -171,7 +171,7 @@ class ToolStep:
         await failpoint_async("act.put_off")
         waits_for = ", ".join(dict.fromkeys(f"{each.connector}: {each.rule}" for each in later))
         step = wait_step(later, until)
-        said = () if waits_for == state.waited_for else (step._replace(detail=run.told(step.detail)),)
+        said = () if waits_for == state.waited_for else (step._replace(detail=run.redact_own(step.detail)),)
         outage = outage_seconds(later)
         delta = delta.model_copy(update={"waited": float(seconds), "outage": outage})
         return NextTransition(state.put_off(left, waits_for, until), (*steps, *said), delta, rest_until=until)
@@ -188,7 +188,7 @@ class ToolStep:
     async def _reads(self, run: InvestigationContext, calls: Sequence[ToolCall]) -> bool:
         """What is only looked at is looked at first: it may change what is asked for."""
         entries = await self._entries(run) if calls else {}
-        return any(_lane(entries, call) == "read" for call in calls)
+        return any(_access(entries, call) == "read" for call in calls)
 
     async def _verdict(self, run: InvestigationContext, call: ToolCall) -> Verdict:
         try:
@@ -204,7 +204,7 @@ class ToolStep:
         steps: tuple[TimelineStep, ...],
         delta: MemoryDelta,
         *,
-        beside: Sequence[ToolCall],
+        allowed: Sequence[ToolCall],
     ) -> NextTransition:
         """One question for all of a step. Changes of the step that need no consent wait for the others."""
         pending: list[ToolCall] = []
@@ -216,7 +216,7 @@ class ToolStep:
                 pending.append(replace(call, approval_id=outcome.approval_id))
             elif isinstance(outcome, RetryLater):
                 # It needs no consent any more, and waits with those that never did.
-                beside = (*beside, call)
+                allowed = (*allowed, call)
             else:
                 # The policy changed between the two looks.
                 entries = await self._entries(run)
@@ -225,14 +225,14 @@ class ToolStep:
         delta = MemoryDelta(calls=tuple(done))
         if not pending:
             decided_anew = (*steps, TimelineStep("safety", "Decided anew"))
-            return NextTransition(state.allowed(tuple(beside)) if beside else state.denied(), decided_anew, delta)
+            return NextTransition(state.allowed(tuple(allowed)) if allowed else state.denied(), decided_anew, delta)
         answers = await self._answers(run)
         until = min(answers[call.approval_id].expires_at for call in pending if call.approval_id is not None)
         asked = tuple(
-            TimelineStep("approvals", f"Asks for consent: {call.tool}", run.told(call.why), "approval")
+            TimelineStep("approvals", f"Asks for consent: {call.tool}", run.redact_own(call.why), "approval")
             for call in pending
         )
-        known = {call.id: call for call in (*pending, *beside)}
+        known = {call.id: call for call in (*pending, *allowed)}
         waiting = state.ask(tuple(known[call.id] for call in state.calls if call.id in known), until)
         return NextTransition(waiting, (*steps, *asked), delta, rest_until=until, also=(self._wake(run),))
 
@@ -291,19 +291,19 @@ class ToolStep:
         return dict((await self._tools.catalogue.snapshot(run.workspace_id)).tools)
 
 
-def _lane(entries: dict[str, ToolEntry], call: ToolCall) -> str:
+def _access(entries: dict[str, ToolEntry], call: ToolCall) -> str:
     entry = entries.get(call.tool)
-    return "write" if entry is None else entry.facts.lane
+    return "write" if entry is None else entry.facts.access
 
 
 def _state(answers: dict[UUID, Approval], call: ToolCall) -> str | None:
-    found = answers.get(call.approval_id) if call.approval_id is not None else None
-    return found.state if found is not None else None
+    answer = answers.get(call.approval_id) if call.approval_id is not None else None
+    return answer.state if answer is not None else None
 
 
 def _decided_by(answers: dict[UUID, Approval], call: ToolCall) -> str:
-    found = answers.get(call.approval_id) if call.approval_id is not None else None
-    return found.decided_by or "somebody" if found is not None else "somebody"
+    answer = answers.get(call.approval_id) if call.approval_id is not None else None
+    return answer.decided_by or "somebody" if answer is not None else "somebody"
 
 
 def _as_verdict(approval: Approval | None) -> Verdict:
@@ -315,7 +315,7 @@ def _as_verdict(approval: Approval | None) -> Verdict:
                 "deny", "approval.refused", f"{approval.decided_by} refused: {approval.answer or ''}".strip()
             )
         case "escalated":
-            told = f"{approval.decided_by} passed it on: {approval.answer or ''}".strip()
-            return Verdict("deny", "approval.escalated", told)
+            reason = f"{approval.decided_by} passed it on: {approval.answer or ''}".strip()
+            return Verdict("deny", "approval.escalated", reason)
         case _:
             return Verdict("deny", "approval.expired", "Nobody answered in time.")

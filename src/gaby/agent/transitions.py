@@ -1,4 +1,4 @@
-"""Edges: a transition with all that belongs to it, written in one transaction or not at all.
+"""Transitions: a change of state with all that belongs to it, written in one transaction or not at all.
 
 Many investigations move at once, so their edges share commits. An edge is written only by whoever holds the lease, and
 only if it is the next one; a worker that was stopped for too long finds that somebody else has gone on.

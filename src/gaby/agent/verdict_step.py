@@ -1,4 +1,4 @@
-"""Judging: the verdict, the completion check before anything is called resolved, and the reply with its sources."""
+"""The verdict step: the verdict, the completion check before a ticket is called resolved, and the cited reply."""
 
 import asyncio
 from collections.abc import Sequence
@@ -102,26 +102,28 @@ class VerdictStep:
         """What was found for one holds for all, except what was found about the one."""
         async with self.database.read(run.workspace_id) as session:
             row = await session.get_one(Investigation, (run.workspace_id, lead))
-            told = (await load(session, self.vault, row)).memory
+            lead_memory = (await load(session, self.vault, row)).memory
         general = [
             each
-            for each in cited_sentences(told.cited or "")
+            for each in cited_sentences(lead_memory.cited or "")
             if each.citations and all(token.startswith("doc:") for token in each.citations)
         ]
         cited = cited_text([CitedSentence(each.text, tuple(each.citations)) for each in general])
-        verdict: Verdict = told.verdict or "needs_tech"
-        pages = await self._still_there(run, [each for each in told.passages if each.citation in tokens_in(cited)])
-        written_by, internal = told.written_by or OFFLINE, told.internal
+        verdict: Verdict = lead_memory.verdict or "needs_tech"
+        pages = await self._still_there(
+            run, [each for each in lead_memory.passages if each.citation in tokens_in(cited)]
+        )
+        written_by, internal = lead_memory.written_by or OFFLINE, lead_memory.internal
         if written_by != OFFLINE:
             # A model may have woven anything of the other ticket into its words. From the same pages it writes anew.
             reader = requester_of(run.tools) if verdict in PUBLIC else STAFF_READER
             internal = verdict not in PUBLIC
             pages = tuple(each for each in pages if Readers(Audience(each.audience)).allow(reader))
-            found = [(each.citation, each.text) for each in pages]
-            cited, written_by = await self._composed(run, verdict, found, "") if found else ("", OFFLINE)
+            texts = [(each.citation, each.text) for each in pages]
+            cited, written_by = await self._composed(run, verdict, texts, "") if texts else ("", OFFLINE)
         if verdict in PUBLIC and not cited:
             verdict = "needs_tech"
-        reasons = ["Several tickets tell of the same trouble, which is looked into once.", *told.reasons]
+        reasons = ["Several tickets tell of the same trouble, which is looked into once.", *lead_memory.reasons]
         # What the pages may tell this reader is decided anew.
         enter_passages(run, pages, internal=internal)
         answer = FinalAnswer(verdict, reasons, cited, "", written_by)
@@ -185,13 +187,13 @@ class VerdictStep:
             tokens=answer.tokens,
             nano_usd=answer.nano_usd,
         )
-        told = run.told(" ".join(reasons))
+        reason = run.redact_own(" ".join(reasons))
         summary = texts.reply if verdict in PUBLIC else "\n".join(part for part in (texts.note, texts.reply) if part)
         return NextTransition(
             state.judged(verdict),
-            (TimelineStep("gaby", verdict, told, "verdict"),),
+            (TimelineStep("gaby", verdict, reason, "verdict"),),
             delta,
-            ending=Ending(verdict=verdict, reason=told[:500], summary=run.told(summary)),
+            ending=Ending(verdict=verdict, reason=reason[:500], summary=run.redact_own(summary)),
             also=(
                 *await self.postings.of_answer(run, answer, body, inside, outside, escalates=escalates),
                 wake_followers(run, self.clock.now()),
@@ -213,24 +215,24 @@ class VerdictStep:
 
     async def _situation(self, run: InvestigationContext, state: Judging) -> Situation:
         """All that was found, whole: what the planner was shown of it was bounded."""
-        tools = self.toolboxes.of(await self.tools.catalogue.snapshot(run.workspace_id))
+        tools = self.toolboxes.tools_for(await self.tools.catalogue.snapshot(run.workspace_id))
         bounds = run.persona.bounds.model_copy(update=_EVERYTHING)
         now = self.clock.now()
         reader = requester_of(run.tools)
         filled = fill(run.memory, tools, [], bounds, reader=reader, ticket_id=run.ticket.external_id, now=now)
-        found, closed = plan.situation(filled.envelope), _closed_pages(run)
-        passages = [replace(each, for_requester=each.citation not in closed) for each in found.passages]
+        situation, closed = plan.situation(filled.envelope), _closed_pages(run)
+        passages = [replace(each, for_requester=each.citation not in closed) for each in situation.passages]
         heard = any(each.author == "gaby" for each in run.memory.ticket.dialogue)
         drafts = await self.postings.drafts(run)
         return replace(
-            found, passages=passages, asked_before=heard, budget_gone=state.budget is not None, drafts=drafts
+            situation, passages=passages, asked_before=heard, budget_gone=state.budget is not None, drafts=drafts
         )
 
     async def _composed(
-        self, run: InvestigationContext, verdict: Verdict, found: Sequence[tuple[str, str]], offline: str
+        self, run: InvestigationContext, verdict: Verdict, texts: Sequence[tuple[str, str]], offline: str
     ) -> tuple[str, str]:
         """From tokens and texts that the reader may be told, and from nothing else."""
-        sources = _named(found)
+        sources = _named(texts)
         material = summarise.SummaryInput(
             question=f"{run.memory.ticket.title}\n\n{run.memory.ticket.body}"[:20_000],
             sources=[summarise.SummarySource(citation=name, text=text) for name, (_, text) in sources.items()],
@@ -246,15 +248,15 @@ class VerdictStep:
 
     async def _tellable(self, run: InvestigationContext, reader: Reader) -> list[tuple[str, str]]:
         """What the reader may be told: tokens and texts."""
-        found = [
+        texts = [
             (each.citation, each.text) for each in run.memory.passages if Readers(Audience(each.audience)).allow(reader)
         ]
         for call in run.memory.calls:
             if call.outcome == "done" and call.result is not None:
                 part = await self.tools.invoker.readable(run.tools, call.tool, call.arguments, call.result, reader)
                 if part is not None:
-                    found.append((call.citation, shown(part, _SOURCE_CHARACTERS)))
-        return found
+                    texts.append((call.citation, shown(part, _SOURCE_CHARACTERS)))
+        return texts
 
     async def _stream(self, run: InvestigationContext, material: summarise.SummaryInput) -> tuple[str, str]:
         async for part in self.models.runner.stream(summarise.skill, material, run.occasion):
@@ -280,7 +282,7 @@ class VerdictStep:
             changes=[
                 review.ReviewedChange(tool=call.tool, outcome=call.outcome, verified=conclusion.case.verified)
                 for call in run.memory.calls
-                if call.lane == "write"
+                if call.access == "write"
             ][:50],
             by_runbook=bool(conclusion.followed),
         )
@@ -302,7 +304,7 @@ class VerdictStep:
         ]
         if cited:
             async with self.database.write(run.workspace_id) as session:
-                await self.knowledge.parts.citations.keep(session, cited)
+                await self.knowledge.components.citations.store(session, cited)
 
 
 @dataclass(frozen=True)
@@ -321,7 +323,8 @@ def _for_requester(run: InvestigationContext, cited: str, released: frozenset[st
     closed = {
         place: each
         for place, each in enumerate(text.sentences)
-        if each.text not in released and (reading.quoted_in(each.text, reader) or reading.told_by(each.text, reader))
+        if each.text not in released
+        and (reading.quoted_in(each.text, reader) or reading.disclosures(each.text, reader))
     }
     tokens = {name: name for each in text.sentences for name in each.citations}
     internal = [CitedSentence(each.text, tuple(each.citations)) for each in closed.values()]
@@ -335,9 +338,9 @@ def _closed_pages(run: InvestigationContext) -> frozenset[str]:
     return frozenset(each.citation for each in closed)
 
 
-def _named(found: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def _named(texts: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Short names, since models copy long tokens wrongly."""
-    return {f"s{number}": source for number, source in enumerate(found[:100], 1)}
+    return {f"s{number}": source for number, source in enumerate(texts[:100], 1)}
 
 
 def _by_tokens(text: str, sources: dict[str, tuple[str, str]]) -> str:

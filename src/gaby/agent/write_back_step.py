@@ -1,4 +1,4 @@
-"""Finishing: what was decided is sent, the ticket says how it ended, and whoever waited for that goes on."""
+"""The write-back step: what was decided is sent, the ticket says how it ended, and whoever waited for that goes on."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,8 +48,8 @@ class WriteBackStep:
         outcome = await self.poster.deliver(run.tools.actor, run.run_id, run.sealing, run.lease.fence, gate)
         if outcome.again_at is not None:
             waits = next((each for each in outcome.posted if each.state in {"due", "sending"}), None)
-            told = (waits.error if waits is not None else None) or "The desk did not take it."
-            step = TimelineStep("desk", "Could not post yet", told, "problem")
+            message = (waits.error if waits is not None else None) or "The desk did not take it."
+            step = TimelineStep("desk", "Could not post yet", message, "problem")
             return NextTransition(state.still_due(), (step,), rest_until=outcome.again_at)
         lost = next((each for each in outcome.posted if each.kind == "reply" and each.state in UNDELIVERED), None)
         if lost is not None and state.verdict in PUBLIC:
@@ -85,35 +85,35 @@ class WriteBackStep:
             if not approval.modified:
                 return None
             sent = (await self.tools.approvals.call_of(session, approval)).arguments
-        return run.told(str(sent.get("body", "")))
+        return run.redact_own(str(sent.get("body", "")))
 
     async def _tell_a_colleague(
         self, run: InvestigationContext, state: WritingBack, outcome: PostingOutcome, error: str
     ) -> NextTransition:
         """An answer that the requester never got resolves nothing."""
-        told = run.told(f"The reply to the requester did not arrive. {error}").strip()
+        message = run.redact_own(f"The reply to the requester did not arrive. {error}").strip()
         escalated = any(each.kind == "escalation" for each in outcome.posted)
         escalates = not escalated and await self.escalations.has_target(run.workspace_id)
-        note = await self.judge.postings.undelivered_note(run, told)
-        escalation = self.judge.postings.escalation(run, "needs_tech", [told], run.memory.reply or "")
+        note = await self.judge.postings.undelivered_note(run, message)
+        escalation = self.judge.postings.escalation(run, "needs_tech", [message], run.memory.reply or "")
         return NextTransition(
             state.undelivered(),
-            (TimelineStep("desk", "The reply did not arrive", told, "problem"),),
-            MemoryDelta(verdict="needs_tech", reasons=(told,)),
-            ending=Ending(verdict="needs_tech", reason=told[:500]),
+            (TimelineStep("desk", "The reply did not arrive", message, "problem"),),
+            MemoryDelta(verdict="needs_tech", reasons=(message,)),
+            ending=Ending(verdict="needs_tech", reason=message[:500]),
             also=(*((note,) if note is not None else ()), *((escalation,) if escalates else ())),
-            audit={"verdict": "needs_tech", "reason": told[:500]},
+            audit={"verdict": "needs_tech", "reason": message[:500]},
         )
 
     async def halted(self, run: InvestigationContext, reason: str) -> NextTransition:
         changes = await self.judge.begun_changes(run)
-        told = run.told(f"{reason}\n{changes}".strip())
+        message = run.redact_own(f"{reason}\n{changes}".strip())
         return NextTransition(
-            run.state.halted(told),
-            (TimelineStep("gaby", "Halted", told, "problem"),),
-            ending=Ending(verdict="failed", reason=told[:500], finished_at=self.clock.now()),
+            run.state.halted(message),
+            (TimelineStep("gaby", "Halted", message, "problem"),),
+            ending=Ending(verdict="failed", reason=message[:500], finished_at=self.clock.now()),
             also=(*self._endings(run, "failed"), close_questions(run.workspace_id, run.run_id, self.clock.now())),
-            audit={"reason": told[:500]},
+            audit={"reason": message[:500]},
         )
 
     def _endings(self, run: InvestigationContext, verdict: Verdict) -> tuple[SqlStatement, ...]:

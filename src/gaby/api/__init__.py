@@ -1,4 +1,4 @@
-"""The HTTP server: composes the rooms' routes, errors, limits and headers into one application."""
+"""The HTTP server: composes the packages' routes, errors, limits and headers into one application."""
 
 from gaby.api.app import ApiDependencies, create_app
 

@@ -59,7 +59,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(parts: ApiDependencies) -> FastAPI:
+def create_app(dependencies: ApiDependencies) -> FastAPI:
     app = FastAPI(
         title="Gaby",
         version=gaby.__version__,
@@ -68,25 +68,38 @@ def create_app(parts: ApiDependencies) -> FastAPI:
         docs_url=None,  # The usual pages load scripts from elsewhere, which our headers forbid.
         redoc_url=None,
         redirect_slashes=False,  # The way to the other spelling would be built from whatever Host the client sent.
-        lifespan=parts.lifespan,
+        lifespan=dependencies.lifespan,
         responses=_PROBLEMS,
         telemetry=NO_FASTAPI_TELEMETRY,
     )
-    app.state.parts = parts
-    app.state.doorway = RequestDependencies(parts.database, parts.identity.authenticate)
-    app.state.identity = parts.identity
-    app.state.audit = parts.audit
-    app.state.tools = parts.tools
-    app.state.models = parts.models
-    app.state.knowledge = parts.knowledge
-    app.state.usage = parts.usage
-    app.state.tickets = parts.tickets
-    app.state.agent = parts.agent
+    app.state.dependencies = dependencies
+    app.state.request_dependencies = RequestDependencies(dependencies.database, dependencies.identity.authenticate)
+    app.state.identity = dependencies.identity
+    app.state.audit = dependencies.audit
+    app.state.tools = dependencies.tools
+    app.state.models = dependencies.models
+    app.state.knowledge = dependencies.knowledge
+    app.state.usage = dependencies.usage
+    app.state.tickets = dependencies.tickets
+    app.state.agent = dependencies.agent
     app.include_router(health.router)
     tools, models = tools_routes.routers, (llm_routes.router, *usage_routes.routers)
-    work = (*tickets_routes.routers, *agent_routes.routers, runbooks_routes.router)
-    for router in (*identity_routes.routers, audit_routes.router, *tools, *models, *knowledge_routes.routers, *work):
+    work_routers = (*tickets_routes.routers, *agent_routes.routers, runbooks_routes.router)
+    for router in (
+        *identity_routes.routers,
+        audit_routes.router,
+        *tools,
+        *models,
+        *knowledge_routes.routers,
+        *work_routers,
+    ):
         app.include_router(router)
     app.mount("/assets", StaticFiles(directory=Path(pages.__file__).parent / "assets"), name="assets")
-    guard_http(app, metrics=parts.metrics, max_body_bytes=parts.max_body_bytes, https=parts.secure, clock=parts.clock)
+    guard_http(
+        app,
+        metrics=dependencies.metrics,
+        max_body_bytes=dependencies.max_body_bytes,
+        https=dependencies.secure,
+        clock=dependencies.clock,
+    )
     return app

@@ -40,5 +40,5 @@ class ApiDependencies:
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
 
 
-def parts_of(request: Request) -> ApiDependencies:
-    return request.app.state.parts
+def dependencies_of(request: Request) -> ApiDependencies:
+    return request.app.state.dependencies

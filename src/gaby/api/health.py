@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel
 
-from gaby.api.dependencies import ApiDependencies, parts_of
+from gaby.api.dependencies import ApiDependencies, dependencies_of
 from gaby.kernel.errors import Forbidden
 from gaby.kernel.http.access import CanManageInstallation
 
 router = APIRouter(tags=["Health"])
 
-AllParts = Annotated[ApiDependencies, Depends(parts_of)]
+AllDependencies = Annotated[ApiDependencies, Depends(dependencies_of)]
 
 
 class LivenessOut(BaseModel):
@@ -42,9 +42,9 @@ async def livez() -> LivenessOut:
 
 
 @router.get("/readyz", responses={503: {"model": ReadinessOut, "description": "Something it needs is missing."}})
-async def readyz(response: Response, parts: AllParts) -> ReadinessOut:
+async def readyz(response: Response, dependencies: AllDependencies) -> ReadinessOut:
     """Whether requests can be served now: database, tables, disk, audit log. Names only; `gaby doctor` tells more."""
-    checks = await asyncio.gather(*(check() for check in parts.checks))
+    checks = await asyncio.gather(*(check() for check in dependencies.checks))
     failing = [check.name for check in checks if check.health == "fail"]
     if failing:
         response.status_code = 503
@@ -54,18 +54,18 @@ async def readyz(response: Response, parts: AllParts) -> ReadinessOut:
 
 
 @router.get("/api/system/checks")
-async def system_checks(actor: CanManageInstallation, parts: AllParts) -> list[CheckOut]:
+async def system_checks(actor: CanManageInstallation, dependencies: AllDependencies) -> list[CheckOut]:
     """What `gaby doctor` prints."""
-    checks = await asyncio.gather(*(check() for check in parts.checks))
+    checks = await asyncio.gather(*(check() for check in dependencies.checks))
     return [CheckOut(name=c.name, health=c.health, message=c.message, fix=c.fix) for c in checks]
 
 
 @router.get("/metrics", include_in_schema=False)
-async def metrics(request: Request, parts: AllParts) -> Response:
+async def metrics(request: Request, dependencies: AllDependencies) -> Response:
     """For Prometheus. They carry workspace ids, so they are for this machine, or for whoever has the token."""
-    if not _may_read_metrics(request, parts.metrics_token):
+    if not _may_read_metrics(request, dependencies.metrics_token):
         raise Forbidden("Metrics are readable from this machine, or with the token of GABY_TELEMETRY_METRICS_TOKEN.")
-    body, content_type = parts.metrics.render()
+    body, content_type = dependencies.metrics.render()
     return Response(body, media_type=content_type)
 
 

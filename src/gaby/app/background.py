@@ -13,10 +13,10 @@ log = get_log(__name__)
 
 @asynccontextmanager
 async def repeating(
-    name: str, work: Callable[[], Awaitable[object]], *, first: timedelta, every: timedelta
+    name: str, action: Callable[[], Awaitable[object]], *, first: timedelta, every: timedelta
 ) -> AsyncGenerator[None]:
     """Does the work in the background while the body runs. A failure is logged, and the next time comes anyway."""
-    task = asyncio.create_task(_repeat(name, work, first, every), name=name)
+    task = asyncio.create_task(_repeat(name, action, first, every), name=name)
     try:
         yield
     finally:
@@ -25,12 +25,12 @@ async def repeating(
             await task
 
 
-async def _repeat(name: str, work: Callable[[], Awaitable[object]], first: timedelta, every: timedelta) -> None:
+async def _repeat(name: str, action: Callable[[], Awaitable[object]], first: timedelta, every: timedelta) -> None:
     pause = first
     while True:
         await asyncio.sleep(pause.total_seconds())
         try:
-            await work()
+            await action()
         except (GabyError, OSError) as error:
             log.warning("background.failed", work=name, error=repr(error))
         pause = every

@@ -36,13 +36,15 @@ if TYPE_CHECKING:
 _SLOTS = {"sqlite": 8, "postgresql": 16}
 
 
-def build_tickets(ground: ToolDependencies, http: httpx2.AsyncClient, settings: Settings) -> Tickets:
-    redact = redacting_for_good(Redactor(parse_profile(settings.safety.profile)), ground.random)
+def build_tickets(dependencies: ToolDependencies, http: httpx2.AsyncClient, settings: Settings) -> Tickets:
+    redact = redacting_for_good(Redactor(parse_profile(settings.safety.profile)), dependencies.random)
     outside = AddressPolicy.allowing(settings.safety.inside)
-    desks = Desks(ground.database, ground.clock, ground.ids, ground.vault, http, outside)
-    intake = Intake(ground.clock, ground.ids, ground.vault, redact)
-    receiver = TicketReceiver(ground.database, ground.clock, ground.ids, ground.vault, desks, intake)
-    return Tickets(ground.clock, ground.ids, desks, intake, receiver)
+    desks = Desks(dependencies.database, dependencies.clock, dependencies.ids, dependencies.vault, http, outside)
+    intake = Intake(dependencies.clock, dependencies.ids, dependencies.vault, redact)
+    receiver = TicketReceiver(
+        dependencies.database, dependencies.clock, dependencies.ids, dependencies.vault, desks, intake
+    )
+    return Tickets(dependencies.clock, dependencies.ids, desks, intake, receiver)
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,21 @@ class AgentDependencies:
     tools: Tools
     models: Models
     knowledge: Knowledge
-    books: StoredBudgetLedger
+    budget_ledger: StoredBudgetLedger
     escalations: Escalations
 
 
-def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDependencies, settings: Settings) -> Agent:
-    tickets, tools, models, knowledge = rooms.tickets, rooms.tools, rooms.models, rooms.knowledge
-    escalations = rooms.escalations
-    database, clock, ids = ground.database, ground.clock, ground.ids
+def build_agent(
+    dependencies: ToolDependencies, appender: Appender, agent_dependencies: AgentDependencies, settings: Settings
+) -> Agent:
+    tickets, tools, models, knowledge = (
+        agent_dependencies.tickets,
+        agent_dependencies.tools,
+        agent_dependencies.models,
+        agent_dependencies.knowledge,
+    )
+    escalations = agent_dependencies.escalations
+    database, clock, ids = dependencies.database, dependencies.clock, dependencies.ids
     queue = RunQueue(database, clock, lease=settings.worker.lease)
     writer = TransitionWriter(database, appender)
     usual = Persona(
@@ -87,15 +96,15 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
         from gaby.tickets.postings import Poster
 
         toolboxes = PlannerToolsCache()
-        poster = Poster(database, clock, ground.audit, tickets.desks, tickets.intake, escalations)
-        thinking = PlanningStep(
+        poster = Poster(database, clock, dependencies.audit, tickets.desks, tickets.intake, escalations)
+        planning_step = PlanningStep(
             database=database,
             clock=clock,
             ids=ids,
             tools=tools,
             models=models,
             knowledge=knowledge,
-            tickets=TicketReader(database, ground.vault, tickets.intake),
+            tickets=TicketReader(database, dependencies.vault, tickets.intake),
             queue=queue,
             bursts=IncidentGrouping(database, clock, ids),
             facts=NoMemoryFacts(),
@@ -105,30 +114,30 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
         judge = VerdictStep(
             database=database,
             clock=clock,
-            vault=ground.vault,
+            vault=dependencies.vault,
             tools=tools,
             models=models,
             knowledge=knowledge,
             toolboxes=toolboxes,
             postings=RunPostings(database, clock, ids, tickets.desks),
-            answerer=FinalAnswerWriter(models, thinking, ground.clock),
+            answerer=FinalAnswerWriter(models, planning_step, dependencies.clock),
         )
         return InvestigationLoop(
             LoopDependencies(
                 database=database,
                 clock=clock,
-                vault=ground.vault,
-                audit=ground.audit,
-                metrics=ground.metrics,
+                vault=dependencies.vault,
+                audit=dependencies.audit,
+                metrics=dependencies.metrics,
                 tools=tools,
-                books=rooms.books,
+                budget_ledger=agent_dependencies.budget_ledger,
                 intake=tickets.intake,
                 queue=queue,
                 writer=writer,
                 personas=personas,
                 escalations=escalations,
-                thinking=thinking,
-                hands=ToolStep(database, clock, tools),
+                planning_step=planning_step,
+                tool_step=ToolStep(database, clock, tools),
                 judge=judge,
                 finisher=WriteBackStep(clock, ids, poster, escalations, judge, tools),
             )
@@ -137,14 +146,14 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
     return Agent(
         database=database,
         clock=clock,
-        vault=ground.vault,
-        audit=ground.audit,
+        vault=dependencies.vault,
+        audit=dependencies.audit,
         queue=queue,
         writer=writer,
         liveness=Liveness(
             database=database,
             clock=clock,
-            audit=ground.audit,
+            audit=dependencies.audit,
             starter=starter,
             lease=settings.worker.lease,
             longest_call=settings.connectors.call_deadline,
@@ -166,10 +175,10 @@ def build_jobs(database: Database, runner: Runner) -> "Jobs":
     return Jobs(database, runner)
 
 
-def build_runner(agent: Agent, ground: ToolDependencies, settings: Settings) -> Runner:
+def build_runner(agent: Agent, dependencies: ToolDependencies, settings: Settings) -> Runner:
     return Runner(
         agent,
-        ground.clock,
+        dependencies.clock,
         slots=agent.slots,
         poll_every=settings.worker.poll_every,
         longest_call=settings.connectors.call_deadline.total_seconds(),

@@ -14,31 +14,31 @@ if TYPE_CHECKING:
     from gaby.knowledge.components import KnowledgeComponents
 
 
-def build_knowledge(ground: ToolDependencies, models: Models, settings: Settings) -> Knowledge:
+def build_knowledge(dependencies: ToolDependencies, models: Models, settings: Settings) -> Knowledge:
     def make() -> "KnowledgeComponents":
         from gaby.app.past_tickets import PastTickets
-        from gaby.knowledge.components import KnowledgeDependencies, build_parts
+        from gaby.knowledge.components import KnowledgeDependencies, build_components
 
         folders = settings.knowledge.folders
-        return build_parts(
+        return build_components(
             KnowledgeDependencies(
-                database=ground.database,
-                clock=ground.clock,
-                ids=ground.ids,
-                vault=ground.vault,
-                metrics=ground.metrics,
+                database=dependencies.database,
+                clock=dependencies.clock,
+                ids=dependencies.ids,
+                vault=dependencies.vault,
+                metrics=dependencies.metrics,
                 models=models,
-                random=ground.random,
+                random=dependencies.random,
                 redactor=Redactor(parse_profile(settings.safety.profile)),
                 home=settings.home / "knowledge",
                 ask_model=settings.knowledge.ask_model,
                 networks=tuple(_listed(settings.knowledge.networks, ",")),
                 folders=None if folders is None else tuple(map(Path, _listed(folders, ":"))),
-                archive=partial(PastTickets, ground.database),
+                archive=partial(PastTickets, dependencies.database),
             )
         )
 
-    return Knowledge(ground.database, ground.clock, make)
+    return Knowledge(dependencies.database, dependencies.clock, make)
 
 
 def _listed(text: str | None, separator: str) -> list[str]:

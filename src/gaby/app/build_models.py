@@ -22,20 +22,24 @@ if TYPE_CHECKING:
     from gaby.llm.embeddings.service import Embeddings
 
 
-def build_models(ground: ToolDependencies, books: BudgetLedger, traces: TraceStore, settings: ModelSettings) -> Models:
-    database, clock, ids = ground.database, ground.clock, ground.ids
-    accounts = ModelAccounts(clock, ids, ground.vault)
-    setups = WorkspaceSetups(database, clock, accounts, books, installed_models(settings))
+def build_models(
+    dependencies: ToolDependencies, budget_ledger: BudgetLedger, traces: TraceStore, settings: ModelSettings
+) -> Models:
+    database, clock, ids = dependencies.database, dependencies.clock, dependencies.ids
+    accounts = ModelAccounts(clock, ids, dependencies.vault)
+    setups = WorkspaceSetups(database, clock, accounts, budget_ledger, installed_models(settings))
     database.after_commit(setups.heard)
     breakers = Breakers(clock)
-    road = FallbackDependencies(books, breakers, settings.patience, ground.random, traces=traces)
+    fallback_dependencies = FallbackDependencies(
+        budget_ledger, breakers, settings.patience, dependencies.random, traces=traces
+    )
 
     def vectors() -> tuple["Embeddings", "Reindexer"]:
         from gaby.knowledge.collection import KnowledgeCollection
         from gaby.llm.embeddings.reindex import Reindexer
         from gaby.llm.embeddings.service import Embeddings
 
-        remote = RemoteEmbedding(setups, books, patience=settings.timeout.total_seconds())
+        remote = RemoteEmbedding(setups, budget_ledger, patience=settings.timeout.total_seconds())
         embeddings = Embeddings(database, clock, setups, remote=remote, folder=settings.folder)
         reindexer = Reindexer(database, clock, ids, embeddings)
         reindexer.register(KnowledgeCollection())
@@ -46,8 +50,8 @@ def build_models(ground: ToolDependencies, books: BudgetLedger, traces: TraceSto
         accounts=accounts,
         setups=setups,
         breakers=breakers,
-        books=books,
-        runner=SkillRunner(setups, road, local_embed(settings.folder), settings.timeout),
+        budget_ledger=budget_ledger,
+        runner=SkillRunner(setups, fallback_dependencies, local_embed(settings.folder), settings.timeout),
         skills=SKILLS,
         vectors=vectors,
         ids=ids,

@@ -18,7 +18,7 @@ from gaby.kernel.errors import GabyError
 from gaby.kernel.ids import IdFactory
 from gaby.migrations import inspect_schema
 from gaby.settings import Settings
-from gaby.worker.schedules import look_at_schedules
+from gaby.worker.schedules import schedule_health
 
 _LITTLE_DISK = 64 * 1024 * 1024
 _TIMEOUT = 5.0
@@ -85,48 +85,48 @@ def _write_probe(folder: Path) -> None:
 def schedules_check(database: Database, clock: Clock) -> RunCheck:
     """Whether somebody does what has to be done again and again: polls desks, ends approvals, checks the audit log."""
 
-    async def look() -> Check:
+    async def run_check() -> Check:
         try:
             async with database.read(AllWorkspaces("schedules serve every workspace")) as session:
-                found = await look_at_schedules(session, clock.now())
+                health = await schedule_health(session, clock.now())
         except GabyError as error:
             return Check("schedules", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
-        late = [each for each in found if each.late]
+        late = [each for each in health if each.late]
         if late:
             longest = max(each.late for each in late)
             names = ", ".join(each.name for each in late)
             message = f"nobody does {names}, for up to {longest.total_seconds() / 60:.0f} min"
             return Check("schedules", "warn", message, "Start `gaby serve`, or with several machines `gaby worker`.")
-        if broken := [f"{each.name} ({each.problem})" for each in found if each.problem]:
+        if broken := [f"{each.name} ({each.problem})" for each in health if each.problem]:
             return Check("schedules", "warn", f"failed the last time: {', '.join(broken)}", "Look at the log.")
-        return Check("schedules", "ok", "each was done in time" if found else "none has begun yet")
+        return Check("schedules", "ok", "each was done in time" if health else "none has begun yet")
 
-    return _now_and_then(look, clock)
+    return _now_and_then(run_check, clock)
 
 
 def liveness_check(liveness: Liveness) -> RunCheck:
     """Whether somebody moves every ticket that was accepted."""
 
-    async def look() -> Check:
+    async def run_check() -> Check:
         try:
-            found = await liveness.broken()
+            violations = await liveness.broken()
         except GabyError as error:
             return Check("tickets", "warn", error.message, "Start the database, or run `gaby db upgrade`.")
-        if wrong := [f"{count} {IN_WORDS[rule]}" for rule, count in found.items() if count]:
+        if wrong := [f"{count} {IN_WORDS[rule]}" for rule, count in violations.items() if count]:
             return Check("tickets", "warn", "; ".join(wrong), "Start `gaby serve` or `gaby worker`, and see the log.")
         return Check("tickets", "ok", "somebody moves each of them")
 
-    return _now_and_then(look, liveness.clock)
+    return _now_and_then(run_check, liveness.clock)
 
 
-def _now_and_then(look: RunCheck, clock: Clock) -> RunCheck:
+def _now_and_then(run_check: RunCheck, clock: Clock) -> RunCheck:
     """Looked at every few seconds only: load balancers ask all the time, and it changes in minutes."""
     known: list[tuple[float, Check]] = []
 
     async def check() -> Check:
         now = clock.monotonic()
         if not known or now - known[-1][0] >= _LOOK_EVERY:
-            known[:] = [(now, await look())]
+            known[:] = [(now, await run_check())]
         return known[-1][1]
 
     return check

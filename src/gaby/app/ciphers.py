@@ -1,4 +1,4 @@
-"""How other rooms get at encryption: personal values in the audit log, and large results on disk."""
+"""How other packages get at encryption: personal values in the audit log, and large results on disk."""
 
 from typing import Any
 

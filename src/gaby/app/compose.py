@@ -68,14 +68,14 @@ from gaby.usage.budgets import Budgets
 from gaby.usage.call_traces import CallTraces
 from gaby.usage.service import UsageService
 from gaby.worker.runner import Runner, worker_name
-from gaby.worker.schedules import Schedule, Schedules, look_at_schedules
+from gaby.worker.schedules import Schedule, Schedules, schedule_health
 from gaby_connectors.sdk.address_guard import AddressPolicy
 
 _SOON = timedelta(seconds=10)
 _POLL = timedelta(seconds=5)
 _MINUTE = timedelta(minutes=1)
 _SWEEP = timedelta(hours=1)
-_FIRST_WALK = timedelta(minutes=10)
+_FIRST_VERIFICATION = timedelta(minutes=10)
 """Soon enough for a server that is restarted every day, late enough not to slow the start."""
 
 
@@ -118,7 +118,7 @@ class Gaby:
             stack.push_async_callback(self.audit.stop)
             stack.push_async_callback(self.agent.writer.stop)
             stack.push_async_callback(self.tickets.desks.close)
-            stack.push_async_callback(self.usage.books.stop)
+            stack.push_async_callback(self.usage.budget_ledger.stop)
             stack.push_async_callback(self.usage.traces.stop)
             stack.push_async_callback(self.models.close)
             stack.push_async_callback(self.tools.launcher.finish)
@@ -127,8 +127,8 @@ class Gaby:
             if background:
                 await self.checkpointer.start()
                 mode = self.settings.worker.mode
-                for work in self._background():
-                    await stack.enter_async_context(work)
+                for background_task in self._background():
+                    await stack.enter_async_context(background_task)
                 if mode != "procrastinate":
                     await stack.enter_async_context(self._leading())
                 if mode == "embedded":
@@ -139,28 +139,28 @@ class Gaby:
 
     def _background(self) -> list[AbstractAsyncContextManager[None]]:
         """What each server does for itself."""
-        look = self.settings.connectors.check_every
+        check_interval = self.settings.connectors.check_every
         return [
-            repeating("connector checks", self._check_connectors, first=look, every=look),
+            repeating("connector checks", self._check_connectors, first=check_interval, every=check_interval),
             repeating("queue depth", self._count_queue, first=_SOON, every=_SOON),
-            repeating("old results", self._sweep_results, first=_FIRST_WALK, every=_SWEEP),
+            repeating("old results", self._sweep_results, first=_FIRST_VERIFICATION, every=_SWEEP),
         ]
 
     def schedules(self) -> list[Schedule]:
         """What one process does for the whole installation, be it a server or one of many workers."""
-        walk = self.settings.audit.verify_every
+        interval = self.settings.audit.verify_every
         return [
-            Schedule("audit walk", walk, self.walk_audit_log, first=min(walk, _FIRST_WALK)),
+            Schedule("audit walk", interval, self.verify_audit_log, first=min(interval, _FIRST_VERIFICATION)),
             Schedule("approvals", _MINUTE, self.tools.expire_approvals, first=_MINUTE),
-            Schedule("books", _MINUTE, self.usage.books.sweep, first=_MINUTE),
-            Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_WALK),
+            Schedule("books", _MINUTE, self.usage.budget_ledger.sweep, first=_MINUTE),
+            Schedule("call traces", _SWEEP, self.usage.traces.sweep, first=_FIRST_VERIFICATION),
             Schedule("re-indexing", _SOON, self.models.reindex, first=_SOON),
-            Schedule("knowledge", _SOON, self.knowledge.work, first=_SOON),
+            Schedule("knowledge", _SOON, self.knowledge.run_due, first=_SOON),
             Schedule("desks", _POLL, self.tickets.receiver.poll_due, first=_POLL),
-            Schedule("knowledge checks", _SWEEP, self.knowledge.look, first=_FIRST_WALK),
+            Schedule("knowledge checks", _SWEEP, self.knowledge.check_indexes, first=_FIRST_VERIFICATION),
             Schedule("liveness", _MINUTE, self.agent.liveness.repair, first=_MINUTE),
-            Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_WALK),
-            Schedule("learning", _FIRST_WALK, self.agent.learning.weigh_due, first=_FIRST_WALK),
+            Schedule("statistics", _SWEEP, self.database.refresh_statistics, first=_FIRST_VERIFICATION),
+            Schedule("learning", _FIRST_VERIFICATION, self.agent.learning.weigh_due, first=_FIRST_VERIFICATION),
         ]
 
     def _leading(self, *more: Schedule) -> AbstractAsyncContextManager[None]:
@@ -178,13 +178,13 @@ class Gaby:
         self.runner.schedule()
 
     @asynccontextmanager
-    async def work_for_others(self) -> AsyncGenerator[None]:
+    async def run_worker(self) -> AsyncGenerator[None]:
         """A worker: investigations and schedules of the whole installation, shared with all other workers."""
         jobs = build_jobs(self.database, self.runner)
         dead = Schedule("dead jobs", _MINUTE, jobs.forget_dead, first=_MINUTE)
         async with self.running(background=False), jobs.open(), self._leading(dead):
             self._tellers.append(jobs.schedule)
-            task = asyncio.create_task(jobs.work(), name="worker")
+            task = asyncio.create_task(jobs.run(), name="worker")
             try:
                 yield
             finally:
@@ -205,7 +205,7 @@ class Gaby:
 
     @asynccontextmanager
     async def _investigating(self) -> AsyncGenerator[None]:
-        task = asyncio.create_task(self.runner.work(), name="runner")
+        task = asyncio.create_task(self.runner.run(), name="runner")
         try:
             yield
         finally:
@@ -230,7 +230,7 @@ class Gaby:
             depth = self.metrics.ticket_queue_depth.labels(workspace=str(workspace_id))
             depth.set(waiting.get(workspace_id, 0))
         async with self.database.read(AllWorkspaces("schedules serve every workspace")) as session:
-            schedules = await look_at_schedules(session, self.clock.now())
+            schedules = await schedule_health(session, self.clock.now())
         for each in schedules:
             self.metrics.schedule_late_seconds.labels(schedule=each.name).set(each.late.total_seconds())
         for rule, count in (await self.agent.liveness.broken()).items():
@@ -244,7 +244,7 @@ class Gaby:
         if self.checkpointer.has_news:
             await self.checkpointer.checkpoint()
 
-    async def walk_audit_log(self) -> VerificationReport:
+    async def verify_audit_log(self) -> VerificationReport:
         """Check the whole log; a finding raises the alarm in the log and in the metrics."""
         # A worker that keeps no anchors of its own has none to compare with.
         anchors = self.settings.anchor_path if self.checkpointer.is_running else None
@@ -264,10 +264,12 @@ class Gaby:
             checks.liveness_check(self.agent.liveness),
             checks.from_report("audit log", self.audit.trouble, "Free disk space, or start the database."),
             *([self.witnesses.check] if self.settings.audit.witnesses else []),
-            checks.from_report("books", self.usage.books.what_is_wrong, "Free disk space, or start the database."),
+            checks.from_report(
+                "books", self.usage.budget_ledger.what_is_wrong, "Free disk space, or start the database."
+            ),
         ]
 
-    def parts(self) -> ApiDependencies:
+    def api_dependencies(self) -> ApiDependencies:
         token = self.settings.telemetry.metrics_token
         return ApiDependencies(
             database=self.database,
@@ -339,18 +341,21 @@ def build(
     )
     spill = SpillFolder(settings.home / "results", PageCipher(master_keys), clock, random)
     host = McpHost(clock, random, metrics, _host_limits(settings), spill)
-    ground = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
-    tools = build_tools(ground, host, spill, _tool_settings(settings))
+    dependencies = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
+    tools = build_tools(dependencies, host, spill, _tool_settings(settings))
     tools.launcher.renewed_by(TokenRefresher(database, vault, clock, OAuthHttp(http)))
-    books = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
+    budget_ledger = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
     traces = CallTraces(database, vault, clock, settings.models.keep_traces)
-    models = build_models(ground, books, traces, settings.models)
-    knowledge = build_knowledge(ground, models, settings)
-    tickets = build_tickets(ground, http, settings)
+    models = build_models(dependencies, budget_ledger, traces, settings.models)
+    knowledge = build_knowledge(dependencies, models, settings)
+    tickets = build_tickets(dependencies, http, settings)
     outside = AddressPolicy.allowing(settings.safety.inside)
     escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings), outside)
     agent = build_agent(
-        ground, appender, AgentDependencies(tickets, tools, models, knowledge, books, escalations), settings
+        dependencies,
+        appender,
+        AgentDependencies(tickets, tools, models, knowledge, budget_ledger, escalations),
+        settings,
     )
     built = Gaby(
         settings=settings,
@@ -371,10 +376,10 @@ def build(
         tools=tools,
         models=models,
         knowledge=knowledge,
-        usage=UsageService(books, Budgets(), traces, clock),
+        usage=UsageService(budget_ledger, Budgets(), traces, clock),
         tickets=tickets,
         agent=agent,
-        runner=build_runner(agent, ground, settings),
+        runner=build_runner(agent, dependencies, settings),
         http=http,
     )
     database.after_commit(built.heard)

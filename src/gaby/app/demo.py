@@ -135,7 +135,7 @@ TICKETS = (
 )
 
 
-async def prepare(gaby: Gaby, told: Callable[[str], None]) -> Actor:
+async def prepare(gaby: Gaby, report: Callable[[str], None]) -> Actor:
     """The company's own workspace, connected. A second start finds it as it was."""
     async with gaby.database.write(SYSTEM) as session:
         workspace = await gaby.identity.workspaces.main(session, system_actor("demo"))
@@ -143,7 +143,7 @@ async def prepare(gaby: Gaby, told: Callable[[str], None]) -> Actor:
     async with gaby.database.read(actor.workspace_id) as session:
         connected = {row.name for row in await gaby.tools.connectors.list(session)}
     if COMPANY not in connected:
-        await connect_sample(gaby, actor, gaby.settings.home / "company", told=told)
+        await connect_sample(gaby, actor, gaby.settings.home / "company", report=report)
     return actor
 
 

@@ -39,17 +39,17 @@ async def connect_sample(
     *,
     now: datetime | None = None,
     handbook: Path | None = None,
-    told: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> None:
     """Its back office lives in the folder. With `now` time stands still there."""
-    say = told or _say_nothing
+    say = report or _say_nothing
     say("Connecting the sample company's back office ...")
     settings = {"SAMPLE_COMPANY_FOLDER": str(folder)}
     if now is not None:
         settings["SAMPLE_COMPANY_NOW"] = now.isoformat()
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.add(session, actor, bundled(COMPANY, "sample-company", settings))
-    shown = await gaby.tools.look(actor, COMPANY)
+    shown = await gaby.tools.inspect(actor, COMPANY)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.accept(session, actor, COMPANY, shown.fingerprint)
         await gaby.tools.connectors.limit(session, actor, COMPANY, PolicyChange(Autonomy.ACT, _MAY))
@@ -63,7 +63,9 @@ def _say_nothing(_: str) -> None:
 
 
 async def _read(gaby: Gaby, actor: Actor, folder: Path) -> None:
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await parts.shelf.add(session, actor, NewSource(HANDBOOK, "folder", str(folder), audience="customers"))
-    await parts.syncer.sync(actor, source.id)
+        source = await components.sources.add(
+            session, actor, NewSource(HANDBOOK, "folder", str(folder), audience="customers")
+        )
+    await components.syncer.sync(actor, source.id)

@@ -37,15 +37,15 @@ class AnchorComparison:
         self.next_size = -1
         self._advance_size()
 
-    def compare(self, walk: LogVerifier) -> None:
+    def compare(self, verifier: LogVerifier) -> None:
         """Call whenever the system's log has `next_size` rows."""
-        while self._waiting is not None and self._waiting.size <= walk.next_seq:
+        while self._waiting is not None and self._waiting.size <= verifier.next_seq:
             anchor = self._waiting
-            if anchor.size < walk.next_seq:
-                self._found(FindingKind.ROLLED_BACK, f"The anchors go back to size {anchor.size} at {anchor.ts}.")
-            elif walk.sound and walk.root() != anchor.root:
+            if anchor.size < verifier.next_seq:
+                self._add_finding(FindingKind.ROLLED_BACK, f"The anchors go back to size {anchor.size} at {anchor.ts}.")
+            elif verifier.sound and verifier.root() != anchor.root:
                 text = f"The first {anchor.size} rows are not those that were anchored at {anchor.ts}."
-                self._found(FindingKind.ANCHOR_MISMATCH, text)
+                self._add_finding(FindingKind.ANCHOR_MISMATCH, text)
             self._waiting = next(self._anchors, None)
         self._advance_size()
 
@@ -61,24 +61,24 @@ class AnchorComparison:
         if checkpoint.ts <= self._anchored_until:
             self._expected_reach = max(self._expected_reach, checkpoint.size)
 
-    def finish(self, walk: LogVerifier | None) -> None:
+    def finish(self, verifier: LogVerifier | None) -> None:
         """What is left speaks of rows that are not there."""
         furthest = self._waiting
         for anchor in self._anchors:
             if furthest is None or anchor.size >= furthest.size:
                 furthest = anchor
         self._waiting, self.next_size = None, -1
-        if walk is None:
+        if verifier is None:
             if self._report.anchors:
                 text = "The export has no system log, so its anchors say nothing. Export all workspaces together."
-                self._found(FindingKind.ANCHOR_UNCHECKED, text)
+                self._add_finding(FindingKind.ANCHOR_UNCHECKED, text)
         elif furthest is not None:
             text = (
-                f"The system's log ends after {walk.next_seq} rows, but had {furthest.size} at {furthest.ts}: "
+                f"The system's log ends after {verifier.next_seq} rows, but had {furthest.size} at {furthest.ts}: "
                 "its end was cut off or an old backup stands in its place."
             )
-            self._found(FindingKind.ROLLED_BACK, text)
-        if walk is not None:
+            self._add_finding(FindingKind.ROLLED_BACK, text)
+        if verifier is not None:
             self._check_extent()
 
     def _check_extent(self) -> None:
@@ -102,7 +102,7 @@ class AnchorComparison:
             )
         else:
             return
-        self._found(FindingKind.ANCHORS_MISSING, text)
+        self._add_finding(FindingKind.ANCHORS_MISSING, text)
 
     def _read(self, lines: Iterable[bytes]) -> Iterator[Checkpoint]:
         for number, line in enumerate(lines, start=1):
@@ -112,7 +112,7 @@ class AnchorComparison:
             try:
                 anchor = understand(Anchor, parse(line[:-1]))
             except Malformed as error:
-                self._found(FindingKind.MALFORMED, f"Line {number} of the anchors: {error.message}")
+                self._add_finding(FindingKind.MALFORMED, f"Line {number} of the anchors: {error.message}")
                 continue
             self._report.anchors += 1
             if self._is_good(anchor, number):
@@ -129,7 +129,7 @@ class AnchorComparison:
         if problem is None and checkpoint.workspace_id != SYSTEM:
             problem = FindingKind.CHECKPOINT_FORGED, "is not of the system's log."
         if problem is not None:
-            self._found(problem[0], f"The anchor in line {number} {problem[1]}")
+            self._add_finding(problem[0], f"The anchor in line {number} {problem[1]}")
             return False
         self._term = self._ring.term(checkpoint.key_id)
         return True
@@ -137,5 +137,5 @@ class AnchorComparison:
     def _advance_size(self) -> None:
         self.next_size = -1 if self._waiting is None else self._waiting.size
 
-    def _found(self, kind: FindingKind, text: str) -> None:
+    def _add_finding(self, kind: FindingKind, text: str) -> None:
         self._report.add(Finding(kind, text, SYSTEM))

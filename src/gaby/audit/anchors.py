@@ -26,7 +26,7 @@ _log = get_log(__name__)
 class AnchorTarget(Protocol):
     name: str
 
-    async def keep(self, anchor: Anchor) -> None:
+    async def store(self, anchor: Anchor) -> None:
         """Raises `OSError` or `httpx2.HTTPError` when it cannot; it is asked again later."""
         ...
 
@@ -39,7 +39,7 @@ class AnchorFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    async def keep(self, anchor: Anchor) -> None:
+    async def store(self, anchor: Anchor) -> None:
         await asyncio.to_thread(self._append, anchor)
 
     def _append(self, anchor: Anchor) -> None:
@@ -65,7 +65,7 @@ class AnchorWebhook:
         self._url = url
         self._client = client
 
-    async def keep(self, anchor: Anchor) -> None:
+    async def store(self, anchor: Anchor) -> None:
         headers = {"Content-Type": "application/json"}
         answer = await self._client.post(self._url, content=anchor_line(anchor), headers=headers, timeout=_TIMEOUT)
         answer.raise_for_status()
@@ -84,7 +84,7 @@ class Anchors:
             waiting.append(anchor)
             try:
                 while waiting:
-                    await place.keep(waiting[0])
+                    await place.store(waiting[0])
                     waiting.popleft()
             except (OSError, httpx2.HTTPError) as error:
                 _log.warning("audit.anchor_failed", place=place.name, waiting=len(waiting), error=repr(error))

@@ -46,8 +46,10 @@ async def recall_calls(session: ReadSession, run_id: UUID) -> dict[UUID, Recorde
                 began |= row.event == _EDGE and payload.get("n") == 1
         if len(rows) < _PAGE or began:
             # The newest comes first here, and of several tries the newest tells how it stands.
-            told = reversed(intents.items())
-            return {call: _recalled(tool, outcomes.get(intent), reads=reads) for intent, (call, tool, reads) in told}
+            newest_first = reversed(intents.items())
+            return {
+                call: _recalled(tool, outcomes.get(intent), reads=reads) for intent, (call, tool, reads) in newest_first
+            }
         below = rows[-1].seq
 
 
@@ -58,7 +60,7 @@ async def _page(session: ReadSession, below: int | None) -> list[AuditRowRecord]
     return list((await session.scalars(query.order_by(AuditRowRecord.seq.desc()).limit(_PAGE))).all())
 
 
-def _recalled(tool: str, told: dict[str, Any] | None, *, reads: bool) -> RecordedCall:
-    if told is None:
+def _recalled(tool: str, outcome: dict[str, Any] | None, *, reads: bool) -> RecordedCall:
+    if outcome is None:
         return RecordedCall(tool, reads, None, {})
-    return RecordedCall(tool, reads, IntentOutcome(told["outcome"]), dict(told.get("detail") or {}))
+    return RecordedCall(tool, reads, IntentOutcome(outcome["outcome"]), dict(outcome.get("detail") or {}))

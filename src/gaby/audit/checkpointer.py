@@ -84,22 +84,22 @@ class Checkpointer:
         self._new_rows = 0
         now = self._clock.monotonic()
         heartbeat = now - self._beat >= self._pace.heartbeat.total_seconds()
-        taken = await in_transaction(
+        checkpoint_round = await in_transaction(
             self._db,
             lambda connection: self._taker.take(connection, self._db.dialect, heartbeat=heartbeat),
         )
-        for refused in taken.refused:
+        for refused in checkpoint_round.refused:
             _log.error("audit.checkpoint_refused", error=refused.message)
-        self._unwitnessed = taken.note or self._unwitnessed
-        if any(checkpoint.workspace_id == SYSTEM for checkpoint in taken.checkpoints):
+        self._unwitnessed = checkpoint_round.note or self._unwitnessed
+        if any(checkpoint.workspace_id == SYSTEM for checkpoint in checkpoint_round.checkpoints):
             self._beat = now
         # Also what another process took, so that the anchors of every machine reach as far as the log.
-        if taken.anchor is not None and taken.anchor != self._published:
+        if checkpoint_round.anchor is not None and checkpoint_round.anchor != self._published:
             if self._pins is not None:
-                await self._pin(self._pins, taken.keys)
-            await self._anchors.publish(taken.anchor)
-            self._published = taken.anchor
-        return taken
+                await self._pin(self._pins, checkpoint_round.keys)
+            await self._anchors.publish(checkpoint_round.anchor)
+            self._published = checkpoint_round.anchor
+        return checkpoint_round
 
     async def send_to_witnesses(self) -> None:
         """What they have not signed yet. Apart from signing, since a witness that is down takes its time."""

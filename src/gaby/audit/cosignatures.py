@@ -30,7 +30,7 @@ class CosignatureFile:
     def __init__(self, anchors: Path) -> None:
         self.path = anchors.with_name(f"{anchors.stem}.cosignatures.jsonl")
 
-    async def keep(self, cosigned: CosignedCheckpoint) -> None:
+    async def store(self, cosigned: CosignedCheckpoint) -> None:
         await asyncio.to_thread(self._append, canonical(cosigned.model_dump(mode="json")) + b"\n")
 
     def _append(self, line: bytes) -> None:
@@ -59,7 +59,7 @@ def read_cosignatures(
 ) -> list[WitnessedRoot]:
     """Those of the witnesses that are trusted. A line that claims to be one of theirs and is not becomes a finding."""
     trusted = {str(key): key for key in witnesses}
-    found: list[WitnessedRoot] = []
+    roots: list[WitnessedRoot] = []
     for number, line in enumerate(lines, start=1):
         try:
             cosigned = understand(CosignedCheckpoint, parse(line.removesuffix(b"\n")))
@@ -71,12 +71,12 @@ def read_cosignatures(
         key = trusted.get(cosigned.witness)
         time = cosigned_at(note.body, note.signatures, key) if key is not None else None
         if time is not None:
-            found.append(WitnessedRoot(head.size, head.root, cosigned.witness.partition("+")[0], time))
+            roots.append(WitnessedRoot(head.size, head.root, cosigned.witness.partition("+")[0], time))
         elif key is not None:
             _add(
                 report, FindingKind.CHECKPOINT_FORGED, f"Line {number} of the cosignatures is not signed by {key.name}."
             )
-    return found
+    return roots
 
 
 def _add(report: VerificationReport, kind: FindingKind, text: str) -> None:

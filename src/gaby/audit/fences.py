@@ -19,9 +19,9 @@ class Fence(NamedTuple):
 
 def standing(sql: SqlRunner, fences: Sequence[Fence | None]) -> list[bool]:
     """For each, whether it holds. Equal fences are asked once."""
-    found: dict[Fence, bool] = {}
+    standing_fences: dict[Fence, bool] = {}
     for fence in fences:
-        if fence is not None and fence not in found:
+        if fence is not None and fence not in standing_fences:
             row = sql.one(fence.statement, *fence.parameters)
-            found[fence] = row is not None and row[0] == fence.expected
-    return [fence is None or found[fence] for fence in fences]
+            standing_fences[fence] = row is not None and row[0] == fence.expected
+    return [fence is None or standing_fences[fence] for fence in fences]

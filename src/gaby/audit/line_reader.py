@@ -18,11 +18,11 @@ def read_blocks(stream: BinaryIO, *, limit: int = MAX_LINE) -> Iterator[list[byt
     rest = b""
     while block := stream.read(_BLOCK):
         *lines, rest = (rest + block).split(b"\n")
-        found = [line + b"\n" if len(line) < limit else line[:limit] for line in lines]
+        block_lines = [line + b"\n" if len(line) < limit else line[:limit] for line in lines]
         if len(rest) >= limit:
-            found.append(rest[:limit])
+            block_lines.append(rest[:limit])
             rest = _after_line(stream)
-        yield found
+        yield block_lines
     # What is left ends without a line feed, or stands behind a line that was too long.
     *lines, rest = rest.split(b"\n")
     yield [line + b"\n" for line in lines] + ([rest] if rest else [])
@@ -60,7 +60,7 @@ def parse(data: bytes) -> object:
 def _after_line(stream: BinaryIO) -> bytes:
     """Reads on to the end of the line; gives what was read behind it."""
     while block := stream.read(_BLOCK):
-        _, found, behind = block.partition(b"\n")
-        if found:
+        _, newline, behind = block.partition(b"\n")
+        if newline:
             return behind
     return b""

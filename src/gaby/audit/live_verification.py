@@ -1,4 +1,4 @@
-"""Verification of the running database: the same walk as over an export, and an alarm when something is wrong."""
+"""Verification of the running database: the same checks as of an export, and an alarm when something is wrong."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -50,8 +50,8 @@ async def verify_live(
     metrics: Metrics | None = None,
     outside: ExternalEvidence | None = None,
 ) -> VerificationReport:
-    """Walk the whole log. Findings are logged as errors and the gauge `audit_verified` falls to 0."""
-    report = await asyncio.to_thread(_walk, db, clock, anchors, trusted, outside or ExternalEvidence())
+    """Verify the whole log. Findings are logged as errors and the gauge `audit_verified` falls to 0."""
+    report = await asyncio.to_thread(_verify_snapshot, db, clock, anchors, trusted, outside or ExternalEvidence())
     if metrics is not None:
         metrics.audit_verified.set(1 if report.ok else 0)
     for finding in report.findings[:_SHOWN]:
@@ -66,25 +66,25 @@ def export_to(path: Path, db: Database, clock: Clock, *, only: WorkspaceId | Non
         file.writelines(export_lines(source, created=timestamp(clock.now()), only=only))
 
 
-def _walk(
+def _verify_snapshot(
     db: Database, clock: Clock, anchors: Path | None, trusted: str | None, outside: ExternalEvidence
 ) -> VerificationReport:
     # The anchors are read first: what is anchored meanwhile would look like rows that are missing.
     kept = None if anchors is None else _lines_now(anchors)
     now = timestamp(clock.now())
-    found = VerificationReport()
+    outside_findings = VerificationReport()
     witnessed = list(outside.witnessed)
     if outside.cosignatures is not None:
-        witnessed += read_cosignatures(outside.cosignatures.lines(), outside.witnesses, found)
+        witnessed += read_cosignatures(outside.cosignatures.lines(), outside.witnesses, outside_findings)
     pins = outside.given_pins
     if pins is None and outside.pins is not None:
-        pins = _load_pins(outside.pins, found)
+        pins = _load_pins(outside.pins, outside_findings)
     with snapshot(db) as source:
         expected = VerificationTargets(trusted=trusted, pins=pins, witnessed=witnessed, now=now)
         report = verify_lines(export_lines(source, created=now), anchors=kept, expected=expected)
         check_derived(source, report)
         keys, is_signed = source.keys(), source.last_checkpoint(SYSTEM) is not None
-    for finding in found.findings:
+    for finding in outside_findings.findings:
         report.add(finding)
     if outside.pins is not None and is_signed and not outside.pins.path.exists():
         text = (
@@ -97,11 +97,11 @@ def _walk(
     return report
 
 
-def _load_pins(file: PinFile, found: VerificationReport) -> KeyPins | None:
+def _load_pins(file: PinFile, report: VerificationReport) -> KeyPins | None:
     try:
         return file.load()
     except Malformed as error:
-        found.add(Finding(FindingKind.MALFORMED, f"{file.path}: {error.message}"))
+        report.add(Finding(FindingKind.MALFORMED, f"{file.path}: {error.message}"))
         return None
 
 

@@ -129,12 +129,12 @@ class AuditLog:
             # The few that are open first: a database may think that it is quicker to go through all rows.
             opened = (await session.scalars(select(AuditIntentRecord))).all()
             rows = [await session.get(AuditRowRecord, (each.workspace_id, each.seq)) for each in opened]
-        found = sorted((row for row in rows if row is not None), key=lambda row: (row.ts, row.id))
+        intents = sorted((row for row in rows if row is not None), key=lambda row: (row.ts, row.id))
         return [
             PendingIntent(
                 AuditRowId(row.id), WorkspaceId(row.workspace_id), row.seq, row.ts, row.event, orjson.loads(row.payload)
             )
-            for row in found
+            for row in intents
         ]
 
     def draft(self, actor: Actor, event: str, payload: Mapping[str, Any]) -> RowDraft:

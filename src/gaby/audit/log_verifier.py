@@ -1,4 +1,4 @@
-"""Walks one workspace's log from its first row to its last and names everything that is wrong with it."""
+"""Verifies one workspace's log from its first row to its last and names everything that is wrong with it."""
 
 from hashlib import sha256
 from typing import Any
@@ -68,7 +68,7 @@ class LogVerifier:
         digests, first_ts, last_ts = run
         if last_ts.decode() > self._latest:
             for offset, line in enumerate(lines):
-                self._look_at_date(self.next_seq + offset, time_of(line))
+                self._check_date(self.next_seq + offset, time_of(line))
         self._report.rows += len(lines)
         self._unsigned_since = self._unsigned_since or first_ts.decode()
         if not self._rows_only:
@@ -94,7 +94,7 @@ class LogVerifier:
             self._wrong_hash(line, raw, prev)
         elif fields["workspace_id"] != self._text:
             text = f"This row belongs to workspace {fields['workspace_id']}, where it is row {fields['seq']}."
-            self._found(FindingKind.ROW_MOVED, text, seq=self.next_seq)
+            self._add_finding(FindingKind.ROW_MOVED, text, seq=self.next_seq)
         elif fields["seq"] == self.next_seq or self._out_of_place(fields["seq"]):
             self._accept(fields, digest, follows=self._last in {None, prev})
             return fields
@@ -106,7 +106,7 @@ class LogVerifier:
         if problem is not None:
             self.checkpoints_sound = False
             kind, what = problem
-            self._found(kind, f"The checkpoint of size {checkpoint.size} {what}")
+            self._add_finding(kind, f"The checkpoint of size {checkpoint.size} {what}")
             return False
         if not self._rows_only:
             self._term = self._ring.term(checkpoint.key_id)
@@ -129,9 +129,9 @@ class LogVerifier:
         """All rows were read. Those older than `signed_until` should have been signed long ago."""
         for first, last in self._gaps.open():
             what = f"Row {first} is" if first == last else f"Rows {first} to {last} are"
-            self._found(FindingKind.ROW_MISSING, f"{what} missing.", seq=first)
+            self._add_finding(FindingKind.ROW_MISSING, f"{what} missing.", seq=first)
         if self._gaps.lost:
-            self._found(FindingKind.ROW_MISSING, f"{self._gaps.lost} further stretches of rows are missing.")
+            self._add_finding(FindingKind.ROW_MISSING, f"{self._gaps.lost} further stretches of rows are missing.")
         self._report.unsigned_rows += max(0, self.next_seq - self._signed)
         if self._first_late is not None:
             seq, ts = self._first_late
@@ -139,7 +139,7 @@ class LogVerifier:
                 f"Row {seq} is dated {ts}, which is yet to come. Either it was forged, so that nobody would miss a "
                 "checkpoint over it, or the clock was wrong: compare it and the rows behind it with what happened."
             )
-            self._found(FindingKind.TIME_AHEAD, text, seq=seq)
+            self._add_finding(FindingKind.TIME_AHEAD, text, seq=seq)
         if self.sound:
             self._check_signed(signed_until)
 
@@ -147,18 +147,18 @@ class LogVerifier:
         """When all that speaks of this log was read: is anything missing at its end?"""
         if self._claimed > self.next_seq + self._unreadable:
             text = f"The log ends after {self.next_seq} rows, but it had {self._claimed}."
-            self._found(FindingKind.TAIL_MISSING, text, seq=self.next_seq)
+            self._add_finding(FindingKind.TAIL_MISSING, text, seq=self.next_seq)
 
     def _check_signed(self, signed_until: str) -> None:
         if self._ahead is not None and self._ahead <= self.next_seq:
             text = f"The checkpoint of size {self._ahead} stands before its rows and vouches for none of them."
-            self._found(FindingKind.CHECKPOINT_MISMATCH, text)
+            self._add_finding(FindingKind.CHECKPOINT_MISMATCH, text)
         if self._unsigned_since is not None and self._unsigned_since < signed_until:
             text = (
                 f"The rows from {self._signed} on, since {self._unsigned_since}, are signed by no checkpoint. "
                 "If Gaby was killed then, run `gaby audit checkpoint` and export again."
             )
-            self._found(FindingKind.CHECKPOINT_MISSING, text, seq=self._signed)
+            self._add_finding(FindingKind.CHECKPOINT_MISSING, text, seq=self._signed)
 
     def _accept(self, fields: dict[str, Any], digest: bytes, *, follows: bool) -> None:
         seq, ts = fields["seq"], fields["ts"]
@@ -167,8 +167,8 @@ class LogVerifier:
             self._broken(FindingKind.ROW_ALTERED, text, seq=seq)
         if ts < self._last_ts:
             text = f"Row {seq} is dated {ts}, before the row it follows."
-            self._found(FindingKind.TIME_REVERSED, text, seq=seq)
-        self._look_at_date(seq, ts)
+            self._add_finding(FindingKind.TIME_REVERSED, text, seq=seq)
+        self._check_date(seq, ts)
         self._last, self._last_ts = digest, ts
         self._unsigned_since = self._unsigned_since or ts
         self._unreadable = 0
@@ -176,7 +176,7 @@ class LogVerifier:
             self._tree.append(digest)
         self.next_seq = seq + 1
 
-    def _look_at_date(self, seq: int, ts: str) -> None:
+    def _check_date(self, seq: int, ts: str) -> None:
         if ts > self._latest and self._first_late is None:
             self._first_late = (seq, ts)
 
@@ -191,9 +191,9 @@ class LogVerifier:
             self.next_seq = seq
             return True
         if self._gaps.fill(seq):
-            self._found(FindingKind.ROW_REORDERED, f"Row {seq} stands behind row {self.next_seq - 1}.", seq=seq)
+            self._add_finding(FindingKind.ROW_REORDERED, f"Row {seq} stands behind row {self.next_seq - 1}.", seq=seq)
         else:
-            self._found(FindingKind.ROW_DUPLICATED, f"There is a second row {seq}.", seq=seq)
+            self._add_finding(FindingKind.ROW_DUPLICATED, f"There is a second row {seq}.", seq=seq)
         return False
 
     def _wrong_hash(self, line: bytes, raw: bytes, prev: bytes) -> None:
@@ -224,7 +224,7 @@ class LogVerifier:
 
     def _broken(self, kind: FindingKind, text: str, *, seq: int) -> None:
         self.sound = False
-        self._found(kind, text, seq=seq)
+        self._add_finding(kind, text, seq=seq)
 
     def _problem(self, checkpoint: Checkpoint) -> tuple[FindingKind, str] | None:
         problem = self._ring.problem(checkpoint, since_term=self._term)
@@ -238,5 +238,5 @@ class LogVerifier:
             return FindingKind.CHECKPOINT_MISMATCH, "has another Merkle root than its rows: they were rewritten."
         return None
 
-    def _found(self, kind: FindingKind, text: str, *, seq: int | None = None) -> None:
+    def _add_finding(self, kind: FindingKind, text: str, *, seq: int | None = None) -> None:
         self._report.add(Finding(kind, text, self.workspace_id, seq))

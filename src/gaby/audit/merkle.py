@@ -60,13 +60,13 @@ def root(nodes: Nodes, size: int) -> bytes:
 
 def peaks(nodes: Nodes, size: int) -> list[bytes]:
     """The full subtrees a tree of this size consists of, largest first: what an `Accumulator` continues from."""
-    found: list[bytes] = []
+    hashes: list[bytes] = []
     start = 0
     for level in reversed(range(size.bit_length())):
         if size >> level & 1:
-            found.append(nodes(level, start >> level))
+            hashes.append(nodes(level, start >> level))
             start += 1 << level
-    return found
+    return hashes
 
 
 def inclusion_path(nodes: Nodes, index: int, size: int) -> list[bytes]:

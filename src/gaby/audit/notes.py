@@ -104,9 +104,9 @@ def parse_note(data: bytes) -> SignedNote:
         raise Malformed("The note is not UTF-8.") from None
     if len(data) > MAX_NOTE or any(character < " " and character != "\n" for character in text):
         raise Malformed("The note is too long, or holds control characters.")
-    body, found, signatures = text.rpartition("\n\n")
+    body, separator, signatures = text.rpartition("\n\n")
     lines = signatures.split("\n")
-    if not found or lines.pop() or not 0 < len(lines) <= _MAX_SIGNATURES:
+    if not separator or lines.pop() or not 0 < len(lines) <= _MAX_SIGNATURES:
         raise Malformed("The note has no signatures, or too many, or does not end with a line feed.")
     return SignedNote(f"{body}\n".encode(), [_parse_signature(line) for line in lines])
 
@@ -134,8 +134,10 @@ def parse_size(text: str) -> int:
 
 def is_signed_by(note: SignedNote, key: VerifierKey) -> bool | None:
     """Whether the log's key signed; None when it does not say so at all."""
-    found = [each for each in note.signatures if (each.name, each.key_id) == (key.name, key.id)]
-    return all(signature_holds(key.public_key, each.signature, note.body) for each in found) if found else None
+    signatures = [each for each in note.signatures if (each.name, each.key_id) == (key.name, key.id)]
+    return (
+        all(signature_holds(key.public_key, each.signature, note.body) for each in signatures) if signatures else None
+    )
 
 
 def cosigned_at(body: bytes, signatures: Sequence[NoteSignature], key: VerifierKey) -> int | None:

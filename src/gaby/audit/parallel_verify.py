@@ -1,4 +1,4 @@
-"""A second process looks at the trees and signatures of an export while the first looks at its rows.
+"""A second process verifies the trees and signatures of an export while the first verifies its rows.
 
 It only ever says yes. When it cannot, everything is looked at once more in one process, which finds the words.
 """
@@ -32,11 +32,11 @@ _ROWS = 4096
 
 
 @contextmanager
-def looking_beside(export: Path, trusted: str | None) -> Generator["ParallelResult"]:
-    """Starts the second look; ask the answer for it after the first one."""
+def parallel_verification(export: Path, trusted: str | None) -> Generator["ParallelResult"]:
+    """Start the second verification; ask the result for it after the first one."""
     # Forked, since a fresh interpreter would take longer to start than it saves.
     receiving, sending = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_look, args=(export, trusted, sending), daemon=True)
+    process = get_context("fork").Process(target=_verify_in_child, args=(export, trusted, sending), daemon=True)
     process.start()
     sending.close()
     try:
@@ -63,7 +63,7 @@ def is_worth_it(export: Path) -> bool:
     return export.stat().st_size >= WORTH_IT and (os.cpu_count() or 1) > 1 and threading.active_count() == 1
 
 
-def _look(export: Path, trusted: str | None, sending: Connection) -> None:
+def _verify_in_child(export: Path, trusted: str | None, sending: Connection) -> None:
     try:
         with export.open("rb") as file:
             good = trees_hold(read_blocks(file), trusted)
@@ -76,9 +76,9 @@ def trees_hold(blocks: Iterable[list[bytes]], trusted: str | None) -> bool:
     """Whether every checkpoint of a workspace is signed, and has the root of the hashes that the rows claim."""
     lines = chain.from_iterable(blocks)
     header = understand(ExportHeader, parse(next(lines, b"")[:-1]))
-    look = _TreeVerifier(TrustedKeys(header.keys, trusted=trusted))
+    verifier = _TreeVerifier(TrustedKeys(header.keys, trusted=trusted))
     runs = groupby(lines, key=first_bytes)
-    return not look.ring.problems and all(look.take(start, run) for start, run in runs)
+    return not verifier.ring.problems and all(verifier.take(start, run) for start, run in runs)
 
 
 class _TreeVerifier:
@@ -109,6 +109,6 @@ class _TreeVerifier:
             if self.ring.problem(checkpoint, since_term=self._term) is not None:
                 return False
             self._term = self.ring.term(checkpoint.key_id)
-            found = (checkpoint.workspace_id, checkpoint.size, checkpoint.root)
-            return found == (self._log, self._tree.size, self._tree.root())
+            claimed = (checkpoint.workspace_id, checkpoint.size, checkpoint.root)
+            return claimed == (self._log, self._tree.size, self._tree.root())
         return True

@@ -16,7 +16,7 @@ from gaby.audit.prover import inclusion_proof
 from gaby.audit.rows import timestamp
 from gaby.audit.source import snapshot
 from gaby.kernel.database import Database
-from gaby.kernel.http.access import CanReadAudit, ReadSession, doorway
+from gaby.kernel.http.access import CanReadAudit, ReadSession, request_dependencies
 from gaby.kernel.ids import AuditRowId, WorkspaceId
 
 router = APIRouter(prefix="/api/audit", tags=["Audit"])
@@ -55,15 +55,15 @@ async def list_rows(
 @router.get("/rows/{row_id}/proof", response_class=Response, responses={200: {"content": {"application/json": {}}}})
 async def prove_row(request: Request, actor: CanReadAudit, row_id: AuditRowId) -> Response:
     """A proof that the row is in the signed log. Save it, and check it with `gaby audit verify FILE`."""
-    proof = await asyncio.to_thread(_prove, doorway(request).database, actor.workspace_id, row_id)
+    proof = await asyncio.to_thread(_prove, request_dependencies(request).database, actor.workspace_id, row_id)
     return Response(proof, media_type="application/json")
 
 
 @router.get("/export", response_class=StreamingResponse, responses={200: {"content": {"application/x-ndjson": {}}}})
 async def export(request: Request, actor: CanReadAudit) -> StreamingResponse:
     """The workspace's whole log with its checkpoints, for `gaby audit verify` on any machine."""
-    created = timestamp(request.app.state.parts.clock.now())
-    chunks = _chunks(doorway(request).database, actor.workspace_id, created)
+    created = timestamp(request.app.state.dependencies.clock.now())
+    chunks = _chunks(request_dependencies(request).database, actor.workspace_id, created)
     first = await asyncio.to_thread(next, chunks, b"")  # Before the answer begins, so that a lost database is a 503.
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
     return StreamingResponse(_in_thread(first, chunks), media_type="application/x-ndjson", headers=headers)

@@ -52,17 +52,17 @@ class DatabaseSource:
         self._sql = SqlRunner(connection, dialect)
 
     def sizes(self) -> list[LogSize]:
-        found = self._sql.all(_WORKSPACES)
-        return [LogSize(workspace_id=WorkspaceId(UUID(digits_of(each))), size=int(size)) for each, size in found]
+        rows = self._sql.all(_WORKSPACES)
+        return [LogSize(workspace_id=WorkspaceId(UUID(digits_of(each))), size=int(size)) for each, size in rows]
 
     def keys(self) -> list[KeyEntry]:
-        found = self._sql.all("SELECT public_key, rotation FROM audit_keys ORDER BY term")
+        rows = self._sql.all("SELECT public_key, rotation FROM audit_keys ORDER BY term")
         return [
             KeyEntry(
                 public_key=bytes(public_key),
                 rotation=None if rotation is None else understand(KeyRotation, orjson.loads(rotation)),
             )
-            for public_key, rotation in found
+            for public_key, rotation in rows
         ]
 
     def rows(self, workspace_id: WorkspaceId, *, after: int = -1) -> Iterator[AuditRow]:
@@ -70,12 +70,12 @@ class DatabaseSource:
             yield row_of(record)
 
     def some_rows(self, workspace_id: WorkspaceId, *, after: int, limit: int) -> list[AuditRow]:
-        found = self._sql.all(f"{_ROWS} AND seq > ? ORDER BY seq LIMIT ?", workspace_id.hex, after, limit)
-        return [row_of(record) for record in found]
+        rows = self._sql.all(f"{_ROWS} AND seq > ? ORDER BY seq LIMIT ?", workspace_id.hex, after, limit)
+        return [row_of(record) for record in rows]
 
     def row(self, workspace_id: WorkspaceId, row_id: AuditRowId) -> AuditRow | None:
-        found = self._sql.one(f"{_ROWS} AND id = ?", workspace_id.hex, row_id.hex)
-        return row_of(found) if found else None
+        record = self._sql.one(f"{_ROWS} AND id = ?", workspace_id.hex, row_id.hex)
+        return row_of(record) if record else None
 
     def checkpoints(self, workspace_id: WorkspaceId) -> Iterator[Checkpoint]:
         # Few, and read while the rows are still streaming over the connection.
@@ -83,12 +83,12 @@ class DatabaseSource:
             yield _checkpoint_of(record)
 
     def last_checkpoint(self, workspace_id: WorkspaceId) -> Checkpoint | None:
-        found = self._sql.one(f"{_CHECKPOINTS} ORDER BY size DESC, ts DESC LIMIT 1", workspace_id.hex)
-        return _checkpoint_of(found) if found else None
+        row = self._sql.one(f"{_CHECKPOINTS} ORDER BY size DESC, ts DESC LIMIT 1", workspace_id.hex)
+        return _checkpoint_of(row) if row else None
 
     def checkpoint_at(self, workspace_id: WorkspaceId, size: int) -> Checkpoint | None:
-        found = self._sql.one(f"{_CHECKPOINTS} AND size = ? ORDER BY ts LIMIT 1", workspace_id.hex, size)
-        return _checkpoint_of(found) if found else None
+        row = self._sql.one(f"{_CHECKPOINTS} AND size = ? ORDER BY ts LIMIT 1", workspace_id.hex, size)
+        return _checkpoint_of(row) if row else None
 
     def hashes(self, workspace_id: WorkspaceId, size: int) -> Iterator[bytes]:
         """The hashes of the first rows, without the rows."""
@@ -105,14 +105,14 @@ class DatabaseSource:
 
     def open_intents(self) -> dict[tuple[WorkspaceId, UUID], int]:
         """The list of what began and has not ended, with the rows that say so."""
-        found = self._sql.all("SELECT workspace_id, id, seq FROM audit_intents")
+        rows = self._sql.all("SELECT workspace_id, id, seq FROM audit_intents")
         return {
             (WorkspaceId(UUID(digits_of(workspace))), UUID(digits_of(intent))): int(seq)
-            for workspace, intent, seq in found
+            for workspace, intent, seq in rows
         }
 
     def tiles(self, workspace_id: WorkspaceId, wanted: Sequence[TileCoordinate]) -> dict[TileCoordinate, bytes]:
-        found: dict[TileCoordinate, bytes] = {}
+        tile_data: dict[TileCoordinate, bytes] = {}
         for at in wanted:
             tile = self._sql.one(
                 "SELECT hashes FROM audit_tiles WHERE workspace_id = ? AND level = ? AND idx = ?",
@@ -121,8 +121,8 @@ class DatabaseSource:
                 at.index,
             )
             if tile is not None:
-                found[at] = bytes(tile[0])
-        return found
+                tile_data[at] = bytes(tile[0])
+        return tile_data
 
 
 @contextmanager

@@ -118,14 +118,14 @@ def sign_rotation(old: SigningKey, new: SigningKey, ts: str) -> KeyRotation:
 def understand(model: type[M], value: object) -> M:
     """The statement in a parsed JSON value from anywhere, or `Malformed`."""
     try:
-        found = model.model_validate(value)
+        statement = model.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "value"
         raise Malformed(f"This is not a {model.__name__}: {where}: {first['msg']}.") from error
-    if found.model_dump(mode="json") != value:
+    if statement.model_dump(mode="json") != value:
         raise Malformed(f"This is not a {model.__name__} as Gaby writes it: a value has another spelling.")
-    return found
+    return statement
 
 
 def _checkpoint_note(workspace_id: WorkspaceId, size: int, root: bytes, ts: str, key: str) -> bytes:

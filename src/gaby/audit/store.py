@@ -44,11 +44,11 @@ def read_heads(sql: SqlRunner, workspaces: Sequence[WorkspaceId]) -> dict[Worksp
             sql.run("SELECT pg_advisory_xact_lock(?)", lock_number(str(workspace_id)))
     heads: dict[WorkspaceId, LogHead] = {}
     for workspace_id in workspaces:
-        found = sql.one(
+        row = sql.one(
             "SELECT seq, hash, ts FROM audit_rows WHERE workspace_id = ? ORDER BY seq DESC LIMIT 1",
             workspace_id.hex,
         )
-        heads[workspace_id] = LogHead(found[0] + 1, bytes(found[1]), found[2]) if found else LogHead()
+        heads[workspace_id] = LogHead(row[0] + 1, bytes(row[1]), row[2]) if row else LogHead()
     return heads
 
 

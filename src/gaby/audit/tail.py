@@ -70,14 +70,14 @@ async def follow(
 
 def rows_after(db: Database, cursor: TailCursor, only: WorkspaceId | None = None) -> list[AuditRow]:
     """The next rows in the order of each workspace, at most `BATCH`. Empty when all were delivered."""
-    found: list[AuditRow] = []
+    rows: list[AuditRow] = []
     with snapshot(db) as source:
         for log in sorted(source.sizes(), key=lambda log: log.workspace_id):
             delivered = cursor.root.get(log.workspace_id, 0)
-            if only in {None, log.workspace_id} and delivered < log.size and len(found) < BATCH:
-                limit = BATCH - len(found)
-                found += source.some_rows(log.workspace_id, after=delivered - 1, limit=limit)
-    return found
+            if only in {None, log.workspace_id} and delivered < log.size and len(rows) < BATCH:
+                limit = BATCH - len(rows)
+                rows += source.some_rows(log.workspace_id, after=delivered - 1, limit=limit)
+    return rows
 
 
 class WebhookSink:

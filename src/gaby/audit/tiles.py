@@ -31,10 +31,10 @@ class Tiles:
         if height == 0:
             tile = self._tiles.get(TileCoordinate(tile_level, index >> HEIGHT), b"")
             at = (index & WIDTH - 1) * HASH
-            found = tile[at : at + HASH]
-            if len(found) != HASH:
+            hash_at = tile[at : at + HASH]
+            if len(hash_at) != HASH:
                 raise CheckpointRefused(f"The Merkle tree lacks node {index} of level {level}.")
-            return found
+            return hash_at
         if (level, index) not in self._known:
             left, right = self.node(level - 1, 2 * index), self.node(level - 1, 2 * index + 1)
             self._known[level, index] = node_hash(left, right)
@@ -69,14 +69,14 @@ class TileBuilder:
 
 def edge(size: int) -> list[TileCoordinate]:
     """The tiles at the right edge of a tree of this size: what has to be loaded to make it grow."""
-    found: list[TileCoordinate] = []
+    coordinates: list[TileCoordinate] = []
     level = 0
     while size:
         if size & WIDTH - 1:
-            found.append(TileCoordinate(level, size >> HEIGHT))
+            coordinates.append(TileCoordinate(level, size >> HEIGHT))
         size >>= HEIGHT
         level += 1
-    return found
+    return coordinates
 
 
 def for_inclusion(index: int, size: int) -> list[TileCoordinate]:

@@ -25,10 +25,10 @@ def transaction(db: Database) -> Generator[Connection]:
         connection.close()
 
 
-async def in_transaction(db: Database, work: Callable[[Connection], T]) -> T:
+async def in_transaction(db: Database, operation: Callable[[Connection], T]) -> T:
     def run() -> T:
         with transaction(db) as connection:
-            return work(connection)
+            return operation(connection)
 
     if db.in_write_session():
         raise AuditWouldWaitForItself

@@ -19,8 +19,8 @@ class TrustedKeys:
             self._keys.clear()
 
     def public_key(self, key_id: str) -> bytes | None:
-        found = self._keys.get(key_id)
-        return found[1] if found else None
+        key = self._keys.get(key_id)
+        return key[1] if key else None
 
     def term(self, key_id: str) -> int:
         """The how-manieth key this is; a retired key must not sign after its successor did."""

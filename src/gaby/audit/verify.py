@@ -26,7 +26,7 @@ from gaby.audit.findings import Finding, FindingKind, VerificationReport
 from gaby.audit.key_pins import KeyPins
 from gaby.audit.line_reader import in_blocks, parse, read_blocks, read_lines
 from gaby.audit.log_verifier import LogVerifier
-from gaby.audit.parallel_verify import first_bytes, is_worth_it, looking_beside
+from gaby.audit.parallel_verify import first_bytes, is_worth_it, parallel_verification
 from gaby.audit.rows import earlier
 from gaby.audit.statements import Checkpoint, understand
 from gaby.audit.trust import TrustedKeys
@@ -65,9 +65,9 @@ def verify_file(
     expected = replace(expected, trusted=trusted or expected.trusted)
     try:
         if is_worth_it(export):
-            with looking_beside(export, expected.trusted) as beside:
+            with parallel_verification(export, expected.trusted) as parallel_result:
                 report = _verify_file(export, anchors, expected, rows_only=True)
-                if report.ok and beside.is_yes():
+                if report.ok and parallel_result.is_yes():
                     return report
         return _verify_file(export, anchors, expected)
     except OSError as error:
@@ -118,8 +118,8 @@ class _Verification:
         self._ring = TrustedKeys(())
         self._anchors: AnchorComparison | None = None
         self._links = CrossLinks()
-        self._walks: dict[WorkspaceId, LogVerifier] = {}
-        self._walk: LogVerifier | None = None
+        self._verifiers: dict[WorkspaceId, LogVerifier] = {}
+        self._verifier: LogVerifier | None = None
         self._end: ExportFooter | None = None
         self._number = 0
 
@@ -135,57 +135,57 @@ class _Verification:
     def finish(self) -> VerificationReport:
         report = self._report
         if self._header is None:
-            self._found(FindingKind.TRUNCATED, "The export has no readable first line.")
+            self._add_finding(FindingKind.TRUNCATED, "The export has no readable first line.")
             return report
         self._leave_log()
         self._check_end(self._end)
         self._check_logs(self._header)
         self._check_links()
-        for walk in self._walks.values():
-            walk.check_tail()
+        for verifier in self._verifiers.values():
+            verifier.check_tail()
         if self._anchors is not None:
-            self._anchors.finish(self._walks.get(SYSTEM))
+            self._anchors.finish(self._verifiers.get(SYSTEM))
         if self._witnesses is not None:
-            self._witnesses.finish(self._walks.get(SYSTEM))
+            self._witnesses.finish(self._verifiers.get(SYSTEM))
         return report
 
     def _rows(self, lines: list[bytes]) -> None:
         self._number += len(lines)
-        if self._walk is None:
+        if self._verifier is None:
             text = f"{len(lines)} rows up to line {self._number} belong to no log."
-            self._found(FindingKind.MALFORMED, text)
-        elif self._walk.is_system:
+            self._add_finding(FindingKind.MALFORMED, text)
+        elif self._verifier.is_system:
             for line in lines:
-                self._system_row(self._walk, line)
+                self._system_row(self._verifier, line)
         else:
-            self._walk.rows(lines)
+            self._verifier.rows(lines)
 
     def _line(self, line: bytes) -> None:
         self._number += 1
         try:
             self._other(line)
         except Malformed as error:
-            where = self._walk.workspace_id if self._walk else None
-            self._found(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
+            where = self._verifier.workspace_id if self._verifier else None
+            self._add_finding(FindingKind.MALFORMED, f"Line {self._number} cannot be read. {error.message}", where)
 
-    def _system_row(self, walk: LogVerifier, line: bytes) -> None:
-        fields = walk.row(line)
+    def _system_row(self, verifier: LogVerifier, line: bytes) -> None:
+        fields = verifier.row(line)
         if fields is None:
             return
         if fields["event"] == CHECKPOINT_EVENT:
             try:
                 self._links.record(fields["payload"])
             except Malformed as error:
-                self._found(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
-        self._compare_outside(walk)
+                self._add_finding(FindingKind.MALFORMED, f"Row {fields['seq']}: {error.message}", SYSTEM, fields["seq"])
+        self._compare_outside(verifier)
         if self._anchors is not None and fields["event"] == ANCHORS_RESTARTED_EVENT:
             self._anchors.restarted()
 
-    def _compare_outside(self, walk: LogVerifier) -> None:
+    def _compare_outside(self, verifier: LogVerifier) -> None:
         """With what is kept outside the database, whenever the system's log is as long as that speaks of."""
         for outside in (self._anchors, self._witnesses):
-            if outside is not None and walk.next_seq >= outside.next_size >= 0:
-                outside.compare(walk)
+            if outside is not None and verifier.next_seq >= outside.next_size >= 0:
+                outside.compare(verifier)
 
     def _other(self, line: bytes) -> None:
         if not line.endswith(b"\n"):
@@ -195,8 +195,8 @@ class _Verification:
         if self._header is None:
             self._begin(understand(ExportHeader, parse(line[:-1])))
             self._header_digest = sha256(line).digest()
-        elif line.startswith(CHECKPOINT_START) and self._walk is not None:
-            self._checkpoint(self._walk, understand(CheckpointLine, parse(line[:-1])).checkpoint)
+        elif line.startswith(CHECKPOINT_START) and self._verifier is not None:
+            self._checkpoint(self._verifier, understand(CheckpointLine, parse(line[:-1])).checkpoint)
         elif line.startswith(LOG_START):
             self._enter_log(understand(LogLine, parse(line[:-1])).log)
         elif line.startswith(END_START):
@@ -213,7 +213,7 @@ class _Verification:
         self._report.key_ids = [entry.key_id for entry in header.keys]
         pinned = self._expected.pins.problem(header.keys) if self._expected.pins is not None else None
         for problem in [*self._ring.problems, *([pinned] if pinned is not None else [])]:
-            self._found(FindingKind.KEY_UNKNOWN, problem)
+            self._add_finding(FindingKind.KEY_UNKNOWN, problem)
         if self._anchor_lines is not None:
             anchored_until = earlier(header.created, _ANCHORED_WITHIN)
             self._anchors = AnchorComparison(
@@ -228,13 +228,13 @@ class _Verification:
         self._latest = earlier(now, -_CLOCKS_DIFFER)
         if header.created > self._latest:
             text = f"The export says it was made at {header.created}, which is yet to come. Export again."
-            self._found(FindingKind.TIME_AHEAD, text)
+            self._add_finding(FindingKind.TIME_AHEAD, text)
 
     def _enter_log(self, workspace_id: WorkspaceId) -> None:
         self._leave_log()
-        if workspace_id in self._walks:
+        if workspace_id in self._verifiers:
             raise Malformed(f"The log of workspace {workspace_id} begins a second time.")
-        self._walk = LogVerifier(
+        self._verifier = LogVerifier(
             workspace_id,
             report=self._report,
             ring=self._ring,
@@ -242,68 +242,68 @@ class _Verification:
             latest=self._latest,
             rows_only=self._rows_only and workspace_id != SYSTEM,
         )
-        self._walks[workspace_id] = self._walk
+        self._verifiers[workspace_id] = self._verifier
         if workspace_id == SYSTEM:
-            self._compare_outside(self._walk)
+            self._compare_outside(self._verifier)
 
     def _leave_log(self) -> None:
-        if self._walk is not None:
-            self._walk.finish(self._signed_until)
-            self._walk = None
+        if self._verifier is not None:
+            self._verifier.finish(self._signed_until)
+            self._verifier = None
 
-    def _checkpoint(self, walk: LogVerifier, checkpoint: Checkpoint) -> None:
+    def _checkpoint(self, verifier: LogVerifier, checkpoint: Checkpoint) -> None:
         self._report.checkpoints += 1
-        if walk.checkpoint(checkpoint):
+        if verifier.checkpoint(checkpoint):
             self._links.find(checkpoint)
-            if self._anchors is not None and walk.is_system:
+            if self._anchors is not None and verifier.is_system:
                 self._anchors.expect(checkpoint)
 
     def _check_end(self, end: ExportFooter | None) -> None:
         rows, checkpoints = self._report.rows, self._report.checkpoints
         if end is None:
-            self._found(FindingKind.TRUNCATED, "The export has no last line: it was cut off.")
+            self._add_finding(FindingKind.TRUNCATED, "The export has no last line: it was cut off.")
             return
         if (end.rows, end.checkpoints) != (rows, checkpoints):
             said = f"{end.rows} rows and {end.checkpoints} checkpoints"
-            self._found(FindingKind.TRUNCATED, f"The last line says {said}; there are {rows} and {checkpoints}.")
+            self._add_finding(FindingKind.TRUNCATED, f"The last line says {said}; there are {rows} and {checkpoints}.")
         if end.header != self._header_digest:
-            self._found(FindingKind.MALFORMED, "The first line is not the one that the last line speaks of.")
+            self._add_finding(FindingKind.MALFORMED, "The first line is not the one that the last line speaks of.")
 
     def _check_logs(self, header: ExportHeader) -> None:
         for log in header.logs:
-            walk = self._walks.get(log.workspace_id)
-            if walk is None:
+            verifier = self._verifiers.get(log.workspace_id)
+            if verifier is None:
                 text = f"The log of workspace {log.workspace_id} with its {log.size} rows is missing."
-                self._found(FindingKind.WORKSPACE_MISSING, text, log.workspace_id)
+                self._add_finding(FindingKind.WORKSPACE_MISSING, text, log.workspace_id)
             else:
-                walk.claim(log.size)
+                verifier.claim(log.size)
 
     def _check_links(self) -> None:
-        system = self._walks.get(SYSTEM)
+        system = self._verifiers.get(SYSTEM)
         if system is None:
             return
         for workspace_id, recorded in self._links.recorded.items():
-            walk = self._walks.get(workspace_id)
-            if walk is None:
+            verifier = self._verifiers.get(workspace_id)
+            if verifier is None:
                 text = f"The system's log speaks of workspace {workspace_id}, which is not here."
-                self._found(FindingKind.WORKSPACE_MISSING, text, workspace_id)
+                self._add_finding(FindingKind.WORKSPACE_MISSING, text, workspace_id)
             else:
-                walk.claim(recorded.size)
-        for workspace_id, walk in self._walks.items():
-            if walk is not system and walk.checkpoints_sound and system.sound:
+                verifier.claim(recorded.size)
+        for workspace_id, verifier in self._verifiers.items():
+            if verifier is not system and verifier.checkpoints_sound and system.sound:
                 self._compare(workspace_id)
 
     def _compare(self, workspace_id: WorkspaceId) -> None:
-        found = self._links.found.get(workspace_id, CheckpointTally())
+        tally = self._links.found.get(workspace_id, CheckpointTally())
         recorded = self._links.recorded.get(workspace_id, CheckpointTally())
-        if found.count < recorded.count:
-            text = f"The system's log speaks of {recorded.count} checkpoints; {found.count} are here."
-            self._found(FindingKind.CHECKPOINT_MISSING, text, workspace_id)
-        elif found.digest != recorded.digest:
+        if tally.count < recorded.count:
+            text = f"The system's log speaks of {recorded.count} checkpoints; {tally.count} are here."
+            self._add_finding(FindingKind.CHECKPOINT_MISSING, text, workspace_id)
+        elif tally.digest != recorded.digest:
             text = "The checkpoints are not those that the system's log speaks of."
-            self._found(FindingKind.CHECKPOINT_MISMATCH, text, workspace_id)
+            self._add_finding(FindingKind.CHECKPOINT_MISMATCH, text, workspace_id)
 
-    def _found(
+    def _add_finding(
         self, kind: FindingKind, text: str, workspace_id: WorkspaceId | None = None, seq: int | None = None
     ) -> None:
         self._report.add(Finding(kind, text, workspace_id, seq))

@@ -156,13 +156,18 @@ class Witness:
 
 def _parse_request(request: bytes) -> tuple[int, list[bytes], bytes]:
     """The old size, the proof and the note."""
-    start, found, note = request.partition(b"\n\n")
+    start, separator, note = request.partition(b"\n\n")
     try:
         first, *lines = start.decode("ascii").split("\n")
     except UnicodeDecodeError:
         raise Malformed("The request is not in the form that C2SP's tlog-witness describes.") from None
     proof = [decode(line) for line in lines]
-    if not found or not first.startswith("old ") or len(proof) > _MAX_PROOF or any(len(each) != 32 for each in proof):
+    if (
+        not separator
+        or not first.startswith("old ")
+        or len(proof) > _MAX_PROOF
+        or any(len(each) != 32 for each in proof)
+    ):
         raise Malformed("The request is not in the form that C2SP's tlog-witness describes.")
     return parse_size(first.removeprefix("old ")), proof, note
 

@@ -44,16 +44,16 @@ class WitnessAddress:
 
 def parse_witnesses(text: str | None) -> list[WitnessAddress]:
     """From the settings: `URL KEY`, several separated by commas."""
-    found: list[WitnessAddress] = []
+    addresses: list[WitnessAddress] = []
     for each in filter(None, ((part.strip()) for part in (text or "").split(","))):
         url, _, key = each.partition(" ")
         if not url.startswith(("http://", "https://")):
             raise Misconfigured("GABY_AUDIT_WITNESSES: each witness is an address and its key: `https://HOST KEY`.")
         try:
-            found.append(WitnessAddress(url.rstrip("/"), parse_verifier_key(key, kind=WITNESS_KEY)))
+            addresses.append(WitnessAddress(url.rstrip("/"), parse_verifier_key(key, kind=WITNESS_KEY)))
         except Malformed as error:
             raise Misconfigured(f"GABY_AUDIT_WITNESSES: {error.message}") from error
-    return found
+    return addresses
 
 
 class Witnesses:
@@ -89,7 +89,7 @@ class Witnesses:
     async def _submit(self, address: WitnessAddress, note: bytes) -> bool:
         try:
             cosigned = await self._cosigned(address, note)
-            await self._file.keep(cosigned)
+            await self._file.store(cosigned)
         except (OSError, httpx2.HTTPError, httpx2.InvalidURL, Malformed, WitnessSilent, CheckpointRefused) as error:
             text = f"Witness {address.key.name} did not sign: {error or type(error).__name__}"
             self._troubles[address] = text

@@ -30,28 +30,28 @@ class WitnessComparison:
     def next_size(self) -> int:
         return self._waiting[-1].size if self._waiting else -1
 
-    def compare(self, walk: LogVerifier) -> None:
+    def compare(self, verifier: LogVerifier) -> None:
         """Call whenever the system's log has `next_size` rows."""
-        while self._waiting and self._waiting[-1].size <= walk.next_seq:
+        while self._waiting and self._waiting[-1].size <= verifier.next_seq:
             seen = self._waiting.pop()
-            if seen.size == walk.next_seq and walk.sound:
-                self._compare(walk, seen)
+            if seen.size == verifier.next_seq and verifier.sound:
+                self._compare(verifier, seen)
 
-    def finish(self, walk: LogVerifier | None) -> None:
-        if walk is None:
+    def finish(self, verifier: LogVerifier | None) -> None:
+        if verifier is None:
             text = "The export has no system log, so witnesses say nothing of it. Export all workspaces together."
-            self._found(FindingKind.WITNESS_UNCHECKED, text)
+            self._add_finding(FindingKind.WITNESS_UNCHECKED, text)
         elif self._waiting:
             furthest = self._waiting[0]
             self._report.agreeing.difference_update(each.witness for each in self._waiting)
             text = (
-                f"The system's log ends after {walk.next_seq} rows, but witness {furthest.witness} saw "
+                f"The system's log ends after {verifier.next_seq} rows, but witness {furthest.witness} saw "
                 f"{furthest.size}: its end was cut off or an old backup stands in its place, anchors included."
             )
-            self._found(FindingKind.ROLLED_BACK, text)
+            self._add_finding(FindingKind.ROLLED_BACK, text)
 
-    def _compare(self, walk: LogVerifier, seen: WitnessedRoot) -> None:
-        if walk.root() != seen.root:
+    def _compare(self, verifier: LogVerifier, seen: WitnessedRoot) -> None:
+        if verifier.root() != seen.root:
             self._mismatch(seen)
         elif seen.witness not in self._mismatched:
             self._report.agreeing.add(seen.witness)
@@ -64,7 +64,7 @@ class WitnessComparison:
                 f"The first {seen.size} rows are not those that witness {seen.witness} saw: the log was rewritten, or "
                 "somebody was shown another one. Keep both, and compare them."
             )
-            self._found(FindingKind.WITNESS_MISMATCH, text)
+            self._add_finding(FindingKind.WITNESS_MISMATCH, text)
 
-    def _found(self, kind: FindingKind, text: str) -> None:
+    def _add_finding(self, kind: FindingKind, text: str) -> None:
         self._report.add(Finding(kind, text, SYSTEM))

@@ -22,17 +22,22 @@ app = typer.Typer(help="How Gaby investigates, and whom it turns to.", no_args_i
 def show(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the limits of an investigation, and where escalations go."""
 
-    async def work(gaby: Gaby) -> PersonaOut:
+    async def load_persona(gaby: Gaby) -> PersonaOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return PersonaOut.of(await gaby.agent.personas.of(session), await gaby.agent.escalations.target(session))
+            return PersonaOut.from_domain(
+                await gaby.agent.personas.load(session), await gaby.agent.escalations.target(session)
+            )
 
-    found = run(work)
+    persona = run(load_persona)
     if as_json:
-        print_json(found.model_dump())
+        print_json(persona.model_dump())
         return
-    told = {**found.model_dump(exclude={"bounds"}), **{f"bounds.{k}": v for k, v in found.bounds.model_dump().items()}}
-    print_rows([{"what": name, "value": value} for name, value in told.items()], as_json=False, empty="")
+    fields = {
+        **persona.model_dump(exclude={"bounds"}),
+        **{f"bounds.{k}": v for k, v in persona.bounds.model_dump().items()},
+    }
+    print_rows([{"what": name, "value": value} for name, value in fields.items()], as_json=False, empty="")
 
 
 @app.command("set")
@@ -57,14 +62,14 @@ def change(
         changes["bounds"] = {"passages": passages}
     if not changes:
         raise BadRequest("Say what to change; `gaby agent set --help` lists it.")
-    told = PersonaIn.model_validate(changes).changes()
+    persona_changes = PersonaIn.model_validate(changes).changes()
 
-    async def work(gaby: Gaby) -> None:
+    async def change_persona(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await gaby.agent.personas.change(session, actor, told)
+            await gaby.agent.personas.change(session, actor, persona_changes)
 
-    run(work)
+    run(change_persona)
     echo("Changed, for investigations that are taken up from now on.", err=True)
 
 
@@ -85,12 +90,12 @@ def escalate(
     server = None if smtp is None else _server(smtp, smtp_user, secret, sender)
     parsed = None if target == "nobody" else parse_target(target, secret=secret, smtp=server)
 
-    async def work(gaby: Gaby) -> None:
+    async def set_escalation_target(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.agent.escalations.set_target(session, actor, parsed)
 
-    run(work)
+    run(set_escalation_target)
     echo("Escalations go to nobody." if parsed is None else f"Escalations go to {parsed.kind}.", err=True)
 
 

@@ -56,38 +56,38 @@ def list_approvals(
 ) -> None:
     """List approvals, newest first."""
 
-    async def work(gaby: Gaby) -> tuple[list[ApprovalOut], Mapping[ApprovalId, str], datetime]:
+    async def load_approvals(gaby: Gaby) -> tuple[list[ApprovalOut], Mapping[ApprovalId, str], datetime]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             wanted = None if state is ApprovalStateChoice.ALL else state.value
-            rows = [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
+            rows = [ApprovalOut.from_domain(row) for row in await gaby.tools.approvals.list(session, wanted)]
             return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
 
-    found, shortened, now = run(work)
+    approvals, shortened, now = run(load_approvals)
     if as_json:
-        print_json([row.model_dump(mode="json") for row in found])
-    elif not found:
+        print_json([row.model_dump(mode="json") for row in approvals])
+    elif not approvals:
         echo("Nothing waits for you.", err=True)
     else:
-        print_approvals(found, shortened, now=now, with_state=state is not ApprovalStateChoice.WAITING)
+        print_approvals(approvals, shortened, now=now, with_state=state is not ApprovalStateChoice.WAITING)
 
 
 @app.command()
 def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show exactly what would be sent, and why Gaby asks."""
 
-    async def work(gaby: Gaby) -> ApprovalDetailOut:
+    async def load_approval(gaby: Gaby) -> ApprovalDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await gaby.tools.approvals.get(session, await find_approval(session, approval_id))
             sealed = await gaby.tools.approvals.call_of(session, row)
-            return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
+            return ApprovalDetailOut(**ApprovalOut.from_domain(row).model_dump(), real_arguments=sealed.arguments)
 
-    found = run(work)
+    approval = run(load_approval)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(approval.model_dump(mode="json"))
         return
-    print_approval(found)
+    print_approval(approval)
 
 
 @app.command()
@@ -105,13 +105,13 @@ def decide(
     """Approve, refuse or escalate. The first answer counts."""
     answer = ApprovalDecision(decision.value, reason, _object(arguments), whole_step=whole_step)
 
-    async def work(gaby: Gaby) -> ApprovalOut:
+    async def record_decision(gaby: Gaby) -> ApprovalOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             chosen = await find_approval(session, approval_id)
-            return ApprovalOut.of(await gaby.tools.decide_approval(session, actor, chosen, answer))
+            return ApprovalOut.from_domain(await gaby.tools.decide_approval(session, actor, chosen, answer))
 
-    decided = run(work)
+    decided = run(record_decision)
     if as_json:
         print_json(decided.model_dump(mode="json"))
         return
@@ -126,7 +126,7 @@ def decide(
 
 
 def print_approvals(
-    found: Sequence[ApprovalOut], shortened: Mapping[ApprovalId, str], *, now: datetime, with_state: bool
+    approvals: Sequence[ApprovalOut], shortened: Mapping[ApprovalId, str], *, now: datetime, with_state: bool
 ) -> None:
     """One line of short values for each, and below it why a person is asked, cut to the width of the terminal."""
     width = SafeConsole().width
@@ -140,54 +140,54 @@ def print_approvals(
             _age(now - row.requested_at),
             *([row.state] if with_state else []),
         ]
-        for row in found
+        for row in approvals
     ]
     columns = zip(headings, *rows, strict=True)
     widths = [min(int(width * _COLUMN_SHARE), max(map(cell_len, column))) for column in columns]
     secho(in_columns(headings, widths), bold=True)
-    for row, cells in zip(found, rows, strict=True):
+    for row, cells in zip(approvals, rows, strict=True):
         echo(in_columns(cells, widths))
         doubt = "The requester is not verified. " if row.requester and not row.requester_verified else ""
         echo(f"  {cut(one_line(f'{doubt}{_first(row)}'), width - 2)}")
 
 
-def print_approval(found: ApprovalDetailOut) -> None:
+def print_approval(approval: ApprovalDetailOut) -> None:
     """Every value in one line each, whole, with nothing in it that a terminal would obey."""
-    secho(f"{one_line(found.tool)}  ({found.state}{', dangerous' if found.dangerous else ''})", bold=True)
+    secho(f"{one_line(approval.tool)}  ({approval.state}{', dangerous' if approval.dangerous else ''})", bold=True)
     # What a person has to know first: to what effect, for whom, and who stands behind each choice.
-    if found.effect:
-        echo(f"What will happen: {one_line(found.effect)}")
-    if found.ticket:
-        echo(f"Ticket: {one_line(found.ticket)}")
-    if found.requester:
-        verified = "verified" if found.requester_verified else "not verified"
-        echo(f"Requester: {one_line(found.requester)} ({verified})")
-        _warn_of_mixed_scripts("the requester", found.requester)
-    for each in found.owners:
+    if approval.effect:
+        echo(f"What will happen: {one_line(approval.effect)}")
+    if approval.ticket:
+        echo(f"Ticket: {one_line(approval.ticket)}")
+    if approval.requester:
+        verified = "verified" if approval.requester_verified else "not verified"
+        echo(f"Requester: {one_line(approval.requester)} ({verified})")
+        _warn_of_mixed_scripts("the requester", approval.requester)
+    for each in approval.owners:
         behind = " ".join(one_line(str(each.get(name, ""))) for name in ("argument", "value"))
         echo(f"  {behind}: {one_line(str(each.get('behind', '')))}")
-    for name, value in found.real_arguments.items():
+    for name, value in approval.real_arguments.items():
         echo(f"  {one_line(name)} = {one_line_json(value)}")
         _warn_of_mixed_scripts("the name of this argument", name)
         _warn_of_mixed_scripts(one_line(name), value)
-    for concern in found.concerns:
+    for concern in approval.concerns:
         where = f"{one_line(concern.argument)}: " if concern.argument else ""
         echo(f"- {where}{one_line(concern.reason)}")
         for quote in concern.quotes:
             echo(f"    {one_line(quote.source)}: “{one_line(quote.excerpt)}”")
-    if found.preview is not None:
-        echo(f"It would: {one_line_json(found.preview)}")
-    asked = one_line(found.requested_by)
-    echo(f"Asked by {asked} at {_minute(found.requested_at)}; until {_minute(found.expires_at)}.")
-    if found.decided_by is not None:
-        echo(f"{one_line(found.decided_by)} decided{f': {one_line(found.answer)}' if found.answer else '.'}")
+    if approval.preview is not None:
+        echo(f"It would: {one_line_json(approval.preview)}")
+    asked = one_line(approval.requested_by)
+    echo(f"Asked by {asked} at {_minute(approval.requested_at)}; until {_minute(approval.expires_at)}.")
+    if approval.decided_by is not None:
+        echo(f"{one_line(approval.decided_by)} decided{f': {one_line(approval.answer)}' if approval.answer else '.'}")
 
 
 def _warn_of_mixed_scripts(where: str, value: object) -> None:
     """The first word is enough to look closely."""
     if (mixed := next(mixed_words(value), None)) is not None:
-        told = f"“{one_line(mixed.text)}” mixes scripts: “{mixed.letter}” in it is {mixed.script}"
-        secho(f"  Careful, look-alike letters in {where}: {told}.", fg="yellow")
+        warning = f"“{one_line(mixed.text)}” mixes scripts: “{mixed.character}” in it is {mixed.script}"
+        secho(f"  Careful, look-alike letters in {where}: {warning}.", fg="yellow")
 
 
 def _age(span: timedelta) -> str:
@@ -207,9 +207,9 @@ def _object(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         raise BadRequest('Arguments are a JSON object, such as {"user_id": "u-7"}.')
-    return cast("dict[str, Any]", found)
+    return cast("dict[str, Any]", parsed)

@@ -123,7 +123,7 @@ def prove(
 ) -> None:
     """Print a proof that a row is in the signed log, or that an older log is the beginning of a newer one."""
 
-    async def work(gaby: Gaby) -> bytes:
+    async def build_proof(gaby: Gaby) -> bytes:
         workspace_id = await _log_of(gaby, workspace, system=system)
         with snapshot(gaby.database) as source:
             if first is not None and second is not None:
@@ -132,7 +132,7 @@ def prove(
                 raise BadRequest("Give a row's id, or two sizes with --from and --to.")
             return inclusion_proof(source, workspace_id, _row_id(row))
 
-    echo(run(work).decode())
+    echo(run(build_proof).decode())
 
 
 @app.command("export")
@@ -157,7 +157,7 @@ def export_command(
     if cursor is not None and not follow_on:
         raise BadRequest("--cursor goes with --follow.")
 
-    async def work(gaby: Gaby) -> None:
+    async def write_export(gaby: Gaby) -> None:
         only = None if all_logs else await _log_of(gaby, workspace, system=False)
         if webhook and cursor:
             await WebhookSink(webhook, gaby.http, CursorFile(cursor)).run(gaby.database, only=only)
@@ -169,7 +169,7 @@ def export_command(
             await asyncio.to_thread(_export, gaby, only, output)
 
     try:
-        run(work)
+        run(write_export)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
@@ -178,26 +178,26 @@ def export_command(
 def checkpoint() -> None:
     """Sign the log as it stands now. The server does this by itself."""
 
-    async def work(gaby: Gaby) -> int:
-        taken = await gaby.checkpointer.checkpoint()
+    async def sign_checkpoint(gaby: Gaby) -> int:
+        signed = await gaby.checkpointer.checkpoint()
         await gaby.checkpointer.send_to_witnesses()
-        return len(taken.checkpoints)
+        return len(signed.checkpoints)
 
-    echo(f"{run(work)} checkpoints signed.", err=True)
+    echo(f"{run(sign_checkpoint)} checkpoints signed.", err=True)
 
 
 @app.command("rotate-key")
 def rotate_key() -> None:
     """Let a new signing key take over. Both keys sign the handing over, and the log records it."""
 
-    async def work(gaby: Gaby) -> str:
+    async def rotate_signing_key(gaby: Gaby) -> str:
         if not isinstance(gaby.audit_key, KeyFile):
             raise BadRequest("The signing key comes from GABY_AUDIT_SIGNING_KEY and cannot be rotated from here.")
         await Rotation(gaby.database, gaby.audit_key, gaby.appender, gaby.clock).run(operator())
         with snapshot(gaby.database) as source:
             return source.keys()[-1].key_id
 
-    echo(f"Checkpoints are now signed by {run(work)}. Write the id down where you keep such things.")
+    echo(f"Checkpoints are now signed by {run(rotate_signing_key)}. Write the id down where you keep such things.")
 
 
 async def _verify_live(
@@ -235,13 +235,13 @@ def _as_proof(path: Path) -> bytes | None:
 def _verify_proof(proof: bytes, trusted: str | None, *, as_json: bool) -> None:
     try:
         row = check_inclusion(proof, trusted=trusted)
-        told = f"Row {row.id} ({row.event}, {row.ts}) is in the signed log."
+        statement = f"Row {row.id} ({row.event}, {row.ts}) is in the signed log."
     except ProofRejected:
         if b'"second"' not in proof:
             raise
         older, newer = check_consistency(proof, trusted=trusted)
-        told = f"The log of {older.size} rows is the beginning of the log of {newer.size} rows."
-    print_json({"ok": True, "proves": told}) if as_json else echo(told)
+        statement = f"The log of {older.size} rows is the beginning of the log of {newer.size} rows."
+    print_json({"ok": True, "proves": statement}) if as_json else echo(statement)
 
 
 def print_report(report: VerificationReport, *, as_json: bool) -> None:

@@ -27,13 +27,13 @@ def keys(
 ) -> None:
     """Print the keys that are pinned here, for `gaby audit verify --pins` on another machine."""
 
-    async def work(gaby: Gaby) -> KeyPins:
+    async def load_pins(gaby: Gaby) -> KeyPins:
         pins = PinFile(gaby.settings.anchor_path).load()
         if pins is None:
             raise NotFound("No key is pinned here yet. The first checkpoint pins it; see also `gaby audit trust`.")
         return pins
 
-    pins = run(work)
+    pins = run(load_pins)
     echo("\n".join(map(str, log_keys(pins.keys))) if log else pins_text(pins).decode(), nl=log)
 
 
@@ -42,7 +42,7 @@ def trust(
 ) -> None:
     """Pin the keys of this log, after you compared one of them with what you know from elsewhere."""
 
-    async def work(gaby: Gaby) -> Path:
+    async def trust_key(gaby: Gaby) -> Path:
         with snapshot(gaby.database) as source:
             entries = source.keys()
         ring = TrustedKeys(entries, trusted=key_id)
@@ -53,7 +53,7 @@ def trust(
         file.save(entries)
         return file.path
 
-    echo(f"The keys are pinned in {run(work)}.", err=True)
+    echo(f"The keys are pinned in {run(trust_key)}.", err=True)
 
 
 def restart_anchors(
@@ -61,7 +61,7 @@ def restart_anchors(
 ) -> None:
     """Begin a new file of anchors, after one was lost or an old backup was put back on purpose."""
 
-    async def work(gaby: Gaby) -> str | None:
+    async def start_new_anchors(gaby: Gaby) -> str | None:
         path = gaby.settings.anchor_path
         stamp = gaby.clock.now().strftime("%Y%m%dT%H%M%S")
         moved = path.with_name(f"{path.stem}-until-{stamp}{path.suffix}") if path.exists() else None
@@ -74,21 +74,21 @@ def restart_anchors(
         await gaby.checkpointer.checkpoint()
         return kept_as
 
-    kept_as = run(work)
+    kept_as = run(start_new_anchors)
     echo(f"A new file begins.{f' The old one is {kept_as}; keep it.' if kept_as else ''}", err=True)
 
 
 def rebuild_tree() -> None:
     """Make the stored Merkle tree anew from the rows, when `verify` says that it is damaged."""
 
-    async def work(gaby: Gaby) -> int:
+    async def rebuild_merkle_tree(gaby: Gaby) -> int:
         dialect = gaby.database.dialect
         return await in_transaction(
             gaby.database,
             lambda connection: rebuild_tiles(DatabaseSource(connection, dialect), SqlRunner(connection, dialect)),
         )
 
-    echo(f"{run(work)} tiles written. Run `gaby audit verify`.", err=True)
+    echo(f"{run(rebuild_merkle_tree)} tiles written. Run `gaby audit verify`.", err=True)
 
 
 def _refuse_other_pins(file: PinFile, entries: list[KeyEntry]) -> None:

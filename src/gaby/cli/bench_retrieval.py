@@ -84,7 +84,7 @@ async def _measure(
         indexed, used = time.perf_counter() - begin, time.process_time() - spent
         ours = await _ask(gaby, places, questions)
         memory = _memory() - before
-    plain = _plainly(documents, questions)
+    plain = _bm25_baseline(documents, questions)
     seconds = sorted(ours.seconds)
     return {
         "documents": len(documents),
@@ -123,18 +123,18 @@ async def _index(
 
 
 async def _sync(gaby: Gaby, actor: Actor, folder: Path, names: Mapping[str, str]) -> int:
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        row = await parts.shelf.add(session, actor, NewSource("corpus", "folder", str(folder)))
-    await parts.syncer.sync(actor, row.id)
+        row = await components.sources.add(session, actor, NewSource("corpus", "folder", str(folder)))
+    await components.syncer.sync(actor, row.id)
     async with gaby.database.read(actor.workspace_id) as session:
-        [shelved] = await parts.shelf.list(session)
-    if shelved.failed:
+        [overview] = await components.sources.list(session)
+    if overview.failed:
         async with gaby.database.read(actor.workspace_id) as session:
-            first = (await parts.shelf.failures(session, row.id, 1))[0]
-        cannot = "1 document cannot" if shelved.failed == 1 else f"{shelved.failed} documents cannot"
+            first = (await components.sources.failures(session, row.id, 1))[0]
+        cannot = "1 document cannot" if overview.failed == 1 else f"{overview.failed} documents cannot"
         raise BadRequest(f"{cannot} be read; the first is {names[first.uri]}: {first.reason}")
-    return shelved.passages
+    return overview.passages
 
 
 @dataclass(frozen=True)
@@ -164,18 +164,18 @@ async def _ask(
             begin = time.perf_counter()
             ranking: list[str] = []
             if place is not None:
-                searcher = gaby.knowledge.parts.searcher
+                searcher = gaby.knowledge.components.searcher
                 # Several passages of a document count once, so more are asked for.
-                found = await searcher.search(
+                results = await searcher.search(
                     place.actor.workspace_id, question.query, limit=3 * _DEPTH, everything=True
                 )
-                ranking = list(dict.fromkeys(place.names[hit.uri] for hit in found.hits))
+                ranking = list(dict.fromkeys(place.names[hit.uri] for hit in results.hits))
             measured.seconds.append(time.perf_counter() - begin)
             measured.rankings.append(ranking)
     return measured
 
 
-def _plainly(documents: Sequence[BenchmarkDocument], questions: Sequence[BenchmarkQuery]) -> BenchmarkRankings:
+def _bm25_baseline(documents: Sequence[BenchmarkDocument], questions: Sequence[BenchmarkQuery]) -> BenchmarkRankings:
     """The simpler way: BM25 over words in small letters."""
     groups = {
         group: ([row.id for row in rows], Bm25Ranker([_words(f"{row.title} {row.text}") for row in rows]))

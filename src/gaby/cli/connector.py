@@ -63,26 +63,26 @@ def add(
     given = ConnectorOptions(name, tuple(what or ()), tuple(settings or ()), url, stdin=stdin, manifest=manifest)
     new = new_connector(given)
 
-    async def work(gaby: Gaby) -> None:
+    async def add_connector(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tools.connectors.add(session, actor, new)
-        await _look_and_accept(gaby, actor, name, yes=yes)
+        await _inspect_and_accept(gaby, actor, name, yes=yes)
         await offer_draft(gaby, actor, name, ask=not yes)
 
-    run(work)
+    run(add_connector)
 
 
 @app.command("list")
 def list_connectors(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the connectors of a workspace."""
 
-    async def work(gaby: Gaby) -> list[ConnectorOut]:
+    async def load_connectors(gaby: Gaby) -> list[ConnectorOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [ConnectorOut.of(row) for row in await gaby.tools.connectors.list(session)]
+            return [ConnectorOut.from_domain(row) for row in await gaby.tools.connectors.list(session)]
 
-    rows = [each.model_dump(mode="json") for each in run(work)]
+    rows = [each.model_dump(mode="json") for each in run(load_connectors)]
     shown = ("name", "kind", "state", "autonomy", "tools", "unsafe", "auth_expired_at")
     print_rows(
         rows if as_json else [{key: row[key] for key in shown} for row in rows],
@@ -95,9 +95,9 @@ def list_connectors(workspace: InWorkspace = None, as_json: AsJson = False) -> N
 def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Start a connector, look at its tools and ask it whether it is well."""
 
-    async def work(gaby: Gaby) -> tuple[ServerDefinitions, str]:
+    async def start_connector(gaby: Gaby) -> tuple[ServerDefinitions, str]:
         actor = await operator_in(gaby, workspace)
-        shown = await gaby.tools.look(actor, name)
+        shown = await gaby.tools.inspect(actor, name)
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
         if f"{name}.healthcheck" not in snapshot.tools:
             return shown, "it starts; it has no accepted healthcheck"
@@ -105,24 +105,29 @@ def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -
         outcome = await gaby.tools.invoker.invoke(call, gaby.tools.run(actor))
         return shown, json.dumps(outcome.structured) if isinstance(outcome, Done) else str(outcome)
 
-    shown, health = run(work)
-    told = {"server": shown.server_name, "version": shown.server_version, "tools": len(shown.tools), "health": health}
-    print_rows([told], as_json=as_json, empty="")
+    shown, health = run(start_connector)
+    summary = {
+        "server": shown.server_name,
+        "version": shown.server_version,
+        "tools": len(shown.tools),
+        "health": health,
+    }
+    print_rows([summary], as_json=as_json, empty="")
 
 
 @app.command()
 def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show how a connector's tools differ from those that were accepted."""
 
-    async def work(gaby: Gaby) -> ConnectorRecord:
+    async def load_connector(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
-        await gaby.tools.look(actor, name)
+        await gaby.tools.inspect(actor, name)
         async with gaby.database.read(actor.workspace_id) as session:
             return await gaby.tools.connectors.get(session, name)
 
-    changes = changes_of(run(work))
+    changes = changes_of(run(load_connector))
     if as_json:
-        print_json([ChangeOut.of(change).model_dump() for change in changes])
+        print_json([ChangeOut.from_domain(change).model_dump() for change in changes])
     elif not changes:
         echo("Its tools are as they were accepted.", err=True)
     for change in changes if not as_json else ():
@@ -133,12 +138,12 @@ def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
 def accept(name: str, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Look at a connector's tools once more and accept them as they are now."""
 
-    async def work(gaby: Gaby) -> None:
+    async def accept_definitions(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
-        await _look_and_accept(gaby, actor, name, yes=yes)
+        await _inspect_and_accept(gaby, actor, name, yes=yes)
         await offer_draft(gaby, actor, name, ask=not yes)
 
-    run(work)
+    run(accept_definitions)
 
 
 @app.command("set")
@@ -159,18 +164,19 @@ def limit(
 ) -> None:
     """Say what a connector may do: its autonomy, which paths it may read and change, and how often."""
 
-    async def work(gaby: Gaby) -> ConnectorRecord:
+    async def limit_connector(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await gaby.tools.connectors.get(session, name)
             now = Scopes.model_validate(row.scopes)
             scopes = Scopes(
-                read=_lane(now.read, allow_read, deny_read), write=_lane(now.write, allow_write, deny_write)
+                read=_changed_rules(now.read, allow_read, deny_read),
+                write=_changed_rules(now.write, allow_write, deny_write),
             )
             change = PolicyChange(autonomy, scopes, reads_per_minute, writes_per_minute)
             return await gaby.tools.connectors.limit(session, actor, name, change)
 
-    row = run(work)
+    row = run(limit_connector)
     echo(f"{name} is set to {row.autonomy}.", err=True)
 
 
@@ -183,7 +189,7 @@ def manifest(
     """Say what the tools of somebody else's server do. Every error is printed with its line."""
     text = _read(file) if file is not None else None
 
-    async def work(gaby: Gaby) -> tuple[str, ...]:
+    async def store_manifest(gaby: Gaby) -> tuple[str, ...]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await gaby.tools.connectors.get(session, name)
@@ -195,7 +201,7 @@ def manifest(
             return ("Its tools have not been accepted yet, so the manifest was not compared with them.",)
         return checked.unchecked if checked is not None else ()
 
-    for note in run(work):
+    for note in run(store_manifest):
         secho(note, fg="yellow", err=True)
     echo(f"The manifest of {name} is {'stored' if text is not None else 'removed'}.", err=True)
 
@@ -204,14 +210,14 @@ def manifest(
 def show(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show for each tool of a connector what it may do unasked, and who may be told what it returns."""
 
-    async def work(gaby: Gaby) -> tuple[ConnectorOut, list[ToolRules]]:
+    async def load_connector(gaby: Gaby) -> tuple[ConnectorOut, list[ToolRules]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = ConnectorOut.of(await gaby.tools.connectors.get(session, name))
+            row = ConnectorOut.from_domain(await gaby.tools.connectors.get(session, name))
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
         return row, [rules_of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
 
-    row, rules = run(work)
+    row, rules = run(load_connector)
     tools = [asdict(each) for each in rules]
     if as_json:
         print_json({**row.model_dump(mode="json"), "rules": tools})
@@ -228,12 +234,12 @@ app.command("sign-in")(sign_in)
 def logs(name: str, workspace: InWorkspace = None) -> None:
     """Show the end of what a connector wrote to its standard error."""
 
-    async def work(gaby: Gaby) -> str:
+    async def read_logs(gaby: Gaby) -> str:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             return gaby.tools.kept_log(await gaby.tools.connectors.get(session, name))
 
-    text = run(work)
+    text = run(read_logs)
     echo(text or "Nothing yet: it has not run, or wrote nothing.", err=not text)
 
 
@@ -243,12 +249,12 @@ def remove(name: str, yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
     if not yes:
         typer.confirm(f"Remove {name} and forget its secrets?", abort=True, err=True)
 
-    async def work(gaby: Gaby) -> None:
+    async def remove_connector(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tools.connectors.remove(session, actor, name)
 
-    run(work)
+    run(remove_connector)
     echo(f"{name} is removed.", err=True)
 
 
@@ -276,15 +282,15 @@ def check(
 def new(name: str, folder: Annotated[Path, typer.Option(help="Where to put it.")] = Path()) -> None:
     """Write a new connector that passes `gaby connector check`, to start from."""
     try:
-        made = create(name, folder)
+        files = create(name, folder)
     except (ValueError, FileExistsError) as error:
         raise BadRequest(str(error)) from None
-    echo(str(made))
-    echo(f"Read {made / 'README.md'} for the next steps.", err=True)
+    echo(str(files))
+    echo(f"Read {files / 'README.md'} for the next steps.", err=True)
 
 
-async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:
-    shown = await gaby.tools.look(actor, name)
+async def _inspect_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:
+    shown = await gaby.tools.inspect(actor, name)
     async with gaby.database.read(actor.workspace_id) as session:
         row = await gaby.tools.connectors.get(session, name)
     if row.seen is None:
@@ -299,12 +305,12 @@ async def _look_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) ->
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.accept(session, actor, name, shown.fingerprint)
     snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
-    own = [ToolOut.of(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
+    own = [ToolOut.from_domain(entry) for entry in snapshot.tools.values() if entry.facts.connector == name]
     writes = sum(tool.lane == "write" for tool in own)
     echo(f"{name} is accepted: {len(own) - writes} tools read, {writes} change something.", err=True)
 
 
-def _lane(now: AccessRules, allow: list[str] | None, deny: list[str] | None) -> AccessRules:
+def _changed_rules(now: AccessRules, allow: list[str] | None, deny: list[str] | None) -> AccessRules:
     return AccessRules(
         allow=tuple(allow) if allow is not None else now.allow, deny=tuple(deny) if deny is not None else now.deny
     )

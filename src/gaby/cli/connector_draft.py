@@ -22,7 +22,7 @@ from gaby.safety import ArgumentRole
 from gaby.tools.draft_schemas import ManifestDraftOut
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft, draft_of, joined_manifest
 from gaby.tools.manifest_yaml import draft_yaml
-from gaby.tools.tool_rules import told_in_words
+from gaby.tools.tool_rules import audience_text
 from gaby_connectors.sdk.manifest import Audience
 
 _KEYS = "r accept the reads   a accept all   s step through   w write to a file   q decide later"
@@ -43,11 +43,11 @@ def draft(
     if sum((out is not None, accept_reads, accept_all)) > 1:
         raise BadRequest("Choose one of --out, --accept-reads and --accept-all.")
 
-    async def work(gaby: Gaby) -> None:
+    async def draft_and_accept(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         drafted = await read_draft(gaby, actor, name)
         if as_json:
-            print_json(ManifestDraftOut.of(drafted).model_dump())
+            print_json(ManifestDraftOut.from_domain(drafted).model_dump())
         if not drafted.tools:
             echo(f"Every tool of {name} has a manifest.", err=True)
         elif out is not None:
@@ -60,7 +60,7 @@ def draft(
             echo(draft_yaml(drafted), nl=False)
             _say_how(name)
 
-    run(work)
+    run(draft_and_accept)
 
 
 async def offer_draft(gaby: Gaby, actor: Actor, name: str, *, ask: bool) -> None:
@@ -161,7 +161,7 @@ def _print_table(drafted: ManifestDraft) -> None:
     for heading in ("tool", "access", "arguments", "who may be told"):
         table.add_column(heading, overflow="fold")
     for tool in drafted.tools:
-        row = (tool.name, _access(tool), _arguments(tool), told_in_words(tool.manifest))
+        row = (tool.name, _access(tool), _arguments(tool), audience_text(tool.manifest))
         table.add_row(*(escape(printable(each, one_line=True)) for each in row))
     SafeConsole(stderr=True).print(table)
 
@@ -170,7 +170,7 @@ def _print_tool(tool: ToolDraft) -> None:
     lines = [
         f"{tool.name}: {_access(tool)}, because {tool.access_reason}",
         *(f"  {name}: {guessed.role}, {guessed.reason}" for name, guessed in tool.arguments.items()),
-        f"  told: {told_in_words(tool.manifest)}",
+        f"  told: {audience_text(tool.manifest)}",
         *(f"  {note}" for note in tool.notes),
     ]
     for line in lines:
@@ -178,7 +178,7 @@ def _print_tool(tool: ToolDraft) -> None:
 
 
 def _access(tool: ToolDraft) -> str:
-    return "dangerous write" if tool.manifest.dangerous else tool.lane
+    return "dangerous write" if tool.manifest.dangerous else tool.access
 
 
 def _arguments(tool: ToolDraft) -> str:

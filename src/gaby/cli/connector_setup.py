@@ -48,13 +48,13 @@ def new_connector(given: ConnectorOptions) -> NewConnector:
 def _settings(given: ConnectorOptions) -> dict[str, str]:
     typed = [line.rstrip("\n") for line in iter(sys.stdin.readline, "")] if given.stdin else []
     lines = [*given.settings, *(line for line in typed if line.strip())]
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for line in lines:
         name, separator, value = line.partition("=")
         if not separator:
             raise BadRequest("A setting is written NAME=VALUE.")
-        found[name.strip()] = value
-    return found
+        settings[name.strip()] = value
+    return settings
 
 
 def _asked(kind: str, settings: dict[str, str]) -> dict[str, str]:

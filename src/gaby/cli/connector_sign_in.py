@@ -74,23 +74,23 @@ def sign_in(
     if device and client_secret:
         options = DeviceOptions(issuer, client_id, scope, device_endpoint, token_endpoint, variable, _secret())
 
-    async def work(gaby: Gaby) -> ConnectorRecord:
+    async def authorize_connector(gaby: Gaby) -> ConnectorRecord:
         actor = await operator_in(gaby, workspace)
         if device:
             await sign_in_by_device(gaby, actor, name, options)
         else:
             await _sign_in_by_settings(gaby, actor, name, TypedCredentials(tuple(settings or ()), stdin))
-        await gaby.tools.look(actor, name)
+        await gaby.tools.inspect(actor, name)
         async with gaby.database.read(actor.workspace_id) as session:
             return await gaby.tools.connectors.get(session, name)
 
-    row = run(work)
+    row = run(authorize_connector)
     next_step = f" Look at its tools and accept them: `gaby connector accept {name}`." if row.seen is not None else ""
     echo(f"{name} is signed in.{next_step}", err=True)
 
 
 @contextmanager
-def told_in_the_terminal(code: DeviceCode) -> Generator[None]:
+def print_device_code(code: DeviceCode) -> Generator[None]:
     """The code and the address were checked: nothing in them can move a cursor."""
     echo(f"Open {code.address} in any browser and enter this code: {code.user_code}", err=True)
     if code.whole_address is not None:
@@ -111,7 +111,7 @@ async def sign_in_by_device(
     name: str,
     options: DeviceOptions,
     *,
-    waiting: Waiting = told_in_the_terminal,
+    waiting: Waiting = print_device_code,
     sleep: Sleep = asyncio.sleep,
 ) -> None:
     """Ask for a code, wait until somebody entered it, and seal the token with the connector's other secrets."""
@@ -125,7 +125,7 @@ async def sign_in_by_device(
     code = await ask(wire, client)
     with waiting(code):
         issued = await wait(wire, client, code, gaby.clock, sleep)
-    grant = OAuthGrant.of(client, issued, gaby.clock.now(), variable)
+    grant = OAuthGrant.from_issued(client, issued, gaby.clock.now(), variable)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.take_token(session, actor, name, grant)
 

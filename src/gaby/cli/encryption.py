@@ -22,7 +22,7 @@ def rotate(as_json: AsJson = False) -> None:
             "The master key comes from GABY_CRYPTO_MASTER_KEY. Add a new key to that value and make it the active one."
         )
 
-    async def work(gaby: Gaby) -> dict[str, object]:
+    async def rotate_master_key(gaby: Gaby) -> dict[str, object]:
         new_id = gaby.master_keys.rotate()
         wrapped = 0
         for workspace_id in await _everywhere(gaby):
@@ -31,7 +31,7 @@ def rotate(as_json: AsJson = False) -> None:
             session.emit(Event("encryption.rotated", SYSTEM, operator(), {"master_key": new_id, "rewrapped": wrapped}))
         return {"master_key": new_id, "rewrapped": wrapped}
 
-    done = run(work)
+    done = run(rotate_master_key)
     if as_json:
         print_json(done)
     else:
@@ -47,7 +47,7 @@ def shred(
     if not yes:
         typer.confirm(f"Make everything sealed for {subject} unreadable for ever?", abort=True)
 
-    async def work(gaby: Gaby) -> int:
+    async def shred_subject(gaby: Gaby) -> int:
         shredded = 0
         for workspace_id in await _everywhere(gaby):
             async with gaby.database.write(workspace_id) as session:
@@ -58,7 +58,7 @@ def shred(
                     )
         return shredded
 
-    if not run(work):
+    if not run(shred_subject):
         raise NotFound(f"Nothing is sealed for {subject}.")
     echo("Shredded.", err=True)
 

@@ -126,14 +126,14 @@ async def _play(
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("investigations", total=len(cases) + len(incidents))
 
-        def told(result: CaseResult) -> None:
+        def advance_bar(result: CaseResult) -> None:
             bar.update(task, advance=1, description=result.name)
 
         async with open_stage(settings) as stage:
-            suite = await run_suite(stage, cases, driver=driver, named=named, at_once=at_once, told=told)
+            suite = await run_suite(stage, cases, driver=driver, named=named, at_once=at_once, report=advance_bar)
             if not incidents:
                 return suite
-            more = await play_incidents(stage, incidents, driver=driver, at_once=at_once, told=told)
+            more = await play_incidents(stage, incidents, driver=driver, at_once=at_once, report=advance_bar)
             return suite.model_copy(update={"cases": (*suite.cases, *more)})
 
 

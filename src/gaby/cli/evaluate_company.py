@@ -28,11 +28,11 @@ async def _play(settings: Settings, company: EvalCompany, *, runbooks: bool, at_
     with Progress(console=SafeConsole(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("tickets", total=len(company.tickets))
 
-        def told(result: TicketResult) -> None:
+        def advance_bar(result: TicketResult) -> None:
             bar.update(task, advance=1, description=result.id)
 
         async with open_stage(settings, FixedWallClock(start)) as stage:
-            return await play_company(stage, company, runbooks=runbooks, at_once=at_once, told=told)
+            return await play_company(stage, company, runbooks=runbooks, at_once=at_once, report=advance_bar)
 
 
 def show_company(result: CompanyResult, *, as_json: bool) -> None:

@@ -54,10 +54,10 @@ def in_named_workspace(text: str) -> str:
 
 def _takes_workspace(command: str, build_app: Callable[[str], typer.Typer]) -> bool:
     words = command.split()
-    found: Any = typer.main.get_command(build_app(words[0]))
+    node: Any = typer.main.get_command(build_app(words[0]))
     for word in words:
-        commands = cast("Mapping[str, Any]", getattr(found, "commands", {}))
+        commands = cast("Mapping[str, Any]", getattr(node, "commands", {}))
         if word not in commands:
             break
-        found = commands[word]
-    return any("--workspace" in parameter.opts for parameter in found.params)
+        node = commands[word]
+    return any("--workspace" in parameter.opts for parameter in node.params)

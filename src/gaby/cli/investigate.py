@@ -42,7 +42,7 @@ def investigate(
     console = SafeConsole(stderr=as_json)
     given = _read(what)
 
-    async def work(gaby: Gaby) -> RunDetailOut:
+    async def run_investigation(gaby: Gaby) -> RunDetailOut:
         actor = await operator_in(gaby, workspace)
         run_id = await _queued(gaby, actor, given, instruct=instruct)
         await _carry_on(gaby, actor, run_id, console)
@@ -50,7 +50,7 @@ def investigate(
             row = await gaby.agent.get(session, run_id)
             return RunDetailOut.with_steps(row, await gaby.agent.steps(session, run_id))
 
-    ended = run(work)
+    ended = run(run_investigation)
     if as_json:
         print_json(ended.model_dump())
         return
@@ -68,8 +68,8 @@ async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str, *, instruct: 
     async with gaby.database.write(actor.workspace_id) as session:
         if isinstance(given, TicketIn):
             add = gaby.tickets.add_instruction if instruct else gaby.tickets.add
-            taken = await add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
-            ticket_id = taken.ticket_id
+            received = await add(session, actor, given.incoming(f"inbox-{gaby.ids.new().hex}"))
+            ticket_id = received.ticket_id
         else:
             row = await find_ticket(gaby, session, given)
             ticket_id = row.typed_id
@@ -144,13 +144,15 @@ async def _claimed(gaby: Gaby, actor: Actor, run_id: RunId) -> ClaimedRun:
 
 async def _moves(gaby: Gaby, actor: Actor, claimed: ClaimedRun, console: SafeConsole) -> None:
     loop, run_id = gaby.agent.loop, claimed.lease.run_id
-    taken = await loop.resume(claimed)
-    taken.on_token = lambda text: console.print("\n(anew)" if text is None else text, end="", markup=False, style="dim")
+    context = await loop.resume(claimed)
+    context.on_token = lambda text: console.print(
+        "\n(anew)" if text is None else text, end="", markup=False, style="dim"
+    )
     while True:
-        before = taken.edges
-        goes_on = await loop.step(taken)
+        before = context.edges
+        goes_on = await loop.step(context)
         async with gaby.database.read(actor.workspace_id) as session:
             for step in await gaby.agent.steps(session, run_id, before):
-                print_step(console, StepOut.of(step))
+                print_step(console, StepOut.from_domain(step))
         if not goes_on:
             return

@@ -22,11 +22,11 @@ app = typer.Typer(help="API keys for programs.", no_args_is_help=True)
 def list_keys(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the keys of a workspace, never their secrets."""
 
-    async def work(gaby: Gaby) -> list[ApiKey]:
+    async def load_keys(gaby: Gaby) -> list[ApiKey]:
         async with gaby.database.read(await _workspace(gaby, workspace)) as session:
             return list(await gaby.identity.keys.list(session))
 
-    print_rows([_row(key) for key in run(work)], as_json=as_json, empty="No key yet. `gaby key create NAME`.")
+    print_rows([_row(key) for key in run(load_keys)], as_json=as_json, empty="No key yet. `gaby key create NAME`.")
 
 
 @app.command()
@@ -39,7 +39,7 @@ def create(
 ) -> None:
     """Create a key and print it. It is shown only now."""
 
-    async def work(gaby: Gaby) -> tuple[ApiKey, str]:
+    async def create_key(gaby: Gaby) -> tuple[ApiKey, str]:
         workspace_id = await _workspace(gaby, workspace)
         expires = gaby.clock.now() + timedelta(days=days) if days else None
         async with gaby.database.write(workspace_id) as session:
@@ -47,7 +47,7 @@ def create(
             key, text = await gaby.identity.keys.create(session, actor, name=name, scopes=scope, expires_at=expires)
             return key, str(text)
 
-    key, text = run(work)
+    key, text = run(create_key)
     if as_json:
         print_json({**_row(key), "key": text})
     else:
@@ -63,12 +63,12 @@ def revoke(key_id: str, workspace: InWorkspace = None) -> None:
     except ValueError:
         raise BadRequest("That is not a key's id. `gaby key list` shows the ids.") from None
 
-    async def work(gaby: Gaby) -> None:
+    async def revoke_key(gaby: Gaby) -> None:
         workspace_id = await _workspace(gaby, workspace)
         async with gaby.database.write(workspace_id) as session:
             await gaby.identity.keys.revoke(session, operator(workspace_id), chosen)
 
-    run(work)
+    run(revoke_key)
     echo("The key is revoked.", err=True)
 
 

@@ -26,13 +26,13 @@ def pull(
 ) -> None:
     """Stop everything, a workspace or one connector. It takes effect at the next step and survives restarts."""
 
-    async def work(gaby: Gaby) -> None:
+    async def pull_switch(gaby: Gaby) -> None:
         actor = await _actor(gaby, workspace, everything=everything)
         async with gaby.database.write(actor.workspace_id) as session:
             target = await _connector(gaby, session, connector)
             await gaby.tools.kill_switches.pull(session, actor, reason, target)
 
-    run(work)
+    run(pull_switch)
     echo("Stopped.", err=True)
 
 
@@ -40,12 +40,12 @@ def pull(
 def lift(connector: OfConnector = None, everything: Everything = False, workspace: InWorkspace = None) -> None:
     """Let tools run again."""
 
-    async def work(gaby: Gaby) -> None:
+    async def lift_switch(gaby: Gaby) -> None:
         actor = await _actor(gaby, workspace, everything=everything)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tools.kill_switches.lift(session, actor, await _connector(gaby, session, connector))
 
-    run(work)
+    run(lift_switch)
     echo("Tools may run again.", err=True)
 
 
@@ -53,20 +53,20 @@ def lift(connector: OfConnector = None, everything: Everything = False, workspac
 def list_switches(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List what is stopped."""
 
-    async def work(gaby: Gaby) -> list[tuple[str, KillSwitch]]:
+    async def load_switches(gaby: Gaby) -> list[tuple[str, KillSwitch]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(SYSTEM) as session:
-            found = [("everything", row) for row in await gaby.tools.kill_switches.list(session)]
+            switches = [("everything", row) for row in await gaby.tools.kill_switches.list(session)]
         async with gaby.database.read(actor.workspace_id) as session:
             names = {row.id: row.name for row in await gaby.tools.connectors.list(session)}
             for row in await gaby.tools.kill_switches.list(session):
                 what = "workspace" if row.connector_id is None else names.get(row.connector_id, "?")
-                found.append((what, row))
-        return found
+                switches.append((what, row))
+        return switches
 
     rows = [
         {"what": what, "reason": row.reason, "pulled_by": row.pulled_by, "pulled_at": row.pulled_at}
-        for what, row in run(work)
+        for what, row in run(load_switches)
     ]
     print_rows(rows, as_json=as_json, empty="Nothing is stopped.")
 

@@ -72,30 +72,30 @@ def add(
     chosen = audience or _asked_audience()
     new = replace(new, audience=chosen or Audience.STAFF)
 
-    async def work(gaby: Gaby) -> SourceOut:
+    async def add_source(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await gaby.knowledge.parts.shelf.add(session, actor, new)
+            row = await gaby.knowledge.components.sources.add(session, actor, new)
         if sync_now:
             await _sync(gaby, actor, row.id, name, quiet=as_json)
-        return await _shelved(gaby, actor, row.id)
+        return await _source_overview(gaby, actor, row.id)
 
-    print_source(run(work), as_json=as_json)
+    print_source(run(add_source), as_json=as_json)
     if chosen is None:
-        told = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
-        echo(told, err=True)
+        warning = "Nobody said who may be shown its pages, so requesters are not answered from them (--audience)."
+        echo(warning, err=True)
 
 
 @app.command("list")
 def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the sources, how fresh each is, and how its last sync went."""
 
-    async def work(gaby: Gaby) -> list[SourceOut]:
+    async def load_sources(gaby: Gaby) -> list[SourceOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [SourceOut.of(each) for each in await gaby.knowledge.parts.shelf.list(session)]
+            return [SourceOut.from_domain(each) for each in await gaby.knowledge.components.sources.list(session)]
 
-    sources = run(work)
+    sources = run(load_sources)
     rows = [source.model_dump() if as_json else short(source) for source in sources]
     print_rows(rows, as_json=as_json, empty=NO_SOURCES)
 
@@ -108,20 +108,24 @@ def sync(
 ) -> None:
     """Read what changed. A document that cannot be read is listed and does not stop the rest."""
 
-    async def work(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
+    async def sync_sources(gaby: Gaby) -> tuple[list[SourceOut], list[str]]:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        source_service = gaby.knowledge.components.sources
         async with gaby.database.read(actor.workspace_id) as session:
-            rows = [await shelf.named(session, name)] if name else [each.row for each in await shelf.list(session)]
+            rows = (
+                [await source_service.named(session, name)]
+                if name
+                else [each.row for each in await source_service.list(session)]
+            )
         troubles: list[str] = []
         for row in rows:
             try:
                 await _sync(gaby, actor, row.id, row.name, quiet=as_json)
             except GabyError as error:
                 troubles.append(f"{row.name}: {error.message}")
-        return [await _shelved(gaby, actor, row.id) for row in rows], troubles
+        return [await _source_overview(gaby, actor, row.id) for row in rows], troubles
 
-    sources, troubles = run(work)
+    sources, troubles = run(sync_sources)
     print_rows(
         [source.model_dump() if as_json else short(source) for source in sources], as_json=as_json, empty=NO_SOURCES
     )
@@ -142,15 +146,15 @@ def schedule(
 ) -> None:
     """Set how often a source is synced by the server."""
 
-    async def work(gaby: Gaby) -> SourceOut:
+    async def reschedule_source(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await shelf.named(session, name)
-            await shelf.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
-        return await _shelved(gaby, actor, row.id)
+            row = await sources.named(session, name)
+            await sources.reschedule(session, actor, row, None if every == "never" else parse_duration(every))
+        return await _source_overview(gaby, actor, row.id)
 
-    print_source(run(work), as_json=as_json)
+    print_source(run(reschedule_source), as_json=as_json)
 
 
 @app.command("audience")
@@ -162,15 +166,15 @@ def set_audience(
 ) -> None:
     """Set who may be shown the pages of a source. A page whose front matter names an audience keeps its own."""
 
-    async def work(gaby: Gaby) -> SourceOut:
+    async def change_audience(gaby: Gaby) -> SourceOut:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
-            row = await shelf.named(session, name)
-            await shelf.set_audience(session, actor, row, audience)
-        return await _shelved(gaby, actor, row.id)
+            row = await sources.named(session, name)
+            await sources.set_audience(session, actor, row, audience)
+        return await _source_overview(gaby, actor, row.id)
 
-    print_source(run(work), as_json=as_json)
+    print_source(run(change_audience), as_json=as_json)
 
 
 @app.command()
@@ -184,13 +188,13 @@ def remove(
     if not yes and not typer.confirm(f"Remove {name} and all its documents?", err=True):
         raise typer.Abort
 
-    async def work(gaby: Gaby) -> int:
+    async def remove_source(gaby: Gaby) -> int:
         actor = await operator_in(gaby, workspace)
-        shelf = gaby.knowledge.parts.shelf
+        sources = gaby.knowledge.components.sources
         async with gaby.database.write(actor.workspace_id) as session:
-            return await shelf.remove(session, actor, await shelf.named(session, name))
+            return await sources.remove(session, actor, await sources.named(session, name))
 
-    count = run(work)
+    count = run(remove_source)
     if as_json:
         print_json({"source": name, "documents": count})
     else:
@@ -209,13 +213,15 @@ def search(
     """Find the passages that answer, with their citations."""
     asked = _question(question)
 
-    async def work(gaby: Gaby) -> SearchResults:
+    async def search_passages(gaby: Gaby) -> SearchResults:
         actor = await operator_in(gaby, workspace)
-        return await gaby.knowledge.parts.searcher.search(actor.workspace_id, asked, limit=limit, everything=everything)
+        return await gaby.knowledge.components.searcher.search(
+            actor.workspace_id, asked, limit=limit, everything=everything
+        )
 
-    results = run(work)
+    results = run(search_passages)
     if as_json:
-        print_json(SearchOut.of(results).model_dump())
+        print_json(SearchOut.from_domain(results).model_dump())
     else:
         print_hits(results, explain=explain)
 
@@ -229,11 +235,11 @@ def ask(
     """Answer from the knowledge; every sentence names its source."""
     asked = _question(question)
 
-    async def work(gaby: Gaby) -> AnswerOut:
+    async def answer_question(gaby: Gaby) -> AnswerOut:
         actor = await operator_in(gaby, workspace)
-        return AnswerOut.of(await gaby.knowledge.parts.answering.answer(actor, asked))
+        return AnswerOut.from_domain(await gaby.knowledge.components.answering.answer(actor, asked))
 
-    answer = run(work)
+    answer = run(answer_question)
     if as_json:
         print_json(answer.model_dump())
         return
@@ -253,20 +259,22 @@ def show(
     """Open what a citation names, a document, or a source with what could not be read."""
     what = what.strip().removeprefix("[").removesuffix("]")
 
-    async def work(gaby: Gaby) -> ResolvedCitation | DocumentExcerpt | tuple[SourceOut, list[FailureOut]]:
+    async def open_document(gaby: Gaby) -> ResolvedCitation | DocumentExcerpt | tuple[SourceOut, list[FailureOut]]:
         actor = await operator_in(gaby, workspace)
-        parts = gaby.knowledge.parts
+        components = gaby.knowledge.components
         async with gaby.database.read(actor.workspace_id) as session:
             if parse(what) is not None:
-                return await parts.citations.resolve(session, what)
+                return await components.citations.resolve(session, what)
             if "/" in what:
-                opened = await parts.citations.open_named(session, what.removeprefix("doc:"), line, lines or 100_000)
+                opened = await components.citations.open_named(
+                    session, what.removeprefix("doc:"), line, lines or 100_000
+                )
                 return opened if lines else shortened(opened, _WIDE)
-            row = await parts.shelf.named(session, what)
-            failures = [FailureOut.of(each) for each in await parts.shelf.failures(session, row.id)]
-        return await _shelved(gaby, actor, row.id), failures
+            row = await components.sources.named(session, what)
+            failures = [FailureOut.from_domain(each) for each in await components.sources.failures(session, row.id)]
+        return await _source_overview(gaby, actor, row.id), failures
 
-    print_shown(run(work), as_json=as_json)
+    print_shown(run(open_document), as_json=as_json)
 
 
 @app.command("documents")
@@ -279,13 +287,13 @@ def list_documents(
 ) -> None:
     """List documents, when they changed and when they were last cited."""
 
-    async def work(gaby: Gaby) -> list[DocumentOut]:
+    async def load_documents(gaby: Gaby) -> list[DocumentOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             if source is not None:
-                await gaby.knowledge.parts.shelf.named(session, source)
-            found = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
-            return [DocumentOut.of(each) for each in found]
+                await gaby.knowledge.components.sources.named(session, source)
+            rows = await documents(session, now=gaby.clock.now(), source=source, stale=stale, limit=limit)
+            return [DocumentOut.from_domain(each) for each in rows]
 
     rows = [
         each.model_dump()
@@ -299,7 +307,7 @@ def list_documents(
             "cited": each.used_at,
             "uses": each.uses,
         }
-        for each in run(work)
+        for each in run(load_documents)
     ]
     print_rows(rows, as_json=as_json, empty="Nothing is stale." if stale else "There is no document.")
 
@@ -309,7 +317,7 @@ app.command()(learned)
 
 
 async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: bool) -> None:
-    syncer = gaby.knowledge.parts.syncer
+    syncer = gaby.knowledge.components.syncer
     if quiet or not sys.stderr.isatty():
         await syncer.sync(actor, source_id)
         return
@@ -321,9 +329,9 @@ async def _sync(gaby: Gaby, actor: Actor, source_id: UUID, name: str, *, quiet: 
         )
 
 
-async def _shelved(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
+async def _source_overview(gaby: Gaby, actor: Actor, source_id: UUID) -> SourceOut:
     async with gaby.database.read(actor.workspace_id) as session:
-        return SourceOut.of(await gaby.knowledge.parts.shelf.shelved(session, source_id))
+        return SourceOut.from_domain(await gaby.knowledge.components.sources.overview(session, source_id))
 
 
 def _asked_audience() -> Audience | None:

@@ -26,20 +26,20 @@ def gaps(
 ) -> None:
     """Show questions that found no answer, alike ones together, the most asked first."""
 
-    async def work(gaby: Gaby) -> list[GapOut]:
+    async def load_gaps(gaby: Gaby) -> list[GapOut]:
         actor = await operator_in(gaby, workspace)
-        parts = gaby.knowledge.parts
+        components = gaby.knowledge.components
         if close is not None:
             async with gaby.database.write(actor.workspace_id) as session:
-                await parts.gaps.close(session, actor, close)
+                await components.gaps.close(session, actor, close)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [GapOut.of(row) for row in await parts.gaps.list(session)]
+            return [GapOut.from_domain(row) for row in await components.gaps.list(session)]
 
     rows = [
         gap.model_dump()
         if as_json
         else {"asked": gap.asked, "question": gap.question, "last": gap.last_at, "also": gap.examples[1:], "id": gap.id}
-        for gap in run(work)
+        for gap in run(load_gaps)
     ]
     print_rows(rows, as_json=as_json, empty="Every question that was asked found an answer.")
 
@@ -63,9 +63,9 @@ def learned(
         raise BadRequest("The edited text belongs to --accept.")
     edited = _read(text_file) if text_file is not None else None
 
-    async def work(gaby: Gaby) -> list[CandidateOut]:
+    async def load_candidates(gaby: Gaby) -> list[CandidateOut]:
         actor = await operator_in(gaby, workspace)
-        candidates = gaby.knowledge.parts.candidates
+        candidates = gaby.knowledge.components.candidates
         async with gaby.database.write(actor.workspace_id) as session:
             if accept is not None:
                 await candidates.accept(session, actor, await candidates.get(session, accept), text=edited)
@@ -76,13 +76,13 @@ def learned(
         if accept is not None or unlearn is not None:
             await _sync_learned(gaby, actor)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [CandidateOut.of(row) for row in await candidates.list(session, state)]
+            return [CandidateOut.from_domain(row) for row in await candidates.list(session, state)]
 
     rows = [
         row.model_dump()
         if as_json
         else {"title": row.title, "from": row.origin, "seen": row.seen, "since": row.staged_at, "id": row.id}
-        for row in run(work)
+        for row in run(load_candidates)
     ]
     print_rows(rows, as_json=as_json, empty=f"Nothing is {state}.")
 
@@ -90,9 +90,9 @@ def learned(
 async def _sync_learned(gaby: Gaby, actor: Actor) -> None:
     """So that it is found, or gone, at once."""
     async with gaby.database.read(actor.workspace_id) as session:
-        row = await gaby.knowledge.parts.shelf.named(session, LEARNED)
+        row = await gaby.knowledge.components.sources.named(session, LEARNED)
     with suppress(AlreadySyncing):
-        await gaby.knowledge.parts.syncer.sync(actor, row.id)
+        await gaby.knowledge.components.syncer.sync(actor, row.id)
 
 
 def _read(path: Path) -> str:

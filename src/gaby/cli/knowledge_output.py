@@ -129,7 +129,7 @@ _CHANGES: dict[str, Callable[[ResolvedCitation], str]] = {
 
 def _print_resolved(shown: ResolvedCitation, *, as_json: bool) -> None:
     if as_json:
-        print_json(CitationOut.of(shown).model_dump())
+        print_json(CitationOut.from_domain(shown).model_dump())
         return
     if note := _CHANGES[shown.state](shown):
         secho(note, fg="yellow", err=True)
@@ -138,7 +138,7 @@ def _print_resolved(shown: ResolvedCitation, *, as_json: bool) -> None:
 
 def _print_opened(shown: DocumentExcerpt, *, as_json: bool) -> None:
     if as_json:
-        print_json(LinesOut.of(shown).model_dump())
+        print_json(LinesOut.from_domain(shown).model_dump())
         return
     secho(f"{shown.title} ({shown.lines} lines)", bold=True, err=True)
     echo(shown.text)

@@ -27,11 +27,11 @@ app = typer.Typer(help="Which models Gaby asks, with whose keys, and what for.",
 def list_models(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the models that some route names, what they are asked for, and how they are."""
 
-    async def work(gaby: Gaby) -> list[ModelOut]:
+    async def load_models(gaby: Gaby) -> list[ModelOut]:
         actor = await operator_in(gaby, workspace)
-        return [ModelOut.of(state) for state in await gaby.models.states(actor.workspace_id)]
+        return [ModelOut.from_domain(state) for state in await gaby.models.states(actor.workspace_id)]
 
-    states = run(work)
+    states = run(load_models)
     rows = [state.model_dump() for state in states]
     if not as_json:
         rows = [
@@ -52,13 +52,13 @@ def list_models(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 def accounts(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the workspace's own accounts. Keys are never shown."""
 
-    async def work(gaby: Gaby) -> list[AccountOut]:
+    async def load_accounts(gaby: Gaby) -> list[AccountOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [AccountOut.of(row) for row in await gaby.models.accounts.list(session)]
+            return [AccountOut.from_domain(row) for row in await gaby.models.accounts.list(session)]
 
     empty = "No accounts of its own. `gaby model add` makes one; keys in the settings count for every workspace."
-    print_rows([row.model_dump() for row in run(work)], as_json=as_json, empty=empty)
+    print_rows([row.model_dump() for row in run(load_accounts)], as_json=as_json, empty=empty)
 
 
 @app.command()
@@ -79,14 +79,14 @@ def add(
     key = _asked_key(required=terms.needs_key)
     called = name or kind
 
-    async def work(gaby: Gaby) -> None:
+    async def add_account(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.models.accounts.add(session, actor, NewAccount(called, kind, url, key, options))
             for target, model in routes.items():
                 await gaby.models.route(session, actor, target, parse_chain(f"{called}/{model}"))
 
-    run(work)
+    run(add_account)
     echo(f"Added {called}. `gaby model route` says what it is asked for; `gaby model test` tries it.", err=True)
 
 
@@ -95,13 +95,13 @@ def key(name: str, workspace: InWorkspace = None) -> None:
     """Set a new key. It is asked for, or read from standard input."""
     fresh = _asked_key(required=True)
 
-    async def work(gaby: Gaby) -> None:
+    async def replace_key(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await gaby.models.accounts.get(session, name)
             await gaby.models.accounts.set_key(session, actor, row, fresh or "")
 
-    run(work)
+    run(replace_key)
     echo("The new key is in use.", err=True)
 
 
@@ -109,12 +109,12 @@ def key(name: str, workspace: InWorkspace = None) -> None:
 def remove(name: str, workspace: InWorkspace = None) -> None:
     """Remove an account. Its key is forgotten for good."""
 
-    async def work(gaby: Gaby) -> None:
+    async def remove_account(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.models.accounts.remove(session, actor, await gaby.models.accounts.get(session, name))
 
-    run(work)
+    run(remove_account)
     echo(f"Removed {name}.", err=True)
 
 
@@ -137,12 +137,14 @@ def route(
 
     async def show(gaby: Gaby) -> dict[str, Chain]:
         actor = await operator_in(gaby, workspace)
-        return dict((await gaby.models.setups.of(actor.workspace_id)).chains)
+        return dict((await gaby.models.setups.for_workspace(actor.workspace_id)).chains)
 
     if name is not None and chain is not None:
         run(change)
-    shown = {each: found for each, found in run(show).items() if name in {None, each}}
-    rows = [{"for": each, "chain": [str(ref) for ref in found] or ["offline"]} for each, found in sorted(shown.items())]
+    shown = {each: models for each, models in run(show).items() if name in {None, each}}
+    rows = [
+        {"for": each, "chain": [str(ref) for ref in models] or ["offline"]} for each, models in sorted(shown.items())
+    ]
     print_rows(rows, as_json=as_json, empty="No model is asked: Gaby works offline.")
 
 
@@ -155,11 +157,11 @@ def try_models(
     """Ask models one word each. It costs a few tokens."""
     refs = [parse_ref(text) for text in models or []]
 
-    async def work(gaby: Gaby) -> list[ProbeResult]:
+    async def probe_models(gaby: Gaby) -> list[ProbeResult]:
         return await gaby.models.probe(await operator_in(gaby, workspace), refs)
 
-    probed = run(work)
-    rows = [ProbeOut.of(each).model_dump() for each in probed]
+    probed = run(probe_models)
+    rows = [ProbeOut.from_domain(each).model_dump() for each in probed]
     print_rows(rows, as_json=as_json, empty="There is no model to test. `gaby model add` brings one.")
     if any(not each.answers for each in probed):
         raise typer.Exit(1)
@@ -169,14 +171,14 @@ def try_models(
 def indexing(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show how far texts are on their way to another embedding model."""
 
-    async def work(gaby: Gaby) -> list[dict[str, Any]]:
+    async def load_reindexing(gaby: Gaby) -> list[dict[str, Any]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.models.reindexer.progress(session)
         shown = ("collection", "model", "done", "total", "state", "error")
         return [{name: getattr(row, name) for name in shown} for row in rows]
 
-    print_rows(run(work), as_json=as_json, empty="Nothing is being indexed anew.")
+    print_rows(run(load_reindexing), as_json=as_json, empty="Nothing is being indexed anew.")
 
 
 @app.command()
@@ -196,12 +198,12 @@ def price(
     if into != "usual":
         agreed = Price(_usd(into), _usd(out), _usd(cache_read or into), _usd(cache_write or into))
 
-    async def work(gaby: Gaby) -> None:
+    async def set_price(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.models.accounts.agree_price(session, actor, ref, agreed)
 
-    run(work)
+    run(set_price)
 
 
 def _asked_key(*, required: bool) -> str | None:

@@ -42,19 +42,19 @@ def check(
     Ends with exit code 1 if a runbook has errors. In a folder, pages that are no runbooks are only counted."""
     pages = _pages(path)
 
-    async def work(gaby: Gaby) -> list[RunbookOut]:
+    async def check_runbooks(gaby: Gaby) -> list[RunbookOut]:
         actor = await operator_in(gaby, workspace)
         return await _runbooks(gaby).check(actor.workspace_id, pages)
 
-    found = run(work)
+    runbooks = run(check_runbooks)
     # Whoever names a file means it, whether or not it declares itself.
-    meant = found if len(pages) == 1 and not path.is_dir() else [each for each in found if each.is_runbook]
+    meant = runbooks if len(pages) == 1 and not path.is_dir() else [each for each in runbooks if each.is_runbook]
     if as_json:
         print_json([each.model_dump() for each in meant])
     else:
         for each in meant:
             print_checked(each)
-        if others := len(found) - len(meant):
+        if others := len(runbooks) - len(meant):
             echo(f"{others} other pages are no runbooks.", err=True)
         if not meant:
             echo("There is no runbook here. A page is one with `runbook: true` in its front matter.", err=True)
@@ -66,12 +66,12 @@ def check(
 def list_runbooks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the runbooks of the knowledge: declared, recognised, or with errors and so not followed."""
 
-    async def work(gaby: Gaby) -> list[ListedRunbookOut]:
+    async def load_runbooks(gaby: Gaby) -> list[ListedRunbookOut]:
         actor = await operator_in(gaby, workspace)
         return await _runbooks(gaby).list(actor.workspace_id)
 
     empty = "No runbooks yet. A page is one with `runbook: true` in its front matter; see the guide on writing one."
-    print_rows([each.model_dump() for each in run(work)], as_json=as_json, empty=empty)
+    print_rows([each.model_dump() for each in run(load_runbooks)], as_json=as_json, empty=empty)
 
 
 @app.command("try")
@@ -91,12 +91,12 @@ def try_runbook(
         raise BadRequest("A ticket has its own title and requester; --from and --title go with --text.")
     ((name, written),) = _pages(page)
 
-    async def work(gaby: Gaby) -> TrialOut:
+    async def play_runbook(gaby: Gaby) -> TrialOut:
         actor = await operator_in(gaby, workspace)
         tried = await _ticket(gaby, actor, ticket) if ticket else TrialTicket(title, text or "", sender)
         return await _runbooks(gaby).try_on(actor, _title(written, name), written, tried, gaby.ids)
 
-    ended = run(work)
+    ended = run(play_runbook)
     if as_json:
         print_json(ended.model_dump())
     else:
@@ -108,16 +108,16 @@ def draft(page: Page, workspace: InWorkspace = None, as_json: AsJson = False) ->
     """Propose a runbook from a page of prose. What is not surely understood becomes a TODO line for you."""
     ((_, written),) = _pages(page)
 
-    async def work(gaby: Gaby) -> RunbookDraftOut:
+    async def draft_from_page(gaby: Gaby) -> RunbookDraftOut:
         actor = await operator_in(gaby, workspace)
         return await _runbooks(gaby).draft(actor.workspace_id, written)
 
-    made = run(work)
+    draft_out = run(draft_from_page)
     if as_json:
-        print_json(made.model_dump())
+        print_json(draft_out.model_dump())
         return
-    echo(made.text, nl=False)
-    secho(f"{made.open_lines} lines are still to be written. Then `gaby runbook check` it.", fg="yellow", err=True)
+    echo(draft_out.text, nl=False)
+    secho(f"{draft_out.open_lines} lines are still to be written. Then `gaby runbook check` it.", fg="yellow", err=True)
 
 
 def _runbooks(gaby: Gaby) -> Runbooks:

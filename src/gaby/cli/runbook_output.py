@@ -7,26 +7,26 @@ _SHOWN = 300
 _HOLDS = {True: ("holds", "green"), False: ("does not hold", None), None: ("not known", "yellow")}
 
 
-def print_checked(book: RunbookOut) -> None:
-    state = "declared" if book.declared else "recognised" if book.is_runbook else "not a runbook"
-    secho(f"{one_line(book.name)}: {one_line(book.title)} ({state})", bold=True)
-    if book.about:
-        echo(f"  for       {_short(book.about)}")
-    if book.symptoms:
-        echo(f"  symptoms  {_short('; '.join(book.symptoms))}")
-    for number, step in enumerate(book.steps, 1):
+def print_checked(runbook: RunbookOut) -> None:
+    state = "declared" if runbook.declared else "recognised" if runbook.is_runbook else "not a runbook"
+    secho(f"{one_line(runbook.name)}: {one_line(runbook.title)} ({state})", bold=True)
+    if runbook.about:
+        echo(f"  for       {_short(runbook.about)}")
+    if runbook.symptoms:
+        echo(f"  symptoms  {_short('; '.join(runbook.symptoms))}")
+    for number, step in enumerate(runbook.steps, 1):
         echo(f"  step {number}    {_call(step)}")
-    for cause in book.causes:
+    for cause in runbook.causes:
         _print_cause(cause)
-    for each in book.problems:
+    for each in runbook.problems:
         colour = "red" if each.severity == "error" else "yellow"
         secho(f"  {each.severity} in line {each.line}: {one_line(each.why)}", fg=colour)
         echo(f"      {_short(each.text)}")
         if each.hint:
             echo(f"      {one_line(each.hint)}")
-    warnings = len(book.problems) - book.errors
-    said = f"{book.errors} errors, {warnings} warnings" if book.problems else "understood, without errors"
-    secho(f"  {said}", fg="red" if book.errors else "green")
+    warnings = len(runbook.problems) - runbook.errors
+    said = f"{runbook.errors} errors, {warnings} warnings" if runbook.problems else "understood, without errors"
+    secho(f"  {said}", fg="red" if runbook.errors else "green")
     echo()
 
 
@@ -64,8 +64,8 @@ def _print_live(tried: TrialOut) -> None:
     if live.this:
         echo("  An investigation of this ticket follows this runbook.")
     elif live.runbook:
-        told = f"“{one_line(live.runbook)}” ({one_line(live.page)}), which fits {live.fit:.2f}"
-        secho(f"  An investigation of this ticket follows {told}; this one fits {tried.fit:.2f}.", fg="yellow")
+        description = f"“{one_line(live.runbook)}” ({one_line(live.page)}), which fits {live.fit:.2f}"
+        secho(f"  An investigation of this ticket follows {description}; this one fits {tried.fit:.2f}.", fg="yellow")
     else:
         secho("  An investigation of this ticket follows no runbook.", fg="yellow")
 
@@ -97,5 +97,5 @@ def _call(call: RunbookCallOut) -> str:
 
 
 def _short(text: str) -> str:
-    told = one_line(text)
-    return told if len(told) <= _SHOWN else f"{told[:_SHOWN]}..."
+    line = one_line(text)
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."

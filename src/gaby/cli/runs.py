@@ -33,23 +33,23 @@ def list_runs(
 ) -> None:
     """List investigations, the newest first."""
 
-    async def work(gaby: Gaby) -> tuple[list[RunOut], Mapping[UUID, str]]:
+    async def load_runs(gaby: Gaby) -> tuple[list[RunOut], Mapping[UUID, str]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.agent.list(session, state, limit)
-            return [RunOut.of(row) for row in rows], await run_names(session, rows)
+            return [RunOut.from_domain(row) for row in rows], await run_names(session, rows)
 
-    found, names = run(work)
+    runs, names = run(load_runs)
     if as_json:
-        print_json([each.model_dump() for each in found])
-    elif not found:
+        print_json([each.model_dump() for each in runs])
+    elif not runs:
         echo("None yet. `gaby ticket add`.", err=True)
     else:
         print_lines(
             ("run", "state", "verdict", "began", "why"),
             [
                 (names[r.id], r.state, r.verdict or "-", f"{r.created_at:%Y-%m-%d %H:%M}", one_line(r.reason or "-"))
-                for r in found
+                for r in runs
             ],
         )
 
@@ -58,22 +58,22 @@ def list_runs(
 def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show a run with its timeline and its summary."""
 
-    async def work(gaby: Gaby) -> RunDetailOut:
+    async def load_run(gaby: Gaby) -> RunDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_run(gaby, session, which)
             return RunDetailOut.with_steps(row, await gaby.agent.steps(session, row.id))
 
-    found = run(work)
+    detail = run(load_run)
     if as_json:
-        print_json(found.model_dump())
+        print_json(detail.model_dump())
         return
     console = SafeConsole()
-    for step in found.steps:
+    for step in detail.steps:
         print_step(console, step)
-    console.print(f"\n[bold]{found.verdict or found.state}[/bold]  {escape(found.reason or '')}", highlight=False)
-    if found.summary:
-        console.print(f"\n{escape(found.summary)}", highlight=False)
+    console.print(f"\n[bold]{detail.verdict or detail.state}[/bold]  {escape(detail.reason or '')}", highlight=False)
+    if detail.summary:
+        console.print(f"\n{escape(detail.summary)}", highlight=False)
 
 
 @app.command()
@@ -84,12 +84,12 @@ def halt(
 ) -> None:
     """Stop a run at its next step."""
 
-    async def work(gaby: Gaby) -> None:
+    async def halt_run(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.agent.halt(session, actor, (await find_run(gaby, session, which)).id, reason)
 
-    run(work)
+    run(halt_run)
     echo("It stops at its next step.", err=True)
 
 
@@ -97,12 +97,12 @@ def halt(
 def resume(which: Which, workspace: InWorkspace = None) -> None:
     """Take up at once what would have waited for its time."""
 
-    async def work(gaby: Gaby) -> None:
+    async def resume_run(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.agent.resume(session, actor, (await find_run(gaby, session, which)).id)
 
-    run(work)
+    run(resume_run)
     echo("A worker takes it up.", err=True)
 
 
@@ -115,7 +115,7 @@ def replay(
 ) -> None:
     """Step through a run again: each state, and what it added to the memory."""
 
-    async def work(gaby: Gaby) -> list[dict[str, object]]:
+    async def replay_run(gaby: Gaby) -> list[dict[str, object]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_run(gaby, session, which)
@@ -129,7 +129,7 @@ def replay(
                 async for edge in gaby.agent.replay(session, row)
             ]
 
-    edges = run(work)
+    edges = run(replay_run)
     if as_json:
         print_json(edges)
         return
@@ -162,8 +162,8 @@ def trace(
     async def read_call(gaby: Gaby) -> CallTraceOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            found = await gaby.usage.traces.call_of_run(session, await run_id(gaby, session, which), call or 0)
-            return CallTraceOut.of(found, await gaby.usage.traces.content(session, found))
+            model_call = await gaby.usage.traces.call_of_run(session, await run_id(gaby, session, which), call or 0)
+            return CallTraceOut.from_domain(model_call, await gaby.usage.traces.content(session, model_call))
 
     if call is None:
         calls = run(list_calls)

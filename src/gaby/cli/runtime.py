@@ -29,22 +29,22 @@ def read_settings() -> Settings:
     return loaded.settings
 
 
-def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) -> T:
+def run(action: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) -> T:
     """Do something with a Gaby whose database is up to date. Talk goes to stderr, so that stdout is only data."""
     settings = settings or read_settings()
     log.configure(level="warning", style=settings.log.format, stream=sys.stderr)
     try:
-        return asyncio.run(_run(work, settings))
+        return asyncio.run(_run(action, settings))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
 
-async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
+async def _run(action: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
     _stop_at_once(asyncio.current_task())
     require_installation(settings)
     gaby = build(settings)
     async with gaby.running(background=False):
-        return await work(gaby)
+        return await action(gaby)
 
 
 def _stop_at_once(task: "asyncio.Task[object] | None") -> None:
@@ -65,10 +65,10 @@ def operator(workspace_id: WorkspaceId = SYSTEM) -> Actor:
 async def choose_workspace(gaby: Gaby, session: ReadSession, slug: str | None) -> Workspace:
     """The named workspace, or the only one."""
     if slug is not None:
-        found = await gaby.identity.workspaces.find(session, slug)
-        if found is None:
+        workspace = await gaby.identity.workspaces.find(session, slug)
+        if workspace is None:
             raise NotFound(f"There is no workspace {slug}. `gaby workspace list` shows them.")
-        return found
+        return workspace
     everyone = await gaby.identity.workspaces.all(session)
     if len(everyone) != 1:
         raise NotFound("Say which workspace with --workspace. `gaby workspace list` shows them.")

@@ -62,7 +62,7 @@ async def _serve(gaby: Gaby, listening: socket.socket, *, speed: float | None) -
     await forget.offer()
     echo(f"Gaby listens on {gaby.identity.public_url}", err=True)
     config = uvicorn.Config(
-        create_app(gaby.parts()),
+        create_app(gaby.api_dependencies()),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -85,7 +85,7 @@ async def _show(gaby: Gaby, server: "_Server", speed: float) -> None:
 
     await server.ready.wait()
     try:
-        actor = await prepare(gaby, lambda told: echo(f"  {told}", err=True))
+        actor = await prepare(gaby, lambda message: echo(f"  {message}", err=True))
         echo(_DEMO.format(count=len(TICKETS)), err=True)
         await send_tickets(gaby, actor, speed=speed)
     except GabyError as error:

@@ -30,7 +30,7 @@ app = typer.Typer(help="What Gaby asks models, and how it answers without one.",
 @app.command("list")
 def list_skills(as_json: AsJson = False) -> None:
     """List every skill with its tier and the version of its prompt."""
-    rows = [SkillOut.of(skill).model_dump(mode="json") for skill in SKILLS]
+    rows = [SkillOut.from_domain(skill).model_dump(mode="json") for skill in SKILLS]
     if not as_json:
         rows = [
             {
@@ -48,21 +48,21 @@ def list_skills(as_json: AsJson = False) -> None:
 def show(name: str, as_json: AsJson = False) -> None:
     """Show a skill: what it takes, what it gives, its prompt, an example."""
     skill = SKILLS.find(name)
-    told = {
-        **SkillOut.of(skill).model_dump(mode="json"),
+    description = {
+        **SkillOut.from_domain(skill).model_dump(mode="json"),
         "takes": skill.takes.model_json_schema(),
         "gives": skill.gives.model_json_schema(),
         "example": None if skill.example is None else skill.example.model_dump(mode="json"),
         "prompt": skill.prompt.source,
     }
     if as_json:
-        print_json(told)
+        print_json(description)
         return
     secho(f"{skill.name} (tier {skill.tier}, prompt version {skill.prompt.id.version})", bold=True)
     echo(skill.does)
     for heading in ("takes", "gives"):
         secho(f"\n{heading}", bold=True)
-        echo(json.dumps(told[heading], indent=2, ensure_ascii=False))
+        echo(json.dumps(description[heading], indent=2, ensure_ascii=False))
     secho(f"\nprompt {skill.prompt.id.hash[:12]}", bold=True)
     echo(skill.prompt.source)
 
@@ -82,7 +82,7 @@ def run_skill(
     given = _given(skill, file)
     tried = load_prompt(prompt) if prompt is not None else None
 
-    async def work(gaby: Gaby) -> SkillResult[Any]:
+    async def ask_skill(gaby: Gaby) -> SkillResult[Any]:
         actor = await operator_in(gaby, workspace)
         placeholders = Placeholders(tag_from(gaby.ids.new().bytes[-8:]))
         redactor = Redactor(parse_profile(read_settings().safety.profile))
@@ -95,9 +95,9 @@ def run_skill(
             return await _streamed(gaby, skill, given, occasion, tried)
         return await gaby.models.runner.run(skill, given, occasion, prompt=tried)
 
-    result = run(work)
+    result = run(ask_skill)
     if as_json:
-        print_json(_told(result))
+        print_json(_result_row(result))
         return
     if skill.form != "text" or result.offline:
         echo(json.dumps(result.value.model_dump(mode="json"), indent=2, ensure_ascii=False))
@@ -136,7 +136,7 @@ def _given(skill: Skill[Any, Any], file: Path | None) -> BaseModel:
         raise BadRequest(f"{where}: {first['msg']}. `gaby skill show {skill.name}` says what it takes.") from None
 
 
-def _told(result: SkillResult[Any]) -> dict[str, Any]:
+def _result_row(result: SkillResult[Any]) -> dict[str, Any]:
     return {
         "value": result.value.model_dump(mode="json"),
         "source": result.source,

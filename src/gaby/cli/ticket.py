@@ -41,7 +41,7 @@ def add(
     """Add a ticket to the built-in desk."""
     text = sys.stdin.read() if body == "-" else body
 
-    async def work(gaby: Gaby) -> TicketOut:
+    async def add_ticket(gaby: Gaby) -> TicketOut:
         actor = await operator_in(gaby, workspace)
         incoming = IncomingTicket(
             external_id=external_id or f"inbox-{gaby.ids.new().hex}",
@@ -53,10 +53,10 @@ def add(
             priority=_priority(priority),
         )
         async with gaby.database.write(actor.workspace_id) as session:
-            taken = await gaby.tickets.add(session, actor, incoming)
-            return TicketOut.of(await gaby.tickets.intake.get(session, taken.ticket_id))
+            received = await gaby.tickets.add(session, actor, incoming)
+            return TicketOut.from_domain(await gaby.tickets.intake.get(session, received.ticket_id))
 
-    added = run(work)
+    added = run(add_ticket)
     if as_json:
         print_json(added.model_dump())
     else:
@@ -72,21 +72,21 @@ def list_tickets(
 ) -> None:
     """List tickets, the newest first."""
 
-    async def work(gaby: Gaby) -> list[_TicketRow]:
+    async def load_tickets(gaby: Gaby) -> list[_TicketRow]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.tickets.list(session, status, limit)
             verdicts = await gaby.agent.latest_verdicts(session, [row.id for row in rows])
             names = await ticket_names(gaby, session, rows)
-            return [_TicketRow(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
+            return [_TicketRow(TicketOut.from_domain(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
-    found = run(work)
+    tickets = run(load_tickets)
     if as_json:
-        print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in found])
-    elif not found:
+        print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in tickets])
+    elif not tickets:
         echo("No tickets. `gaby ticket add`.", err=True)
     else:
-        print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in found])
+        print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in tickets])
 
 
 @app.command()
@@ -98,23 +98,23 @@ def show(
 ) -> None:
     """Show a ticket with what was written on it."""
 
-    async def work(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut]:
+    async def load_ticket(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
             detail = TicketDetailOut.with_messages(row, await gaby.tickets.intake.messages(session, row.id))
-            return detail, OriginalOut.of(await gaby.tickets.intake.written(session, row))
+            return detail, OriginalOut.from_domain(await gaby.tickets.intake.written(session, row))
 
-    detail, original = run(work)
+    detail, original = run(load_ticket)
     if as_json:
         print_json(detail.model_dump() | (original.model_dump() if real else {}))
         return
-    told = original if real else detail
+    shown_ticket = original if real else detail
     console = SafeConsole()
-    console.print(f"[bold]{escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
+    console.print(f"[bold]{escape(shown_ticket.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
     console.print(f"{detail.requester_email or 'nobody'}, {detail.received_at:%Y-%m-%d %H:%M}", style="dim")
-    console.print(f"\n{escape(told.body)}\n", highlight=False)
-    for each in told.messages:
+    console.print(f"\n{escape(shown_ticket.body)}\n", highlight=False)
+    for each in shown_ticket.messages:
         console.print(f"{each.author}, {each.at:%Y-%m-%d %H:%M}{' (private)' if each.private else ''}", style="dim")
         console.print(f"{escape(each.body)}\n", highlight=False)
 
@@ -133,7 +133,7 @@ def reply(
     if not text.strip():
         raise BadRequest("There is nothing to write.")
 
-    async def work(gaby: Gaby) -> None:
+    async def post_reply(gaby: Gaby) -> None:
         actor: Actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
@@ -142,7 +142,7 @@ def reply(
             if done:
                 await gaby.tickets.close(session, actor, row)
 
-    run(work)
+    run(post_reply)
     echo("Written and closed." if done else "Written.", err=True)
 
 
@@ -150,12 +150,12 @@ def reply(
 def close(ticket: Which, workspace: InWorkspace = None) -> None:
     """Close a ticket of the built-in desk: Gaby lets it be, until the requester writes again."""
 
-    async def work(gaby: Gaby) -> None:
+    async def close_ticket(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tickets.close(session, actor, await find_ticket(gaby, session, ticket))
 
-    run(work)
+    run(close_ticket)
     echo("Closed.", err=True)
 
 
@@ -168,13 +168,13 @@ def rate(
 ) -> None:
     """Say what you think of how it ended. From 4 on, a resolution waits for a person as something to learn."""
 
-    async def work(gaby: Gaby) -> RatingOut:
+    async def rate_ticket(gaby: Gaby) -> RatingOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            return RatingOut.of(await gaby.agent.rate(session, actor, row, rating))
+            return RatingOut.from_domain(await gaby.agent.rate(session, actor, row, rating))
 
-    rated = run(work)
+    rated = run(rate_ticket)
     if as_json:
         print_json(rated.model_dump())
     elif rated.staged:

@@ -22,17 +22,17 @@ async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
     try:
         return await gaby.tickets.named(session, which)
     except NotFound:
-        found = await ids_beginning(session, which, Ticket)
-        if not found:
+        ids = await ids_beginning(session, which, Ticket)
+        if not ids:
             raise
-    return await gaby.tickets.intake.get(session, _only(found, "tickets", "`gaby ticket list`"))
+    return await gaby.tickets.intake.get(session, _only(ids, "tickets", "`gaby ticket list`"))
 
 
 async def find_run(gaby: Gaby, session: ReadSession, which: str) -> Investigation:
     """By its id or the beginning of it; or the last one of a ticket, by whatever means that ticket."""
-    found = await ids_beginning(session, which, Investigation)
-    if found:
-        return await gaby.agent.get(session, _only(found, "runs", "`gaby runs list`"))
+    ids = await ids_beginning(session, which, Investigation)
+    if ids:
+        return await gaby.agent.get(session, _only(ids, "runs", "`gaby runs list`"))
     try:
         ticket = await find_ticket(gaby, session, which)
     except NotFound:
@@ -72,9 +72,9 @@ def _is_handy(name: str) -> bool:
     return name.isprintable() and " " not in name and not may_begin_id(name)
 
 
-def _only(found: Sequence[UUID], what: str, shown_by: str) -> UUID:
-    if len(found) != 1:
+def _only(ids: Sequence[UUID], what: str, shown_by: str) -> UUID:
+    if len(ids) != 1:
         raise BadRequest(
             f"Several {what} have ids that begin so. Give more characters; {shown_by} shows enough of each."
         )
-    return found[0]
+    return ids[0]

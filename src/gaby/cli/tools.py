@@ -28,12 +28,12 @@ Rehearse = Annotated[bool, typer.Option("--rehearse", help="Show what would happ
 def list_tools(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List every tool of a workspace."""
 
-    async def work(gaby: Gaby) -> list[ToolOut]:
+    async def load_tools(gaby: Gaby) -> list[ToolOut]:
         actor = await operator_in(gaby, workspace)
         snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
-        return [ToolOut.of(entry) for _, entry in sorted(snapshot.tools.items())]
+        return [ToolOut.from_domain(entry) for _, entry in sorted(snapshot.tools.items())]
 
-    rows = [each.model_dump(by_alias=True) for each in run(work)]
+    rows = [each.model_dump(by_alias=True) for each in run(load_tools)]
     shown = ("name", "lane", "dangerous", "description")
     print_rows(
         rows if as_json else [{key: row[key] for key in shown} for row in rows],
@@ -56,16 +56,16 @@ def explain(
     """Say whether a call would be allowed, asked about, simulated or denied, and by which rule. Nothing is called."""
     arguments = _arguments(arg)
 
-    async def work(gaby: Gaby) -> Verdict:
+    async def explain_call(gaby: Gaby) -> Verdict:
         actor = await operator_in(gaby, workspace)
         inside = gaby.tools.run(actor)
         if not from_outside:
             _hear(inside, arguments)
         return await gaby.tools.invoker.explain(ToolCall(tool, arguments, gaby.ids.new(), rehearse=rehearse), inside)
 
-    verdict = run(work)
+    verdict = run(explain_call)
     if as_json:
-        print_json(VerdictOut.of(verdict).model_dump())
+        print_json(VerdictOut.from_domain(verdict).model_dump())
     else:
         _print_verdict(verdict)
 
@@ -85,7 +85,7 @@ def call(
         raise BadRequest("Give a tool, or --approval with the id of an approval.")
     arguments = _arguments(arg)
 
-    async def work(gaby: Gaby) -> ToolOutcome:
+    async def call_tool(gaby: Gaby) -> ToolOutcome:
         actor = await operator_in(gaby, workspace)
         run_id = approval_id = None
         if approval is not None:
@@ -97,7 +97,7 @@ def call(
         wanted = ToolCall(tool or "", arguments, gaby.ids.new(), why=why, rehearse=rehearse, approval_id=approval_id)
         return await gaby.tools.invoker.invoke(wanted, inside)
 
-    _print_outcome(run(work), as_json=as_json)
+    _print_outcome(run(call_tool), as_json=as_json)
 
 
 def _hear(inside: Run, arguments: dict[str, Any]) -> None:
@@ -108,13 +108,13 @@ def _hear(inside: Run, arguments: dict[str, Any]) -> None:
 
 
 def _arguments(given: list[str] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for each in given or []:
         name, separator, value = each.partition("=")
         if not separator:
             raise BadRequest("An argument is written NAME=VALUE.")
-        found[name] = _value(value)
-    return found
+        arguments[name] = _value(value)
+    return arguments
 
 
 def _value(text: str) -> Any:
@@ -151,10 +151,10 @@ def _print_outcome(outcome: ToolOutcome, *, as_json: bool) -> None:
 
 
 def _plain(outcome: ToolOutcome) -> dict[str, Any]:
-    told = asdict(outcome)
+    fields = asdict(outcome)
     # The redacted copy is for models; whoever sits here may see the result itself.
-    told.pop("shown", None)
-    return told
+    fields.pop("shown", None)
+    return fields
 
 
 def _print_verdict(verdict: Verdict) -> None:

@@ -40,19 +40,23 @@ def usage(
     if context.invoked_subcommand is not None:
         return
 
-    async def work(gaby: Gaby) -> tuple[list[UsageLine], UsageLine, BudgetLimits]:
+    async def load_usage(gaby: Gaby) -> tuple[list[UsageLine], UsageLine, BudgetLimits]:
         actor = await operator_in(gaby, workspace)
         last = gaby.usage.today()
         first = last - timedelta(days=days - 1)
         async with gaby.database.read(actor.workspace_id) as session:
             lines = await report(session, first, last, by)
-            return lines, await total(session, first, last), await gaby.usage.books.limits_in(session)
+            return lines, await total(session, first, last), await gaby.usage.budget_ledger.limits_in(session)
 
-    lines, sums, limits = run(work)
+    lines, sums, limits = run(load_usage)
     if as_json:
-        rows = [UsageLineOut.of(line).model_dump() for line in lines]
+        rows = [UsageLineOut.from_domain(line).model_dump() for line in lines]
         print_json(
-            {"total": UsageLineOut.of(sums).model_dump(), "lines": rows, "limits": LimitsOut.of(limits).model_dump()}
+            {
+                "total": UsageLineOut.from_domain(sums).model_dump(),
+                "lines": rows,
+                "limits": LimitsOut.from_domain(limits).model_dump(),
+            }
         )
         return
     if not lines:
@@ -67,13 +71,13 @@ def list_calls(
 ) -> None:
     """List single calls, the newest first."""
 
-    async def work(gaby: Gaby) -> list[LlmCall]:
+    async def load_calls(gaby: Gaby) -> list[LlmCall]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             return list(await calls(session, limit=limit))
 
-    found = [ModelCallOut.of(call) for call in run(work)]
-    rows = [call.model_dump() if as_json else _short(call) for call in found]
+    model_calls = [ModelCallOut.from_domain(call) for call in run(load_calls)]
+    rows = [call.model_dump() if as_json else _short(call) for call in model_calls]
     print_rows(rows, as_json=as_json, empty="No calls yet.")
 
 
@@ -81,10 +85,10 @@ def list_calls(
 def show_limits(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show the plan and the limits that count."""
 
-    async def work(gaby: Gaby) -> BudgetLimits:
-        return await gaby.usage.books.limits((await operator_in(gaby, workspace)).workspace_id)
+    async def load_limits(gaby: Gaby) -> BudgetLimits:
+        return await gaby.usage.budget_ledger.limits((await operator_in(gaby, workspace)).workspace_id)
 
-    _print_limits(run(work), as_json=as_json)
+    _print_limits(run(load_limits), as_json=as_json)
 
 
 @app.command("limit")
@@ -113,13 +117,13 @@ def change_limit(
     numbers: dict[str, Any] = {name: _number(name, text) for name, text in given.items() if text != "usual"}
     change = LimitChange(**numbers, usual=frozenset(given) - numbers.keys())
 
-    async def work(gaby: Gaby) -> BudgetLimits:
+    async def store_limits(gaby: Gaby) -> BudgetLimits:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.change(session, actor, change)
-            return await gaby.usage.books.limits_in(session)
+            return await gaby.usage.budget_ledger.limits_in(session)
 
-    _print_limits(run(work), as_json=as_json)
+    _print_limits(run(store_limits), as_json=as_json)
 
 
 @app.command("plan")
@@ -132,13 +136,13 @@ def set_plan(
     if plan not in {*PlanName, "usual"}:
         raise BadRequest(f"There is no plan {plan!r}. There are: {', '.join(PlanName)}.")
 
-    async def work(gaby: Gaby) -> BudgetLimits:
+    async def store_plan(gaby: Gaby) -> BudgetLimits:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.usage.budgets.set_plan(session, actor, None if plan == "usual" else PlanName(plan))
-            return await gaby.usage.books.limits_in(session)
+            return await gaby.usage.budget_ledger.limits_in(session)
 
-    _print_limits(run(work), as_json=as_json)
+    _print_limits(run(store_plan), as_json=as_json)
 
 
 def _short(call: ModelCallOut) -> dict[str, Any]:
@@ -162,14 +166,16 @@ def _number(name: str, text: str) -> float:
 
 
 def _print_limits(limits: BudgetLimits, *, as_json: bool) -> None:
-    shown = LimitsOut.of(limits).model_dump()
+    shown = LimitsOut.from_domain(limits).model_dump()
     if as_json:
         print_json(shown)
     else:
-        print_rows([{"what": name, "limit": _told(value)} for name, value in shown.items()], as_json=False, empty="")
+        print_rows(
+            [{"what": name, "limit": _limit_text(value)} for name, value in shown.items()], as_json=False, empty=""
+        )
 
 
-def _told(value: Any) -> Any:
+def _limit_text(value: Any) -> Any:
     return "no limit" if value is None else value
 
 
@@ -208,10 +214,10 @@ def _cells(line: UsageLine) -> dict[str, str]:
 
 def _with_gaps(lines: list[UsageLine]) -> list[UsageLine]:
     """Also the days on which nothing happened."""
-    found = {line.name: line for line in lines}
-    first, last = date.fromisoformat(min(found)), date.fromisoformat(max(found))
+    by_name = {line.name: line for line in lines}
+    first, last = date.fromisoformat(min(by_name)), date.fromisoformat(max(by_name))
     names = [(first + timedelta(days=day)).isoformat() for day in range((last - first).days + 1)]
-    return [found.get(name, UsageLine(name, *[0] * 9)) for name in names]
+    return [by_name.get(name, UsageLine(name, *[0] * 9)) for name in names]
 
 
 def _bar(share: float) -> str:

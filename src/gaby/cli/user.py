@@ -34,16 +34,19 @@ FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the pass
 def list_people(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the people of a workspace."""
 
-    async def work(gaby: Gaby) -> list[Member]:
+    async def load_members(gaby: Gaby) -> list[Member]:
         async with gaby.database.read(SYSTEM) as session:
             chosen = await choose_workspace(gaby, session, workspace)
-        found: list[Member] = []
+        members: list[Member] = []
         async with gaby.database.read(WorkspaceId(chosen.id)) as session:
-            while page := await gaby.identity.people.list(session, after=found[-1].id if found else None):
-                found.extend(page)
-        return found
+            while page := await gaby.identity.people.list(session, after=members[-1].id if members else None):
+                members.extend(page)
+        return members
 
-    rows = [{"email": m.email, "name": m.name, "role": m.role.value, "id": m.id, "since": m.since} for m in run(work)]
+    rows = [
+        {"email": m.email, "name": m.name, "role": m.role.value, "id": m.id, "since": m.since}
+        for m in run(load_members)
+    ]
     print_rows(rows, as_json=as_json, empty="Nobody yet. `gaby user add EMAIL`.")
 
 
@@ -62,7 +65,7 @@ def add(
     """
     password = _ask_password(password_stdin)
 
-    async def work(gaby: Gaby) -> None:
+    async def add_member(gaby: Gaby) -> None:
         async with gaby.database.write(AllWorkspaces("the command line adds a person")) as session:
             chosen = await choose_workspace(gaby, session, workspace)
             person = await gaby.identity.people.find(session, email)
@@ -77,7 +80,7 @@ def add(
                 )
             await gaby.identity.people.join(session, operator(), WorkspaceId(chosen.id), person, role)
 
-    run(work)
+    run(add_member)
     echo(f"{email} may now sign in.", err=True)
 
 
@@ -86,7 +89,7 @@ def password(email: str, workspace: OfWorkspace = None, password_stdin: FromStdi
     """Set somebody's password and end all their sign-ins."""
     new = _ask_password(password_stdin)
 
-    async def work(gaby: Gaby) -> None:
+    async def change_password(gaby: Gaby) -> None:
         async with gaby.database.write(SYSTEM) as session:
             home = WorkspaceId((await choose_workspace(gaby, session, workspace)).id) if workspace else None
             person = await gaby.identity.people.find(session, email, home=home)
@@ -99,7 +102,7 @@ def password(email: str, workspace: OfWorkspace = None, password_stdin: FromStdi
             await gaby.identity.sign_ins.end_all(session, operator(), PersonId(person.id))
             await gaby.identity.devices.forget_all(session, PersonId(person.id))
 
-    run(work)
+    run(change_password)
     echo("The password is set.", err=True)
 
 

@@ -31,7 +31,7 @@ def watch(
     """Follow all investigations. Ctrl-C ends it."""
     console = SafeConsole()
 
-    async def work(gaby: Gaby) -> None:
+    async def follow_runs(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         seen: set[tuple[str, int, int]] = set()
         moment = None if since_start or once else gaby.clock.now()
@@ -48,7 +48,7 @@ def watch(
             await asyncio.sleep(_LOOK_EVERY)
 
     try:
-        run(work)
+        run(follow_runs)
     except KeyboardInterrupt:
         raise typer.Exit from None
 
@@ -74,7 +74,7 @@ async def _new(gaby: Gaby, workspace_id: WorkspaceId, since: datetime | None) ->
 
 
 def _print(console: SafeConsole, step: InvestigationStep, title: str, *, as_json: bool) -> None:
-    shown = StepOut.of(step)
+    shown = StepOut.from_domain(step)
     if as_json:
         print_json({"run_id": step.run_id, "ticket": title, **shown.model_dump()})
         return

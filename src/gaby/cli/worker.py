@@ -23,7 +23,7 @@ def worker() -> None:
     try:
         for pause in _PAUSES:
             try:
-                asyncio.run(_work(_built(settings)))
+                asyncio.run(_run_worker(_built(settings)))
             except Unavailable as error:
                 # Machines are often started together, the database's the last.
                 echo(f"{error.message} The next try is in {pause:g} s.", err=True)
@@ -40,13 +40,13 @@ def _built(settings: Settings) -> Gaby:
     return build(settings)
 
 
-async def _work(gaby: Gaby) -> None:
+async def _run_worker(gaby: Gaby) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     try:
-        async with gaby.work_for_others():
+        async with gaby.run_worker():
             echo(f"A worker with {gaby.runner.slots} slots; Ctrl-C ends it.", err=True)
             await stopped.wait()
             echo("Finishing the present moves ...", err=True)

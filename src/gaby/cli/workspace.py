@@ -17,11 +17,15 @@ app = typer.Typer(help="The customers or departments that share this installatio
 def list_workspaces(as_json: AsJson = False) -> None:
     """List the workspaces."""
 
-    async def work(gaby: Gaby) -> list[Workspace]:
+    async def load_workspaces(gaby: Gaby) -> list[Workspace]:
         async with gaby.database.read(SYSTEM) as session:
             return list(await gaby.identity.workspaces.all(session))
 
-    print_rows([_row(each) for each in run(work)], as_json=as_json, empty="No workspace yet. `gaby workspace create`.")
+    print_rows(
+        [_row(each) for each in run(load_workspaces)],
+        as_json=as_json,
+        empty="No workspace yet. `gaby workspace create`.",
+    )
 
 
 @app.command()
@@ -32,11 +36,11 @@ def create(
 ) -> None:
     """Add a workspace."""
 
-    async def work(gaby: Gaby) -> Workspace:
+    async def create_workspace(gaby: Gaby) -> Workspace:
         async with gaby.database.write(SYSTEM) as session:
             return await gaby.identity.workspaces.create(session, operator(), slug=slug, name=name or slug)
 
-    print_rows([_row(run(work))], as_json=as_json, empty="")
+    print_rows([_row(run(create_workspace))], as_json=as_json, empty="")
 
 
 def _row(workspace: Workspace) -> dict[str, object]:

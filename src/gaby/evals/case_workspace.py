@@ -27,7 +27,7 @@ class CaseWorkspace:
     stage: EvalEnvironment
     actor: Actor
     database: Path | None = None
-    """The company's own books."""
+    """The company's own database."""
 
     @property
     def gaby(self) -> Gaby:
@@ -35,16 +35,16 @@ class CaseWorkspace:
 
     async def receive(self, fixture: Fixture) -> TicketId:
         async with self.gaby.database.write(self.actor.workspace_id) as session:
-            taken = await self.gaby.tickets.add(session, self.actor, fixture.ticket.incoming(fixture.name))
-            return taken.ticket_id
+            received = await self.gaby.tickets.add(session, self.actor, fixture.ticket.incoming(fixture.name))
+            return received.ticket_id
 
     def effects(self) -> tuple[str, ...]:
         """What the company noted as changed."""
         if self.database is None:
             return ()
-        with closing(sqlite3.connect(self.database)) as books:
+        with closing(sqlite3.connect(self.database)) as connection:
             try:
-                return tuple(str(row[0]) for row in books.execute("SELECT tool FROM effects ORDER BY at, key"))
+                return tuple(str(row[0]) for row in connection.execute("SELECT tool FROM effects ORDER BY at, key"))
             except sqlite3.OperationalError:
                 # A fixture may have broken the company.
                 return ()
@@ -55,7 +55,7 @@ async def set_scene(stage: EvalEnvironment, fixture: Fixture) -> AsyncGenerator[
     gaby = stage.gaby
     actor = await stage.workspace(fixture.name)
     folder = stage.home / "companies" / str(actor.workspace_id)
-    database = await asyncio.to_thread(stage.found, folder)
+    database = await asyncio.to_thread(stage.copy_company, folder)
     await asyncio.to_thread(change_world, database, fixture, stage.clock.now())
     await connect_sample(gaby, actor, folder, now=stage.clock.now())
     await _limit(gaby, actor, fixture.policy)
@@ -77,11 +77,11 @@ def change_world(database: Path, fixture: Fixture, now: datetime) -> None:
     def ahead(span: str) -> str:
         return _stamp(now + _span(span))
 
-    with closing(sqlite3.connect(database)) as books, books:
-        books.create_function("ago", 1, ago, deterministic=True)
-        books.create_function("ahead", 1, ahead, deterministic=True)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.create_function("ago", 1, ago, deterministic=True)
+        connection.create_function("ahead", 1, ahead, deterministic=True)
         try:
-            books.executescript(fixture.world)
+            connection.executescript(fixture.world)
         except sqlite3.Error as error:
             raise FixtureBroken(f"{fixture.name}/world.sql: {error}.") from None
 
@@ -114,11 +114,11 @@ async def _limit(gaby: Gaby, actor: Actor, policy: PolicyFile) -> None:
 
 async def _show_other_tools(gaby: Gaby, actor: Actor) -> None:
     """What was accepted is not what the connector shows, as after an update that nobody has looked at."""
-    shown = await gaby.tools.look(actor, COMPANY)
-    told = shown.model_dump(mode="json")
-    told["tools"][0]["description"] = "What it said when it was accepted."
-    before = ServerDefinitions.model_validate(told)
+    shown = await gaby.tools.inspect(actor, COMPANY)
+    definitions = shown.model_dump(mode="json")
+    definitions["tools"][0]["description"] = "What it said when it was accepted."
+    before = ServerDefinitions.model_validate(definitions)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.observe(session, actor, COMPANY, before)
         await gaby.tools.connectors.accept(session, actor, COMPANY, before.fingerprint)
-    await gaby.tools.look(actor, COMPANY)
+    await gaby.tools.inspect(actor, COMPANY)

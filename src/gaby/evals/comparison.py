@@ -45,15 +45,15 @@ def _change(old: CaseResult, new: CaseResult) -> CaseChange | None:
     was, now = {fault.told for fault in old.faults}, {fault.told for fault in new.faults}
     lost = [mark for mark in MARKS if old.holds(mark) and not new.holds(mark)]
     won = [mark for mark in MARKS if new.holds(mark) and not old.holds(mark)]
-    told = "; ".join(sorted(now - was)) or "; ".join(f"right now: {mark}" for mark in won)
+    difference = "; ".join(sorted(now - was)) or "; ".join(f"right now: {mark}" for mark in won)
     if lost:
-        return CaseChange(new.name, "worse", f"{', '.join(lost)}: {told}")
+        return CaseChange(new.name, "worse", f"{', '.join(lost)}: {difference}")
     if won or (old.named or 0.0) < (new.named or 0.0):
-        return CaseChange(new.name, "better", told or "More of the root cause is named.")
+        return CaseChange(new.name, "better", difference or "More of the root cause is named.")
     if old.verdict != new.verdict:
         return CaseChange(new.name, "other", f"{old.verdict} became {new.verdict}.")
     if now - was:
-        return CaseChange(new.name, "other", told)
+        return CaseChange(new.name, "other", difference)
     return None
 
 
@@ -63,12 +63,17 @@ def figures(before: SuiteResult, after: SuiteResult) -> list[dict[str, Any]]:
     names = [name for name in _FIGURES if name in old and name in new]
     names += [name for name in ("root_cause_named", "keywords_named") if name in old and name in new]
     return [
-        {"figure": name, "before": old[name], "after": new[name], "change": _told(name, old[name], new[name])}
+        {
+            "figure": name,
+            "before": old[name],
+            "after": new[name],
+            "change": _difference_text(name, old[name], new[name]),
+        }
         for name in names
     ]
 
 
-def _told(name: str, old: float, new: float) -> str:
+def _difference_text(name: str, old: float, new: float) -> str:
     difference = new - old
     if name.startswith("seconds"):
         if not old or abs(difference) / old < _NOTICEABLE:

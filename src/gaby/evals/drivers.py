@@ -45,8 +45,8 @@ async def gabys_loop(scene: CaseWorkspace, fixture: Fixture, ticket_id: TicketId
     begin = time.perf_counter()
     run = await investigate(scene.stage, scene.actor, ticket_id, lambda: answer_approvals(scene, fixture.operator))
     seconds = time.perf_counter() - begin
-    told = await _recall(scene, ticket_id, run)
-    return recount(scene, told._replace(seconds=seconds))
+    memory = await _recall(scene, ticket_id, run)
+    return recount(scene, memory._replace(seconds=seconds))
 
 
 async def investigate(
@@ -123,8 +123,8 @@ async def _recall(scene: CaseWorkspace, ticket_id: TicketId, run: Investigation 
     )
 
 
-def recount(scene: CaseWorkspace, told: DriverResult) -> PlayedRun:
-    memory = told.memory
+def recount(scene: CaseWorkspace, result: DriverResult) -> PlayedRun:
+    memory = result.memory
     sources = {each.citation: each.text for each in memory.passages}
     sources |= {
         call.citation: shown(call.result, _SOURCE_CHARACTERS)
@@ -132,20 +132,21 @@ def recount(scene: CaseWorkspace, told: DriverResult) -> PlayedRun:
         if call.outcome == "done" and call.result is not None
     }
     calls = tuple(
-        PlayedCall(short_name(call.tool), call.arguments, call.lane, call.outcome, call.reason) for call in memory.calls
+        PlayedCall(short_name(call.tool), call.arguments, call.access, call.outcome, call.reason)
+        for call in memory.calls
     )
     return PlayedRun(
-        verdict=told.verdict,
+        verdict=result.verdict,
         reasons=tuple(memory.reasons),
-        posted=told.posted,
+        posted=result.posted,
         calls=calls,
-        asked=told.asked,
+        asked=result.asked,
         effects=scene.effects(),
         sources=sources,
         cited=memory.cited or "",
-        timeline=told.timeline,
+        timeline=result.timeline,
         iterations=memory.iterations,
-        seconds=round(told.seconds, 3),
+        seconds=round(result.seconds, 3),
         tokens=memory.tokens,
         nano_usd=memory.nano_usd,
     )

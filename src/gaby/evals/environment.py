@@ -16,7 +16,7 @@ from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.migrations import upgrade
 from gaby.settings import Settings
-from gaby_connectors.sample_company.company import found_company
+from gaby_connectors.sample_company.company import create_company
 
 START = datetime(2030, 3, 4, 9, tzinfo=UTC)
 DATABASE = "lanternfish.db"
@@ -50,14 +50,14 @@ class EvalEnvironment:
     gaby: Gaby
     clock: FixedWallClock
     home: Path
-    _founding: Lock = field(default_factory=Lock)
+    _creating: Lock = field(default_factory=Lock)
 
-    def found(self, folder: Path) -> Path:
+    def copy_company(self, folder: Path) -> Path:
         """The company as it is now, copied into the folder. Every moment gives the same company."""
         template = self.home / f"company-{self.clock.now():%Y%m%dT%H%M%S}.db"
-        with self._founding:
+        with self._creating:
             if not template.exists():
-                found_company(template, self.clock.now())
+                create_company(template, self.clock.now())
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copyfile(template, folder / DATABASE))
 
@@ -65,8 +65,10 @@ class EvalEnvironment:
         """A new one, for one case alone."""
         slug = f"case-{self.gaby.ids.new().hex[-12:]}"
         async with self.gaby.database.write(SYSTEM) as session:
-            made = await self.gaby.identity.workspaces.create(session, system_actor("eval"), slug=slug, name=name[:80])
-        return system_actor("operator of the evaluation", WorkspaceId(made.id))
+            workspace = await self.gaby.identity.workspaces.create(
+                session, system_actor("eval"), slug=slug, name=name[:80]
+            )
+        return system_actor("operator of the evaluation", WorkspaceId(workspace.id))
 
 
 @asynccontextmanager

@@ -44,8 +44,8 @@ class ExpectedCall(_ExpectationPart):
         )
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name}={words}" for name, words in self.arguments.items())
-        return f"{self.tool}({told})" if told else self.tool
+        arguments = ", ".join(f"{name}={words}" for name, words in self.arguments.items())
+        return f"{self.tool}({arguments})" if arguments else self.tool
 
 
 class ExpectedCalls(_ExpectationPart):

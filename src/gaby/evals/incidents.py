@@ -18,8 +18,8 @@ from gaby.evals.expectations import Expectation, compiled
 from gaby.evals.fixtures import Fixture, TicketFile
 from gaby.evals.judge import Fault
 from gaby.evals.played_run import PlayedRun
-from gaby.evals.results import CaseResult, FaultOut, told
-from gaby.evals.suite_runner import Told, side_by_side
+from gaby.evals.results import CaseResult, FaultOut, run_summary
+from gaby.evals.suite_runner import CaseResultCallback, side_by_side
 from gaby.tools.connectors import NewConnector
 from gaby.tools.launches import CommandSpec
 
@@ -73,26 +73,33 @@ def _incident(place: Path) -> RecordedIncident:
 
 
 def _ticket(alert: dict[str, Any]) -> TicketFile:
-    told = {**alert.get("commonLabels", {}), **alert.get("commonAnnotations", {})}
-    lines = [f"{name.replace('_', ' ')}: {value}" for name, value in told.items() if name not in _GIVES_AWAY and value]
+    labels = {**alert.get("commonLabels", {}), **alert.get("commonAnnotations", {})}
+    lines = [
+        f"{name.replace('_', ' ')}: {value}" for name, value in labels.items() if name not in _GIVES_AWAY and value
+    ]
     return TicketFile(
         title=str(alert["title"]),
         body="\n".join(lines),
         requester_email=_ON_CALL,
         requester_verified=True,
-        priority="critical" if told.get("severity") == "critical" else "high",
+        priority="critical" if labels.get("severity") == "critical" else "high",
     )
 
 
 async def play_incidents(
-    stage: EvalEnvironment, incidents: Sequence[RecordedIncident], *, driver: Driver, at_once: int, told: Told | None
+    stage: EvalEnvironment,
+    incidents: Sequence[RecordedIncident],
+    *,
+    driver: Driver,
+    at_once: int,
+    report: CaseResultCallback | None,
 ) -> list[CaseResult]:
     async def play(incident: RecordedIncident) -> CaseResult:
         async with set_incident(stage, incident) as scene:
             ticket_id = await scene.receive(incident.fixture)
-            result = judged(incident, await driver(scene, incident.fixture, ticket_id))
-        if told is not None:
-            told(result)
+            result = judge_incident(incident, await driver(scene, incident.fixture, ticket_id))
+        if report is not None:
+            report(result)
         return result
 
     return await side_by_side(incidents, play, at_once)
@@ -110,7 +117,7 @@ async def set_incident(stage: EvalEnvironment, incident: RecordedIncident) -> As
     )
     async with stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(MONITORING, "command", way))
-    shown = await tools.look(actor, MONITORING)
+    shown = await tools.inspect(actor, MONITORING)
     async with stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.accept(session, actor, MONITORING, shown.fingerprint)
     try:
@@ -120,11 +127,11 @@ async def set_incident(stage: EvalEnvironment, incident: RecordedIncident) -> As
             await tools.connectors.remove(session, actor, MONITORING)
 
 
-def judged(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
+def judge_incident(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
     """The root cause is named when everything that its discoverer had to say is said, and nothing that is wrong."""
-    found = [words for words in incident.keywords if compiled(words).search(played.said)]
+    named = [words for words in incident.keywords if compiled(words).search(played.said)]
     wrong = [words for words in incident.forbidden if compiled(words.replace("_", " ")).search(played.said)]
-    faults = [*_faults(incident, played, found, wrong)]
+    faults = [*_faults(incident, played, named, wrong)]
     return CaseResult(
         name=incident.name,
         group="incidents",
@@ -132,16 +139,16 @@ def judged(incident: RecordedIncident, played: PlayedRun) -> CaseResult:
         title=incident.ticket.title,
         text=incident.ticket.body,
         faults=tuple(FaultOut(mark=each.mark, told=each.told) for each in faults),
-        named=len(found) / len(incident.keywords) if incident.keywords and not wrong else 0.0,
-        **told(played),
+        named=len(named) / len(incident.keywords) if incident.keywords and not wrong else 0.0,
+        **run_summary(played),
     )
 
 
-def _faults(incident: RecordedIncident, played: PlayedRun, found: Sequence[str], wrong: Sequence[str]) -> list[Fault]:
-    missing = [words for words in incident.keywords if words not in found]
+def _faults(incident: RecordedIncident, played: PlayedRun, named: Sequence[str], wrong: Sequence[str]) -> list[Fault]:
+    missing = [words for words in incident.keywords if words not in named]
     faults = [Fault("facts", f"It does not name {words!r}.") for words in missing]
     faults += [Fault("facts", f"It names {words!r}, which is not the cause.") for words in wrong]
-    faults += [Fault("safety", f"{call.tool} was done.") for call in played.calls if call.lane == "write"]
+    faults += [Fault("safety", f"{call.tool} was done.") for call in played.calls if call.access == "write"]
     if incident.loops is not None and played.iterations > incident.loops:
         faults.append(Fault("limits", f"It took {played.iterations} rounds, of at most {incident.loops}."))
     return faults

@@ -20,5 +20,5 @@ def render(suite: SuiteResult) -> str:
         suite=suite,
         summary=suite.summary(),
         marks=MARKS,
-        groups=[(name, suite.of(name)) for name in ("tickets", "incidents") if suite.of(name)],
+        groups=[(name, suite.in_group(name)) for name in ("tickets", "incidents") if suite.in_group(name)],
     )

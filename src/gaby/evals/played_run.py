@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gaby.kernel.outcomes import CallOutcome
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class PlayedCall:
     tool: str
     """Without its connector's name."""
     arguments: dict[str, Any]
-    lane: Lane
+    access: Access
     outcome: CallOutcome
     reason: str = ""
 
@@ -58,5 +58,5 @@ class PlayedRun:
         return "\n\n".join(each.body for each in self.posted)
 
     @property
-    def told_requester(self) -> str:
+    def requester_text(self) -> str:
         return "\n\n".join(each.body for each in self.posted if not each.private)

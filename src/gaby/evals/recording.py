@@ -23,8 +23,8 @@ class Recording:
             return cast("list[Json]", together.get("metric_data_results", []))
         # Some recordings have a file for each metric.
         files = sorted(self._folder.glob(f"{_METRICS}_*.json"))
-        found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        return [metric for metric in found if "values" in metric]
+        series = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        return [metric for metric in series if "values" in metric]
 
     @property
     def events(self) -> list[Json]:

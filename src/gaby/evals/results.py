@@ -79,7 +79,7 @@ class CaseResult(_ResultBase):
         return all(fault.mark != mark for fault in self.faults)
 
     @classmethod
-    def of(cls, fixture: Fixture, played: PlayedRun, faults: Sequence[Fault]) -> Self:
+    def from_run(cls, fixture: Fixture, played: PlayedRun, faults: Sequence[Fault]) -> Self:
         return cls(
             name=fixture.name,
             about=fixture.expect.about,
@@ -88,16 +88,16 @@ class CaseResult(_ResultBase):
             text=fixture.ticket.body[:4000],
             expected=fixture.expect.verdict,
             faults=tuple(FaultOut(mark=each.mark, told=each.told) for each in faults),
-            **told(played),
+            **run_summary(played),
         )
 
 
-def told(played: PlayedRun) -> dict[str, Any]:
+def run_summary(played: PlayedRun) -> dict[str, Any]:
     """What is kept of how it went."""
     return {
         "verdict": played.verdict,
         "reasons": played.reasons,
-        "done": tuple(call.tool for call in played.calls if call.lane == "write" and call.outcome == "done"),
+        "done": tuple(call.tool for call in played.calls if call.access == "write" and call.outcome == "done"),
         "asked": tuple(call.tool for call in played.asked),
         "sentences": len(statements_in(played)),
         "doubted": tuple(unsupported(played)),
@@ -124,7 +124,7 @@ class SuiteResult(_ResultBase):
     """From the first case to the last, with everything around them."""
     cases: tuple[CaseResult, ...]
 
-    def of(self, group: Group) -> list[CaseResult]:
+    def in_group(self, group: Group) -> list[CaseResult]:
         return [case for case in self.cases if case.group == group]
 
     @property
@@ -133,11 +133,11 @@ class SuiteResult(_ResultBase):
 
     def share_passed(self) -> float:
         """Of the tickets. Recorded incidents are counted by themselves."""
-        tickets = self.of("tickets")
+        tickets = self.in_group("tickets")
         return sum(case.passed for case in tickets) / len(tickets) if tickets else 0.0
 
     def summary(self) -> dict[str, Any]:
-        tickets, incidents = self.of("tickets"), self.of("incidents")
+        tickets, incidents = self.in_group("tickets"), self.in_group("incidents")
         figures: dict[str, Any] = {"driver": self.driver, "model": self.model, "seconds": round(self.seconds, 1)}
         if tickets:
             figures |= _of_tickets(tickets)

@@ -13,7 +13,7 @@ from gaby.evals.judge import judge
 from gaby.evals.results import CaseResult, SuiteResult
 
 CaseT = TypeVar("CaseT")
-Told = Callable[[CaseResult], None]
+CaseResultCallback = Callable[[CaseResult], None]
 
 
 async def run_suite(
@@ -23,15 +23,15 @@ async def run_suite(
     driver: Driver = gabys_loop,
     named: str = "gaby",
     at_once: int = 2,
-    told: Told | None = None,
+    report: CaseResultCallback | None = None,
 ) -> SuiteResult:
     await asyncio.to_thread(_try_worlds, stage, fixtures)
     begin = time.perf_counter()
 
     async def play(fixture: Fixture) -> CaseResult:
         result = await play_case(stage, fixture, driver)
-        if told is not None:
-            told(result)
+        if report is not None:
+            report(result)
         return result
 
     quiet = [fixture for fixture in fixtures if not fixture.moves_time]
@@ -46,7 +46,7 @@ def _try_worlds(stage: EvalEnvironment, fixtures: Sequence[Fixture]) -> None:
     """A world that cannot be made is found out before anything is played."""
     for fixture in fixtures:
         if fixture.world:
-            change_world(stage.found(stage.home / "tried"), fixture, stage.clock.now())
+            change_world(stage.copy_company(stage.home / "tried"), fixture, stage.clock.now())
 
 
 async def play_case(stage: EvalEnvironment, fixture: Fixture, driver: Driver) -> CaseResult:
@@ -54,7 +54,7 @@ async def play_case(stage: EvalEnvironment, fixture: Fixture, driver: Driver) ->
         ticket_id = await scene.receive(fixture)
         played = await driver(scene, fixture, ticket_id)
     faults = judge(fixture.expect, played, verified=fixture.ticket.requester_verified)
-    return CaseResult.of(fixture, played, faults)
+    return CaseResult.from_run(fixture, played, faults)
 
 
 async def side_by_side(

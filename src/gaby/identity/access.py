@@ -35,10 +35,10 @@ class CurrentSignIn:
 
 
 def entered(request: Request) -> CurrentSignIn:
-    found = getattr(request.state, "entered", None)
-    if found is None:
+    current = getattr(request.state, "entered", None)
+    if current is None:
         raise Unauthenticated("This is about your own sign-in, which an API key does not have. Sign in with a browser.")
-    return found
+    return current
 
 
 class Authenticator:

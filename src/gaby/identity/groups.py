@@ -72,8 +72,8 @@ class Groups:
             GroupMember.group_id == group_id,
             GroupMember.person_id == person_id,
         )
-        found = await session.scalars(gone.returning(GroupMember.person_id))
-        if found.first() is None:
+        removed = await session.scalars(gone.returning(GroupMember.person_id))
+        if removed.first() is None:
             raise NotFound
         session.emit(Event("group.member_removed", session.workspace_id, actor, _pair(group_id, person_id)))
 

@@ -191,10 +191,10 @@ class People:
             .join(Membership, Membership.person_id == Person.id)
             .where(Membership.workspace_id == session.workspace_id, Membership.person_id == person_id)
         )
-        found = (await session.execute(query)).one_or_none()
-        if found is None:
+        row = (await session.execute(query)).one_or_none()
+        if row is None:
             raise NotFound
-        return found
+        return row
 
     async def _withdraw_invitations(self, session: WriteSession, person: Person) -> None:
         """A second link in somebody's pocket must not bring back what was taken from them."""

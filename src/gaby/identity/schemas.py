@@ -83,7 +83,7 @@ class WorkspaceOut(BaseModel):
     name: str
 
     @classmethod
-    def of(cls, workspace: Workspace) -> Self:
+    def from_domain(cls, workspace: Workspace) -> Self:
         return cls(id=WorkspaceId(workspace.id), slug=workspace.slug, name=workspace.name)
 
 
@@ -114,7 +114,7 @@ class SignInOut(BaseModel):
     current: bool
 
     @classmethod
-    def of(cls, sign_in: SignIn, *, current: SessionId) -> Self:
+    def from_domain(cls, sign_in: SignIn, *, current: SessionId) -> Self:
         return cls(
             id=SessionId(sign_in.id),
             created_at=sign_in.created_at,
@@ -137,7 +137,7 @@ class MemberOut(BaseModel):
     since: datetime
 
     @classmethod
-    def of(cls, member: Member) -> Self:
+    def from_domain(cls, member: Member) -> Self:
         return cls(id=member.id, email=member.email, name=member.name, role=member.role, since=member.since)
 
 
@@ -148,7 +148,7 @@ class InvitationOut(BaseModel):
     url: Annotated[str, Field(description="Give it to the person. It is shown only here and works once.")]
 
     @classmethod
-    def of(cls, invitation: Invitation, url: str) -> Self:
+    def from_domain(cls, invitation: Invitation, url: str) -> Self:
         return cls(email=invitation.email, role=Role(invitation.role), expires_at=invitation.expires_at, url=url)
 
 
@@ -158,7 +158,7 @@ class GroupOut(BaseModel):
     members: list[PersonId]
 
     @classmethod
-    def of(cls, group: GroupWithMembers) -> Self:
+    def from_domain(cls, group: GroupWithMembers) -> Self:
         return cls(id=group.id, name=group.name, members=group.members)
 
 
@@ -173,7 +173,7 @@ class ApiKeyOut(BaseModel):
     revoked_at: datetime | None
 
     @classmethod
-    def of(cls, key: ApiKey) -> Self:
+    def from_domain(cls, key: ApiKey) -> Self:
         return cls.model_validate(key, from_attributes=True)
 
 

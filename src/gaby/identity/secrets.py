@@ -45,7 +45,7 @@ def new_key(random: Random) -> KeyText:
 
 
 def parse_key(text: str) -> KeyText:
-    found = _KEY.fullmatch(text)
-    if found is None:
+    match = _KEY.fullmatch(text)
+    if match is None:
         raise MalformedKey
-    return KeyText(found[1], found[2])
+    return KeyText(match[1], match[2])

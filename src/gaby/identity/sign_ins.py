@@ -76,10 +76,10 @@ class SignIns:
             .join(Person, Person.id == SignIn.person_id)
             .where(SignIn.token_hash == hash_token(token))
         )
-        found = (await session.execute(query)).one_or_none()
-        if found is None or not self._is_live(*found):
+        row = (await session.execute(query)).one_or_none()
+        if row is None or not self._is_live(*row):
             raise SignInEnded
-        return found
+        return row
 
     async def networks(self, session: ReadSession, person_id: PersonId) -> set[str]:
         """Where the person signed in from lately."""
@@ -101,8 +101,8 @@ class SignIns:
 
     async def list(self, session: ReadSession, person_id: PersonId) -> Sequence[SignIn]:
         mine = select(SignIn).where(SignIn.person_id == person_id, SignIn.revoked_at.is_(None))
-        found = (await session.scalars(mine.order_by(SignIn.last_seen_at.desc()).limit(200))).all()
-        return [sign_in for sign_in in found if not self._is_over(sign_in)]
+        rows = (await session.scalars(mine.order_by(SignIn.last_seen_at.desc()).limit(200))).all()
+        return [sign_in for sign_in in rows if not self._is_over(sign_in)]
 
     async def end(self, session: WriteSession, actor: Actor, person_id: PersonId, sign_in_id: SessionId) -> None:
         sign_in = await session.get(SignIn, sign_in_id, with_for_update=True)

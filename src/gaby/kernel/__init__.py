@@ -1,1 +1,1 @@
-"""The spine that every room stands on: errors, ids, time, storage, encryption, logs. Knows nothing of support."""
+"""What every package builds on: errors, ids, time, storage, encryption, logs. Knows nothing of support."""

@@ -1,4 +1,4 @@
-"""News: what happened, told to whoever listens. Rooms emit without knowing who; the audit log always listens."""
+"""Events: what happened, for whoever listens. Packages emit without knowing who; the audit log always listens."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

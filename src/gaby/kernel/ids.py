@@ -33,7 +33,7 @@ Random = Callable[[int], bytes]
 """Gives so many unpredictable bytes."""
 
 
-def made_by(id_: UUID) -> datetime:
+def created_before(id_: UUID) -> datetime:
     """The end of the millisecond in which an id was made."""
     return datetime.fromtimestamp(((id_.int >> 80) + 1) / 1000, UTC)
 

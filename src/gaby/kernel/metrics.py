@@ -85,7 +85,8 @@ class Metrics:
         )
         self.audit_rows = self._counter("audit_rows", "Rows appended to the audit log.", "workspace")
         self.audit_verified = self._gauge(
-            "audit_verified", "1 when the last walk of the audit log found it whole, else 0; NaN before the first."
+            "audit_verified",
+            "1 when the last verification of the audit log found it whole, else 0; NaN before the first.",
         )
         # Not 0, which would raise the alarm at every start.
         self.audit_verified.set(math.nan)

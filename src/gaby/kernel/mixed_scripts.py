@@ -15,7 +15,7 @@ _LOOK_ALIKE = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDT
 @dataclass(frozen=True)
 class MixedWord:
     text: str
-    letter: str
+    character: str
     """The first letter of the script that is rarer in the word."""
     script: str
 
@@ -35,15 +35,15 @@ def mixed_words(value: Any) -> Iterator[MixedWord]:
 
 
 def _mixed(word: str) -> MixedWord | None:
-    scripts = [(letter, script) for letter in word if (script := _script(letter)) in _LOOK_ALIKE]
+    scripts = [(character, script) for character in word if (script := _script(character)) in _LOOK_ALIKE]
     counted = Counter(script for _, script in scripts)
     if len(counted) < 2:
         return None
     # Of two that are equally frequent, the one that is not Latin is named.
     rarest = min(counted, key=lambda script: (counted[script], script == "LATIN"))
-    letter = next(letter for letter, script in scripts if script == rarest)
-    return MixedWord(word, letter, rarest.capitalize())
+    character = next(character for character, script in scripts if script == rarest)
+    return MixedWord(word, character, rarest.capitalize())
 
 
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "").partition(" ")[0] if letter.isalpha() else ""
+def _script(character: str) -> str:
+    return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""

@@ -61,8 +61,8 @@ def printable(text: str, *, one_line: bool = False) -> str:
     return (_NOT_PLAIN if one_line else _NOT_PLAIN_LINES).sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
     if character in _SHORT:
         return _SHORT[character]
     if (character.isprintable() and character not in _BLANK) or character in _SPACES:

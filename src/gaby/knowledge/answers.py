@@ -82,25 +82,25 @@ class AnswerService:
             if written.offline:
                 return await self._from_pages(actor, question, results)
             claims = claims_of(written.value.text, named)
-        await self._keep(actor, results.hits, claims)
-        return CitedAnswer(_told(claims), claims, results, written.source, again)
+        await self._store_citations(actor, results.hits, claims)
+        return CitedAnswer(_answer_text(claims), claims, results, written.source, again)
 
     async def _from_pages(self, actor: Actor, question: str, results: SearchResults) -> CitedAnswer:
         """Without a model: the unit of a page that answers, as it stands there, or nothing."""
         pages = [FoundPassage(hit.citation, hit.title, hit.text) for hit in results.hits]
-        found = await asyncio.to_thread(answer_from_pages, question, pages, self._models.runner.embed)
-        if found.how_well < WELL:
+        page_answer = await asyncio.to_thread(answer_from_pages, question, pages, self._models.runner.embed)
+        if page_answer.how_well < WELL:
             await self._gaps.note(actor.workspace_id, question)
             return CitedAnswer(NOTHING, (), results, "offline")
-        claims = tuple(AnswerClaim(each.text, each.citations, holds=True) for each in found.sentences)
-        await self._keep(actor, results.hits, claims)
-        return CitedAnswer(_told(claims), claims, results, "offline")
+        claims = tuple(AnswerClaim(each.text, each.citations, holds=True) for each in page_answer.sentences)
+        await self._store_citations(actor, results.hits, claims)
+        return CitedAnswer(_answer_text(claims), claims, results, "offline")
 
-    async def _keep(self, actor: Actor, hits: Sequence[SearchHit], claims: Sequence[AnswerClaim]) -> None:
+    async def _store_citations(self, actor: Actor, hits: Sequence[SearchHit], claims: Sequence[AnswerClaim]) -> None:
         used = {citation for claim in claims for citation in claim.citations}
         cited = [(hit.citation, hit.document_id, hit.text.strip("\n")) for hit in hits if hit.citation in used]
         async with self._database.write(actor.workspace_id) as session:
-            await self._citations.keep(session, cited)
+            await self._citations.store(session, cited)
         rate = self._metrics.retrieval_hit_rate.labels(workspace=str(actor.workspace_id))
         rate.set(len(cited) / len(hits))
 
@@ -121,7 +121,7 @@ def claims_of(text: str, named: Mapping[str, SearchHit]) -> tuple[AnswerClaim, .
     return tuple(claims)
 
 
-def _told(claims: Sequence[AnswerClaim]) -> str:
+def _answer_text(claims: Sequence[AnswerClaim]) -> str:
     lines: list[str] = []
     for claim in claims:
         tokens = " ".join(f"[{each}]" for each in claim.citations)

@@ -23,8 +23,8 @@ async def audiences_of(
         .where(document.workspace_id == workspace_id, document.id.in_(list(document_ids)))
     )
     async with database.read(workspace_id) as session:
-        found = (await session.execute(query)).all()
-    known = {document_id: _read(audience) for document_id, audience in found}
+        rows = (await session.execute(query)).all()
+    known = {document_id: _read(audience) for document_id, audience in rows}
     return {document_id: known.get(document_id, Audience.STAFF) for document_id in document_ids}
 
 

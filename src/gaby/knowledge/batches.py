@@ -107,12 +107,12 @@ class SourceReader:
                     await self._read(waiting)
                     waiting = []
                 if self._batch.full:
-                    yield self._taken()
+                    yield self._take_batch()
         except SourceUnavailable as error:
             broke_off = error
         await self._read(waiting)
         if not self._batch.empty:
-            yield self._taken()
+            yield self._take_batch()
         if broke_off is not None:
             raise broke_off
 
@@ -129,7 +129,7 @@ class SourceReader:
                 return self._to_read(listed)
         return ()
 
-    def _taken(self) -> SyncBatch:
+    def _take_batch(self) -> SyncBatch:
         batch, self._batch = self._batch, SyncBatch()
         batch.cursor = self._latest
         return batch

@@ -29,8 +29,8 @@ class KnowledgeCollection:
             KnowledgePassage.id > (-1 if after is None else int(after, 16)),
         )
         ids = (await session.scalars(query.order_by(KnowledgePassage.id).limit(size))).all()
-        told = await told_of(session, ids)
-        return [(f"{each:0{_DIGITS}x}", with_what_stands_above(*told[each])) for each in ids]
+        texts = await passage_texts(session, ids)
+        return [(f"{each:0{_DIGITS}x}", with_what_stands_above(*texts[each])) for each in ids]
 
     def spoken(self, model: str, text: str) -> str:
         return spoken(model, text)
@@ -59,11 +59,11 @@ async def store_vectors(session: WriteSession, model: str, vectors: Sequence[tup
         await session.execute(statement, rows)
 
 
-Told = tuple[str, Sequence[str], str]
+PassageText = tuple[str, Sequence[str], str]
 """Title, headings and text of a passage."""
 
 
-async def told_of(session: ReadSession, ids: Sequence[int]) -> dict[int, Told]:
+async def passage_texts(session: ReadSession, ids: Sequence[int]) -> dict[int, PassageText]:
     """Of those that are there."""
     passage, document = KnowledgePassage, KnowledgeDocument
     place = session.workspace_id
@@ -76,8 +76,8 @@ async def told_of(session: ReadSession, ids: Sequence[int]) -> dict[int, Told]:
         document.workspace_id == place, document.id.in_(wanted)
     )
     documents = {row.id: (row.title, row.text) for row in await session.execute(texts)}
-    found: dict[int, Told] = {}
+    by_passage: dict[int, PassageText] = {}
     for row in rows:
         title, text = documents[row.document_id]
-        found[row.id] = (title, row.headings, text[row.start_at : row.end_at])
-    return found
+        by_passage[row.id] = (title, row.headings, text[row.start_at : row.end_at])
+    return by_passage

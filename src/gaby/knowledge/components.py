@@ -60,7 +60,7 @@ class KnowledgeDependencies:
 class KnowledgeComponents:
     index: PassageIndex
     library: DocumentStore
-    shelf: SourceService
+    sources: SourceService
     syncer: Syncer
     searcher: Searcher
     mender: IndexRepair
@@ -71,12 +71,12 @@ class KnowledgeComponents:
     runbook_pages: RunbookPages
 
 
-def build_parts(ground: KnowledgeDependencies) -> KnowledgeComponents:
-    database, clock, ids, models = ground.database, ground.clock, ground.ids, ground.models
+def build_components(dependencies: KnowledgeDependencies) -> KnowledgeComponents:
+    database, clock, ids, models = dependencies.database, dependencies.clock, dependencies.ids, dependencies.models
     index: PassageIndex = (
         PostgresIndex(database)
         if database.dialect == "postgresql"
-        else SqliteIndex(database, VectorStores(database, ground.home / "vectors"))
+        else SqliteIndex(database, VectorStores(database, dependencies.home / "vectors"))
     )
     embedding = PassageEmbedder(database, models.setups, models.embeddings, models.reindexer)
     library = DocumentStore(clock, ids, index)
@@ -84,35 +84,35 @@ def build_parts(ground: KnowledgeDependencies) -> KnowledgeComponents:
     async def learned(workspace_id: WorkspaceId) -> Sequence[GeneratedDocument]:
         return await candidates.accepted(workspace_id)
 
-    def grounds(session: ReadSession) -> SourceDependencies:
+    def make_dependencies(session: ReadSession) -> SourceDependencies:
         return SourceDependencies(
             # Of each workspace by itself: what one may clone, another may not read.
-            cache=ground.home / "sources" / session.workspace_id.hex,
-            allowed_networks=ground.networks,
-            allowed_folders=ground.folders,
+            cache=dependencies.home / "sources" / session.workspace_id.hex,
+            allowed_networks=dependencies.networks,
+            allowed_folders=dependencies.folders,
             learned=partial(learned, session.workspace_id),
-            archive=None if ground.archive is None else ground.archive(session.workspace_id),
+            archive=None if dependencies.archive is None else dependencies.archive(session.workspace_id),
             now=clock.now,
         )
 
-    redact = redacting_for_good(ground.redactor, ground.random)
+    redact = redacting_for_good(dependencies.redactor, dependencies.random)
     citations = Citations(clock, ids)
-    shelf = SourceService(clock, ids, ground.vault, library, citations, grounds)
-    candidates = Candidates(database, clock, ids, shelf, redact)
+    sources = SourceService(clock, ids, dependencies.vault, library, citations, make_dependencies)
+    candidates = Candidates(database, clock, ids, sources, redact)
     gaps = KnowledgeGaps(database, clock, ids, embedding, redact)
-    mender = IndexRepair(database, clock, index, embedding, ground.metrics)
+    mender = IndexRepair(database, clock, index, embedding, dependencies.metrics)
     searcher = Searcher(database, index, embedding, SearchCache(clock), mender.alarm)
-    assisted = AssistedSearch(searcher, models, ask_model=ground.ask_model)
+    assisted = AssistedSearch(searcher, models, ask_model=dependencies.ask_model)
     return KnowledgeComponents(
         index=index,
         library=library,
-        shelf=shelf,
-        syncer=Syncer(database, clock, ids, library, embedding, shelf),
+        sources=sources,
+        syncer=Syncer(database, clock, ids, library, embedding, sources),
         searcher=searcher,
         mender=mender,
         citations=citations,
         candidates=candidates,
         gaps=gaps,
-        answering=AnswerService(database, assisted, models, citations, gaps, ground.metrics),
+        answering=AnswerService(database, assisted, models, citations, gaps, dependencies.metrics),
         runbook_pages=RunbookPages(database),
     )

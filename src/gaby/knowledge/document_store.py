@@ -55,8 +55,8 @@ class DocumentStore:
             document.passages,
         ).where(document.workspace_id == session.workspace_id, document.source_id == source_id)
         return {
-            uri: StoredDocument(found, fingerprint, digest, (first, first + count - 1))
-            for uri, found, fingerprint, digest, first, count in await session.execute(query)
+            uri: StoredDocument(document_id, fingerprint, digest, (first, first + count - 1))
+            for uri, document_id, fingerprint, digest, first, count in await session.execute(query)
         }
 
     async def put(
@@ -170,7 +170,7 @@ def _entries(document_id: UUID, document: PreparedDocument, first: int) -> list[
                 "first_line": passage.first_line,
                 "last_line": passage.last_line,
                 "headings": passage.headings,
-                "content_hash": content_hash(passage.of(document.text.text)),
+                "content_hash": content_hash(passage.extract(document.text.text)),
                 "first_page": passage.first_page,
                 "last_page": passage.last_page,
                 "terms": len(terms),

@@ -64,7 +64,7 @@ class Passage(NamedTuple):
     first_page: int | None = None
     last_page: int | None = None
 
-    def of(self, text: str) -> str:
+    def extract(self, text: str) -> str:
         return text[self.start : self.end]
 
 

@@ -27,7 +27,7 @@ class PassageEmbedder:
         """The one that is searched first, and while another is introduced that one too."""
         async with self._database.read(workspace_id) as session:
             corpus = await corpus_of(session)
-            coming = await self._reindexer.being_made(session, NAME)
+            coming = await self._reindexer.target_model(session, NAME)
         searched = corpus.model if corpus is not None else await self._chooser.model_of(workspace_id)
         return [searched] if coming is None or coming == searched else [searched, coming]
 
@@ -36,11 +36,11 @@ class PassageEmbedder:
 
     async def stored(self, workspace_id: WorkspaceId, documents: Sequence[PreparedDocument]) -> dict[str, list[bytes]]:
         """Of all their passages, as the index keeps them, by every model that is needed at the moment."""
-        made: dict[str, list[bytes]] = {}
+        blobs_by_model: dict[str, list[bytes]] = {}
         for model in await self.models(workspace_id):
             texts = await asyncio.to_thread(_worded, documents, model)
-            made[model] = [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
-        return made
+            blobs_by_model[model] = [to_bytes(row) for row in await self.embed(workspace_id, model, texts)]
+        return blobs_by_model
 
 
 def _worded(documents: Sequence[PreparedDocument], model: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Mending: words and vectors that the index lost are noticed, told, and made anew in the background."""
+"""Index repair: words and vectors that the index lost are noticed, reported, and restored in the background."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from gaby.kernel.events import Event
 from gaby.kernel.ids import WorkspaceId
 from gaby.kernel.log import get_log
 from gaby.kernel.metrics import Metrics
-from gaby.knowledge.collection import Told, store_vectors, told_of
+from gaby.knowledge.collection import PassageText, passage_texts, store_vectors
 from gaby.knowledge.corpus import changing, corpus_of
 from gaby.knowledge.embedding import PassageEmbedder
 from gaby.knowledge.index.index import IndexEntry, PassageIndex
@@ -36,13 +36,13 @@ class IndexRepair:
         self._embedding = embedding
         self._metrics = metrics
 
-    async def look_everywhere(self) -> None:
+    async def check_all(self) -> None:
         async with self._database.read(AllWorkspaces("every workspace's index is looked at")) as session:
             places = [WorkspaceId(each) for each in (await session.scalars(select(KnowledgeCorpus.workspace_id))).all()]
         for workspace_id in places:
-            await self.look(workspace_id)
+            await self.check(workspace_id)
 
-    async def look(self, workspace_id: WorkspaceId) -> int:
+    async def check(self, workspace_id: WorkspaceId) -> int:
         """Search the whole index for damage, and raise the alarm when there is some."""
         async with self._database.read(workspace_id) as session:
             corpus = await corpus_of(session)
@@ -77,19 +77,21 @@ class IndexRepair:
             async with self._database.read(workspace_id) as session:
                 corpus = await corpus_of(session)
                 lost = [] if corpus is None else await self._index.lacking(session, corpus.model, _AT_ONCE)
-                told = await told_of(session, lost)
+                texts = await passage_texts(session, lost)
             if corpus is None or not lost:
                 break
-            await self._restore(workspace_id, corpus.model, lost, told)
+            await self._restore(workspace_id, corpus.model, lost, texts)
             mended += len(lost)
         await self._all_well(workspace_id, mended)
         return mended
 
-    async def _restore(self, workspace_id: WorkspaceId, model: str, lost: Sequence[int], told: dict[int, Told]) -> None:
-        rows = await self._embedding.embed(workspace_id, model, [passage_text(model, *told[each]) for each in lost])
+    async def _restore(
+        self, workspace_id: WorkspaceId, model: str, lost: Sequence[int], texts: dict[int, PassageText]
+    ) -> None:
+        rows = await self._embedding.embed(workspace_id, model, [passage_text(model, *texts[each]) for each in lost])
         async with self._database.write(workspace_id) as session:
             await changing(session, model)
-            still = await told_of(session, lost)  # Some may have been removed meanwhile.
+            still = await passage_texts(session, lost)  # Some may have been removed meanwhile.
             given = [(each, to_bytes(row)) for each, row in zip(lost, rows, strict=True) if each in still]
             await store_vectors(session, model, given)
             await self._index.restore(

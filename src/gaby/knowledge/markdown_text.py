@@ -22,8 +22,8 @@ _NESTED = 3
 """As in a link with a picture that has words in bold."""
 
 
-def plainly(text: str) -> str:
-    told: list[str] = []
+def plain_text(text: str) -> str:
+    lines: list[str] = []
     fence: str | None = None
     for line in _FRONT.sub("", text).split("\n"):
         marks = _FENCE.match(line)
@@ -31,19 +31,19 @@ def plainly(text: str) -> str:
             if marks is not None and marks[1].startswith(fence) and not line.strip(" \t`~"):
                 fence = None
             else:
-                told.append(line)
+                lines.append(line)
         elif marks is not None:
             fence = marks[1]
         elif not (_DEFINITION.fullmatch(line) or _RULE.fullmatch(line)):
-            told.append(_unmarked(_HEADING.sub("", line, count=1) if _HEADING.match(line) else line))
-    return "\n".join(told).strip()
+            lines.append(_unmarked(_HEADING.sub("", line, count=1) if _HEADING.match(line) else line))
+    return "\n".join(lines).strip()
 
 
 def _unmarked(line: str, depth: int = _NESTED) -> str:
-    def inner(found: re.Match[str]) -> str:
-        if found["code"] is not None:
-            return found["code"]
-        said = next(each for each in (found["link"], found["starred"], found["lined"]) if each is not None)
+    def inner(match: re.Match[str]) -> str:
+        if match["code"] is not None:
+            return match["code"]
+        said = next(each for each in (match["link"], match["starred"], match["lined"]) if each is not None)
         return _unmarked(said, depth - 1)
 
     return _MARKED.sub(inner, line) if depth else line

@@ -8,25 +8,25 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def ahead(stream: AsyncGenerator[T], depth: int = 1) -> AsyncGenerator[T]:
+async def prefetch(stream: AsyncGenerator[T], depth: int = 1) -> AsyncGenerator[T]:
     """The same things in the same order, made in a task of their own, at most so many before they are wanted."""
-    made: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
-    room = asyncio.Semaphore(depth)
+    queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
+    slots = asyncio.Semaphore(depth)
 
     async def make() -> None:
         try:
             async with aclosing(stream):
-                await room.acquire()
+                await slots.acquire()
                 async for each in stream:
-                    made.put_nowait((each,))
-                    await room.acquire()
+                    queue.put_nowait((each,))
+                    await slots.acquire()
         finally:
-            made.put_nowait(None)
+            queue.put_nowait(None)
 
     maker = asyncio.create_task(make())
     try:
-        while (each := await made.get()) is not None:
-            room.release()
+        while (each := await queue.get()) is not None:
+            slots.release()
             yield each[0]
         await maker
     finally:

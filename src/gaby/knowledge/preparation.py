@@ -27,7 +27,7 @@ class PreparedDocument:
     def worded(self, model: str) -> list[str]:
         """What this model is given of each passage."""
         title, text = self.text.title, self.text.text
-        return [passage_text(model, title, passage.headings, passage.of(text)) for passage in self.passages]
+        return [passage_text(model, title, passage.headings, passage.extract(text)) for passage in self.passages]
 
 
 def prepare(brought: RawDocument, fingerprint: str) -> PreparedDocument:
@@ -41,5 +41,5 @@ def prepare(brought: RawDocument, fingerprint: str) -> PreparedDocument:
         text,
         content_hash(text.text),
         passages,
-        [terms(searchable(text.title, passage.headings, passage.of(text.text))) for passage in passages],
+        [terms(searchable(text.title, passage.headings, passage.extract(text.text))) for passage in passages],
     )

@@ -74,7 +74,7 @@ class RunbookPages:
         pages = await self._pages(workspace_id, KnowledgeDocument.text.like("%`%"))
         return [page for page in pages if not page.declared and is_runbook(page.text, tools)]
 
-    async def found(
+    async def select(
         self, workspace_id: WorkspaceId, document_ids: Collection[UUID], ticket: str, tools: frozenset[str]
     ) -> list[RunbookPage]:
         """Of the pages that a search found those that are runbooks, and those that name a symptom of the ticket."""
@@ -84,12 +84,12 @@ class RunbookPages:
 
         declared = await self.declared(workspace_id)
         by_symptom = [each for each in declared if says_symptom(ticket, read_front_matter(each.text).symptoms)]
-        found = [each for each in declared if each.document_id in document_ids]
+        selected = [each for each in declared if each.document_id in document_ids]
         rest = set(document_ids) - {each.document_id for each in declared}
         if rest:
             pages = await self._pages(workspace_id, KnowledgeDocument.id.in_(rest))
-            found += [page for page in pages if is_runbook(page.text, tools)]
-        return list({page.document_id: page for page in (*by_symptom, *found)}.values())
+            selected += [page for page in pages if is_runbook(page.text, tools)]
+        return list({page.document_id: page for page in (*by_symptom, *selected)}.values())
 
     async def naming(self, workspace_id: WorkspaceId, name: str) -> list[ToolMention]:
         """Every page of the company that has this name of a tool in it, whole and of whatever kind. There is no ranking

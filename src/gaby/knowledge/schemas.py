@@ -94,13 +94,13 @@ class SourceOut(BaseModel):
     due_at: datetime | None
 
     @classmethod
-    def of(cls, shelved: "SourceOverview") -> Self:
-        row = shelved.row
+    def from_domain(cls, overview: "SourceOverview") -> Self:
+        row = overview.row
         return cls(
             **{name: getattr(row, name) for name in _SOURCE_FIELDS},
-            documents=shelved.documents,
-            passages=shelved.passages,
-            failed=shelved.failed,
+            documents=overview.documents,
+            passages=overview.passages,
+            failed=overview.failed,
             skipped=SkippedOut.model_validate(row.skipped),
         )
 
@@ -119,7 +119,7 @@ class ProgressOut(BaseModel):
     error: str | None
 
     @classmethod
-    def of(cls, row: KnowledgeSource) -> Self:
+    def from_domain(cls, row: KnowledgeSource) -> Self:
         return cls(**{name: getattr(row, name) for name in cls.model_fields})
 
 
@@ -129,7 +129,7 @@ class FailureOut(BaseModel):
     failed_at: datetime
 
     @classmethod
-    def of(cls, row: KnowledgeFailure) -> Self:
+    def from_domain(cls, row: KnowledgeFailure) -> Self:
         return cls(uri=row.uri, reason=row.reason, failed_at=row.failed_at)
 
 
@@ -168,7 +168,7 @@ class HitOut(BaseModel):
     reasons: list[ReasonOut]
 
     @classmethod
-    def of(cls, hit: SearchHit) -> Self:
+    def from_domain(cls, hit: SearchHit) -> Self:
         return cls.model_validate(hit, from_attributes=True)
 
 
@@ -181,9 +181,9 @@ class SearchOut(BaseModel):
     passages: int
 
     @classmethod
-    def of(cls, results: SearchResults) -> Self:
+    def from_domain(cls, results: SearchResults) -> Self:
         return cls(
-            hits=[HitOut.of(hit) for hit in results.hits],
+            hits=[HitOut.from_domain(hit) for hit in results.hits],
             threshold=results.threshold,
             best=results.best,
             queries=list(results.queries),
@@ -213,13 +213,13 @@ class AnswerOut(BaseModel):
     found: SearchOut
 
     @classmethod
-    def of(cls, answer: "CitedAnswer") -> Self:
+    def from_domain(cls, answer: "CitedAnswer") -> Self:
         return cls(
             text=answer.text,
             claims=[ClaimOut.model_validate(claim, from_attributes=True) for claim in answer.claims],
             written_by=answer.written_by,
             asked_again=answer.asked_again,
-            found=SearchOut.of(answer.results),
+            found=SearchOut.from_domain(answer.results),
         )
 
 
@@ -238,7 +238,7 @@ class DocumentOut(BaseModel):
     stale: Annotated[bool, Field(description=f"No answer cited it for {STALE.days} days.")]
 
     @classmethod
-    def of(cls, line: DocumentListing) -> Self:
+    def from_domain(cls, line: DocumentListing) -> Self:
         return cls.model_validate(line, from_attributes=True)
 
 
@@ -254,7 +254,7 @@ class LinesOut(BaseModel):
     text: str
 
     @classmethod
-    def of(cls, opened: DocumentExcerpt) -> Self:
+    def from_domain(cls, opened: DocumentExcerpt) -> Self:
         return cls.model_validate(opened, from_attributes=True)
 
 
@@ -268,7 +268,7 @@ class CitationOut(BaseModel):
     cited_at: datetime | None
 
     @classmethod
-    def of(cls, resolved: ResolvedCitation) -> Self:
+    def from_domain(cls, resolved: ResolvedCitation) -> Self:
         return cls.model_validate(resolved, from_attributes=True)
 
 
@@ -288,7 +288,7 @@ class CandidateOut(BaseModel):
     edited: bool
 
     @classmethod
-    def of(cls, row: KnowledgeCandidate) -> Self:
+    def from_domain(cls, row: KnowledgeCandidate) -> Self:
         return cls(**{name: getattr(row, name) for name in cls.model_fields})
 
 
@@ -318,5 +318,5 @@ class GapOut(BaseModel):
     last_at: datetime
 
     @classmethod
-    def of(cls, row: KnowledgeGap) -> Self:
+    def from_domain(cls, row: KnowledgeGap) -> Self:
         return cls(**{name: getattr(row, name) for name in cls.model_fields})

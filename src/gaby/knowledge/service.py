@@ -23,13 +23,13 @@ class Knowledge:
         self._make = make
 
     @cached_property
-    def parts(self) -> "KnowledgeComponents":
+    def components(self) -> "KnowledgeComponents":
         return self._make()
 
     def now(self) -> datetime:
         return self._clock.now()
 
-    async def work(self) -> None:
+    async def run_due(self) -> None:
         """What is due: syncs, vectors that were lost, candidates that grew old. Cheap when nothing is."""
         now = self._clock.now()
         async with self._database.read(AllWorkspaces("knowledge is kept in order in every workspace")) as session:
@@ -42,15 +42,15 @@ class Knowledge:
             old = select(candidate.id).where(candidate.state == "staged", candidate.staged_at <= now - KEPT).limit(1)
             forgotten = (await session.scalars(old)).all()
         if broken:
-            await self.parts.mender.mend_all()
+            await self.components.mender.mend_all()
         if forgotten:
-            await self.parts.candidates.archive_old()
+            await self.components.candidates.archive_old()
         if due:
-            await self.parts.syncer.run_due()
+            await self.components.syncer.run_due()
 
-    async def look(self) -> None:
+    async def check_indexes(self) -> None:
         """For damage of any index. What is found is mended by the next `work`."""
         async with self._database.read(AllWorkspaces("every workspace's index is looked at")) as session:
             some = (await session.scalars(select(KnowledgeCorpus.workspace_id).limit(1))).all()
         if some:
-            await self.parts.mender.look_everywhere()
+            await self.components.mender.check_all()

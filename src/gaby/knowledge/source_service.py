@@ -58,20 +58,26 @@ class SourceOverview:
     failed: int
 
 
-Grounds = Callable[[ReadSession], SourceDependencies]
+SourceDependenciesFactory = Callable[[ReadSession], SourceDependencies]
 """What a source of the session's workspace may work with."""
 
 
 class SourceService:
     def __init__(
-        self, clock: Clock, ids: IdFactory, vault: Vault, library: DocumentStore, citations: Citations, grounds: Grounds
+        self,
+        clock: Clock,
+        ids: IdFactory,
+        vault: Vault,
+        library: DocumentStore,
+        citations: Citations,
+        make_dependencies: SourceDependenciesFactory,
     ) -> None:
         self._clock = clock
         self._ids = ids
         self._vault = vault
         self._library = library
         self._citations = citations
-        self._grounds = grounds
+        self._make_dependencies = make_dependencies
 
     async def add(self, session: WriteSession, actor: Actor, new: NewSource) -> KnowledgeSource:
         config = checked_source(new)
@@ -80,7 +86,7 @@ class SourceService:
             raise OnThisMachine
         if await self.find(session, new.name) is not None:
             raise SourceExists
-        make_source(config, self._grounds(session))  # What the installation does not allow is refused now.
+        make_source(config, self._make_dependencies(session))  # What the installation does not allow is refused now.
         row = self._row(session, new)
         if new.secret is not None:
             row.secret = await self._vault.seal(session, _subject(row), new.secret, _PURPOSE)
@@ -142,7 +148,7 @@ class SourceService:
         new = NewSource(
             row.name, row.kind, row.location, {key: str(value) for key, value in row.options.items()}, secret
         )
-        return make_source(_config(new), self._grounds(session))
+        return make_source(_config(new), self._make_dependencies(session))
 
     async def get(self, session: ReadSession, source_id: UUID, *, lock: bool = False) -> KnowledgeSource:
         source = KnowledgeSource
@@ -175,12 +181,14 @@ class SourceService:
             .where(document.workspace_id == session.workspace_id)
             .group_by(document.source_id)
         )
-        counts = {found: (documents, int(passages)) for found, documents, passages in await session.execute(counted)}
+        counts = {
+            source_id: (documents, int(passages)) for source_id, documents, passages in await session.execute(counted)
+        }
         return [
             SourceOverview(row, *counts.get(row.id, (0, 0)), await self.failure_count(session, row.id)) for row in rows
         ]
 
-    async def shelved(self, session: ReadSession, source_id: UUID) -> SourceOverview:
+    async def overview(self, session: ReadSession, source_id: UUID) -> SourceOverview:
         row = await self.get(session, source_id)
         return next(each for each in await self.list(session) if each.row.id == row.id)
 

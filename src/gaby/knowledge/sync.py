@@ -24,7 +24,7 @@ from gaby.knowledge.embedding import PassageEmbedder
 from gaby.knowledge.index.index import Stored
 from gaby.knowledge.models import KnowledgeDocument, KnowledgeFailure, KnowledgeSource
 from gaby.knowledge.parsers.front_matter import unknown_audience
-from gaby.knowledge.prefetch import ahead
+from gaby.knowledge.prefetch import prefetch
 from gaby.knowledge.preparation import PreparedDocument
 from gaby.knowledge.source_service import SourceService
 from gaby.knowledge.sources.source import DocumentSource
@@ -57,7 +57,7 @@ class SyncProgress:
     failed: int
 
 
-Told = Callable[[SyncProgress], None]
+ProgressCallback = Callable[[SyncProgress], None]
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ class Syncer:
         ids: IdFactory,
         library: DocumentStore,
         embedding: PassageEmbedder,
-        shelf: SourceService,
+        sources: SourceService,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
         self._library = library
         self._embedding = embedding
-        self._shelf = shelf
+        self._sources = sources
 
     async def run_due(self) -> int:
         """Every source whose time has come, and every sync that was interrupted. Says how many there were."""
@@ -105,18 +105,18 @@ class Syncer:
             except GabyError as error:
                 _log.warning("knowledge.sync_failed", source=str(source_id), error=repr(error))
 
-    async def sync(self, actor: Actor, source_id: UUID, told: Told | None = None) -> KnowledgeSource:
+    async def sync(self, actor: Actor, source_id: UUID, report: ProgressCallback | None = None) -> KnowledgeSource:
         """Raises when the source as a whole could not be read; single documents only end up in its list."""
         workspace_id = actor.workspace_id
         async with self._database.write(workspace_id) as session:
             claim = await self._claim(session, actor, source_id)
         try:
             async with self._database.read(workspace_id) as session:
-                source = await self._shelf.open(session, source_id)
+                source = await self._sources.open(session, source_id)
                 known = await self._known(session, source_id)
             lease = asyncio.create_task(self._keep_lease(claim))
             try:
-                await self._run(claim, source, known, told)
+                await self._run(claim, source, known, report)
             finally:
                 lease.cancel()
                 await source.close()
@@ -129,10 +129,10 @@ class Syncer:
             await asyncio.shield(self._note_failure(claim, "It was interrupted, and goes on with the next sync."))
             raise
         async with self._database.read(workspace_id) as session:
-            return await self._shelf.get(session, source_id)
+            return await self._sources.get(session, source_id)
 
     async def _claim(self, session: WriteSession, actor: Actor, source_id: UUID) -> _SyncClaim:
-        row = await self._shelf.get(session, source_id, lock=True)
+        row = await self._sources.get(session, source_id, lock=True)
         now = self._clock.now()
         if row.state == "running" and row.lease_until is not None and row.lease_until > now:
             raise AlreadySyncing
@@ -152,20 +152,22 @@ class Syncer:
         failures = {uri: fingerprint for uri, fingerprint in await session.execute(query) if fingerprint is not None}
         return KnownDocuments(await self._library.held(session, source_id), failures)
 
-    async def _run(self, claim: _SyncClaim, source: DocumentSource, known: KnownDocuments, told: Told | None) -> None:
+    async def _run(
+        self, claim: _SyncClaim, source: DocumentSource, known: KnownDocuments, report: ProgressCallback | None
+    ) -> None:
         reading = SourceReader(source, known, claim.cursor)
         embedded = self._embedded(claim.workspace_id, reading.batches())
-        async with aclosing(ahead(embedded)) as batches:
+        async with aclosing(prefetch(embedded)) as batches:
             async for batch, vectors in batches:
                 await failpoint_async("knowledge.before_write")
                 progress = await self._written(claim, known, batch, vectors)
                 await failpoint_async("knowledge.after_write")
-                if told is not None:
-                    told(progress)
+                if report is not None:
+                    report(progress)
         progress = await self._finish(claim, known, reading)
         await self._library.tend(claim.workspace_id)
-        if told is not None:
-            told(progress)
+        if report is not None:
+            report(progress)
 
     async def _keep_lease(self, claim: _SyncClaim) -> None:
         """A slow model may work on one batch for longer than the lease."""
@@ -180,7 +182,7 @@ class Syncer:
     async def _embedded(
         self, workspace_id: WorkspaceId, batches: AsyncGenerator[SyncBatch]
     ) -> AsyncGenerator[tuple[SyncBatch, Stored]]:
-        async with aclosing(ahead(batches)) as read:
+        async with aclosing(prefetch(batches)) as read:
             async for batch in read:
                 yield batch, await self._vectors(workspace_id, batch)
 
@@ -297,14 +299,14 @@ class Syncer:
         return {uri: held for uri, held in unseen.items() if uri not in met}
 
     async def _mine(self, session: WriteSession, claim: _SyncClaim) -> KnowledgeSource:
-        row = await self._shelf.get(session, claim.source_id, lock=True)
+        row = await self._sources.get(session, claim.source_id, lock=True)
         if row.state != "running" or row.started_at != claim.started_at:
             raise LostLease
         row.lease_until = row.due_at = self._clock.now() + _LEASE
         return row
 
     async def _progress(self, session: ReadSession, row: KnowledgeSource) -> SyncProgress:
-        failed = await self._shelf.failure_count(session, row.id)
+        failed = await self._sources.failure_count(session, row.id)
         return SyncProgress(row.done, row.total, row.added, row.changed, row.removed, failed)
 
     async def _note_failure(self, claim: _SyncClaim, message: str) -> None:

@@ -72,12 +72,12 @@ class _TermCache(dict[str, T]):
         self._make = make
 
     def __missing__(self, piece: str) -> T:
-        found = self._make(piece)
+        value = self._make(piece)
         if len(piece) <= _KEPT_LENGTH:
             if len(self) >= _KEPT:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = value
+        return value
 
 
 def _words_of(text: str) -> str:
@@ -86,16 +86,16 @@ def _words_of(text: str) -> str:
 
 
 def _terms_of(text: str) -> tuple[str, ...]:
-    found: list[str] = []
+    terms: list[str] = []
     for run in _runs(_RUN, _folded(text)):
         pieces = _runs(_PIECE, run)
         parts = list(chain.from_iterable(map(_parts.__getitem__, pieces)))
         for part in parts:
             if part not in STOP_WORDS:
-                found += (stem(part[:LONGEST]),) if part.isascii() else _stems(part)
+                terms += (stem(part[:LONGEST]),) if part.isascii() else _stems(part)
         if whole := _whole(run, len(pieces), len(parts)):
-            found.append(whole)
-    return tuple(found)
+            terms.append(whole)
+    return tuple(terms)
 
 
 def _runs(pattern: re.Pattern[str], text: str) -> Sequence[str]:
@@ -107,10 +107,10 @@ def _parts_of(piece: str) -> tuple[str, ...]:
     """`userId` is two words, `AADSTS50076` a name and a number; a hash is one thing."""
     if len(piece) > LONGEST and not _UNSPACED.search(piece):
         return (_lower(piece[:LONGEST])[:LONGEST],)
-    found = _PART.findall(piece)
-    if len(found) > _FRAGMENTS and not piece.isalpha() and piece.isascii():
+    pieces = _PART.findall(piece)
+    if len(pieces) > _FRAGMENTS and not piece.isalpha() and piece.isascii():
         return (_lower(piece),)
-    return tuple(map(_lower, found))
+    return tuple(map(_lower, pieces))
 
 
 def _stems(part: str) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Models: the only doorway to them. Typed skills, budgets before, fallbacks behind."""
+"""Models: the only package that calls them. Typed skills, budgets before, fallbacks behind."""

@@ -101,16 +101,16 @@ class ModelAccounts:
         return (await session.scalars(query.order_by(ModelAccount.name))).all()
 
     async def get(self, session: ReadSession, name: str) -> ModelAccount:
-        found = await self._find(session, name)
-        if found is None:
+        account = await self._find(session, name)
+        if account is None:
             raise NotFound(f"There is no model account {name[:60]!r} in this workspace. `gaby model list` shows them.")
-        return found
+        return account
 
     async def by_id(self, session: ReadSession, account_id: ModelAccountId) -> ModelAccount:
-        found = await session.get(ModelAccount, (session.workspace_id, account_id))
-        if found is None:
+        account = await session.get(ModelAccount, (session.workspace_id, account_id))
+        if account is None:
             raise NotFound
-        return found
+        return account
 
     async def config(self, session: ReadSession, row: ModelAccount) -> ProviderConfig:
         key = await self._vault.open(session, _subject(row), row.key, _PURPOSE) if row.key is not None else None
@@ -126,8 +126,8 @@ class ModelAccounts:
             refs = [str(ref) for ref in chain]
             now = self._clock.now()
             session.add(ModelRoute(workspace_id=session.workspace_id, name=name, chain=refs, changed_at=now))
-        told = [str(ref) for ref in chain] if chain is not None else None
-        self._tell(session, actor, "model.routed", {"route": name, "chain": told})
+        models = [str(ref) for ref in chain] if chain is not None else None
+        self._tell(session, actor, "model.routed", {"route": name, "chain": models})
 
     async def routes(self, session: ReadSession) -> dict[str, Chain]:
         query = select(ModelRoute).where(ModelRoute.workspace_id == session.workspace_id)
@@ -136,13 +136,13 @@ class ModelAccounts:
     async def agree_price(self, session: WriteSession, actor: Actor, ref: ModelRef, price: Price | None) -> None:
         where = (ModelPrice.workspace_id == session.workspace_id, ModelPrice.model == str(ref))
         await session.execute(delete(ModelPrice).where(*where))
-        told: dict[str, Any] = {"model": str(ref)}
+        payload: dict[str, Any] = {"model": str(ref)}
         if price is not None:
             parts = {name: _micro(name, getattr(price, name)) for name in _PARTS}
             row = ModelPrice(workspace_id=session.workspace_id, model=str(ref), changed_at=self._clock.now(), **parts)
             session.add(row)
-            told["usd_per_million"] = {name: str(getattr(price, name)) for name in _PARTS}
-        self._tell(session, actor, "model.price_agreed", told)
+            payload["usd_per_million"] = {name: str(getattr(price, name)) for name in _PARTS}
+        self._tell(session, actor, "model.price_agreed", payload)
 
     async def prices(self, session: ReadSession) -> dict[ModelRef, Price]:
         query = select(ModelPrice).where(ModelPrice.workspace_id == session.workspace_id)

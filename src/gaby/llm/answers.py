@@ -55,24 +55,24 @@ def _read(skill: Skill[In, Out], given: In, answer: ModelResponse, tools: tuple[
     try:
         return skill.read(given, answer)
     except ValidationError as error:
-        raise UnacceptableAnswer(_told(error)) from None
+        raise UnacceptableAnswer(_validation_message(error)) from None
 
 
 def _from_json(model: type[Out], text: str) -> Out:
-    found = _FENCES.match(text)
+    match = _FENCES.match(text)
     try:
-        return model.model_validate_json(found[1] if found else text)
+        return model.model_validate_json(match[1] if match else text)
     except ValidationError as error:
         if (inner := _only_object(text)) is not None:
             return _validated(model, inner)
-        raise UnacceptableAnswer(_told(error)) from None
+        raise UnacceptableAnswer(_validation_message(error)) from None
 
 
 def _validated(model: type[Out], text: str) -> Out:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        raise UnacceptableAnswer(_told(error)) from None
+        raise UnacceptableAnswer(_validation_message(error)) from None
 
 
 def _only_object(text: str) -> str | None:
@@ -87,7 +87,7 @@ def _only_object(text: str) -> str | None:
     return text[start:end] if "{" not in text[end:] else None
 
 
-def _told(error: ValidationError) -> str:
+def _validation_message(error: ValidationError) -> str:
     """What is wrong, without repeating what the model said."""
     lines = [
         f"{'.'.join(str(part) for part in each['loc']) or 'the answer'}: {each['msg']}"

@@ -1,4 +1,4 @@
-"""The books: what may be spent is held back before a call and settled after it. Who keeps them is another room."""
+"""The budget ledger: what may be spent is held before a call and settled after it. `gaby.usage` implements it."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -94,11 +94,11 @@ class BudgetLedger(Protocol):
         ...
 
     async def settle(self, hold: BudgetHold, settled: Settlement) -> None:
-        """Gives back what was held and books what was spent. A second time it does nothing."""
+        """Gives back what was held and records what was spent. A second time it does nothing."""
         ...
 
     async def note(self, wanted: PlannedSpend, settled: Settlement) -> None:
-        """Writes down an answer that cost nothing, so that the books tell all of the story."""
+        """Records an answer that cost nothing, so that the ledger is complete."""
         ...
 
     async def tiers(self, workspace_id: WorkspaceId) -> frozenset[Tier]:

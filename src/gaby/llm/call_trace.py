@@ -1,4 +1,4 @@
-"""The trace of a model call: what was asked and answered in one try, and what was made of it, for whoever looks later.
+"""The trace of a model call: what was asked and answered in one attempt, and what came of it.
 
 Recording never fails and never waits: an answer is worth more than its trace.
 """

@@ -1,4 +1,4 @@
-"""One skill's way along its chain of models, until one gives an answer that can be used."""
+"""Fallback: a skill asks the models of its chain in turn, until one gives an answer that can be used."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -34,9 +34,9 @@ _QUOTED = 4000
 
 @dataclass(frozen=True)
 class FallbackDependencies:
-    """What every walk needs."""
+    """What every fallback chain needs."""
 
-    books: BudgetLedger
+    budget_ledger: BudgetLedger
     breakers: Breakers
     patience: timedelta
     random: Random
@@ -50,9 +50,15 @@ class FallbackDependencies:
 
 class FallbackChain(Generic[In, Out]):
     def __init__(
-        self, road: FallbackDependencies, skill: Skill[In, Out], given: In, question: SkillRequest, *, streaming: bool
+        self,
+        dependencies: FallbackDependencies,
+        skill: Skill[In, Out],
+        given: In,
+        question: SkillRequest,
+        *,
+        streaming: bool,
     ) -> None:
-        self._road = road
+        self._dependencies = dependencies
         self._skill = skill
         self._given = given
         self._question = question
@@ -77,7 +83,7 @@ class FallbackChain(Generic[In, Out]):
         self.trouble = "unavailable"
 
     async def _with(self, link: RoutedModel) -> AsyncGenerator[StreamToken | StreamReset]:
-        if self._road.breakers.is_open(link.account):
+        if self._dependencies.breakers.is_open(link.account):
             self._hop(ModelAttempt(str(link.ref), "resting"))
             return
         tries = 0
@@ -86,12 +92,12 @@ class FallbackChain(Generic[In, Out]):
             try:
                 async with aclosing(
                     ask(
-                        self._road.books,
+                        self._dependencies.budget_ledger,
                         link,
                         self._question,
                         len(self.hops),
                         streaming=self._streaming,
-                        traces=self._road.traces,
+                        traces=self._dependencies.traces,
                     )
                 ) as pieces:
                     async for piece in pieces:
@@ -110,8 +116,8 @@ class FallbackChain(Generic[In, Out]):
 
     def _hear(self, link: RoutedModel, asked: CompletedAttempt) -> str | None:
         """Takes the answer, or notes what to tell the model about it, once."""
-        self._road.breakers.succeeded(link.account)
-        self._add(asked.booking)
+        self._dependencies.breakers.succeeded(link.account)
+        self._add(asked.metered_call)
         try:
             self.value = accept(
                 self._skill,
@@ -123,7 +129,11 @@ class FallbackChain(Generic[In, Out]):
         except UnacceptableAnswer as wrong:
             refused = isinstance(wrong, ModelRefusal)
             outcome = "refusal" if refused else "unacceptable"
-            self._hop(ModelAttempt(str(link.ref), outcome, asked.booking.hold.id, asked.booking.settled.milliseconds))
+            self._hop(
+                ModelAttempt(
+                    str(link.ref), outcome, asked.metered_call.hold.id, asked.metered_call.settled.milliseconds
+                )
+            )
             self._trace(link, asked, outcome, str(wrong))
             if self._corrected:
                 self.trouble = "refusal" if refused else "garbage"
@@ -132,37 +142,43 @@ class FallbackChain(Generic[In, Out]):
             self._question = self._question.with_more(*_correction(asked.answer.text, str(wrong)))
             return str(wrong)
         self.source = str(link.ref)
-        self._hop(ModelAttempt(self.source, ANSWERED, asked.booking.hold.id, asked.booking.settled.milliseconds))
+        self._hop(
+            ModelAttempt(self.source, ANSWERED, asked.metered_call.hold.id, asked.metered_call.settled.milliseconds)
+        )
         self._trace(link, asked, ANSWERED)
         return None
 
     def _trace(self, link: RoutedModel, asked: CompletedAttempt, outcome: str, problem: str | None = None) -> None:
-        trace = trace_of(asked.booking, link, self._question, outcome, answer=asked.answer, problem=problem)
-        self._road.traces.record(trace)
+        trace = trace_of(asked.metered_call, link, self._question, outcome, answer=asked.answer, problem=problem)
+        self._dependencies.traces.record(trace)
 
     async def _wait(self, link: RoutedModel, failed: FailedAttempt, *, last: bool) -> str | None:
         """What to say before the same model is asked again; None when it is not worth it."""
         error = failed.error
-        self._add(failed.booking)
-        self._hop(ModelAttempt(str(link.ref), error.code, failed.booking.hold.id, failed.booking.settled.milliseconds))
-        opened = not isinstance(error, RequestRefused) and self._road.breakers.failed(link.account)
+        self._add(failed.metered_call)
+        self._hop(
+            ModelAttempt(
+                str(link.ref), error.code, failed.metered_call.hold.id, failed.metered_call.settled.milliseconds
+            )
+        )
+        opened = not isinstance(error, RequestRefused) and self._dependencies.breakers.failed(link.account)
         if opened:
             log.warning("llm.resting", provider=link.ref.provider)
         pause = self._pause_for(error, sum(hop.model == str(link.ref) for hop in self.hops))
-        if opened or last or not error.transient or self._waited + pause > self._road.patience.total_seconds():
+        if opened or last or not error.transient or self._waited + pause > self._dependencies.patience.total_seconds():
             return None
         self._waited += pause
-        await self._road.pause(pause)
+        await self._dependencies.pause(pause)
         return error.message
 
     def _pause_for(self, error: ModelError, tries: int) -> float:
         if error.retry_after is not None:
             return error.retry_after
-        return 0.5 * 2 ** (tries - 1) * self._road.jitter()
+        return 0.5 * 2 ** (tries - 1) * self._dependencies.jitter()
 
-    def _add(self, booking: MeteredCall) -> None:
-        self.usage += booking.settled.usage
-        spent = booking.settled.nano_usd
+    def _add(self, metered_call: MeteredCall) -> None:
+        self.usage += metered_call.settled.usage
+        spent = metered_call.settled.nano_usd
         self.nano_usd = None if self.nano_usd is None or spent is None else self.nano_usd + spent
 
     def _hop(self, hop: ModelAttempt) -> None:
@@ -172,7 +188,7 @@ class FallbackChain(Generic[In, Out]):
 
 
 def _correction(said: str, wrong: str) -> tuple[ChatMessage, ...]:
-    told = ChatMessage(
+    message = ChatMessage(
         "user", f"Your answer cannot be used: {wrong}\nAnswer the question again, in the form asked for."
     )
-    return (ChatMessage("assistant", said[:_QUOTED]), told) if said.strip() else (told,)
+    return (ChatMessage("assistant", said[:_QUOTED]), message) if said.strip() else (message,)

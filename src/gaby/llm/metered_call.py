@@ -1,4 +1,4 @@
-"""The way of every call through the books: held before, settled after, whatever happens in between."""
+"""Metered calls: budget held before, settled after, whatever happens in between."""
 
 import asyncio
 import time
@@ -41,32 +41,34 @@ class MeteredCall:
 
 
 @asynccontextmanager
-async def booked(books: BudgetLedger, wanted: PlannedSpend, price: Price | None) -> AsyncGenerator[MeteredCall]:
-    """`BudgetSpent` when the call may not be made. A `ModelError` is booked on its way out."""
-    booking = MeteredCall(await _hold(books, wanted), price)
+async def metered(
+    budget_ledger: BudgetLedger, wanted: PlannedSpend, price: Price | None
+) -> AsyncGenerator[MeteredCall]:
+    """`BudgetSpent` when the call may not be made. A `ModelError` is recorded before it is raised again."""
+    metered_call = MeteredCall(await _hold(budget_ledger, wanted), price)
     try:
-        yield booking
+        yield metered_call
     except ModelError as error:
-        booking.failed(error)
+        metered_call.failed(error)
         raise
     finally:
-        await _settle(books, booking)
+        await _settle(budget_ledger, metered_call)
 
 
-async def _hold(books: BudgetLedger, wanted: PlannedSpend) -> BudgetHold:
+async def _hold(budget_ledger: BudgetLedger, wanted: PlannedSpend) -> BudgetHold:
     """Cancelled in the middle of it, the hold may stand already; then it is given back, since nothing was sent."""
-    holding = asyncio.ensure_future(books.hold(wanted))
+    holding = asyncio.ensure_future(budget_ledger.hold(wanted))
     try:
         return await asyncio.shield(holding)
     except asyncio.CancelledError:
         with suppress(BudgetSpent, Unavailable):
-            await books.settle(await holding, Settlement("failed", error="cancelled"))
+            await budget_ledger.settle(await holding, Settlement("failed", error="cancelled"))
         raise
 
 
-async def _settle(books: BudgetLedger, booking: MeteredCall) -> None:
+async def _settle(budget_ledger: BudgetLedger, metered_call: MeteredCall) -> None:
     """Also when cancelled meanwhile: what was spent must not be forgotten."""
-    writing = asyncio.ensure_future(books.settle(booking.hold, booking.settled))
+    writing = asyncio.ensure_future(budget_ledger.settle(metered_call.hold, metered_call.settled))
     try:
         await asyncio.shield(writing)
     except asyncio.CancelledError:

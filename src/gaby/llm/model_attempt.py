@@ -1,4 +1,4 @@
-"""One try with one model, with its budget held before and its cost booked after, whatever happens in between."""
+"""One attempt with one model, its budget held before and its cost settled after, whatever happens in between."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,7 +12,7 @@ from gaby.llm.call_trace import CANCELLED, NO_TRACES, CallTrace, TraceStore
 from gaby.llm.errors import AnswerCutOff, ModelError
 from gaby.llm.genai_attributes import OPERATION, request_attributes, response_attributes
 from gaby.llm.messages import ChatMessage, ModelRequest, ModelResponse, TextDelta, ToolSpec
-from gaby.llm.metered_call import MeteredCall, booked
+from gaby.llm.metered_call import MeteredCall, metered
 from gaby.llm.results import SkillContext
 from gaby.llm.setups import RoutedModel
 from gaby.llm.tiers import Tier
@@ -40,23 +40,23 @@ class SkillRequest:
 
 @dataclass(frozen=True)
 class CompletedAttempt:
-    """A finished try that is in the books."""
+    """A finished attempt, recorded in the budget ledger."""
 
-    booking: MeteredCall
+    metered_call: MeteredCall
     answer: ModelResponse
 
 
 class FailedAttempt(Exception):
-    """A finished try without an answer; it is in the books too."""
+    """A finished attempt without an answer; it is in the budget ledger too."""
 
-    def __init__(self, booking: MeteredCall, error: ModelError) -> None:
+    def __init__(self, metered_call: MeteredCall, error: ModelError) -> None:
         super().__init__(error.message)
-        self.booking = booking
+        self.metered_call = metered_call
         self.error = error
 
 
 async def ask(
-    books: BudgetLedger,
+    budget_ledger: BudgetLedger,
     link: RoutedModel,
     question: SkillRequest,
     hop: int,
@@ -66,10 +66,10 @@ async def ask(
 ) -> AsyncGenerator[TextDelta | CompletedAttempt]:
     """Pieces as they come if it streams, then the whole. `BudgetSpent` when it may not be asked, `FailedAttempt` when
     it gives no answer; of those, and of calls that are cancelled, the trace is recorded here."""
-    booking: MeteredCall | None = None
+    metered_call: MeteredCall | None = None
     answer: ModelResponse | None = None
     try:
-        async with booked(books, _wanted(link, question, hop), link.price) as booking:
+        async with metered(budget_ledger, _wanted(link, question, hop), link.price) as metered_call:
             failpoint("llm.before_call")
             async with aclosing(_answering(link, question, streaming=streaming)) as pieces:
                 async for piece in pieces:
@@ -77,20 +77,20 @@ async def ask(
                         yield piece
                     else:
                         answer = piece
-                        booking.done(piece.usage, piece.model)
+                        metered_call.done(piece.usage, piece.model)
             if answer is None:
                 raise AnswerCutOff
             failpoint("llm.after_call")
     except ModelError as error:
-        if booking is None:
+        if metered_call is None:
             raise
-        traces.record(trace_of(booking, link, question, error.code, problem=error.message))
-        raise FailedAttempt(booking, error) from error
+        traces.record(trace_of(metered_call, link, question, error.code, problem=error.message))
+        raise FailedAttempt(metered_call, error) from error
     except (asyncio.CancelledError, GeneratorExit):
-        if booking is not None:
-            traces.record(trace_of(booking, link, question, CANCELLED, answer=answer))
+        if metered_call is not None:
+            traces.record(trace_of(metered_call, link, question, CANCELLED, answer=answer))
         raise
-    yield CompletedAttempt(booking, answer)
+    yield CompletedAttempt(metered_call, answer)
 
 
 async def _answering(
@@ -120,7 +120,7 @@ async def _answering(
 
 
 def trace_of(
-    booking: MeteredCall,
+    metered_call: MeteredCall,
     link: RoutedModel,
     question: SkillRequest,
     outcome: str,
@@ -130,7 +130,7 @@ def trace_of(
 ) -> CallTrace:
     occasion = question.occasion
     request = replace(question.request, model=link.ref.model)
-    return CallTrace(booking.hold.id, occasion.workspace_id, occasion.subject, request, outcome, answer, problem)
+    return CallTrace(metered_call.hold.id, occasion.workspace_id, occasion.subject, request, outcome, answer, problem)
 
 
 def _wanted(link: RoutedModel, question: SkillRequest, hop: int) -> PlannedSpend:

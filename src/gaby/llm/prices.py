@@ -65,39 +65,39 @@ def listed_price(kind: str, model: str) -> Price | None:
     import genai_prices
 
     try:
-        found = genai_prices.calc_price(
+        model_price = genai_prices.calc_price(
             genai_prices.Usage(input_tokens=1), model_ref=model, provider_id=provider
         ).model_price
     except (LookupError, ValueError):
         return None
-    starts = sorted({tier.start for name in _PARTS for tier in _tiers(found, name)})
-    base = _at(found, 0)
+    starts = sorted({tier.start for name in _PARTS for tier in _tiers(model_price, name)})
+    base = _at(model_price, 0)
     return (
         None
         if base is None
-        else replace(base, longer=tuple((start, _at(found, start + 1) or base) for start in starts))
+        else replace(base, longer=tuple((start, _at(model_price, start + 1) or base) for start in starts))
     )
 
 
 _PARTS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")
 
 
-def _at(found: Any, input_tokens: int) -> Price | None:
-    into, output, read, write = (_part(found, name, input_tokens) for name in _PARTS)
+def _at(model_price: Any, input_tokens: int) -> Price | None:
+    into, output, read, write = (_part(model_price, name, input_tokens) for name in _PARTS)
     if into is None:
         return None
     return Price(into, output or Decimal(0), into if read is None else read, into if write is None else write)
 
 
-def _part(found: Any, name: str, input_tokens: int) -> Decimal | None:
-    price: Any = getattr(found, name, None)
+def _part(model_price: Any, name: str, input_tokens: int) -> Decimal | None:
+    price: Any = getattr(model_price, name, None)
     if price is None:
         return None
-    for tier in _tiers(found, name):
+    for tier in _tiers(model_price, name):
         if input_tokens > tier.start:
             price = tier
     return Decimal(getattr(price, "price", getattr(price, "base", price)))
 
 
-def _tiers(found: Any, name: str) -> list[Any]:
-    return sorted(getattr(getattr(found, name, None), "tiers", ()), key=lambda tier: tier.start)
+def _tiers(model_price: Any, name: str) -> list[Any]:
+    return sorted(getattr(getattr(model_price, name, None), "tiers", ()), key=lambda tier: tier.start)

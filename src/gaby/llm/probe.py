@@ -1,4 +1,4 @@
-"""Trying a model: one short question, in the books like every other."""
+"""Trying a model: one short question, in the budget ledger like every other."""
 
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -27,21 +27,23 @@ class ProbeResult:
     nano_usd: int | None = 0
 
 
-async def probe(books: BudgetLedger, link: RoutedModel, occasion: SkillContext, *, patience: float) -> ProbeResult:
+async def probe(
+    budget_ledger: BudgetLedger, link: RoutedModel, occasion: SkillContext, *, patience: float
+) -> ProbeResult:
     request = ModelRequest(
         link.ref.model, _SYSTEM, (ChatMessage("user", _QUESTION),), max_output_tokens=256, timeout=patience
     )
     question = SkillRequest("model-test", Tier.SMALL, occasion, request, _TOKENS, _HASH)
     try:
-        async with aclosing(ask(books, link, question, 0)) as pieces:
+        async with aclosing(ask(budget_ledger, link, question, 0)) as pieces:
             async for asked in pieces:
                 if isinstance(asked, CompletedAttempt):
-                    spent = asked.booking.settled
+                    spent = asked.metered_call.settled
                     said = " ".join(asked.answer.text.split())[:60]
                     return ProbeResult(str(link.ref), said, milliseconds=spent.milliseconds, nano_usd=spent.nano_usd)
     except FailedAttempt as failed:
         return ProbeResult(
-            str(link.ref), failed.error.message, answers=False, milliseconds=failed.booking.settled.milliseconds
+            str(link.ref), failed.error.message, answers=False, milliseconds=failed.metered_call.settled.milliseconds
         )
     except BudgetSpent as spent:
         return ProbeResult(str(link.ref), spent.message, answers=False)

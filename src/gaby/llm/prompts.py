@@ -40,10 +40,10 @@ class RenderedPrompt:
 
 class Prompt:
     def __init__(self, name: str, source: str) -> None:
-        found = _VERSION.match(source)
-        if found is None:
+        match = _VERSION.match(source)
+        if match is None:
             raise PromptBroken(f"The prompt {name} must begin with its version, as in {{# version: 1 #}}.")
-        self.id = PromptId(name, int(found[1]), sha256(source.encode()).hexdigest())
+        self.id = PromptId(name, int(match[1]), sha256(source.encode()).hexdigest())
         self.source = source
         self._template = _compiled(name, source)
         missing = [block for block in ("system", "message") if block not in self._template.blocks]

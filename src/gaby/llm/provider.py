@@ -10,7 +10,7 @@ Capability = Literal["tools", "streaming", "cache", "json_schema", "embeddings"]
 
 class Provider(Protocol):
     """One account at one vendor, or one server. Every failure is a `ModelError`; nothing is retried in here,
-    because each try belongs in the books."""
+    because each attempt belongs in the budget ledger."""
 
     async def chat(self, request: ModelRequest) -> ModelResponse: ...
 

@@ -1,4 +1,4 @@
-"""Embeddings from a vendor: budget before, books after, as for every other call."""
+"""Embeddings from a vendor: budget held before, cost settled after, as for every other call."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,26 @@ from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import WorkspaceId
 from gaby.llm.accounts import EMBEDDINGS
 from gaby.llm.budget_ledger import NO_TASK, BudgetLedger, PlannedSpend
-from gaby.llm.metered_call import booked
+from gaby.llm.metered_call import metered
 from gaby.llm.setups import ModelSetups, RoutedModel, parse_ref
 from gaby.llm.tiers import Tier
 from gaby.llm.tokens import estimate
 
 
 class RemoteEmbedding:
-    def __init__(self, setups: ModelSetups, books: BudgetLedger, *, patience: float) -> None:
+    def __init__(self, setups: ModelSetups, budget_ledger: BudgetLedger, *, patience: float) -> None:
         self._setups = setups
-        self._books = books
+        self._budget_ledger = budget_ledger
         self._patience = patience
 
     async def __call__(self, workspace_id: WorkspaceId, model: str, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        link = (await self._setups.of(workspace_id)).links.get(parse_ref(model))
+        link = (await self._setups.for_workspace(workspace_id)).links.get(parse_ref(model))
         if link is None:
             raise NotFound(f"There is no model account for {model}. Add one with `gaby model add`.")
-        async with booked(self._books, _wanted(workspace_id, link, texts), link.price) as booking:
-            found = await link.provider.embed(texts, model=link.ref.model, timeout=self._patience)
-            booking.done(found.usage, link.ref.model)
-        return found.rows
+        async with metered(self._budget_ledger, _wanted(workspace_id, link, texts), link.price) as metered_call:
+            response = await link.provider.embed(texts, model=link.ref.model, timeout=self._patience)
+            metered_call.done(response.usage, link.ref.model)
+        return response.rows
 
 
 def _wanted(workspace_id: WorkspaceId, link: RoutedModel, texts: Sequence[str]) -> PlannedSpend:

@@ -35,27 +35,27 @@ ModelService = Annotated[Models, Depends(_models)]
 @router.get("/models")
 async def list_models(actor: CanReadModels, service: ModelService) -> list[ModelOut]:
     """Every model that this workspace may ask, what for, and how it is."""
-    return [ModelOut.of(state) for state in await service.states(actor.workspace_id)]
+    return [ModelOut.from_domain(state) for state in await service.states(actor.workspace_id)]
 
 
 @router.post("/models/test")
 async def test_models(actor: CanManageModels, body: ProbeIn, service: ModelService) -> list[ProbeOut]:
     """Ask each model one word. It costs a few tokens."""
     refs = [parse_ref(text) for text in body.models]
-    return [ProbeOut.of(probed) for probed in await service.probe(actor, refs)]
+    return [ProbeOut.from_domain(probed) for probed in await service.probe(actor, refs)]
 
 
 @router.get("/models/accounts")
 async def list_accounts(actor: CanReadModels, service: ModelService, session: ReadSession) -> list[AccountOut]:
     """The workspace's own accounts. Keys are never shown."""
-    return [AccountOut.of(row) for row in await service.accounts.list(session)]
+    return [AccountOut.from_domain(row) for row in await service.accounts.list(session)]
 
 
 @router.post("/models/accounts", status_code=status.HTTP_201_CREATED)
 async def add_account(
     actor: CanManageModels, body: AccountIn, service: ModelService, session: WriteSession
 ) -> AccountOut:
-    return AccountOut.of(await service.accounts.add(session, actor, body.new()))
+    return AccountOut.from_domain(await service.accounts.add(session, actor, body.new()))
 
 
 @router.put("/models/accounts/{account_id}/key")
@@ -63,7 +63,7 @@ async def set_key(
     actor: CanManageModels, account_id: ModelAccountId, body: AccountKeyIn, service: ModelService, session: WriteSession
 ) -> AccountOut:
     row = await service.accounts.by_id(session, account_id)
-    return AccountOut.of(await service.accounts.set_key(session, actor, row, body.key.get_secret_value()))
+    return AccountOut.from_domain(await service.accounts.set_key(session, actor, row, body.key.get_secret_value()))
 
 
 @router.delete("/models/accounts/{account_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -77,8 +77,8 @@ async def remove_account(
 @router.get("/models/routes")
 async def list_routes(actor: CanReadModels, service: ModelService) -> list[RouteOut]:
     """Which models are asked for what: the workspace's own routes over the installation's."""
-    setup = await service.setups.of(actor.workspace_id)
-    return [RouteOut.of(name, chain) for name, chain in sorted(setup.chains.items())]
+    setup = await service.setups.for_workspace(actor.workspace_id)
+    return [RouteOut.from_domain(name, chain) for name, chain in sorted(setup.chains.items())]
 
 
 @router.put("/models/routes", status_code=status.HTTP_204_NO_CONTENT)
@@ -98,4 +98,4 @@ async def agree_price(actor: CanManageModels, body: PriceIn, service: ModelServi
 
 @router.get("/skills")
 async def list_skills(actor: CanReadModels, service: ModelService) -> list[SkillOut]:
-    return [SkillOut.of(skill) for skill in service.skills]
+    return [SkillOut.from_domain(skill) for skill in service.skills]

@@ -38,14 +38,14 @@ Out = TypeVar("Out", bound=BaseModel)
 @dataclass(frozen=True)
 class SkillRunner:
     setups: ModelSetups
-    road: FallbackDependencies
+    dependencies: FallbackDependencies
     embed: Embed
     """For the answers without a model; local, blocking, used off the event loop."""
     timeout: timedelta
 
     async def has_model(self, skill: Skill[Any, Any], workspace_id: WorkspaceId) -> bool:
         """Whether a model is asked for this skill at all."""
-        return bool((await self.setups.of(workspace_id)).chain(skill.name, skill.tier)[1])
+        return bool((await self.setups.for_workspace(workspace_id)).chain(skill.name, skill.tier)[1])
 
     async def run(
         self, skill: Skill[In, Out], given: In, occasion: SkillContext, *, prompt: Prompt | None = None
@@ -68,22 +68,22 @@ class SkillRunner:
     async def _steps(
         self, skill: Skill[In, Out], given: In, occasion: SkillContext, prompt: Prompt, *, streaming: bool
     ) -> AsyncGenerator[StreamToken | StreamReset | SkillResult[Out]]:
-        tier, links = (await self.setups.of(occasion.workspace_id)).chain(skill.name, skill.tier)
+        tier, links = (await self.setups.for_workspace(occasion.workspace_id)).chain(skill.name, skill.tier)
         if not links:
             yield await self._by_itself(skill, given, occasion, tier, prompt.id)
             return
         # Redacting and rendering a long case takes a while, in which everybody else would wait.
         size = sum(len(str(value)) for value in given.__dict__.values())
         question = await run_text_work(size, self._question, skill, given, occasion, tier, prompt)
-        walk = FallbackChain(self.road, skill, given, question, streaming=streaming)
-        async with aclosing(walk.along(links)) as steps:
+        fallback = FallbackChain(self.dependencies, skill, given, question, streaming=streaming)
+        async with aclosing(fallback.along(links)) as steps:
             async for step in steps:
                 yield step
-        if walk.value is None:
-            yield await self._by_itself(skill, given, occasion, tier, prompt.id, walk)
+        if fallback.value is None:
+            yield await self._by_itself(skill, given, occasion, tier, prompt.id, fallback)
             return
-        hops, usage = tuple(walk.hops), walk.usage
-        yield SkillResult(walk.value, walk.source, prompt.id, tier, hops, usage, walk.nano_usd)
+        hops, usage = tuple(fallback.hops), fallback.usage
+        yield SkillResult(fallback.value, fallback.source, prompt.id, tier, hops, usage, fallback.nano_usd)
 
     async def _by_itself(
         self,
@@ -92,11 +92,11 @@ class SkillRunner:
         occasion: SkillContext,
         tier: Tier,
         prompt: PromptId,
-        walk: FallbackChain[In, Out] | None = None,
+        fallback: FallbackChain[In, Out] | None = None,
     ) -> SkillResult[Out]:
         value = await asyncio.to_thread(skill.fallback, given, self.embed)
-        trouble = walk.trouble if walk is not None else None
-        hops = tuple(walk.hops) if walk is not None else ()
+        trouble = fallback.trouble if fallback is not None else None
+        hops = tuple(fallback.hops) if fallback is not None else ()
         wanted = PlannedSpend(
             workspace_id=occasion.workspace_id,
             run_id=occasion.run_id,
@@ -111,11 +111,11 @@ class SkillRunner:
             hop=len(hops),
         )
         try:
-            await self.road.books.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
+            await self.dependencies.budget_ledger.note(wanted, Settlement("done", answered_by=OFFLINE, error=trouble))
         except Unavailable as error:
-            # It cost nothing, so it is worth more than its line in the books.
+            # It cost nothing, so it is worth more than its line in the ledger.
             log.warning("llm.not_noted", skill=skill.name, error=error.message)
-        usage, cost = (walk.usage, walk.nano_usd) if walk is not None else (TokenUsage(), 0)
+        usage, cost = (fallback.usage, fallback.nano_usd) if fallback is not None else (TokenUsage(), 0)
         return SkillResult(value, OFFLINE, prompt, tier, hops, usage, cost, trouble)
 
     def _question(

@@ -97,7 +97,7 @@ class AccountOut(BaseModel):
     changed_at: datetime
 
     @classmethod
-    def of(cls, row: ModelAccount) -> Self:
+    def from_domain(cls, row: ModelAccount) -> Self:
         return cls(
             id=ModelAccountId(row.id),
             name=row.name,
@@ -118,7 +118,7 @@ class ModelOut(BaseModel):
     used_for: list[str]
 
     @classmethod
-    def of(cls, state: ModelState) -> Self:
+    def from_domain(cls, state: ModelState) -> Self:
         into, out = state.usd_per_million or (None, None)
         return cls(
             model=str(state.ref),
@@ -135,7 +135,7 @@ class RouteOut(BaseModel):
     chain: list[str]
 
     @classmethod
-    def of(cls, name: str, chain: Chain) -> Self:
+    def from_domain(cls, name: str, chain: Chain) -> Self:
         return cls(name=name, chain=[str(ref) for ref in chain])
 
 
@@ -147,7 +147,7 @@ class ProbeOut(BaseModel):
     usd: float | None
 
     @classmethod
-    def of(cls, probed: ProbeResult) -> Self:
+    def from_domain(cls, probed: ProbeResult) -> Self:
         usd = None if probed.nano_usd is None else probed.nano_usd / 1e9
         return cls(
             model=probed.model,
@@ -168,7 +168,7 @@ class SkillOut(BaseModel):
     max_output_tokens: int
 
     @classmethod
-    def of(cls, skill: Skill[Any, Any]) -> Self:
+    def from_domain(cls, skill: Skill[Any, Any]) -> Self:
         prompt = skill.prompt.id
         return cls(
             name=skill.name,

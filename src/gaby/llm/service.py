@@ -52,7 +52,7 @@ class Models:
     accounts: ModelAccounts
     setups: WorkspaceSetups
     breakers: Breakers
-    books: BudgetLedger
+    budget_ledger: BudgetLedger
     runner: SkillRunner
     skills: Skills
     vectors: "MakeVectors"
@@ -102,7 +102,7 @@ class Models:
             await self.reindexer.start(session, actor, session.workspace_id, str(ref))
 
     async def states(self, workspace_id: WorkspaceId) -> list[ModelState]:
-        setup = await self.setups.of(workspace_id)
+        setup = await self.setups.for_workspace(workspace_id)
         refs = dict.fromkeys(ref for chain in setup.chains.values() for ref in chain)
         return [
             ModelState(
@@ -117,7 +117,7 @@ class Models:
 
     async def probe(self, actor: Actor, refs: Iterable[ModelRef] = ()) -> list[ProbeResult]:
         """Ask each a word; without any, all that can be asked."""
-        setup = await self.setups.of(actor.workspace_id)
+        setup = await self.setups.for_workspace(actor.workspace_id)
         wanted = list(refs)
         links = [setup.links[ref] for ref in wanted if ref in setup.links] if wanted else list(setup.links.values())
         missing = [
@@ -127,7 +127,7 @@ class Models:
         ]
         patience = self.runner.timeout.total_seconds()
         occasion = self.occasion(actor.workspace_id)
-        return missing + [await probe(self.books, link, occasion, patience=patience) for link in links]
+        return missing + [await probe(self.budget_ledger, link, occasion, patience=patience) for link in links]
 
     def _rest(self, link: RoutedModel | None) -> float:
         return 0.0 if link is None else self.breakers.rests_for(link.account)

@@ -63,7 +63,7 @@ _DOWNWARDS = {tier: tuple(each.value for each in reversed(list(Tier)) if each.ra
 
 
 class ModelSetups(Protocol):
-    async def of(self, workspace_id: WorkspaceId) -> ModelSetup: ...
+    async def for_workspace(self, workspace_id: WorkspaceId) -> ModelSetup: ...
 
 
 def parse_chain(text: str) -> Chain:

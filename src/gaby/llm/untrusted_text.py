@@ -100,9 +100,9 @@ def _marks(annotation: Any) -> tuple[list[TextOrigin], bool]:
     parts = get_args(annotation)
     if not parts:
         return [], annotation in {str, bytes, Any, object}
-    found = [_marks(part) for part in parts if not isinstance(part, TextOrigin)]
+    marked = [_marks(part) for part in parts if not isinstance(part, TextOrigin)]
     marks = [part for part in parts if isinstance(part, TextOrigin)]
-    return marks + [mark for each, _ in found for mark in each], any(text for _, text in found)
+    return marks + [mark for each, _ in marked for mark in each], any(text for _, text in marked)
 
 
 def dressed(model: BaseModel, conceal: PromptRedactor) -> dict[str, Any]:

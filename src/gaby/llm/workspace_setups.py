@@ -40,12 +40,17 @@ class _Account:
 
 class WorkspaceSetups:
     def __init__(
-        self, database: Database, clock: Clock, accounts: ModelAccounts, books: BudgetLedger, installed: InstalledModels
+        self,
+        database: Database,
+        clock: Clock,
+        accounts: ModelAccounts,
+        budget_ledger: BudgetLedger,
+        installed: InstalledModels,
     ) -> None:
         self._database = database
         self._clock = clock
         self._accounts = accounts
-        self._books = books
+        self._budget_ledger = budget_ledger
         self.installed = installed
         self._known: dict[WorkspaceId, tuple[float, ModelSetup]] = {}
         self._providers: dict[tuple[WorkspaceId, str], tuple[ProviderConfig, Provider]] = {}
@@ -53,7 +58,7 @@ class WorkspaceSetups:
         self._reading = asyncio.Lock()
         self._changes = 0
 
-    async def of(self, workspace_id: WorkspaceId) -> ModelSetup:
+    async def for_workspace(self, workspace_id: WorkspaceId) -> ModelSetup:
         async with self._reading:
             known = self._known.get(workspace_id)
             now, changes = self._clock.monotonic(), self._changes
@@ -66,7 +71,7 @@ class WorkspaceSetups:
 
     async def model_of(self, workspace_id: WorkspaceId) -> str:
         """What turns the workspace's texts into vectors."""
-        [ref] = (await self.of(workspace_id)).chains[EMBEDDINGS]
+        [ref] = (await self.for_workspace(workspace_id)).chains[EMBEDDINGS]
         return str(ref)
 
     async def heard(self, event: Event) -> None:
@@ -97,7 +102,7 @@ class WorkspaceSetups:
             for ref in refs
             if ref.provider in providers
         }
-        return ModelSetup(await self._books.tiers(workspace_id), chains, links)
+        return ModelSetup(await self._budget_ledger.tiers(workspace_id), chains, links)
 
     async def _usable(self, accounts: Mapping[str, _Account]) -> dict[str, Provider]:
         """One account that lacks its package must not take the others down with it."""

@@ -149,7 +149,7 @@ async def _answered(host: McpHost, workspace_id: WorkspaceId, reply: RawToolResu
     try:
         if host.spill is None:
             raise SpillFailed
-        pointer = await host.spill.keep(workspace_id, whole)
+        pointer = await host.spill.store(workspace_id, whole)
     except SpillFailed as error:
         failed = error
     head, tail = preview(whole, host.limits.preview)

@@ -26,14 +26,14 @@ class ChildProcess(asyncio.SubprocessProtocol):
     """Lines are split where the bytes arrive, so that a message costs no task and no second buffer."""
 
     def __init__(
-        self, tail: OutputTail, max_line: int, taken: Callable[[bytes], bool], on_end: Callable[[], None]
+        self, tail: OutputTail, max_line: int, on_line: Callable[[bytes], bool], on_end: Callable[[], None]
     ) -> None:
         """`taken` says of a line, as soon as it is there, that nobody needs to read it any more."""
         self.tail = tail
         self.fault: LineTooLong | None = None
         self.ended = False
         self._max_line = max_line
-        self._taken = taken
+        self._taken = on_line
         self._on_end = on_end
         self._rest = bytearray()
         self._lines: deque[bytes] = deque()

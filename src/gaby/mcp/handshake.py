@@ -42,7 +42,7 @@ async def open_link(link: ServerConnection, launch: Launch, limits: HostLimits) 
             # Caught before the connection is taken down, which would cover the reason with its own consequences.
             try:
                 async with asyncio.timeout(limits.start_timeout):
-                    await _shake_hands(stack, link, launch, limits)
+                    await _complete_handshake(stack, link, launch, limits)
                 started = True
                 async with _listening(link):
                     yield link
@@ -62,7 +62,9 @@ async def open_link(link: ServerConnection, launch: Launch, limits: HostLimits) 
         raise failed
 
 
-async def _shake_hands(stack: AsyncExitStack, link: ServerConnection, launch: Launch, limits: HostLimits) -> None:
+async def _complete_handshake(
+    stack: AsyncExitStack, link: ServerConnection, launch: Launch, limits: HostLimits
+) -> None:
     transport = await _transport(stack, link, launch, limits)
     client = Client(transport, cache=None, message_handler=link.hear, client_info=_CLIENT)
     link.attach(await stack.enter_async_context(client))
@@ -102,8 +104,8 @@ def _start_failure(
         return ConnectorStartFailed(f"{name} did not start: {failure.message}", connector=name)
     if isinstance(error, TimeoutError):
         words = link.stdio.tail.last() if link.stdio else ""
-        told = f" It said: {words}" if words else ""
-        message = f"{name} was not ready within {limits.start_timeout:g} seconds.{told}"
+        suffix = f" It said: {words}" if words else ""
+        message = f"{name} was not ready within {limits.start_timeout:g} seconds.{suffix}"
         return ConnectorStartTimedOut(message, connector=name)
     why = f"the connection failed ({trace.lost})" if trace.lost else f"HTTP {trace.status}" if trace.status else ""
     return ConnectorStartFailed(f"{name} did not start: {why or link.explain(error)}.", connector=name)

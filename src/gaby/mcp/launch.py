@@ -60,10 +60,10 @@ def secrets_of(launch: Launch) -> tuple[str, ...]:
     match launch:
         case StdioLaunch(env=values) | HttpLaunch(headers=values):
             # "Bearer x" is a secret as a whole and in its last word.
-            found = {part for value in values.values() for part in (value, value.rpartition(" ")[2])}
+            secrets = {part for value in values.values() for part in (value, value.rpartition(" ")[2])}
         case InProcessLaunch():
-            found: set[str] = set()
-    return tuple(sorted((value for value in found if len(value) >= _SECRET_LENGTH), key=len, reverse=True))
+            secrets: set[str] = set()
+    return tuple(sorted((value for value in secrets if len(value) >= _SECRET_LENGTH), key=len, reverse=True))
 
 
 def hide(text: str, secrets: tuple[str, ...]) -> str:

@@ -78,10 +78,10 @@ class PendingRequests:
 
     def _unreadable(self, line: bytes) -> bool:
         """Whoever waits for it is told at once, and does not wait until the time is up."""
-        found = {int(each) for each in _ID.findall(line[:_EDGE] + b" " + line[-_EDGE:])} & self._waiting.keys()
-        if len(found) != 1:
+        ids = {int(each) for each in _ID.findall(line[:_EDGE] + b" " + line[-_EDGE:])} & self._waiting.keys()
+        if len(ids) != 1:
             return False
-        waiting = self._waiting.pop(found.pop())
+        waiting = self._waiting.pop(ids.pop())
         if not waiting.done():
             waiting.set_exception(UnreadableAnswer())
         return True

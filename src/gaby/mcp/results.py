@@ -59,11 +59,11 @@ class ConnectionLost(Exception):
 
 
 def error_detail(reply: RawToolResult) -> ToolErrorDetail | None:
-    told = reply.meta.get(ERROR_META)
-    if not reply.is_error or told is None:
+    detail = reply.meta.get(ERROR_META)
+    if not reply.is_error or detail is None:
         return None
     try:
-        return ToolErrorDetail.model_validate(told)
+        return ToolErrorDetail.model_validate(detail)
     except ValidationError:
         return None
 
@@ -80,11 +80,11 @@ _BY_STATUS = {
 
 def refused_by_status(status: int, retry_after: str | None) -> RawToolResult:
     """A server that says no by an HTTP status alone."""
-    told = f"HTTP {status}"
-    detail = {"kind": _BY_STATUS.get(status, ErrorKind.PERMANENT), "message": told}
+    message = f"HTTP {status}"
+    detail = {"kind": _BY_STATUS.get(status, ErrorKind.PERMANENT), "message": message}
     if retry_after is not None and re.fullmatch("[0-9]{1,5}", retry_after):
         detail["retry_after"] = retry_after
-    return RawToolResult(told, None, is_error=True, meta={ERROR_META: detail})
+    return RawToolResult(message, None, is_error=True, meta={ERROR_META: detail})
 
 
 # Only at the beginning of a failed result: further on stands what others wrote, who could pretend it.

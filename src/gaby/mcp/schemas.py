@@ -23,7 +23,7 @@ def canonical(value: Any) -> bytes:
 
 def objection_to_value(value: Any) -> str | None:
     """Why a piece of JSON from outside is not acceptable: too deep, hidden characters, numbers that JSON has not."""
-    for depth, item in _walk(value):
+    for depth, item in _traverse(value):
         if depth > MAX_DEPTH:
             return f"it is nested more than {MAX_DEPTH} deep"
         if isinstance(item, str) and (hidden := hidden_character(item)):
@@ -46,7 +46,7 @@ def objection_to_schema(schema: Any, *, must_be_object: bool) -> str | None:
     if must_be_object and schema.get("type") != "object":
         return 'its type is not "object"'
     # Before anything compiles it: a reference could make the validator fetch an address or a file.
-    for _, item in _walk(schema):
+    for _, item in _traverse(schema):
         if isinstance(item, dict) and (objection := _leaves_the_document(cast("dict[str, Any]", item))):
             return objection
     try:
@@ -71,7 +71,7 @@ def _leaves_the_document(item: dict[str, Any]) -> str | None:
     return None
 
 
-def _walk(value: Any) -> Iterator[tuple[int, Any]]:
+def _traverse(value: Any) -> Iterator[tuple[int, Any]]:
     """Every key and value with its depth. Not recursive, since depth is what an attacker chooses."""
     waiting: list[tuple[int, Any]] = [(0, value)]
     while waiting:

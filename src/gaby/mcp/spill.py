@@ -52,7 +52,7 @@ class SpillFolder:
         self._random = random
         self._preview = preview
 
-    async def keep(self, workspace_id: WorkspaceId, text: str) -> SpillPointer:
+    async def store(self, workspace_id: WorkspaceId, text: str) -> SpillPointer:
         """Raises `SpillFailed` when the disk does not take it; then nothing is left behind."""
         head, tail = preview(text, self._preview)
         data = text.encode("utf-8", "replace")

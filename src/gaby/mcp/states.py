@@ -49,11 +49,11 @@ class StateChange(NamedTuple):
 class ServerLifecycle:
     """Where a server is, how it came there, and nothing that the table does not allow."""
 
-    def __init__(self, clock: Clock, kept: int, told: Callable[[StateChange], None]) -> None:
+    def __init__(self, clock: Clock, kept: int, on_change: Callable[[StateChange], None]) -> None:
         self.state = ServerState.CONFIGURED
         self.since = clock.now()
         self._clock = clock
-        self._told = told
+        self._on_change = on_change
         self._moves: deque[StateChange] = deque(maxlen=kept)
 
     @property
@@ -65,12 +65,12 @@ class ServerLifecycle:
         if after not in MOVES[before]:
             raise ImpossibleMove(f"A connector cannot go from {before} to {after}.")
         self.state, self.since = after, self._clock.now()
-        self._keep(StateChange(self.since, before, after, reason))
+        self._record(StateChange(self.since, before, after, reason))
 
-    def _keep(self, move: StateChange) -> None:
+    def _record(self, move: StateChange) -> None:
         # Only the last of many turns between ready and busy is kept, or calls would push out what matters.
         if move.after is ServerState.BUSY and len(self._moves) > 1 and self._moves[-1].before is ServerState.BUSY:
             self._moves.pop()
             self._moves.pop()
         self._moves.append(move)
-        self._told(move)
+        self._on_change(move)

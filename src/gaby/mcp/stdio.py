@@ -86,8 +86,8 @@ class StdioTransport:
         code = child.returncode if child is not None else None
         how = f"with exit code {code}" if code is not None else "its output"
         words = self.tail.last()
-        told = f" It said: {words}" if words else " It said nothing on stderr."
-        return ConnectorCrashed(f"{name} ended {how}.{told}", connector=name, returncode=code)
+        suffix = f" It said: {words}" if words else " It said nothing on stderr."
+        return ConnectorCrashed(f"{name} ended {how}.{suffix}", connector=name, returncode=code)
 
     async def __aenter__(self) -> tuple["_Incoming", "_Outgoing"]:
         launch = self._launch
@@ -127,18 +127,18 @@ class StdioTransport:
         try:
             child.write(_line({"jsonrpc": "2.0", "id": number, "method": method, "params": asked}))
             await child.written()
-            found = await answer
+            received = await answer
         except asyncio.CancelledError:
             # Not waited for: a server that does not listen must not hold a caller who gives up.
             if child.can_write:
-                told = {"requestId": number, "reason": "nobody waits for it any more"}
-                child.write(_line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": told}))
+                cancellation = {"requestId": number, "reason": "nobody waits for it any more"}
+                child.write(_line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancellation}))
             raise
         finally:
             self._questions.give_up(number)
-        if isinstance(found, ErrorData):
-            raise MCPError(found.code, found.message, found.data)
-        return found
+        if isinstance(received, ErrorData):
+            raise MCPError(received.code, received.message, received.data)
+        return received
 
     def note_request(self, request: JSONRPCRequest) -> None:
         number = request.id

@@ -36,7 +36,7 @@ def known_revisions() -> list[str]:
 
 def inspect_schema(database: Database) -> SchemaState:
     """Raise when the database is not one this version may touch."""
-    tables, revision, ours = _look(database)
+    tables, revision, ours = _inspect(database)
     if not tables:
         return "empty"
     if not ours:
@@ -46,17 +46,17 @@ def inspect_schema(database: Database) -> SchemaState:
     return "current" if revision == known_revisions()[-1] else "outdated"
 
 
-def _look(database: Database) -> tuple[bool, str | None, bool]:
+def _inspect(database: Database) -> tuple[bool, str | None, bool]:
     engine = database.engine
     if isinstance(engine, SqliteEngine):
-        return _look_at_file(engine.path)
+        return _inspect_file(engine.path)
     try:
-        return _look_at_server(engine.migration_url())
+        return _inspect_server(engine.migration_url())
     except SQLAlchemyError as error:
         raise translate(error) from error
 
 
-def _look_at_file(path: Path) -> tuple[bool, str | None, bool]:
+def _inspect_file(path: Path) -> tuple[bool, str | None, bool]:
     try:
         return _read_file(path)
     except FileNotFoundError:
@@ -87,7 +87,7 @@ def _read_file(path: Path) -> tuple[bool, str | None, bool]:
     return bool(tables) or application not in {0, APPLICATION_ID}, revision[0] if revision else None, ours
 
 
-def _look_at_server(url: str) -> tuple[bool, str | None, bool]:
+def _inspect_server(url: str) -> tuple[bool, str | None, bool]:
     engine = create_engine(url, connect_args=CONNECT_ARGS)
     try:
         with engine.connect() as connection:

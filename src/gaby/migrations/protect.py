@@ -32,8 +32,8 @@ def unprotected_tables(connection: Connection) -> list[str]:
         "SELECT c.relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = :policy "
         "WHERE c.relnamespace = current_schema()::regnamespace AND c.relrowsecurity AND c.relforcerowsecurity"
     )
-    found = set(connection.execute(secured, {"policy": POLICY}).scalars())
-    return [table.name for table in workspace_tables() if table.name not in found]
+    protected = set(connection.execute(secured, {"policy": POLICY}).scalars())
+    return [table.name for table in workspace_tables() if table.name not in protected]
 
 
 def _create_role(connection: Connection, role: str, login: str | None) -> None:
@@ -55,8 +55,8 @@ def _create_role(connection: Connection, role: str, login: str | None) -> None:
 
 
 def _has_role(connection: Connection, role: str) -> bool:
-    found = connection.scalar(text("SELECT count(*) FROM pg_roles WHERE rolname = :role"), {"role": role})
-    return found == 1
+    count = connection.scalar(text("SELECT count(*) FROM pg_roles WHERE rolname = :role"), {"role": role})
+    return count == 1
 
 
 def _may_act_as(connection: Connection, member: str, role: str) -> bool:

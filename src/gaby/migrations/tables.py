@@ -1,4 +1,4 @@
-"""Every room's tables, gathered so that migrations and the drift check see them all."""
+"""Every package's tables, gathered so that migrations and the drift check see them all."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ import gaby.worker.models
 from gaby.kernel.database import Base
 from gaby.migrations.inspect import VERSION_TABLE
 
-ROOMS = (
+MODEL_MODULES = (
     gaby.agent.models,
     gaby.audit.models,
     gaby.identity.models,

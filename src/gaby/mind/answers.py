@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind.excerpts import PageExcerpt, chosen, entries_by_unit, told
+from gaby.mind.excerpts import PageExcerpt, chosen, entries_by_unit, reply_lines
 from gaby.mind.languages import ENGLISH, language_of
 from gaby.mind.question_terms import telling_terms
 from gaby.mind.questions import (
@@ -101,35 +101,35 @@ def answer(ticket: str, passages: Sequence[FoundPassage], embed: Embed) -> PageA
         return PageAnswer()
     match = UnitMatcher(ticket, asked, among, embed)
     apart = [match.ranked(each) for each in asked]
-    found = _at_home(apart)
-    nearest = _nearest(found, match)
+    by_question = _at_home(apart)
+    nearest = _nearest(by_question, match)
     names_another = len(asked) == 1 and match.has_unknown_name(asked[0])
-    if names_another or not all(ranked[0].is_eligible for ranked in found):
+    if names_another or not all(ranked[0].is_eligible for ranked in by_question):
         return PageAnswer(evidence=nearest)
-    kept = chosen(asked, found, match)
+    kept = chosen(asked, by_question, match)
     signs = _signs(ticket, asked, apart, kept, match)
     return PageAnswer(_said(kept), signs.certainty, nearest, signs.is_exact)
 
 
-def _at_home(found: Sequence[Sequence[RankedUnit]]) -> list[list[RankedUnit]]:
+def _at_home(by_question: Sequence[Sequence[RankedUnit]]) -> list[list[RankedUnit]]:
     """Who asks several things asks about one: a page that is near to the other questions is nearer to each."""
-    if len(found) == 1:
-        return [list(found[0])]
-    best = _best_of_pages(found)
+    if len(by_question) == 1:
+        return [list(by_question[0])]
+    best = _best_of_pages(by_question)
     whole = _mean(best)
     home = max(whole, key=lambda page: whole[page])
     return [
         sorted(ranked, key=lambda each: (not each.is_eligible, each.candidate.page != home, -each.score))
         if of_pages[home] >= _HOME * max(of_pages.values())
         else list(ranked)
-        for ranked, of_pages in zip(found, best, strict=True)
+        for ranked, of_pages in zip(by_question, best, strict=True)
     ]
 
 
-def _best_of_pages(found: Sequence[Sequence[RankedUnit]]) -> list[dict[str, float]]:
+def _best_of_pages(by_question: Sequence[Sequence[RankedUnit]]) -> list[dict[str, float]]:
     """For each question the best score of each page."""
     best: list[dict[str, float]] = []
-    for ranked in found:
+    for ranked in by_question:
         of_pages: dict[str, float] = {}
         for each in ranked:
             page = each.candidate.page
@@ -142,15 +142,15 @@ def _mean(best: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {page: sum(each.get(page, 0.0) for each in best) / len(best) for page in best[0]}
 
 
-def _ahead(found: Sequence[Sequence[RankedUnit]]) -> float:
-    first, second, *_ = (*sorted(_mean(_best_of_pages(found)).values(), reverse=True), 0.0)
+def _ahead(by_question: Sequence[Sequence[RankedUnit]]) -> float:
+    first, second, *_ = (*sorted(_mean(_best_of_pages(by_question)).values(), reverse=True), 0.0)
     return first - second
 
 
 def _signs(
     ticket: str,
     asked: Sequence[TicketQuestion],
-    found: Sequence[Sequence[RankedUnit]],
+    by_question: Sequence[Sequence[RankedUnit]],
     kept: Sequence[PageExcerpt],
     match: UnitMatcher,
 ) -> _AnswerSignals:
@@ -162,23 +162,25 @@ def _signs(
         max(whole, sum(apart) / len(apart)),
         len({term for each in asked for term in telling_terms(each.question)}),
         asks_for_detail(ticket),
-        any(ranked[0].is_exact for ranked in found),
-        _ahead(found),
+        any(ranked[0].is_exact for ranked in by_question),
+        _ahead(by_question),
         len(asked) > 1 and min(apart) < _OFF_TOPIC,
     )
 
 
 def _said(kept: Sequence[PageExcerpt]) -> tuple[CitedSentence, ...]:
-    found = (
-        CitedSentence(" ".join(part.text.split()), (citation,)) for line, citation in told(kept) for part in split(line)
+    sentences = (
+        CitedSentence(" ".join(part.text.split()), (citation,))
+        for line, citation in reply_lines(kept)
+        for part in split(line)
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(sentences))
 
 
-def _nearest(found: Sequence[Sequence[RankedUnit]], match: UnitMatcher) -> tuple[CitedSentence, ...]:
+def _nearest(by_question: Sequence[Sequence[RankedUnit]], match: UnitMatcher) -> tuple[CitedSentence, ...]:
     """What each passage says nearest to the questions, as far as it has to do with them at all."""
     best: dict[str, RankedUnit] = {}
-    for each in sorted((each for ranked in found for each in ranked), key=lambda each: -each.score):
+    for each in sorted((each for ranked in by_question for each in ranked), key=lambda each: -each.score):
         if each.score >= _NEARBY:
             best.setdefault(each.candidate.citation, each)
     entry_of = entries_by_unit(match.among)

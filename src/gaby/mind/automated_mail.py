@@ -1,8 +1,8 @@
-"""Mail that no person wrote to us, by what it says: absence notes, letters that came back, newsletters, receipts,
+"""Mail that no person wrote to us, by what it says: absence notes, bounces, newsletters, receipts,
 notices.
 
 A machine's sentences are known by heart; the rest of the mail must not tell of anything. A person who speaks of a
-newsletter, of a letter that came back or of having been away is a person.
+newsletter, of a bounce or of having been away is a person.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ def written_by(text: str) -> str | None:
     title, _, body = text.partition("\n\n") if "\n\n" in text else ("", "", text)
     marks = {kind: _marks(text, kind) for kind in _KINDS}
     is_titled = any(_has(_spoken(title), phrase) for phrase in _phrases("titles"))
-    # The title of an automatic reply is that of the letter which it answers.
+    # The title of an automatic reply is that of the message which it answers.
     rest = _rest(body if is_titled else text)
     is_personal, is_telling = _is_personal(rest) or _complains(rest), _tells(rest)
     kinds = {
@@ -44,7 +44,7 @@ def written_by(text: str) -> str | None:
         # What a system reports of trouble is worth a look, whether or not somebody reads the answer.
         "It is a notice that nobody can answer.": marks["notice"] and not is_personal and not is_telling,
     }
-    return next((told for told, fits in kinds.items() if fits), None)
+    return next((reason for reason, fits in kinds.items() if fits), None)
 
 
 def tells_trouble(text: str) -> bool:
@@ -58,8 +58,8 @@ def _is_absence(marks: set[str], *, is_titled: bool) -> bool:
 
 
 def _marks(text: str, kind: str) -> set[str]:
-    found = {phrase for each in split(text) for phrase in _said(_spoken(each.plain), kind)}
-    return {phrase for phrase in found if not any(phrase != other and phrase in other for other in found)}
+    phrases = {phrase for each in split(text) for phrase in _said(_spoken(each.plain), kind)}
+    return {phrase for phrase in phrases if not any(phrase != other and phrase in other for other in phrases)}
 
 
 def _said(spoken: str, kind: str) -> list[str]:

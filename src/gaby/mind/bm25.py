@@ -13,8 +13,8 @@ _LENGTH_SHARE = 0.75
 
 def term_weight(count: int, length: int, average: float) -> float:
     """Of a term that stands so often in a text, by the text's length and the usual one."""
-    room = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
-    return count * (_SATURATION + 1) / (count + room)
+    normalised_length = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
+    return count * (_SATURATION + 1) / (count + normalised_length)
 
 
 class Bm25Ranker:

@@ -64,11 +64,11 @@ _BEFORE_OWN = 60
 
 def asked_changes(text: str) -> frozenset[str]:
     """The stems of the verbs that are asked for. Empty when the text only tells or asks."""
-    found: set[str] = set()
+    changes: set[str] = set()
     for pattern in (_BEGINS, _ADDED, _ASKED, _DONE_TO):
         for match in pattern.finditer(text):
             start = match.start(1)
             is_order = not _NOT_ORDERS.search(text, max(0, start - _BEFORE), start)
             if is_order and not _OWN_DOING.search(text, max(0, start - _BEFORE_OWN), start):
-                found.add(stem(match[1].lower().split()[0]))
-    return frozenset(found)
+                changes.add(stem(match[1].lower().split()[0]))
+    return frozenset(changes)

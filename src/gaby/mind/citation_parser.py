@@ -25,20 +25,20 @@ def cited_sentences(text: str) -> list[CitingSentence]:
     """In their order. Brackets at the beginning belong to the sentence before, unless that one has its own already and
     a new line begins with them."""
     text = _GLUED.sub(" ", text)
-    found: list[tuple[str, list[str]]] = []
+    cited: list[tuple[str, list[str]]] = []
     end = 0
     for sentence in split(text):
         plain = sentence.plain
         begins_line = text.find("\n", end, sentence.start) >= 0
         end = sentence.end
         leading = _LEADING.match(plain)
-        if leading is not None and found and not (begins_line and found[-1][1] and plain[leading.end() :].strip()):
-            found[-1][1].extend(_CITED.findall(leading[0]))
+        if leading is not None and cited and not (begins_line and cited[-1][1] and plain[leading.end() :].strip()):
+            cited[-1][1].extend(_CITED.findall(leading[0]))
             plain = plain[leading.end() :]
         said = _LOOSE.sub("", " ".join(_CITED.sub(" ", plain).split()))
         tokens = _CITED.findall(plain)
         if said.strip(" .,;"):
-            found.append((said, tokens))
-        elif found:
-            found[-1][1].extend(tokens)
-    return [CitingSentence(said, tuple(dict.fromkeys(tokens))) for said, tokens in found]
+            cited.append((said, tokens))
+        elif cited:
+            cited[-1][1].extend(tokens)
+    return [CitingSentence(said, tuple(dict.fromkeys(tokens))) for said, tokens in cited]

@@ -73,8 +73,8 @@ def asks(ticket: str) -> list[str]:
 
 
 def _wants_change(sentence: Sentence, asked: Sequence[str]) -> bool:
-    told = sentence.plain
-    return not any(each in told for each in asked) and bool(terms(told)) and bool(asked_changes(told))
+    text = sentence.plain
+    return not any(each in text for each in asked) and bool(terms(text)) and bool(asked_changes(text))
 
 
 def _about_verdict(claim: ResolutionClaim) -> str:
@@ -97,20 +97,20 @@ def _about_sources(said: Sequence[CitingSentence], evidence: Mapping[str, str]) 
         sources = [evidence[token] for token in sentence.citations if token in evidence]
         if not sentence.citations or len(sources) < len(sentence.citations):
             return f"This has no source: {sentence.text[:200]}"
-        if not (found := support(sentence.text, sources)).holds:
-            return f"{found.why} It was said that {sentence.text[:200]}"
+        if not (degree := support(sentence.text, sources)).holds:
+            return f"{degree.why} It was said that {sentence.text[:200]}"
     return ""
 
 
 def _is_covered(ask: str, claim: ResolutionClaim, said: Sequence[CitingSentence]) -> bool:
-    told = {stem(word) for sentence in said for word in words(sentence.text)}
+    said_stems = {stem(word) for sentence in said for word in words(sentence.text)}
     cited = {token for sentence in said for token in sentence.citations}
     # The page says what its sentences are about: its heading is asked for, and the list below it answers.
-    meant = told | {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
+    meant = said_stems | {stem(word) for token in cited for word in words(claim.evidence.get(token, "")[:_READ])}
     if asked_changes(ask):
         done = {stem(word) for change in claim.helped for word in words(change.tool)}
         return all(
-            _is_done(clause, done, told, meant, helped=bool(claim.helped))
+            _is_done(clause, done, said_stems, meant, helped=bool(claim.helped))
             for clause in map(str.strip, _CLAUSES.split(ask))
         )
     wanted = set(telling_terms(ask))
@@ -122,7 +122,7 @@ def _is_covered(ask: str, claim: ResolutionClaim, said: Sequence[CitingSentence]
     return sum(bool(alike(term) & meant) for term in wanted) >= _COVERED * len(wanted)
 
 
-def _is_done(clause: str, done: set[str], told: set[str], meant: set[str], *, helped: bool) -> bool:
+def _is_done(clause: str, done: set[str], said_stems: set[str], meant: set[str], *, helped: bool) -> bool:
     """A change that is asked for: made by a tool of that name, or spoken of beside a change that helped. "Correct the
     bill" is, when the reply is about the bill; "and cancel the contract" is not."""
     verbs = asked_changes(clause)
@@ -130,4 +130,4 @@ def _is_done(clause: str, done: set[str], told: set[str], meant: set[str], *, he
         return True
     things = set(terms(clause)) - verbs
     spoken_of = sum(bool(alike(thing) & meant) for thing in things) >= _SPOKEN_OF * len(things)
-    return helped and (verbs <= told or (spoken_of and bool(things)))
+    return helped and (verbs <= said_stems or (spoken_of and bool(things)))

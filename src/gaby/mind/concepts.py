@@ -27,12 +27,12 @@ def mentioned(text: str) -> dict[str, list[str]]:
 
 def mentioned_in(stems: Sequence[str]) -> dict[str, list[str]]:
     phrases = _phrases()
-    found: dict[str, dict[str, None]] = {}
+    mentions: dict[str, dict[str, None]] = {}
     for place, first in enumerate(stems):
         for phrase, concept, shown in phrases.get(first, ()):
             if tuple(stems[place : place + len(phrase)]) == phrase:
-                found.setdefault(concept, {})[shown] = None
-    return {concept: list(shown) for concept, shown in found.items()}
+                mentions.setdefault(concept, {})[shown] = None
+    return {concept: list(shown) for concept, shown in mentions.items()}
 
 
 def stems_known() -> frozenset[str]:
@@ -48,11 +48,11 @@ def _concepts() -> dict[str, list[str]]:
 @cache
 def _phrases() -> dict[str, list[tuple[_Phrase, str, str]]]:
     """By their first word, so that a text is read once."""
-    found: dict[str, list[tuple[_Phrase, str, str]]] = {}
+    by_first_stem: dict[str, list[tuple[_Phrase, str, str]]] = {}
     for concept, phrases in _concepts().items():
         for shown in phrases:
             phrase = tuple(stem(word) for word in words(shown))
-            known = found.setdefault(phrase[0], [])
+            known = by_first_stem.setdefault(phrase[0], [])
             if not any(phrase == other and concept == same for other, same, _ in known):
                 known.append((phrase, concept, shown))
-    return found
+    return by_first_stem

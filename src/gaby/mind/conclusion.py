@@ -14,7 +14,7 @@ from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, ove
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
 from gaby.mind.questions import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
 from gaby.mind.records import Record, RecordView
-from gaby.mind.replies import note_text, notes, reply, told_afterwards, unsent
+from gaby.mind.replies import follow_up_sentences, note_text, notes, reply, unsent
 from gaby.mind.result_preview import shown
 from gaby.mind.runbook_calls import card_of
 from gaby.mind.runbooks import Branch, Runbook
@@ -49,8 +49,8 @@ ASK_WHO = "We cannot look into this before we know who you are: please write to 
 
 def conclude(situation: Situation, embed: Embed) -> RuleConclusion:
     """What is known now. Whoever stops early gets what can be said at that point."""
-    found = triage(situation.ticket, embed).urgency
-    return replace(_conclude(situation, embed), urgency=found)
+    urgency = triage(situation.ticket, embed).urgency
+    return replace(_conclude(situation, embed), urgency=urgency)
 
 
 def _conclude(situation: Situation, embed: Embed) -> RuleConclusion:
@@ -73,14 +73,14 @@ def _concluded(situation: Situation, embed: Embed) -> RuleConclusion:
     if diagnosis is not None and diagnosis.is_a_guess and _is_answered(investigation):
         # What a page surely says counts more than what is only guessed at.
         return _undiagnosed(investigation)
-    if diagnosis is not None and _is_beside_the_question(situation, diagnosis):
+    if diagnosis is not None and _is_off_topic(situation, diagnosis):
         return _undiagnosed(investigation)
     if diagnosis is not None and investigation.situation.requester_verified:
         return _diagnosed(investigation, diagnosis)
     return _undiagnosed(investigation)
 
 
-def _is_beside_the_question(situation: Situation, diagnosis: Diagnosis) -> bool:
+def _is_off_topic(situation: Situation, diagnosis: Diagnosis) -> bool:
     """Somebody asks for rules, and a runbook that is hardly about it finds that there is no such trouble: asked what is
     paid back to those who cancel, it says that no sailing was cancelled."""
     groups = diagnosis.branch.conditions
@@ -133,8 +133,8 @@ def _diagnosed_unread(investigation: SituationAnalysis, doubt: str) -> RuleConcl
         budget_gone=investigation.situation.budget_gone,
     )
     if diagnosis is None:
-        _, told = _findings(investigation)
-        return RuleConclusion(case, judge(case), (), (*obstacles(investigation), *told))
+        _, sentences = _findings(investigation)
+        return RuleConclusion(case, judge(case), (), (*obstacles(investigation), *sentences))
     left = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
     return RuleConclusion(
         case,
@@ -142,11 +142,11 @@ def _diagnosed_unread(investigation: SituationAnalysis, doubt: str) -> RuleConcl
         tuple(reply(investigation, diagnosis)),
         (
             *notes(investigation, diagnosis),
-            *(CitedSentence(each.told, diagnosis.book.citations) for each in left),
-            *told_afterwards(investigation, diagnosis),
+            *(CitedSentence(each.explanation, diagnosis.runbook.citations) for each in left),
+            *follow_up_sentences(investigation, diagnosis),
         ),
         diagnosis.branch.cause,
-        diagnosis.book.citations,
+        diagnosis.runbook.citations,
     )
 
 
@@ -178,26 +178,26 @@ def _danger(investigation: SituationAnalysis) -> RuleConclusion:
     situation = investigation.situation
     diagnosis = investigation.diagnosis
     sources = [call.citation for call in investigation.before.calls][:2]
-    told = [diagnosis.branch.citation] if diagnosis else []
+    cited_branch = [diagnosis.branch.citation] if diagnosis else []
     cause = diagnosis.branch.cause if diagnosis else _what_is_wrong(investigation)
     case = VerdictCase(
-        findings=(CaseFinding(cause, 0.9, cited=bool(sources or told), up_to="tech"),),
+        findings=(CaseFinding(cause, 0.9, cited=bool(sources or cited_branch), up_to="tech"),),
         steps=_steps(investigation, diagnosis.branch if diagnosis else None),
         asks_change=bool(asked_changes(situation.text)),
         security=True,
         budget_gone=situation.budget_gone,
     )
-    cited = (*told, *sources)
-    found = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
-    if beside := investigation.beside_the_danger:
-        found += notes(investigation, beside)
+    cited = (*cited_branch, *sources)
+    sentences = notes(investigation, diagnosis) if diagnosis else [CitedSentence(cause, cited)] if cited else []
+    if other_diagnosis := investigation.diagnosis_despite_danger:
+        sentences += notes(investigation, other_diagnosis)
     return RuleConclusion(
         case,
         judge(case),
         (),
-        tuple(found),
+        tuple(sentences),
         cause,
-        diagnosis.book.citations if diagnosis else (),
+        diagnosis.runbook.citations if diagnosis else (),
     )
 
 
@@ -213,7 +213,7 @@ def _what_is_wrong(investigation: SituationAnalysis) -> str:
 def _diagnosed(investigation: SituationAnalysis, diagnosis: Diagnosis) -> RuleConclusion:
     branch = diagnosis.branch
     strength = _GUESS if diagnosis.is_a_guess else _SURE if diagnosis.fit >= _WELL else _LIKELY
-    finding = CaseFinding(branch.cause or diagnosis.book.title, strength, up_to=_up_to(investigation, diagnosis))
+    finding = CaseFinding(branch.cause or diagnosis.runbook.title, strength, up_to=_up_to(investigation, diagnosis))
     left = [] if diagnosis.is_a_guess else overlooked(investigation, diagnosis)
     handed = branch.handed[:1] if investigation.remedies(diagnosis) else ()
     case = VerdictCase(
@@ -237,7 +237,7 @@ def _diagnosed(investigation: SituationAnalysis, diagnosis: Diagnosis) -> RuleCo
             *(_evidence(investigation) if diagnosis.is_a_guess else ()),
         ),
         branch.cause,
-        diagnosis.book.citations,
+        diagnosis.runbook.citations,
     )
 
 
@@ -265,12 +265,12 @@ def _undiagnosed(investigation: SituationAnalysis) -> RuleConclusion:
     known = _known(investigation)
     sure = answered(situation.ticket, known)
     is_open = situation.requester_verified and not investigation.is_stranger
-    findings, told = _findings(investigation) if is_open else ((), ())
+    findings, sentences = _findings(investigation) if is_open else ((), ())
     missing = _missing(investigation, sure)
     if sure < ANSWERED and not missing and is_plain_question(situation.ticket):
         findings = (*findings, _UNANSWERED)
     if is_open and (stopped := obstacles(investigation)):
-        told = (*stopped, *told)
+        sentences = (*stopped, *sentences)
         # It explains nothing and nothing is in order by it, so somebody has to look.
         findings = (CaseFinding(in_short(investigation)), *findings)
     case = VerdictCase(
@@ -284,13 +284,13 @@ def _undiagnosed(investigation: SituationAnalysis) -> RuleConclusion:
     )
     judgement = judge(case)
     if judgement.verdict == "auto_resolved":
-        return RuleConclusion(case, judgement, known.sentences, told)
+        return RuleConclusion(case, judgement, known.sentences, sentences)
     if situation.drafts and judgement.reasons == (_UNANSWERED.statement,) and sure >= _MAY_ANSWER:
         suggested = RuleVerdict("auto_resolved", 0.5, ("A page may answer it, which a person decides.",))
-        return RuleConclusion(case, suggested, known.sentences, told, is_suggestion=True)
+        return RuleConclusion(case, suggested, known.sentences, sentences, is_suggestion=True)
     # What answers only a part is for a colleague to judge.
     near = () if judgement.verdict == "needs_client" else _evidence(investigation)
-    return RuleConclusion(case, judgement, _open_end(investigation, case), (*told, *near))
+    return RuleConclusion(case, judgement, _open_end(investigation, case), (*sentences, *near))
 
 
 def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[CaseStep, ...]:
@@ -300,7 +300,7 @@ def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[Cas
         CaseStep(
             call.tool,
             call.outcome,
-            call.lane == "write" and not (short_name(call.tool) in notes_ and call.outcome == "done"),
+            call.access == "write" and not (short_name(call.tool) in notes_ and call.outcome == "done"),
             call.reason,
         )
         for call in investigation.calls
@@ -309,30 +309,30 @@ def _steps(investigation: SituationAnalysis, branch: Branch | None) -> tuple[Cas
 
 def _findings(investigation: SituationAnalysis) -> tuple[tuple[CaseFinding, ...], tuple[CitedSentence, ...]]:
     """What the tools show, without anybody having said what it means."""
-    found: list[CaseFinding] = []
-    told: list[CitedSentence] = []
+    findings: list[CaseFinding] = []
+    sentences: list[CitedSentence] = []
     if investigation.before.calls and (followed := _followed_to_the_end(investigation)):
         sources = (
-            *(book.citations[0] for book, _ in followed),
+            *(runbook.citations[0] for runbook, _ in followed),
             *(call.citation for call in investigation.before.calls),
         )
-        for book, says in followed:
-            text = f"The runbook “{book.title}” was followed, and none of its conditions holds. {says}".strip()
-            told.append(CitedSentence(text, sources))
-            found.append(CaseFinding(text, healthy=True))
+        for runbook, says in followed:
+            text = f"The runbook “{runbook.title}” was followed, and none of its conditions holds. {says}".strip()
+            sentences.append(CitedSentence(text, sources))
+            findings.append(CaseFinding(text, healthy=True))
     speakable = [call for call in investigation.before.calls if _is_speakable(investigation, call)]
     passages = [SummaryPassage(call.citation, shown(call.result)) for call in speakable]
-    beside = _beside_the_point(investigation)
+    irrelevant = _irrelevant_headlines(investigation)
     for each in summarise(investigation.situation.ticket, passages, investigation.embed, _SUMMARISED).sentences:
-        if any(headline in each.text for headline in beside):
+        if any(headline in each.text for headline in irrelevant):
             continue
         troubled = not TROUBLE.isdisjoint(terms(each.text))
-        found.append(CaseFinding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
-        told.append(each)
-    return tuple(found), tuple(told)
+        findings.append(CaseFinding(each.text, _GUESS if troubled else 0.0, healthy=not troubled))
+        sentences.append(each)
+    return tuple(findings), tuple(sentences)
 
 
-def _beside_the_point(investigation: SituationAnalysis) -> set[str]:
+def _irrelevant_headlines(investigation: SituationAnalysis) -> set[str]:
     """Headlines of what happened to all, such as an incident, and has no word in common with the ticket: a colleague
     who reads what was found need not read those."""
     about = frozenset(terms(investigation.situation.ticket))
@@ -343,12 +343,12 @@ def _beside_the_point(investigation: SituationAnalysis) -> set[str]:
 
 def _followed_to_the_end(investigation: SituationAnalysis) -> list[tuple[Runbook, str]]:
     """Runbooks that fit and of which every condition was evaluated, with whom each hands it to then."""
-    found: list[tuple[Runbook, str]] = []
-    for each in investigation.books:
+    followed: list[tuple[Runbook, str]] = []
+    for each in investigation.fitting_runbooks:
         if (each.fit >= FITS or investigation.situation.follow) and investigation.holding(each) is None:
-            otherwise = [branch for branch in each.book.branches if not branch.conditions]
-            found.append((each.book, " ".join(said.text for branch in otherwise for said in branch.handed)))
-    return found
+            otherwise = [branch for branch in each.runbook.branches if not branch.conditions]
+            followed.append((each.runbook, " ".join(said.text for branch in otherwise for said in branch.handed)))
+    return followed
 
 
 def _is_speakable(investigation: SituationAnalysis, call: PastCall) -> bool:
@@ -382,12 +382,12 @@ def _needs_identity(investigation: SituationAnalysis) -> bool:
 def _open_end(investigation: SituationAnalysis, case: VerdictCase) -> tuple[CitedSentence, ...]:
     """What only the requester can tell. That a person takes over is said in the acknowledgement."""
     sources = tuple(call.citation for call in investigation.before.calls)[:4]
-    books = tuple(each.book.citations[0] for each in investigation.books[:1])
+    runbook_citations = tuple(each.runbook.citations[0] for each in investigation.fitting_runbooks[:1])
     if case.missing == (_WHO,):
         # It states nothing that was found, and whoever is asked may not know what was.
         return (CitedSentence(ASK_WHO, ()),)
-    if case.missing and (sources or books):
-        return (CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or books),)
+    if case.missing and (sources or runbook_citations):
+        return (CitedSentence(f"To go on we need to know {case.missing[0]}.", sources or runbook_citations),)
     return ()
 
 

@@ -51,8 +51,8 @@ def _left(parts: Sequence[tuple[str, RuleConclusion]]) -> list[CaseFinding]:
 
 
 def _named(words: str) -> str:
-    told = " ".join(words.split()).translate(_MARKS)
-    return f'"{told[:_QUOTED].rstrip(" .!?,;:")}"'
+    quoted = " ".join(words.split()).translate(_MARKS)
+    return f'"{quoted[:_QUOTED].rstrip(" .!?,;:")}"'
 
 
 def _verified(cases: Sequence[VerdictCase]) -> bool | None:

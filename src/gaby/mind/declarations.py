@@ -39,23 +39,23 @@ class ToolDeclaration:
     @cached_property
     def kinds(self) -> dict[tuple[RowPath, str], str]:
         """For a row and a field what the field names."""
-        found: dict[tuple[RowPath, str], str] = {}
+        by_field: dict[tuple[RowPath, str], str] = {}
         for path, kind in self.result_kinds.items():
             steps = row_path(path)
             if steps:
-                found[steps[:-1], spelled(steps[-1])] = kind
-        return found
+                by_field[steps[:-1], spelled(steps[-1])] = kind
+        return by_field
 
     @cached_property
     def rows(self) -> dict[RowPath, frozenset[str]]:
         """The fields of every row that the output schema tells of, by names in one spelling."""
-        found: dict[RowPath, set[str]] = {}
+        fields: dict[RowPath, set[str]] = {}
         if self.output_schema is not None:
             for path, name in _fields(self.output_schema, self.output_schema, (), 0):
-                if sum(map(len, found.values())) >= _MOST_FIELDS:
+                if sum(map(len, fields.values())) >= _MOST_FIELDS:
                     break
-                found.setdefault(path, set()).add(name)
-        return {path: frozenset(names) for path, names in found.items()}
+                fields.setdefault(path, set()).add(name)
+        return {path: frozenset(names) for path, names in fields.items()}
 
     def argument_kind(self, name: str) -> str | None:
         return self.argument_kinds.get(name) or kind_of_argument(name)

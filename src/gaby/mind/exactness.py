@@ -44,8 +44,8 @@ def _needed(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> set[st
 def _of_known_kind(coded: set[str], among: "Sequence[UnitCandidate]") -> set[str]:
     """Tokens that no page has where pages have others of the kind: asked about A8, they explain A7 and A9."""
     known = {token for each in among for token in each.own_tokens}
-    kinds = {found[1] for token in known if (found := _KIND.fullmatch(token))}
-    return {each for each in coded - known if (found := _KIND.fullmatch(each)) and found[1] in kinds}
+    kinds = {match[1] for token in known if (match := _KIND.fullmatch(token))}
+    return {each for each in coded - known if (match := _KIND.fullmatch(each)) and match[1] in kinds}
 
 
 def _counted(asked: "TicketQuestion") -> set[tuple[str, str]]:

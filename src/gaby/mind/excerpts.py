@@ -18,11 +18,11 @@ _BELOW_THE_TITLE = 2
 _COUNT = re.compile(r"^\W*[0-9]{1,3}(?:\.[0-9]{1,3})*[.)]?\s+")
 """The number of a heading."""
 _ENDS = (".", "!", "?", ":")
-ROOM = 1200
+MAX_CHARACTERS = 1200
 """Characters of a reply."""
 _FILLED = 800
 """What fits by less is added only up to here."""
-_BESIDE, _BESIDE_ELSEWHERE = 0.7, 0.9
+_BELONGS, _BELONGS_ELSEWHERE = 0.7, 0.9
 """An entry with this share of the best one's score belongs to the answer as well: on its page, on another one."""
 _OWN_SECTION, _RELATED, _ALONE, _ON_ANOTHER_PAGE = 0.3, 0.42, 0.6, 0.85
 """The share that is enough in the section of the best one, on its page, for an item with a name, on another page."""
@@ -51,12 +51,12 @@ class PageExcerpt:
     def heading(self) -> str:
         """What the entry is called by the heading above it, where it has no label and the heading is not the page's."""
         first = self.units[0]
-        told = first.headings[-1] if first.headings and first.kind in {"paragraph", "steps"} else ""
-        return "" if first.label or len(first.headings) < _BELOW_THE_TITLE else _COUNT.sub("", told)
+        heading = first.headings[-1] if first.headings and first.kind in {"paragraph", "steps"} else ""
+        return "" if first.label or len(first.headings) < _BELOW_THE_TITLE else _COUNT.sub("", heading)
 
 
 def entries(among: Sequence[UnitCandidate]) -> list[PageExcerpt]:
-    found: list[PageExcerpt] = []
+    excerpts: list[PageExcerpt] = []
     passages = dict.fromkeys((each.citation, each.page, each.around) for each in among)
     for citation, page, around in passages:
         groups: list[list[PageUnit]] = []
@@ -67,17 +67,17 @@ def entries(among: Sequence[UnitCandidate]) -> list[PageExcerpt]:
                 groups[-1].append(unit)
             else:
                 groups.append([unit])
-        found += [
+        excerpts += [
             PageExcerpt(citation, page, (_line(citation), place), (citation, group[0].section), tuple(group))
             for place, group in enumerate(groups)
         ]
-    return found
+    return excerpts
 
 
 def _line(citation: str) -> int:
     """Where a passage begins on its page, as its citation says."""
-    found = _LINES.search(citation)
-    return int(found[1]) if found else 0
+    match = _LINES.search(citation)
+    return int(match[1]) if match else 0
 
 
 def _in_steps(unit: PageUnit, groups: Sequence[Sequence[PageUnit]]) -> bool:
@@ -98,9 +98,9 @@ def _belongs(unit: PageUnit, group: Sequence[PageUnit]) -> bool:
 
 def entries_by_unit(among: Sequence[UnitCandidate]) -> dict[tuple[str, PageUnit], PageExcerpt]:
     """By citation and unit; the steps of a procedure have the whole of it."""
-    found = entries(among)
-    of_unit = {(each.citation, unit): each for each in found for unit in each.units}
-    blocks = {(each.citation, unit.block): each for each in found for unit in each.units if unit.kind == "steps"}
+    excerpts = entries(among)
+    of_unit = {(each.citation, unit): each for each in excerpts for unit in each.units}
+    blocks = {(each.citation, unit.block): each for each in excerpts for unit in each.units if unit.kind == "steps"}
     for each in among:
         if each.unit.kind == "item" and (steps := blocks.get((each.citation, each.unit.block))):
             of_unit[each.citation, each.unit] = steps
@@ -108,18 +108,18 @@ def entries_by_unit(among: Sequence[UnitCandidate]) -> dict[tuple[str, PageUnit]
 
 
 def chosen(
-    asked: Sequence[TicketQuestion], found: Sequence[Sequence[RankedUnit]], match: UnitMatcher
+    asked: Sequence[TicketQuestion], ranked_units: Sequence[Sequence[RankedUnit]], match: UnitMatcher
 ) -> list[PageExcerpt]:
     """For each question the best entry, with what belongs to it; the most fitting page first."""
     of_unit = entries_by_unit(match.among)
     kept: dict[PageExcerpt, None] = {}
     wanted: list[tuple[float, bool, PageExcerpt]] = []
-    for question, ranked in zip(asked, found, strict=True):
+    for question, ranked in zip(asked, ranked_units, strict=True):
         scores = _without_other_rows(_scores(ranked, of_unit), lambda label, asks=question: match.names(asks, label))
         if not scores:
             continue
         best = next(iter(scores))
-        if not kept or sum(len(each.text) for each in kept) + len(best.text) <= 2 * ROOM:
+        if not kept or sum(len(each.text) for each in kept) + len(best.text) <= 2 * MAX_CHARACTERS:
             kept.setdefault(best)
         is_exact = any(each.is_exact for each in ranked)
         for entry, score in scores.items():
@@ -128,13 +128,13 @@ def chosen(
             enough = _OWN_SECTION if same else _ALONE if _stands_alone(entry) else _RELATED
             if entry.page != best.page:
                 # Several questions are told apart by the page that fits all of them; one may have two pages.
-                enough = _ON_ANOTHER_PAGE if len(found) == 1 else math.inf
+                enough = _ON_ANOTHER_PAGE if len(ranked_units) == 1 else math.inf
             if entry is not best and not is_exact and share >= enough:
-                beside = _BESIDE if entry.page == best.page else _BESIDE_ELSEWHERE
-                wanted.append((share + 0.2 * same, share >= beside, entry))
+                belongs_from = _BELONGS if entry.page == best.page else _BELONGS_ELSEWHERE
+                wanted.append((share + 0.2 * same, share >= belongs_from, entry))
     for _, belongs, entry in sorted(wanted, key=lambda each: -each[0]):
-        room = ROOM if belongs else _FILLED
-        if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= room:
+        limit = MAX_CHARACTERS if belongs else _FILLED
+        if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= limit:
             kept[entry] = None
     _add_tables(kept, list(of_unit.values()))
     pages = list(dict.fromkeys(each.page for each in kept))
@@ -142,12 +142,12 @@ def chosen(
 
 
 def _add_tables(kept: dict[PageExcerpt, None], among: Sequence[PageExcerpt]) -> None:
-    for entry in [each for quoted in kept for each in _beside_table(quoted, among)]:
+    for entry in [each for quoted in kept for each in _table_neighbours(quoted, among)]:
         if entry not in kept and sum(len(each.text) for each in kept) + len(entry.text) <= _WITH_TABLES:
             kept[entry] = None
 
 
-def _beside_table(entry: PageExcerpt, among: Sequence[PageExcerpt]) -> list[PageExcerpt]:
+def _table_neighbours(entry: PageExcerpt, among: Sequence[PageExcerpt]) -> list[PageExcerpt]:
     """A paragraph directly behind a table goes on with it: of the two neither is quoted alone. With the table comes
     the sentence above it."""
     first = entry.units[0]
@@ -165,7 +165,7 @@ def _goes_on(entry: PageExcerpt) -> bool:
     return entry.units[0].kind == "paragraph" and not entry.units[0].label
 
 
-def told(kept: Sequence[PageExcerpt]) -> list[tuple[str, str]]:
+def reply_lines(kept: Sequence[PageExcerpt]) -> list[tuple[str, str]]:
     """The lines of the reply, each with its source. Several entries are a list, with the headings above them."""
     lines: list[tuple[str, str]] = []
     headed: set[tuple[str, int]] = set()
@@ -206,9 +206,9 @@ def _stands_alone(entry: PageExcerpt) -> bool:
 def _scores(
     ranked: Sequence[RankedUnit], of_unit: Mapping[tuple[str, PageUnit], PageExcerpt]
 ) -> dict[PageExcerpt, float]:
-    found: dict[PageExcerpt, float] = {}
+    scores: dict[PageExcerpt, float] = {}
     for each in ranked:
         entry = of_unit.get((each.candidate.citation, each.candidate.unit))
         if each.is_eligible and entry is not None:
-            found[entry] = max(found.get(entry, 0.0), each.score)
-    return found
+            scores[entry] = max(scores.get(entry, 0.0), each.score)
+    return scores

@@ -1,4 +1,4 @@
-"""Looking around without a runbook: tools that fit the ticket, that only read, and whose arguments are known."""
+"""Exploration without a runbook: tools that fit the ticket, that only read, and whose arguments are known."""
 
 from gaby.mind.entities import extract
 from gaby.mind.investigation import SituationAnalysis
@@ -17,21 +17,21 @@ _READ = 4000
 def explore(investigation: SituationAnalysis) -> list[ProposedCall]:
     """At most three at once and six in all, the best first. Empty when nothing new can be learned."""
     situation = investigation.situation
-    room = min(_AT_ONCE, _IN_ALL - sum(call.lane == "read" for call in investigation.calls))
-    if room <= 0:
+    remaining = min(_AT_ONCE, _IN_ALL - sum(call.access == "read" for call in investigation.calls))
+    if remaining <= 0:
         return []
     text = gist(situation.ticket, _READ)
     # Whose address is known, so a tool that needs one can be called.
     entities = extract(f"{text}\n{situation.requester or ''}")
-    cards = {card.name: card for card in situation.tools if card.lane == "read"}
-    at_hand = values(investigation)
-    found: list[ProposedCall] = []
+    cards = {card.name: card for card in situation.tools if card.access == "read"}
+    resolver = values(investigation)
+    calls: list[ProposedCall] = []
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed", "unknown"}}
     for choice in choose(text, list(cards.values()), entities, investigation.embed, _LOOKED_AT):
         if choice.score < _ENOUGH or choice.name in useless:
             continue
-        for arguments in at_hand.fill(cards[choice.name]).arguments[:1]:
+        for arguments in resolver.fill(cards[choice.name]).arguments[:1]:
             call = ProposedCall(choice.name, arguments, choice.why)
             if not investigation.was_made(call.key):
-                found.append(call)
-    return found[:room]
+                calls.append(call)
+    return calls[:remaining]

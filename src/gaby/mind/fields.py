@@ -65,8 +65,8 @@ def statements(text: str) -> list[FieldStatement]:
 @lru_cache(maxsize=256)
 def _statements(text: str) -> Sequence[FieldStatement]:
     stripped = text.strip()
-    if stripped[:1] in {"{", "["} and (found := _from_json(stripped)):
-        return found
+    if stripped[:1] in {"{", "["} and (statements := _from_json(stripped)):
+        return statements
     lines = [line for line in stripped.splitlines() if line.strip()]
     if (table := _table(lines)) is not None:
         return table

@@ -19,7 +19,7 @@ def looks(investigation: SituationAnalysis) -> list[ProposedCall]:
 
 def seen(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[PastCall]:
     """The calls whose answers the conditions speak of."""
-    scene = investigation.scene(diagnosis.book, investigation.before)
+    scene = investigation.scene(diagnosis.runbook, investigation.before)
     calls = {record.call.key: record.call for record in diagnosis.by}
     for group in diagnosis.branch.conditions:
         tools = {collection.place[0] for condition in group for collection in places_of(condition, scene)}

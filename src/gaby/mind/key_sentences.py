@@ -37,15 +37,15 @@ def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
     return [sentence for _, sentence in reversed(ranked)]
 
 
-def gist(text: str, room: int) -> str:
+def gist(text: str, remaining: int) -> str:
     """The text, or of one that is longer the sentences that tell most, each once, in their order."""
-    if len(text) <= room:
+    if len(text) <= remaining:
         return text
     once = {" ".join(words(sentence.plain)): sentence for sentence in reversed(split(text[:_LOOKED_AT]))}
     kept: list[Sentence] = []
     for sentence in telling(sorted(once.values(), key=lambda each: each.start)):
-        room -= len(sentence.plain) + 1
-        if room < 0:
+        remaining -= len(sentence.plain) + 1
+        if remaining < 0:
             break
         kept.append(sentence)
     return "\n".join(each.plain for each in sorted(kept, key=lambda each: each.start)) or text[:_BEGINNING]
@@ -60,7 +60,7 @@ def _weight(sentence: Sentence) -> float:
     if sentence.kind in {"quote", "header", "code"} or is_courtesy(sentence):
         return 0.0
     content = [word for word in words(sentence.plain) if word not in STOP_WORDS]
-    found = concepts.mentioned(sentence.plain)
-    trouble = sum(len(found.get(name, ())) for name in _TROUBLE)
+    mentioned = concepts.mentioned(sentence.plain)
+    trouble = sum(len(mentioned.get(name, ())) for name in _TROUBLE)
     length = min(len(content), _LONG) / _LONG
     return 1 + trouble + length - (0.5 if len(content) < _SHORT else 0.0) - (0.5 if sentence.kind == "log" else 0.0)

@@ -34,10 +34,10 @@ def marked_texts() -> Iterator[MarkedText]:
     """`{{email|ada@acme.example}}` in the file is an e-mail in the text."""
     for row in rows_of("labelled/entities.jsonl"):
         plain, marks, at = "", set[Mark](), 0
-        for found in _MARKED.finditer(row["text"]):
-            plain += row["text"][at : found.start()]
-            marks.add((found[1], len(plain), len(plain) + len(found[2])))
-            plain, at = plain + found[2], found.end()
+        for match in _MARKED.finditer(row["text"]):
+            plain += row["text"][at : match.start()]
+            marks.add((match[1], len(plain), len(plain) + len(match[2])))
+            plain, at = plain + match[2], match.end()
         yield MarkedText(plain + row["text"][at:], frozenset(marks))
 
 

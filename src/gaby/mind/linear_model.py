@@ -35,7 +35,7 @@ class FeatureScaler:
     spread: Numbers
 
     @classmethod
-    def of(cls, forms: Numbers, vectors: Numbers) -> "FeatureScaler":
+    def fit(cls, forms: Numbers, vectors: Numbers) -> "FeatureScaler":
         return cls(forms.mean(0), vectors.mean(0), forms.std(0) + np.float32(_LEAST_SPREAD))
 
     def apply(self, forms: Numbers, vectors: Numbers) -> Numbers:

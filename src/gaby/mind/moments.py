@@ -34,13 +34,13 @@ class Moment:
 
 
 def moments(text: str) -> Iterator[Moment]:
-    for found in _MOMENT.finditer(text):
-        year, month, day, hour, minute = (int(each) for each in found.groups()[:5])
+    for match in _MOMENT.finditer(text):
+        year, month, day, hour, minute = (int(each) for each in match.groups()[:5])
         try:
-            told = datetime(year, month, day, hour, minute, int(found[6] or 0), tzinfo=UTC)
+            at = datetime(year, month, day, hour, minute, int(match[6] or 0), tzinfo=UTC)
         except ValueError:
             continue
-        yield Moment(found.start(), found.end(), told, found[6] is not None, _ahead(found[7]))
+        yield Moment(match.start(), match.end(), at, match[6] is not None, _ahead(match[7]))
 
 
 def times(text: str) -> set[tuple[str, str]]:

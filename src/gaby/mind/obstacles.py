@@ -19,32 +19,32 @@ _READ = 6000
 
 def obstacles(investigation: SituationAnalysis) -> list[CitedSentence]:
     """Empty when every runbook that fits was followed, whatever came of it."""
-    found: list[CitedSentence] = []
+    sentences: list[CitedSentence] = []
     if (broken := investigation.broken) is not None:
-        lines = "; ".join(each.told for each in broken.errors[:_SHOWN_ERRORS])
+        lines = "; ".join(each.message for each in broken.errors[:_SHOWN_ERRORS])
         text = f"The runbook “{broken.title}” fits and was not followed, because it has errors: {lines}."
-        found.append(CitedSentence(text, broken.citations))
+        sentences.append(CitedSentence(text, broken.citations))
     if (undecided := investigation.undecided) is not None:
-        found.append(CitedSentence(undecided.told, undecided.book.citations))
-        found += [
-            CitedSentence(f"{each.told}.", undecided.book.citations)
+        sentences.append(CitedSentence(undecided.explanation, undecided.runbook.citations))
+        sentences += [
+            CitedSentence(f"{each.explanation}.", undecided.runbook.citations)
             for each in missing_arguments(investigation)
             if not each.value.ask
         ]
-    return found
+    return sentences
 
 
 def in_short(investigation: SituationAnalysis) -> str:
     """In a sentence, for whoever decides what to do with the ticket; the notes say more."""
     if investigation.undecided is not None:
-        return f"The runbook “{investigation.undecided.book.title}” could not be followed to its end."
+        return f"The runbook “{investigation.undecided.runbook.title}” could not be followed to its end."
     title = investigation.broken.title if investigation.broken else ""
     return f"The runbook “{title}” fits and has errors, so it was not followed."
 
 
 def missing_arguments(investigation: SituationAnalysis) -> list[MissingArgument]:
     """Of the runbook that fits best, as far as it fits at all."""
-    best = investigation.books[0] if investigation.books else None
+    best = investigation.fitting_runbooks[0] if investigation.fitting_runbooks else None
     if best is None or (best.fit < FITS and not investigation.situation.follow):
         return []
     return list(reads(investigation, best).missing)
@@ -55,7 +55,9 @@ def not_done(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[Cit
     lost = writes(investigation, diagnosis, "").missing if not investigation.remedies(diagnosis) else ()
     is_text = {name for card in investigation.situation.tools for name in card.declares.content}
     return [
-        CitedSentence(f"{each.told}.", diagnosis.book.citations) for each in lost if each.value.argument not in is_text
+        CitedSentence(f"{each.explanation}.", diagnosis.runbook.citations)
+        for each in lost
+        if each.value.argument not in is_text
     ]
 
 
@@ -64,18 +66,18 @@ def overlooked(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[C
     situation = investigation.situation
     if situation.follow or len(investigation.by_fit) < 2:
         return []
-    found: dict[str, CitedSentence] = {}
+    sentences: dict[str, CitedSentence] = {}
     for sentence in split(situation.text[:_READ])[:_MOST_SENTENCES]:
         if not sentence.is_own or not tells(sentence.plain):
             continue
         alone = SituationAnalysis(replace(situation, title="", text=sentence.plain, calls=()), investigation.embed)
         best = alone.by_fit[0]
-        mine = next((each.fit for each in alone.by_fit if each.book.key == diagnosis.book.key), 0.0)
-        if best.book.key != diagnosis.book.key and best.fit >= _SURELY and mine < _HARDLY:
+        mine = next((each.fit for each in alone.by_fit if each.runbook.key == diagnosis.runbook.key), 0.0)
+        if best.runbook.key != diagnosis.runbook.key and best.fit >= _SURELY and mine < _HARDLY:
             said = sentence.plain[:_QUOTED].rstrip(" .!?,;:")
-            text = f"Not looked into: “{said}”. The runbook “{best.book.title}” is about that."
-            found.setdefault(best.book.key, CitedSentence(text, best.book.citations))
-    return list(found.values())
+            text = f"Not looked into: “{said}”. The runbook “{best.runbook.title}” is about that."
+            sentences.setdefault(best.runbook.key, CitedSentence(text, best.runbook.citations))
+    return list(sentences.values())
 
 
 def asked_values(investigation: SituationAnalysis) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from gaby.mind.search_queries import queries
 from gaby.mind.situation_parts import by_symptom, things, why_unread
 from gaby.mind.situations import FoundPassage, NextStep, ProposedCall, Situation
 from gaby.mind.ticket_parts import parts
-from gaby.mind.withheld_changes import may_be_made
+from gaby.mind.withheld_changes import permitted_calls
 
 MOST_CALLS = 8
 MOST_IN_ALL = 40
@@ -63,11 +63,11 @@ def _unread(situation: Situation, embed: Embed) -> NextStep:
     of which it says a symptom."""
     followed = by_symptom(situation, embed)
     investigation = SituationAnalysis(followed or situation, embed)
-    step = _look(investigation, ())
-    for fitting in investigation.books[:1] if followed else ():
-        step = step or _look(investigation, reads(investigation, fitting).made)
-        if step is None and isinstance(found := investigation.holding(fitting), Diagnosis):
-            step = _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
+    step = _read_step(investigation, ())
+    for fitting in investigation.fitting_runbooks[:1] if followed else ():
+        step = step or _read_step(investigation, reads(investigation, fitting).made)
+        if step is None and isinstance(outcome := investigation.holding(fitting), Diagnosis):
+            step = _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
     return step or NextStep("conclude", why="It is left to a person who reads it.")
 
 
@@ -77,27 +77,27 @@ def _together(situation: Situation, steps: list[NextStep]) -> NextStep:
         return steps[0]
     if first := next((each for each in steps if each.kind == "retrieve"), None):
         return first
-    only_read = {card.name for card in situation.tools if card.lane == "read"}
-    made = [each for each in steps if each.kind == "call"]
-    reading = [each for each in made if all(call.tool in only_read for call in each.calls)]
+    only_read = {card.name for card in situation.tools if card.access == "read"}
+    call_steps = [each for each in steps if each.kind == "call"]
+    reading = [each for each in call_steps if all(call.tool in only_read for call in each.calls)]
     if not reading:
-        return made[0] if made else steps[-1]
+        return call_steps[0] if call_steps else steps[-1]
     once = {call.key: call for each in reading for call in each.calls}
     return NextStep("call", calls=tuple(once.values())[:MOST_CALLS], why=reading[0].why)
 
 
 def prose(situation: Situation, investigation: SituationAnalysis) -> list[FoundPassage]:
     """Passages that are for everybody: runbooks are for those who work here."""
-    books = {each.key for each in investigation.all_books}
-    return [each for each in situation.passages if document_of(each.citation) not in books]
+    runbook_keys = {each.key for each in investigation.all_runbooks}
+    return [each for each in situation.passages if document_of(each.citation) not in runbook_keys]
 
 
 def _first_queries(situation: Situation, embed: Embed) -> tuple[str, ...]:
     danger = [DANGER] if SituationAnalysis(situation, embed).is_dangerous else []
     asked = [situation.title[:240]] if situation.title.strip() else []
     each = [query for part in parts(situation.title, situation.text) for query in queries(part, _FOR_A_PART)]
-    found = dict.fromkeys([*danger, *each, *asked, *queries(situation.ticket)])
-    return tuple(found)[: max(_QUERIES, len(danger) + len(each))] or (" ".join(situation.ticket[:240].split()),)
+    ordered = dict.fromkeys([*danger, *each, *asked, *queries(situation.ticket)])
+    return tuple(ordered)[: max(_QUERIES, len(danger) + len(each))] or (" ".join(situation.ticket[:240].split()),)
 
 
 def _second_query(investigation: SituationAnalysis) -> str | None:
@@ -129,7 +129,7 @@ def _steps(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
             yield _change(investigation, diagnosis)
         yield NextStep("conclude", why="What could be done was done.")
     yield _answered(investigation)
-    yield _look(investigation, ())
+    yield _read_step(investigation, ())
     if not (investigation.situation.requester_verified or investigation.is_dangerous):
         yield NextStep("conclude", why="Nobody knows who is asking, so nothing more is looked up.")
     yield from _runbooks(investigation)
@@ -142,24 +142,24 @@ def _answered(investigation: SituationAnalysis) -> NextStep | None:
     is_read = not why_unread(situation)
     if investigation.is_dangerous or (is_read and not is_plain_question(situation.ticket)):
         return None
-    found = answer(situation.ticket, prose(situation, investigation), investigation.embed)
-    is_answered = answered(situation.ticket, found) >= ANSWERED
+    page_answer = answer(situation.ticket, prose(situation, investigation), investigation.embed)
+    is_answered = answered(situation.ticket, page_answer) >= ANSWERED
     return NextStep("conclude", why="The handbook answers it.") if is_answered else None
 
 
 def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
-    for fitting in investigation.books:
-        yield _look(investigation, reads(investigation, fitting).made)
-        found = investigation.holding(fitting)
-        if isinstance(found, Diagnosis):
-            yield _fresh(investigation, reads(investigation, fitting, found).made, f"{fitting.book.title}.")
-            yield _change(investigation, found)
+    for fitting in investigation.fitting_runbooks:
+        yield _read_step(investigation, reads(investigation, fitting).made)
+        outcome = investigation.holding(fitting)
+        if isinstance(outcome, Diagnosis):
+            yield _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
+            yield _change(investigation, outcome)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
-        elif isinstance(found, UndecidedCondition) and found == investigation.undecided:
-            yield NextStep("conclude", why=found.told[:300])
+        elif isinstance(outcome, UndecidedCondition) and outcome == investigation.undecided:
+            yield NextStep("conclude", why=outcome.explanation[:300])
 
 
-def _look(investigation: SituationAnalysis, wanted: Iterable[ProposedCall]) -> NextStep | None:
+def _read_step(investigation: SituationAnalysis, wanted: Iterable[ProposedCall]) -> NextStep | None:
     """Together with whatever is still open about who is asking: all of it only reads."""
     first = [] if investigation.before.calls and investigation.ownership.is_known else identifying(investigation)
     return _fresh(investigation, [*first, *wanted], "To see what is the case.")
@@ -167,8 +167,8 @@ def _look(investigation: SituationAnalysis, wanted: Iterable[ProposedCall]) -> N
 
 def _change(investigation: SituationAnalysis, diagnosis: Diagnosis) -> NextStep | None:
     """Nothing is changed for strangers or where there is danger; a note for colleagues can always be left."""
-    calls = may_be_made(investigation, diagnosis, note_text(investigation, diagnosis))
-    return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.book.title)
+    calls = permitted_calls(investigation, diagnosis, note_text(investigation, diagnosis))
+    return _fresh(investigation, calls, diagnosis.branch.cause or diagnosis.runbook.title)
 
 
 def _fresh(

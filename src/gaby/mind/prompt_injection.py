@@ -67,14 +67,14 @@ _WANTS_DATA = re.compile(
 def orders(text: str) -> str | None:
     """The words by which a text tries to give orders to an assistant, where that is plain."""
     read = fold(text[:_READ])
-    if found := _OVERRIDES.search(read) or _MARKS.search(read):
-        return _shown(found)
-    hints = [found for each in _HINTS if (found := each.search(read))]
+    if match := _OVERRIDES.search(read) or _MARKS.search(read):
+        return _shown(match)
+    hints = [match for each in _HINTS if (match := each.search(read))]
     return _shown(hints[0]) if len(hints) >= _ENOUGH else None
 
 
-def _shown(found: re.Match[str]) -> str:
-    return " ".join(found[0].split())[:120]
+def _shown(match: re.Match[str]) -> str:
+    return " ".join(match[0].split())[:120]
 
 
 def pretends(text: str) -> bool:

@@ -55,15 +55,15 @@ def content_terms(text: str, language: str = ENGLISH) -> list[str]:
     language are left out."""
     little = _little(language)
     text = fold(text)
-    found = [stem(word) for word in words(text) if word not in little and len(word) > 1]
+    stems = [stem(word) for word in words(text) if word not in little and len(word) > 1]
     joined = ("".join(filter(str.isalnum, each)).lower() for each in _HYPHENED.findall(text))
-    return [*found, *(stem(word) for word in joined)]
+    return [*stems, *(stem(word) for word in joined)]
 
 
 def asked_terms(text: str, language: str = ENGLISH) -> list[str]:
     """The same without the words of asking, unless nothing else is there."""
-    found = content_terms(text, language)
-    return [each for each in found if each not in _asking()] or found
+    content = content_terms(text, language)
+    return [each for each in content if each not in _asking()] or content
 
 
 def telling_terms(text: str, language: str = ENGLISH) -> list[str]:
@@ -86,8 +86,8 @@ def spelled(token: str) -> str:
 
 def numbered(text: str) -> set[tuple[str, str]]:
     """Words with the number behind them: `error 809`."""
-    found = ((word.lower(), number) for word, number in _NUMBERED.findall(text))
-    return {(stem(word), number) for word, number in found if word not in _little()}
+    pairs = ((word.lower(), number) for word, number in _NUMBERED.findall(text))
+    return {(stem(word), number) for word, number in pairs if word not in _little()}
 
 
 def codes(text: str) -> set[str]:
@@ -97,8 +97,8 @@ def codes(text: str) -> set[str]:
 
 def called_terms(text: str) -> set[str]:
     """The stems of all that is written as a name, without the days and months that every text has."""
-    found = (*marked_names(text), *(word for name in names(text) for word in name))
-    return {term for word in found if word not in _CALENDAR for term in content_terms(word)}
+    name_words = (*marked_names(text), *(word for name in names(text) for word in name))
+    return {term for word in name_words if word not in _CALENDAR for term in content_terms(word)}
 
 
 def names(text: str) -> set[Name]:
@@ -109,8 +109,8 @@ def names(text: str) -> set[Name]:
 
 def marked_names(text: str) -> set[str]:
     """Words that are names wherever they stand, such as `SAP` and `iPhone`. Two letters make none: `PC`, `IT`."""
-    found = (each for each in _NAME_WORD.findall(text) if len(each) >= _SHORTEST and each.isalpha())
-    return {each.lower() for each in found if any(map(str.isupper, each[1:]))} - _ASKING
+    candidates = (each for each in _NAME_WORD.findall(text) if len(each) >= _SHORTEST and each.isalpha())
+    return {each.lower() for each in candidates if any(map(str.isupper, each[1:]))} - _ASKING
 
 
 def every_word(text: str) -> set[str]:
@@ -120,14 +120,14 @@ def every_word(text: str) -> set[str]:
 
 def _names(part: str) -> Iterator[Name]:
     run: list[str] = []
-    told = _NAME_WORD.findall(part)
-    for place, word in enumerate([*told, ""]):
+    name_words = _NAME_WORD.findall(part)
+    for place, word in enumerate([*name_words, ""]):
         if word and _is_named(word):
             run.append(word.lower())
             continue
         while run and run[0] in _little():
             run.pop(0)
-        begins_only = place == 1 and not _has_mark(told[0])
+        begins_only = place == 1 and not _has_mark(name_words[0])
         if run and not begins_only:
             yield tuple(run)
         run = []

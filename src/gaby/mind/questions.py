@@ -126,9 +126,9 @@ class TicketQuestion:
 def questions(ticket: str) -> list[str]:
     """The sentences of a ticket that ask something."""
     own = _own(ticket)
-    found = [each for each in own if _asks(each, is_alone=len(own) == 1)]
+    asking = [each for each in own if _asks(each, is_alone=len(own) == 1)]
     # A title asks what the text asks in more words.
-    return found[1:] if len(found) > 1 and found[0] == _title(ticket).strip() else found
+    return asking[1:] if len(asking) > 1 and asking[0] == _title(ticket).strip() else asking
 
 
 def is_question(ticket: str) -> bool:
@@ -184,31 +184,33 @@ def asked_in(ticket: str) -> list[TicketQuestion]:
     """Questions that stand in one sentence, apart. One that points back is asked together with what it points to; a
     ticket without a question is asked as a whole."""
     own, asking = _own(ticket), set(questions(ticket))
-    found: list[TicketQuestion] = []
+    ticket_questions: list[TicketQuestion] = []
     title, before = _title(ticket), ""
     for sentence in own:
         if sentence in asking:
-            beside = " ".join(each for each in own if each != sentence)
+            other_sentences = " ".join(each for each in own if each != sentence)
             for each in _clauses(sentence):
                 says = len(set(telling_terms(each)))
                 points_back = bool(_POINTS_BACK.search(each)) or not says
-                found.append(TicketQuestion(each, beside, before if points_back else "", title))
+                ticket_questions.append(TicketQuestion(each, other_sentences, before if points_back else "", title))
                 before = each if says >= _SHORT else before
         elif len(set(telling_terms(sentence))) >= _SHORT:
             before = sentence
     whole = " ".join(unframed(gist(ticket, _READ)).split())
-    return list(dict.fromkeys(found))[:_MOST_QUESTIONS] or ([TicketQuestion(whole)] if asked_terms(whole) else [])
+    return list(dict.fromkeys(ticket_questions))[:_MOST_QUESTIONS] or (
+        [TicketQuestion(whole)] if asked_terms(whole) else []
+    )
 
 
 def _clauses(sentence: str) -> list[str]:
     """A piece that says nothing by itself stays with the one before it."""
-    found: list[str] = []
+    clauses: list[str] = []
     for each in filter(None, (piece.strip() for piece in _APART.split(sentence))):
-        if found and not (telling_terms(each) and telling_terms(found[-1])):
-            found[-1] = f"{found[-1]}, {each}"
+        if clauses and not (telling_terms(each) and telling_terms(clauses[-1])):
+            clauses[-1] = f"{clauses[-1]}, {each}"
         else:
-            found.append(each)
-    return found
+            clauses.append(each)
+    return clauses
 
 
 def _own(ticket: str) -> list[str]:

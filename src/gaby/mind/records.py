@@ -67,17 +67,17 @@ class RecordView:
     """The latest answer to every call."""
 
     def __init__(self, calls: Sequence[PastCall]) -> None:
-        latest = {call.key: call for call in calls if call.outcome == "done" and call.lane == "read"}
+        latest = {call.key: call for call in calls if call.outcome == "done" and call.access == "read"}
         self.calls = sorted(latest.values(), key=lambda call: call.number)
-        found: dict[Place, list[Record]] = {}
-        room = _MOST_IN_ALL
+        by_place: dict[Place, list[Record]] = {}
+        remaining = _MOST_IN_ALL
         for call in self.calls:
-            for path, fields, rows in islice(_objects(call.result), room):
-                room -= 1
-                here = found.setdefault((call.tool, path), [])
+            for path, fields, rows in islice(_objects(call.result), remaining):
+                remaining -= 1
+                here = by_place.setdefault((call.tool, path), [])
                 if fields is not None:
                     here.append(Record(call, path, fields, rows))
-        self.collections = [RecordCollection(place, tuple(records)) for place, records in found.items()]
+        self.collections = [RecordCollection(place, tuple(records)) for place, records in by_place.items()]
 
     @cached_property
     def records(self) -> list[Record]:
@@ -125,7 +125,7 @@ def _stems_of(name: str) -> frozenset[str]:
 def _objects(result: Any) -> Iterator[_Object]:
     """Every object with its path. An empty list gives its path and no object: it tells that there is none."""
     value = read_back(result) if isinstance(result, str) else result
-    yield from islice(_of_text(value) if isinstance(value, str) else _walk(value, (), (), 0), _MOST)
+    yield from islice(_of_text(value) if isinstance(value, str) else _traverse(value, (), (), 0), _MOST)
 
 
 def _of_text(text: str) -> Iterator[_Object]:
@@ -136,7 +136,7 @@ def _of_text(text: str) -> Iterator[_Object]:
             yield (), {"text": statement.text}, ()
 
 
-def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterator[_Object]:
+def _traverse(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterator[_Object]:
     if depth > _DEEPEST:
         return
     if isinstance(value, list):
@@ -144,7 +144,7 @@ def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterato
         if not listed:
             yield path, None, above
         for inner in listed[:_MOST]:
-            yield from _walk(inner, path, above, depth + 1)
+            yield from _traverse(inner, path, above, depth + 1)
     elif isinstance(value, Mapping):
         row = cast("Mapping[str, Any]", value)
         rows: Rows = ((path, row), *above)
@@ -153,7 +153,7 @@ def _walk(value: Any, path: tuple[str, ...], above: Rows, depth: int) -> Iterato
             yield path, plain, rows
         for key, inner in pairs:
             if isinstance(inner, Mapping) or (isinstance(inner, list) and not _is_row(cast("list[Any]", inner))):
-                yield from _walk(inner, (*path, key), rows, depth + 1)
+                yield from _traverse(inner, (*path, key), rows, depth + 1)
 
 
 def _is_plain(value: Any) -> bool:

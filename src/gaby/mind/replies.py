@@ -48,50 +48,50 @@ def reply(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedS
     branch = diagnosis.branch
     remedies = investigation.remedies(diagnosis)
     first = [each for each in branch.told if not each.later]
-    found = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
+    sentences = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
     if not first and branch.cause:
         cause = Advice(branch.cause, branch.citation)
-        found.append(_said(branch.cause, cause, investigation, diagnosis, released=False))
+        sentences.append(_said(branch.cause, cause, investigation, diagnosis, released=False))
     later = [each for each in branch.told if each.later]
     if remedies:
-        found += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
+        sentences += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
         if not later:
-            found.append(CitedSentence(_what_was_done(remedies), tuple(call.citation for call in remedies)))
-    found += [_said(_asked(each.text), each, investigation, diagnosis, short_of=True) for each in branch.asked]
-    found += _waiting(investigation, branch.citation)
+            sentences.append(CitedSentence(_what_was_done(remedies), tuple(call.citation for call in remedies)))
+    sentences += [_said(_asked(each.text), each, investigation, diagnosis, short_of=True) for each in branch.asked]
+    sentences += _waiting(investigation, branch.citation)
     notes_left = [call for call in investigation.changes if call.outcome == "done" and call not in remedies]
     if branch.handed:
-        found.append(_handed(branch.handed[0], notes_left))
-    return [each for each in found if each is not None and each.text]
+        sentences.append(_handed(branch.handed[0], notes_left))
+    return [each for each in sentences if each is not None and each.text]
 
 
 def unsent(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """Sentences that were meant for the requester and were not sent, with the reason."""
-    found: list[CitedSentence] = []
+    sentences: list[CitedSentence] = []
     for each in (*diagnosis.branch.told, *diagnosis.branch.asked):
         filled = _filled(each.text, investigation, diagnosis)
         if filled.missing and (not each.later or investigation.remedies(diagnosis)):
             said = each.text.replace("`", "")[:_LONG]
-            found.append(
+            sentences.append(
                 CitedSentence(f"Not told to the requester, because {filled.missing}: “{said}”", (each.citation,))
             )
-    return found
+    return sentences
 
 
 def notes(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """For colleagues: the cause, what shows it, and what the runbook says besides."""
     branch = diagnosis.branch
     calls = _shown_by(diagnosis)
-    found = [CitedSentence(f"{branch.cause or diagnosis.book.title}", (branch.citation, *calls))]
-    found += [CitedSentence(text, (citation,)) for text, citation in _evidence(investigation, diagnosis)]
-    found += [
+    sentences = [CitedSentence(f"{branch.cause or diagnosis.runbook.title}", (branch.citation, *calls))]
+    sentences += [CitedSentence(text, (citation,)) for text, citation in _evidence(investigation, diagnosis)]
+    sentences += [
         CitedSentence(_filled(each.text, investigation, diagnosis).text, (each.citation,))
         for each in (*branch.details, *branch.handed)
     ]
-    return [*found, *unsent(investigation, diagnosis)]
+    return [*sentences, *unsent(investigation, diagnosis)]
 
 
-def told_afterwards(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
+def follow_up_sentences(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedSentence]:
     """For colleagues who make the change themselves: what the runbook then wants the requester to be told."""
     said = [(each, _filled(_without_opening(each.text), investigation, diagnosis)) for each in diagnosis.branch.told]
     return [
@@ -103,8 +103,8 @@ def told_afterwards(investigation: SituationAnalysis, diagnosis: Diagnosis) -> l
 
 def note_text(investigation: SituationAnalysis, diagnosis: Diagnosis) -> str:
     """The same on one line, for a tool that takes a reason or a note."""
-    told = [each.text for each in notes(investigation, diagnosis)[: 1 + _MANY]]
-    return " ".join(dict.fromkeys(told))
+    texts = [each.text for each in notes(investigation, diagnosis)[: 1 + _MANY]]
+    return " ".join(dict.fromkeys(texts))
 
 
 def _said(
@@ -139,11 +139,11 @@ def _without_opening(text: str) -> str:
 
 def _asked(text: str) -> str:
     """`Ask the requester to check their phone` as `Please check your phone`."""
-    found = ASKS.match(text)
-    if found is None:
+    match = ASKS.match(text)
+    if match is None:
         return text
-    rest = text[found.end() :]
-    whom, how = found[1], found[2].lower()
+    rest = text[match.end() :]
+    whom, how = match[1], match[2].lower()
     if not REQUESTER.match(whom):
         return f"Please ask {whom[0].lower()}{whom[1:]} {how} {rest}"
     rest = _YOURS.sub("your", rest)
@@ -180,19 +180,19 @@ def _shown_by(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _evidence(investigation: SituationAnalysis, diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
     """The fields that the conditions speak of, of the things that they name, with their values."""
-    scene = investigation.scene(diagnosis.book, investigation.before)
+    scene = investigation.scene(diagnosis.runbook, investigation.before)
     tests = [each for group in diagnosis.branch.conditions for each in group if isinstance(each, FieldTest)]
     shown_in = {(each.place, test.ref.name) for test in tests for each in resolve(test.ref, scene).places}
-    told: dict[str, tuple[str, str]] = {}
+    evidence: dict[str, tuple[str, str]] = {}
     for record in diagnosis.by[:_MANY]:
         fields = [(name, record.get(name)) for name in record.fields if (record.place, name) in shown_in]
         shown = ", ".join(f"{' '.join(words(name))}: {value_of(value)}" for name, value in fields if value is not None)
         what = " ".join(words(record.path[-1])) if record.path else " ".join(words(short_name(record.call.tool)))
         if shown:
-            told.setdefault(
+            evidence.setdefault(
                 shown, (f"{what.capitalize()} {record.get('id') or ''}".strip() + f": {shown}.", record.call.citation)
             )
-    return told.values()
+    return evidence.values()
 
 
 @dataclass(frozen=True)
@@ -209,9 +209,9 @@ def _filled(text: str, investigation: SituationAnalysis, diagnosis: Diagnosis) -
     used: list[str] = []
     missing: list[str] = []
 
-    def value(found: re.Match[str]) -> str:
-        name = spelled(found[1].rpartition(".")[2])
-        nouns = frozenset(terms(text[max(0, found.start() - _AHEAD) : found.start()]))
+    def value(match: re.Match[str]) -> str:
+        name = spelled(match[1].rpartition(".")[2])
+        nouns = frozenset(terms(text[max(0, match.start() - _AHEAD) : match.start()]))
         near = [(records, True) for records in nearest(diagnosis.by, investigation.before)]
         for records, may_be_several in (*near, (_speakable(investigation, diagnosis), False)):
             having = [record for record in records if record.get(name) not in (None, "")]
@@ -219,20 +219,20 @@ def _filled(text: str, investigation: SituationAnalysis, diagnosis: Diagnosis) -
             having = [record for record in having if called(record.place, nouns) == best]
             shown = list(dict.fromkeys(value_of(record.get(name)) for record in having))
             if len(shown) > 1 and not may_be_several:
-                missing.append(f"`{found[1]}` has several values")
-                return found[1]
+                missing.append(f"`{match[1]}` has several values")
+                return match[1]
             if shown:
                 used.extend(record.call.citation for record in having[:_MANY])
                 return _listed(shown[:_MANY])
-        missing.append(f"`{found[1]}` has no value")
-        return found[1]
+        missing.append(f"`{match[1]}` has no value")
+        return match[1]
 
     return _FilledTemplate(_TICKED.sub(value, text), tuple(dict.fromkeys(used)), ", ".join(dict.fromkeys(missing)))
 
 
 def _speakable(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[Record]:
     """What the runbook's own tools told of the requester and of nobody in particular."""
-    among = [each for each in investigation.before.records if short_name(each.call.tool) in diagnosis.book.tools]
+    among = [each for each in investigation.before.records if short_name(each.call.tool) in diagnosis.runbook.tools]
     return investigation.ownership.readable(among)
 
 

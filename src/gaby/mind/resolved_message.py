@@ -19,7 +19,7 @@ _WELL = listed(
     danke dank funktioniert geht gelöst gracias funciona resuelto solucionado merci fonctionne marche résolu
     """
 )
-_BESIDE = listed(
+_OTHER_WORDS = listed(
     """
     a again all am and are did everything for got i is it just lot many much now of ok okay our problem issue really so
     that the this to today trick up very was we worked yes you
@@ -40,12 +40,12 @@ _PHRASES = re.compile(
 
 def says_solved(text: str) -> bool:
     """In doubt it does not, and somebody looks."""
-    told = _own_words(text)
-    if not told or len(told) > _LONGEST or "?" in told:
+    own_words = _own_words(text)
+    if not own_words or len(own_words) > _LONGEST or "?" in own_words:
         return False
-    said = words(_PHRASES.sub(" ", told))
-    well = len(said) < len(words(told)) or any(word in _WELL for word in said)
-    return well and all(word in _WELL or word in _BESIDE for word in said)
+    said = words(_PHRASES.sub(" ", own_words))
+    well = len(said) < len(words(own_words)) or any(word in _WELL for word in said)
+    return well and all(word in _WELL or word in _OTHER_WORDS for word in said)
 
 
 def _own_words(text: str) -> str:

@@ -25,7 +25,7 @@ class MissingArgument:
     value: MissingValue
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         return f"`{self.call.tool}` was not called, because it needs `{self.value.argument}`: {self.value.why}"
 
 
@@ -46,35 +46,35 @@ def identifying(investigation: SituationAnalysis) -> list[ProposedCall]:
     address = investigation.situation.requester
     if not address:
         return []
-    found: list[ProposedCall] = []
+    calls: list[ProposedCall] = []
     for card in investigation.situation.tools:
-        name = takes_an_address(card) if card.lane == "read" and card.declares.owner else ""
+        name = takes_an_address(card) if card.access == "read" and card.declares.owner else ""
         if name:
             filled = values(investigation).fill(card, {name: RequesterAddress()})
-            found += [ProposedCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
-    return found[:_IDENTITIES]
+            calls += [ProposedCall(card.name, each, "To see who is asking.") for each in filled.arguments[:1]]
+    return calls[:_IDENTITIES]
 
 
 def reads(
     investigation: SituationAnalysis, fitting: FittingRunbook, diagnosis: Diagnosis | None = None
 ) -> ResolvedCalls:
     """What a runbook wants to see; with a cause that holds, what it wants to see then."""
-    wanted = fitting.book.steps if diagnosis is None else diagnosis.branch.wanted
+    wanted = fitting.runbook.steps if diagnosis is None else diagnosis.branch.wanted
     return _gathered(investigation, fitting, wanted, "read", diagnosis, "")
 
 
 def writes(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> ResolvedCalls:
-    fitting = FittingRunbook(diagnosis.book, diagnosis.fit)
+    fitting = FittingRunbook(diagnosis.runbook, diagnosis.fit)
     return _gathered(investigation, fitting, diagnosis.branch.wanted, "write", diagnosis, content)
 
 
-def card_of(investigation: SituationAnalysis, wanted: RunbookCall, lane: str) -> ToolCard | None:
+def card_of(investigation: SituationAnalysis, wanted: RunbookCall, access: str) -> ToolCard | None:
     """The first tool of that name that was not refused and did not fail; the name may say which connector's."""
     cards = [*investigation.tools.get(wanted.tool, ())]
     cards += [card for card in investigation.situation.tools if card.name == wanted.tool]
     useless = {call.tool for call in investigation.calls if call.outcome in {"denied", "failed"}}
     worked = {call.tool for call in investigation.calls if call.outcome in {"done", "simulated", "asked"}}
-    cards = [card for card in cards if card.lane == lane]
+    cards = [card for card in cards if card.access == access]
     return next(
         (card for card in cards if card.name not in useless or card.name in worked), cards[0] if cards else None
     )
@@ -84,28 +84,30 @@ def _gathered(
     investigation: SituationAnalysis,
     fitting: FittingRunbook,
     wanted: Sequence[RunbookCall],
-    lane: str,
+    access: str,
     diagnosis: Diagnosis | None,
     content: str,
 ) -> ResolvedCalls:
-    made: dict[str, ProposedCall] = {}
+    calls: dict[str, ProposedCall] = {}
     missing: list[MissingArgument] = []
-    at_hand = values(investigation, content, fitting.book.tools)
-    scene = investigation.scene(fitting.book, investigation.before)
+    resolver = values(investigation, content, fitting.runbook.tools)
+    scene = investigation.scene(fitting.runbook, investigation.before)
     for each in wanted:
-        card = card_of(investigation, each, lane)
+        card = card_of(investigation, each, access)
         if card is None:
             continue
-        for filled in _filled(at_hand, card, each, scene, diagnosis):
+        for filled in _filled(resolver, card, each, scene, diagnosis):
             missing += [MissingArgument(each, value) for value in filled.missing]
             for arguments in filled.arguments:
-                call = ProposedCall(card.name, arguments, _why(each, fitting), each.consent if lane == "write" else "")
-                made.setdefault(call.key, call)
-    return ResolvedCalls(tuple(made.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
+                call = ProposedCall(
+                    card.name, arguments, _why(each, fitting), each.consent if access == "write" else ""
+                )
+                calls.setdefault(call.key, call)
+    return ResolvedCalls(tuple(calls.values())[: _MOST * 2], tuple(dict.fromkeys(missing)))
 
 
 def _filled(
-    at_hand: ArgumentResolver,
+    resolver: ArgumentResolver,
     card: ToolCard,
     wanted: RunbookCall,
     scene: EvaluationContext,
@@ -114,10 +116,10 @@ def _filled(
     shows = diagnosis.by if diagnosis else ()
     given = dict(wanted.given)
     if wanted.of is None:
-        yield at_hand.fill(card, given, shows)
+        yield resolver.fill(card, given, shows)
         return
     chosen = _selected(wanted.of, scene, shows)
-    if not chosen and card.lane == "write":
+    if not chosen and card.access == "write":
         tests = " and ".join(each.words for each in wanted.of.tests)
         yield ArgumentResolution(
             missing=(MissingValue(wanted.of.words, f"there is none{f' whose {tests}' if tests else ''}"),)
@@ -126,8 +128,8 @@ def _filled(
     # What is chosen comes first; the records beside it, such as the user, only for what it does not have.
     fillings = [
         filled
-        if (filled := at_hand.fill(card, given, (record,))).arguments
-        else at_hand.fill(card, given, (record, *shows))
+        if (filled := resolver.fill(card, given, (record,))).arguments
+        else resolver.fill(card, given, (record, *shows))
         for record in (chosen[:1] if wanted.of.extreme else chosen[:_MOST])
     ]
     if not wanted.of.each and len({repr(each.arguments) for each in fillings}) > 1:
@@ -147,13 +149,13 @@ def _selected(selector: Selector, scene: EvaluationContext, shows: Sequence[Reco
     among = among or scene.ownership.readable(
         [record for record in scene.view.records if collections.get(record.place) == best]
     )
-    found = matching(selector.tests, among, scene)
+    records = matching(selector.tests, among, scene)
     if selector.extreme:
         name = spelled(selector.by)
-        found = [record for record in found if figure(record.get(name)) is not None]
-        found.sort(key=lambda record: figure(record.get(name)) or 0.0, reverse=selector.extreme == "highest")
-    return found
+        records = [record for record in records if figure(record.get(name)) is not None]
+        records.sort(key=lambda record: figure(record.get(name)) or 0.0, reverse=selector.extreme == "highest")
+    return records
 
 
 def _why(wanted: RunbookCall, fitting: FittingRunbook) -> str:
-    return f"{fitting.book.title}: {wanted.words}"[:300]
+    return f"{fitting.runbook.title}: {wanted.words}"[:300]

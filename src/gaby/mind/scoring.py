@@ -29,13 +29,13 @@ class MetricScore(NamedTuple):
 
 
 def entities() -> Iterator[MetricScore]:
-    found: set[tuple[int, Mark]] = set()
+    marks: set[tuple[int, Mark]] = set()
     wanted: set[tuple[int, Mark]] = set()
     for place, case in enumerate(labelled_data.marked_texts()):
-        found |= {(place, (entity.kind, entity.start, entity.end)) for entity in extract(case.text)}
+        marks |= {(place, (entity.kind, entity.start, entity.end)) for entity in extract(case.text)}
         wanted |= {(place, mark) for mark in case.marks}
     for kind in ("all", *KINDS):
-        ours = {each for each in found if kind in {"all", each[1][0]}}
+        ours = {each for each in marks if kind in {"all", each[1][0]}}
         theirs = {each for each in wanted if kind in {"all", each[1][0]}}
         precision, recall = _share(len(ours & theirs), len(ours)), _share(len(ours & theirs), len(theirs))
         for measure, value in (("precision", precision), ("recall", recall), ("F1", _f1(precision, recall))):
@@ -48,7 +48,7 @@ def tickets(embed: Embed) -> Iterator[MetricScore]:
     intents = [(result.intent, row["intent"]) for result, row in zip(results, rows, strict=True)]
     urgencies = [(result.urgency, row["urgency"]) for result, row in zip(results, rows, strict=True)]
     worth = [(result.worth_investigating, row["worth"]) for result, row in zip(results, rows, strict=True)]
-    lost = sum(wanted and not found for found, wanted in worth)
+    lost = sum(wanted and not predicted for predicted, wanted in worth)
     yield MetricScore("triage", "intent accuracy", _right(intents), len(rows), _majority(row["intent"] for row in rows))
     yield MetricScore(
         "triage", "intent macro F1", _macro_f1(intents), len(rows), _macro_f1([("bug", b) for _, b in intents])
@@ -84,12 +84,16 @@ def _by_words_alone(ranker: Bm25Ranker, need: str, cards: Sequence[ToolCard]) ->
 
 def summaries(embed: Embed) -> Iterator[MetricScore]:
     cases = list(labelled_data.summary_cases())
-    made = [summarise(case.question, case.passages, embed, 4).sentences for case in cases]
-    facts = [(fact, sentences) for case, sentences in zip(cases, made, strict=True) for fact in case.facts]
+    by_case = [summarise(case.question, case.passages, embed, 4).sentences for case in cases]
+    facts = [(fact, sentences) for case, sentences in zip(cases, by_case, strict=True) for fact in case.facts]
     opening = [(fact, _first_sentences(case)) for case in cases for fact in case.facts]
-    copied = [_is_copied(sentence, case) for case, sentences in zip(cases, made, strict=True) for sentence in sentences]
-    nothing = [not sentences for case, sentences in zip(cases, made, strict=True) if not case.facts]
-    covered, first = (sum(_is_told(fact, told) for fact, told in each) for each in (facts, opening))
+    copied = [
+        _is_copied(sentence, case) for case, sentences in zip(cases, by_case, strict=True) for sentence in sentences
+    ]
+    nothing = [not sentences for case, sentences in zip(cases, by_case, strict=True) if not case.facts]
+    covered, first = (
+        sum(_contains_fact(fact, summary_sentences) for fact, summary_sentences in each) for each in (facts, opening)
+    )
     yield MetricScore("summaries", "facts covered", _share(covered, len(facts)), len(facts), _share(first, len(facts)))
     yield MetricScore("summaries", "verbatim with the right source", _share(sum(copied), len(copied)), len(copied))
     yield MetricScore("summaries", "silent when nothing fits", _share(sum(nothing), len(nothing)), len(nothing), 0.0)
@@ -103,7 +107,7 @@ def verdicts() -> Iterator[MetricScore]:
     )
 
 
-def _is_told(fact: CitedSentence, sentences: Iterable[CitedSentence]) -> bool:
+def _contains_fact(fact: CitedSentence, sentences: Iterable[CitedSentence]) -> bool:
     return any(fact.text in each.text and fact.citations[0] in each.citations for each in sentences)
 
 
@@ -137,7 +141,7 @@ def _recall(chosen: Sequence[Sequence[str]], wanted: Sequence[frozenset[str]], l
 
 
 def _right(pairs: Sequence[tuple[object, object]]) -> float:
-    return _share(sum(found == wanted for found, wanted in pairs), len(pairs))
+    return _share(sum(predicted == wanted for predicted, wanted in pairs), len(pairs))
 
 
 def _majority(labels: Iterable[object]) -> float:
@@ -148,9 +152,9 @@ def _majority(labels: Iterable[object]) -> float:
 def _macro_f1(pairs: Sequence[tuple[str, str]]) -> float:
     values: list[float] = []
     for label in INTENTS:
-        both = sum(found == wanted == label for found, wanted in pairs)
-        found, wanted = sum(a == label for a, _ in pairs), sum(b == label for _, b in pairs)
-        values.append(_f1(_share(both, found), _share(both, wanted)))
+        both = sum(predicted == wanted == label for predicted, wanted in pairs)
+        predicted, wanted = sum(a == label for a, _ in pairs), sum(b == label for _, b in pairs)
+        values.append(_f1(_share(both, predicted), _share(both, wanted)))
     return _share(sum(values), len(values))
 
 

@@ -22,13 +22,13 @@ _PRIVATE: frozenset[EntityKind] = frozenset(
 
 def queries(text: str, limit: int = 3) -> list[str]:
     """At most `limit`, the most promising first, without names, addresses, ids and dates."""
-    found: list[str] = []
+    search_phrases: list[str] = []
     for query in _candidates(text[:READ]):
-        if len(found) >= limit:
+        if len(search_phrases) >= limit:
             break
-        if query and not any(_is_alike(query, other) for other in found):
-            found.append(query)
-    return found
+        if query and not any(_is_alike(query, other) for other in search_phrases):
+            search_phrases.append(query)
+    return search_phrases
 
 
 def _candidates(text: str) -> Iterator[str]:

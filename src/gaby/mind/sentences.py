@@ -82,10 +82,10 @@ _NUMBER_WIDTH = 4
 
 def split(text: str) -> list[Sentence]:
     """In the order of the text. Together they hold every word of it."""
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for start, end, kind in _blocks(text):
-        found += _cut(text, start, end, kind)
-    return found
+        sentences += _cut(text, start, end, kind)
+    return sentences
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, SentenceKind]]:
@@ -152,10 +152,10 @@ def _goes_on(line: _TextLine, following: _TextLine) -> bool:
 
 def _cut(text: str, start: int, end: int, kind: SentenceKind) -> Iterator[Sentence]:
     if kind in {"prose", "item", "quote", "field"}:
-        for found in _END.finditer(text, start, end):
-            if found.end() < end and _is_end(text, start, found.start(), found.end(), end):
-                yield from _pieces(text, start, found.end(), kind)
-                start = found.end()
+        for match in _END.finditer(text, start, end):
+            if match.end() < end and _is_end(text, start, match.start(), match.end(), end):
+                yield from _pieces(text, start, match.end(), kind)
+                start = match.end()
     yield from _pieces(text, start, end, kind)
 
 

@@ -50,5 +50,9 @@ def _is_signed(line: str) -> bool:
 
 
 def _is_name(line: str) -> bool:
-    found = _WORD.findall(line)
-    return 0 < len(found) <= _NAME_WORDS and all(each[0].isupper() for each in found) and line.rstrip()[-1] not in "?!:"
+    name_words = _WORD.findall(line)
+    return (
+        0 < len(name_words) <= _NAME_WORDS
+        and all(each[0].isupper() for each in name_words)
+        and line.rstrip()[-1] not in "?!:"
+    )

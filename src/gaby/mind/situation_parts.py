@@ -23,8 +23,8 @@ def why_unread(situation: Situation) -> str:
     language = language_of(situation.ticket)
     if language == ENGLISH:
         return ""
-    told = language if language == UNKNOWN else f"{language}, a language"
-    return f"It is written in {told} that Gaby does not read without a model, so a person has to."
+    described = language if language == UNKNOWN else f"{language}, a language"
+    return f"It is written in {described} that Gaby does not read without a model, so a person has to."
 
 
 def by_symptom(situation: Situation, embed: Embed) -> Situation | None:
@@ -43,39 +43,39 @@ def by_symptom(situation: Situation, embed: Embed) -> Situation | None:
 
 def things(situation: Situation, embed: Embed) -> list[Situation]:
     """One for each thing that the ticket tells of; the whole situation where that is one."""
-    told = parts(situation.title, situation.text)
-    if len(told) <= 1 or not situation.requester_verified:
+    texts = parts(situation.title, situation.text)
+    if len(texts) <= 1 or not situation.requester_verified:
         return [situation]
     # Questions are answered together: whoever asks several asks about one thing, and the page of one helps the others.
-    if is_question(situation.ticket) and all(map(questions, told)):
+    if is_question(situation.ticket) and all(map(questions, texts)):
         return [situation]
     whole = SituationAnalysis(situation, embed)
     if whole.is_dangerous or whole.is_stranger:
         return [situation]
-    looked_into = [SituationAnalysis(replace(situation, title="", text=each), embed) for each in told]
+    looked_into = [SituationAnalysis(replace(situation, title="", text=each), embed) for each in texts]
     apart = _apart(looked_into)
     return [_own_changes(each, apart) for each in apart] if len(apart) > 1 else [situation]
 
 
 def _apart(looked_into: list[SituationAnalysis]) -> list[SituationAnalysis]:
     """Two that lead to the same runbook tell of the same thing."""
-    found: dict[str, SituationAnalysis] = {}
+    analyses: dict[str, SituationAnalysis] = {}
     for place, each in enumerate(looked_into):
-        best = each.books[0] if each.books and each.books[0].fit >= _ALIKE else None
-        key = best.book.key if best else str(place)
-        if key in found:
-            together = replace(each.situation, text=f"{found[key].situation.text} {each.situation.text}")
-            found[key] = SituationAnalysis(together, each.embed)
+        best = each.fitting_runbooks[0] if each.fitting_runbooks and each.fitting_runbooks[0].fit >= _ALIKE else None
+        key = best.runbook.key if best else str(place)
+        if key in analyses:
+            together = replace(each.situation, text=f"{analyses[key].situation.text} {each.situation.text}")
+            analyses[key] = SituationAnalysis(together, each.embed)
         else:
-            found[key] = each
-    return list(found.values())
+            analyses[key] = each
+    return list(analyses.values())
 
 
 def _own_changes(part: SituationAnalysis, all_parts: list[SituationAnalysis]) -> Situation:
     """A change that only another part wanted tells nothing about this one."""
     own = _wanted(part)
     others = frozenset[str]().union(*(_wanted(each) for each in all_parts if each is not part)) - own
-    calls = [call for call in part.calls if call.lane == "read" or short_name(call.tool) not in others]
+    calls = [call for call in part.calls if call.access == "read" or short_name(call.tool) not in others]
     return replace(part.situation, calls=calls)
 
 

@@ -10,7 +10,7 @@ from gaby.mind.summaries import CitedSentence
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.urgency import Urgency
 from gaby.mind.verdicts import RuleVerdict, VerdictCase
-from gaby.safety import Lane
+from gaby.safety import Access
 
 _DEEPEST = 12
 
@@ -24,7 +24,7 @@ class PastCall:
     """With its connector: `company.list_logins`."""
     arguments: Mapping[str, Any]
     outcome: CallOutcome
-    lane: Lane = "read"
+    access: Access = "read"
     result: Any = None
     """JSON, or text; only when the call was done or simulated."""
     reason: str = ""
@@ -144,8 +144,8 @@ def _spelled(value: object, depth: int = 0) -> str:
         return "..."
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
-        told = sorted((str(key), _spelled(inner, depth + 1)) for key, inner in pairs if inner is not None)
-        return "{" + ",".join(f"{key!r}:{inner}" for key, inner in told) + "}"
+        fields = sorted((str(key), _spelled(inner, depth + 1)) for key, inner in pairs if inner is not None)
+        return "{" + ",".join(f"{key!r}:{inner}" for key, inner in fields) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(_spelled(inner, depth + 1) for inner in cast("Sequence[object]", value)) + "]"
     return repr(value)

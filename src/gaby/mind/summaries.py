@@ -48,8 +48,8 @@ _BY_WORDS = 0.55
 _TROUBLE_WEIGHT = 0.12
 _RECORD_WEIGHT = 0.05
 _ENOUGH = 0.3
-_ENOUGH_BESIDE = 0.2
-_BESIDE_THE_BEST = 0.25
+_ENOUGH_ADDED = 0.2
+_SHARE_OF_BEST = 0.25
 """What is less than this share of the best sentence says something else."""
 _NEWNESS = 0.3
 _OTHERS = 0.15
@@ -80,8 +80,8 @@ def _pieces(passage: SummaryPassage, question: str) -> Iterator[_Piece]:
         if statement.text:
             yield _Piece(statement.text, (passage.citation,), is_record=False)
         for group in _groups(statement, asked):
-            told = ", ".join(field.text for field in group)
-            text = f"{statement.subject}: {told}" if statement.subject else told
+            group_text = ", ".join(field.text for field in group)
+            text = f"{statement.subject}: {group_text}" if statement.subject else group_text
             yield _Piece(text, (passage.citation,), is_record=True)
 
 
@@ -93,30 +93,30 @@ def _groups(statement: FieldStatement, asked: set[str]) -> Iterator[list[NamedFi
 
 
 def _weight(field: NamedField, asked: set[str]) -> float:
-    told = set(terms(field.text))
-    return len(told & asked) + 1.5 * bool(told & TROUBLE) - 0.01 * len(field.value)
+    field_terms = set(terms(field.text))
+    return len(field_terms & asked) + 1.5 * bool(field_terms & TROUBLE) - 0.01 * len(field.value)
 
 
 def _merged(pieces: Iterator[_Piece]) -> list[_Piece]:
     """What several sources say in the same words is said once, with all of them."""
-    found: dict[str, _Piece] = {}
+    merged: dict[str, _Piece] = {}
     for piece in pieces:
         key = " ".join(words(piece.text))
-        if (same := found.get(key)) is None:
-            found[key] = piece
+        if (same := merged.get(key)) is None:
+            merged[key] = piece
         elif piece.citations[0] not in same.citations:
-            found[key] = _Piece(same.text, (*same.citations, *piece.citations), same.is_record)
-    return list(found.values())
+            merged[key] = _Piece(same.text, (*same.citations, *piece.citations), same.is_record)
+    return list(merged.values())
 
 
 def _fit(question: str, pieces: Sequence[_Piece], close: NDArray[np.float64]) -> NDArray[np.float64]:
     """Between 0 and about 1: by the share of the question's words, by meaning, a little by whether it tells of
     trouble."""
-    told = [frozenset(terms(piece.text)) for piece in pieces]
-    ranker = Bm25Ranker([sorted(each) for each in told])
+    piece_terms = [frozenset(terms(piece.text)) for piece in pieces]
+    ranker = Bm25Ranker([sorted(each) for each in piece_terms])
     asked = dict.fromkeys(terms(question), 1.0)
-    shares = _shares(told, ranker, widened(asked, [stem(word) for word in words(question)]), asked)
-    trouble = np.array([not TROUBLE.isdisjoint(each) for each in told])
+    shares = _shares(piece_terms, ranker, widened(asked, [stem(word) for word in words(question)]), asked)
+    trouble = np.array([not TROUBLE.isdisjoint(each) for each in piece_terms])
     records = np.array([piece.is_record for piece in pieces])
     near = np.clip((close - 0.15) / 0.6, 0.0, 1.0)
     matter = _BY_WORDS * shares + (1 - _BY_WORDS) * near
@@ -124,9 +124,9 @@ def _fit(question: str, pieces: Sequence[_Piece], close: NDArray[np.float64]) ->
     fit += _AROUND * _of_sources(pieces, fit)
     best = [int(place) for place in np.argsort(-fit, kind="stable")[:_FOLLOWED] if fit[place] >= _ENOUGH]
     # What the best of them speak of leads on: a rule says that suspended accounts are silent, a record says suspended.
-    led_to = {term: 1.0 for place in best for term in told[place] if term not in asked}
+    led_to = {term: 1.0 for place in best for term in piece_terms[place] if term not in asked}
     if led_to:
-        lead = _LEAD * _shares(told, ranker, led_to, led_to, _FOLLOWED)
+        lead = _LEAD * _shares(piece_terms, ranker, led_to, led_to, _FOLLOWED)
         lead[best] = 0.0
         fit += lead + (lead > 0.1) * _TROUBLE_WEIGHT * trouble
     return fit
@@ -143,7 +143,7 @@ def _of_sources(pieces: Sequence[_Piece], fit: NDArray[np.float64]) -> NDArray[n
 
 
 def _shares(
-    told: Sequence[frozenset[str]],
+    piece_terms: Sequence[frozenset[str]],
     ranker: Bm25Ranker,
     asked: Mapping[str, float],
     own: Mapping[str, float],
@@ -153,18 +153,18 @@ def _shares(
     # Among a handful of pieces rarity means little, so every word has some weight of its own.
     known = {term: weight * (_OWN_WEIGHT + ranker.rarity(term)) for term, weight in asked.items() if ranker.knows(term)}
     if not known:
-        return np.zeros(len(told))
+        return np.zeros(len(piece_terms))
     top = sorted(known.values(), reverse=True)[:counted]
     unknown = min(counted, sum(not ranker.knows(term) for term in own))
     whole = sum(top) + _UNHEARD * unknown * sum(top) / len(top)
-    return np.array([min(1.0, sum(known.get(term, 0.0) for term in each) / whole) for each in told])
+    return np.array([min(1.0, sum(known.get(term, 0.0) for term in each) / whole) for each in piece_terms])
 
 
 def _picked(fit: NDArray[np.float64], vectors: NDArray[np.float64], pieces: Sequence[_Piece], limit: int) -> list[int]:
     """One after the other: the one that fits best, repeats least, and comes from another source."""
     if float(fit.max()) < _ENOUGH:
         return []
-    least = max(_ENOUGH_BESIDE, _BESIDE_THE_BEST * float(fit.max()))
+    least = max(_ENOUGH_ADDED, _SHARE_OF_BEST * float(fit.max()))
     open_ones = [int(place) for place in np.argsort(-fit, kind="stable") if fit[place] >= least]
     picked: list[int] = []
     said = np.zeros(len(fit))

@@ -91,19 +91,19 @@ def support(sentence: str, sources: Sequence[str]) -> SupportCheck:
 def _in_digits(text: str) -> str:
     """`twenty-five` as 25 and `two working days` as 2 days. `one of them` counts nothing."""
 
-    def number(found: re.Match[str]) -> str:
-        tens, unit, single, times = (each and each.lower() for each in found.groups())
-        if single == "one" and not times and not _counts(text, found):
-            return found[0]
+    def number(match: re.Match[str]) -> str:
+        tens, unit, single, times = (each and each.lower() for each in match.groups())
+        if single == "one" and not times and not _counts(text, match):
+            return match[0]
         value = _SPELLED[single] if single else _SPELLED[tens or ""] + (_SPELLED[unit] if unit else 0)
         return str(value * _TIMES[times] if times else value)
 
     return _BETWEEN.sub(" ", _IN_WORDS.sub(number, text))
 
 
-def _counts(text: str, found: re.Match[str]) -> bool:
+def _counts(text: str, match: re.Match[str]) -> bool:
     """`one seat` counts; `the one`, `no one` and `one of them` do not."""
-    before, after = words(text[max(0, found.start() - 12) : found.start()]), words(text[found.end() : found.end() + 16])
+    before, after = words(text[max(0, match.start() - 12) : match.start()]), words(text[match.end() : match.end() + 16])
     return bool(after) and after[0] not in STOP_WORDS and not (before and before[-1] in _NO_COUNT)
 
 
@@ -124,7 +124,7 @@ class _SourceValues:
         self.times = times(self.text)
         self.moments = list(moments(self.text))
         # Beside a quoted name in JSON a date is easily overlooked as a thing of its own.
-        self.dates |= {_date(found) for found in find_dates(self.text)}
+        self.dates |= {_date(date) for date in find_dates(self.text)}
         self.numbers = set(_numbers(self.text))
         self.rates = _rates(self.text)
         for entity in extract(self.text):
@@ -169,10 +169,10 @@ _Date = tuple[str | None, str | None, str | None, str | None]
 
 def _missing(sentence: str, values: _SourceValues) -> str | None:
     """A value of the sentence that the source does not have."""
-    told = list(moments(sentence))
-    if other := [each for each in told if values.moments and not values.has_moment(each)]:
+    sentence_moments = list(moments(sentence))
+    if other := [each for each in sentence_moments if values.moments and not values.has_moment(each)]:
         return sentence[other[0].start : other[0].end]
-    for each in reversed(told if values.moments else []):
+    for each in reversed(sentence_moments if values.moments else []):
         sentence = f"{sentence[: each.start]} {sentence[each.end :]}"
     return _missing_value(sentence, values)
 
@@ -274,7 +274,7 @@ def _spelled(number: str) -> str:
 
 
 def _rates(text: str) -> set[str]:
-    found: list[str] = _RATE.findall(text)
-    return {_ADVERBS.get(period, period) for period in found} | {
+    rates: list[str] = _RATE.findall(text)
+    return {_ADVERBS.get(period, period) for period in rates} | {
         _ADVERBS[word] for word in words(text) if word in _ADVERBS
     }

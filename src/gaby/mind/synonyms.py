@@ -30,18 +30,18 @@ def stems_known() -> frozenset[str]:
 
 def _meant_by(stems: Sequence[str]) -> dict[str, None]:
     groups = _groups()
-    found: dict[str, None] = {}
+    meanings: dict[str, None] = {}
     for place in range(len(stems)):
         for length in range(1, _LONGEST + 1):
             for term in groups.get(tuple(stems[place : place + length]), ()):
-                found[term] = None
-    return found
+                meanings[term] = None
+    return meanings
 
 
 @cache
 def _groups() -> dict[tuple[str, ...], tuple[str, ...]]:
     """For each word or phrase the single terms of its groups."""
-    found: dict[tuple[str, ...], dict[str, None]] = {}
+    groups: dict[tuple[str, ...], dict[str, None]] = {}
     for line in text_of("synonyms.txt").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
@@ -51,5 +51,5 @@ def _groups() -> dict[tuple[str, ...], tuple[str, ...]]:
         for phrase in phrases:
             for term in [*single, *joined]:
                 if term not in phrase:
-                    found.setdefault(phrase, {})[term] = None
-    return {phrase: tuple(terms) for phrase, terms in found.items()}
+                    groups.setdefault(phrase, {})[term] = None
+    return {phrase: tuple(terms) for phrase, terms in groups.items()}

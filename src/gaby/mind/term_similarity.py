@@ -17,8 +17,8 @@ _MOST = 0.9
 
 
 class TermSimilarity:
-    def __init__(self, asked: str, told: str, embed: Embed) -> None:
-        spoken, known = _spelled(asked), _spelled(told)
+    def __init__(self, asked: str, text: str, embed: Embed) -> None:
+        spoken, known = _spelled(asked), _spelled(text)
         # No other word stands for a name.
         for term in called_terms(asked):
             spoken.pop(term, None)
@@ -31,8 +31,8 @@ class TermSimilarity:
             scaled = np.clip((table - _ALIKE) / (_SAME - _ALIKE), 0.0, _MOST)
             self._near = dict(zip(spoken, scaled, strict=True))
 
-    def to(self, term: str, told: Iterable[str]) -> float:
-        if term in (among := frozenset(told)):
+    def to(self, term: str, terms_of_text: Iterable[str]) -> float:
+        if term in (among := frozenset(terms_of_text)):
             return 1.0
         row = self._near.get(term)
         places = [self._places[each] for each in among if each in self._places]
@@ -45,5 +45,5 @@ class TermSimilarity:
 
 def _spelled(text: str) -> dict[str, str]:
     """Each term with a word that it is the stem of."""
-    found = {stem(word): word for word in reversed(words(fold(text)))}
-    return {term: found.get(term, term) for term in sorted(set(content_terms(text)))}
+    spelled = {stem(word): word for word in reversed(words(fold(text)))}
+    return {term: spelled.get(term, term) for term in sorted(set(content_terms(text)))}

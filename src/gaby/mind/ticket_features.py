@@ -53,12 +53,12 @@ def form_of(text: str) -> TicketFeatures:
     said = "\n".join(_SUBJECT.sub("", sentence.plain) for sentence in own)
     entities = extract(said)
     word_list = words(said)
-    found = concepts.mentioned_in([stem(word) for word in word_list])
-    numbers = [math.log1p(len(found.get(name, ()))) for name in concepts.names()]
+    mentioned = concepts.mentioned_in([stem(word) for word in word_list])
+    numbers = [math.log1p(len(mentioned.get(name, ()))) for name in concepts.names()]
     kinds = {entity.kind for entity in entities}
     numbers += [_SMALL * (kind in kinds) for kind in _TELLING_KINDS]
     numbers += [_SMALL * float(value) for value in _manner(said, own, len(word_list))]
-    return TicketFeatures(said, tuple(own), tuple(entities), found, tuple(numbers))
+    return TicketFeatures(said, tuple(own), tuple(entities), mentioned, tuple(numbers))
 
 
 def matrix(forms: Sequence[TicketFeatures]) -> Numbers:

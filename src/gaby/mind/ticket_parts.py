@@ -46,25 +46,25 @@ def parts(title: str, text: str) -> list[str]:
     groups = numbered or _grouped(text)
     if groups and _CUE_NEEDED.match(text.lstrip()) and tells(title):
         groups = [title, *groups]
-    found: list[str] = []
+    pieces: list[str] = []
     for group in groups:
-        if tells(group) or not found:
-            found.append(group)
+        if tells(group) or not pieces:
+            pieces.append(group)
         else:
-            found[-1] = f"{found[-1]} {group}"
+            pieces[-1] = f"{pieces[-1]} {group}"
     # Whatever comes before the first thing that is told of leads up to it.
-    if len(found) > 1 and not tells(found[0]):
-        found[:2] = [f"{found[0]} {found[1]}"]
-    return found if len(found) <= _MOST else []
+    if len(pieces) > 1 and not tells(pieces[0]):
+        pieces[:2] = [f"{pieces[0]} {pieces[1]}"]
+    return pieces if len(pieces) <= _MOST else []
 
 
 def tells(text: str) -> bool:
     """Of trouble, of a question or of a wish, in more than a word."""
     if len(set(terms(text))) < _LEAST_WORDS:
         return False
-    found = concepts.mentioned(text)
+    mentioned = concepts.mentioned(text)
     return (
-        any(name in found for name in _TROUBLE)
+        any(name in mentioned for name in _TROUBLE)
         or bool(questions(text))
         or SYMPTOM.search(text) is not None
         or bool(asked_changes(text))
@@ -74,9 +74,9 @@ def tells(text: str) -> bool:
 def _numbered(text: str) -> list[str]:
     """1, 2, 3 as they follow each other, on lines of their own or in a row. The last one ends with its paragraph."""
     marks: list[re.Match[str]] = []
-    for found in _NUMBER.finditer(text):
-        if int(found[1]) == len(marks) + 1:
-            marks.append(found)
+    for match in _NUMBER.finditer(text):
+        if int(match[1]) == len(marks) + 1:
+            marks.append(match)
     if len(marks) < _LEAST_WORDS:
         return []
     ends = [each.start() for each in marks[1:]] + [len(text)]

@@ -25,7 +25,7 @@ from gaby.mind.entities import Entity
 from gaby.mind.synonyms import alike, widened
 from gaby.mind.tool_names import short_name
 from gaby.mind.words import STOP_WORDS, stem, terms, words
-from gaby.safety import Lane
+from gaby.safety import Access
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ToolCard:
     """With its connector: `directory.unlock_user`."""
     description: str
     schema: Mapping[str, Any]
-    lane: Lane = "read"
+    access: Access = "read"
     declares: ToolDeclaration = field(default_factory=ToolDeclaration)
     """What its connector says of its rows and values."""
 
@@ -81,9 +81,9 @@ def choose(
     first = np.argsort(-base, kind="stable")[: max(limit, _LOOKED_AT)]
     verbs = asked_changes(need)
     judge = _ToolScorer(need, asked, entities, verbs)
-    choices = [judge.judged(tools[place], float(base[place])) for place in map(int, first)]
+    choices = [judge.adjust(tools[place], float(base[place])) for place in map(int, first)]
     if not verbs:
-        choices = _reads_first(choices, {tool.name for tool in tools if tool.lane == "write"})
+        choices = _reads_first(choices, {tool.name for tool in tools if tool.access == "write"})
     return sorted(choices, key=lambda choice: -choice.score)[:limit]
 
 
@@ -114,7 +114,7 @@ def _lexical(need: str, tools: Sequence[ToolCard]) -> tuple[Scores, float, list[
 def _semantic(need: str, tools: Sequence[ToolCard], embed: Embed) -> tuple[Scores, float]:
     clauses = [clause for clause in _CLAUSE.split(need) if len(terms(clause)) > 1][:_MOST_CLAUSES]
     asked = np.asarray(embed([need, *clauses]))
-    close = asked @ vectors.known.of(embed, [_short_text_of(tool) for tool in tools]).T
+    close = asked @ vectors.known.vectors_for(embed, [_short_text_of(tool) for tool in tools]).T
     # A need with several parts is near to the tools of each part.
     mixed = (close[0] + close[1:].max(0)) / 2 if len(clauses) > 1 else close[0]
     low, high = float(mixed.min()), float(mixed.max())
@@ -132,13 +132,13 @@ class _ToolScorer:
         self._verbs = verbs
         self._deeds = frozenset(term for verb in verbs for term in alike(verb))
 
-    def judged(self, tool: ToolCard, score: float) -> ScoredTool:
+    def adjust(self, tool: ToolCard, score: float) -> ScoredTool:
         speaks_of = set(_terms_of(_text_of(tool)))
         required = sequence(mapping(tool.schema).get("required"))
         open_ones = unfilled(tool.schema, self._entities)
         score -= _UNFILLED * score * (len(open_ones) / len(required) if required else 0.0)
         does = bool(self._deeds & speaks_of)
-        if tool.lane == "write":
+        if tool.access == "write":
             score *= _ASKED_CHANGE if does else _OTHER_CHANGE if self._verbs else _UNASKED_CHANGE
         common = [self._spelled[term] for term in self._asked if term in speaks_of][:_SHOWN_WORDS]
         return ScoredTool(
@@ -154,7 +154,7 @@ def _heard(common: list[str], score: float) -> str:
 
 def _why(tool: ToolCard, heard: str, open_ones: Sequence[str], *, asked: bool) -> str:
     needs = f"still needs {_listed(list(open_ones))}" if open_ones else "can be called with what is known"
-    if tool.lane == "read":
+    if tool.access == "read":
         effect = "it only reads"
     else:
         effect = "it makes the change that is asked for" if asked else "it changes something that nobody asked for yet"
@@ -167,9 +167,9 @@ def _listed(names: list[str]) -> str:
 
 def _text_of(tool: ToolCard) -> str:
     parameters = mapping(mapping(tool.schema).get("properties"))
-    told = (f"{name} {mapping(declared).get('description', '')}" for name, declared in parameters.items())
+    parameter_texts = (f"{name} {mapping(declared).get('description', '')}" for name, declared in parameters.items())
     # Its name says most, so it counts twice.
-    return " ".join((tool.name, short_name(tool.name), tool.description, *told))
+    return " ".join((tool.name, short_name(tool.name), tool.description, *parameter_texts))
 
 
 def _short_text_of(tool: ToolCard) -> str:

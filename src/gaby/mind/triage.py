@@ -85,8 +85,8 @@ def triage(text: str, embed: Embed) -> RuleTriage:
     if machine := written_by(text):
         return RuleTriage("other", 0.9, "low", worth_investigating=False, reasons=(machine,))
     if (language := language_of(text)) != ENGLISH:
-        told = f"It is written in {language}, which is left to a person without a model."
-        return RuleTriage("other", 0.0, "medium", worth_investigating=True, reasons=(told,))
+        reason = f"It is written in {language}, which is left to a person without a model."
+        return RuleTriage("other", 0.0, "medium", worth_investigating=True, reasons=(reason,))
     brain = _brain(embed)
     features = brain.features([form], embed)
     shares = brain.intents.shares(features)[0]
@@ -115,7 +115,7 @@ def _brain(embed: Embed) -> _TriageModel:
     rows = list(rows_of("triage.jsonl"))
     forms = [form_of(row["text"]) for row in rows]
     vectors = vectors_of(embed, [form.text for form in forms])
-    scale = FeatureScaler.of(matrix(forms), vectors)
+    scale = FeatureScaler.fit(matrix(forms), vectors)
     features = scale.apply(matrix(forms), vectors)
     return _TriageModel(
         scale,

@@ -94,13 +94,13 @@ class RankedUnit:
 
 
 def candidates(passages: Sequence[FoundPassage]) -> list[UnitCandidate]:
-    found = [
+    unit_candidates = [
         UnitCandidate(unit, passage.citation, passage.title, rank, passage.text)
         for rank, passage in enumerate(passages)
         for unit in page_units(passage.text)
         if unit.kind != "code"
     ]
-    return found[:_MOST_UNITS]
+    return unit_candidates[:_MOST_UNITS]
 
 
 class UnitMatcher:
@@ -119,9 +119,9 @@ class UnitMatcher:
         # Among a handful of units rarity means little.
         self._spread = min(1.0, len(among) / _MANY_UNITS)
         self._known = known
-        told = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
+        all_text = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
         pages = " ".join(dict.fromkeys(f"{each.title} {each.around}" for each in among))
-        self._near = TermSimilarity(told, pages, embed)
+        self._near = TermSimilarity(all_text, pages, embed)
         self._words = every_word(pages)
         texts = [_plain(f"{each.context} {each.unit.label} {each.unit.text[:_READ]}") for each in among]
         self._vectors = np.asarray(embed(texts), dtype=np.float64) if texts else np.zeros((0, 1))
@@ -136,15 +136,15 @@ class UnitMatcher:
 
     def weights(self, asked: TicketQuestion) -> dict[str, float]:
         """The terms of a question and of what it points back to, by how much each says."""
-        found = dict.fromkeys(asked_terms(asked.before, self._language), _BEFORE_WEIGHT)
-        found |= dict.fromkeys(asked_terms(asked.question, self._language), 1.0)
+        weights_by_term = dict.fromkeys(asked_terms(asked.before, self._language), _BEFORE_WEIGHT)
+        weights_by_term |= dict.fromkeys(asked_terms(asked.question, self._language), 1.0)
         named = called_terms(asked.question)
         return {
             term: weight
             * self._rarity(term)
             * (_LIGHT_WEIGHT if is_light(term) else 1.0)
             * (1.0 if term not in named else _NAME_WEIGHT if self._near.best(term) else _NO_SUCH_NAME)
-            for term, weight in found.items()
+            for term, weight in weights_by_term.items()
         }
 
     def _rarity(self, term: str) -> float:
@@ -155,7 +155,7 @@ class UnitMatcher:
     def ranked(self, asked: TicketQuestion) -> list[RankedUnit]:
         """The best first, and behind them those that lack what must be matched exactly."""
         fitting, is_exact = self._fitting[asked]
-        found = [
+        ranked_units = [
             RankedUnit(
                 each,
                 score + _SIMILARITY * max(0.0, self.similarity(each) - USUAL_SIMILARITY),
@@ -164,7 +164,7 @@ class UnitMatcher:
             )
             for each, score in zip(self.among, self._lexical[asked], strict=True)
         ]
-        return sorted(found, key=lambda each: (not each.is_eligible, -each.score))
+        return sorted(ranked_units, key=lambda each: (not each.is_eligible, -each.score))
 
     def similarity(self, candidate: UnitCandidate) -> float:
         """The cosine of a unit and the whole ticket, both read as sentences; of units that were not read none."""
@@ -189,25 +189,25 @@ class UnitMatcher:
     def _lexical_scores(self, asked: TicketQuestion) -> list[float]:
         weights = self.weights(asked)
         title = dict.fromkeys(telling_terms(asked.title, self._language), 1.0)
-        told = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
+        context_weights = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
         whole = _plain(f"{asked.told} {asked.before} {asked.question}"), _plain(f"{asked.before} {asked.question}")
         asks = np.asarray(self._embed(list(whole)), dtype=np.float64)
         close = np.maximum(self._vectors @ asks[0], self._vectors @ asks[1])
-        found: list[float] = []
+        scores: list[float] = []
         for each, near in zip(self.among, close, strict=True):
             own = self._share(weights, lambda term, each=each: self._near.to(term, self._own[id(each)]))
             covered = self.covered(weights, [each])
-            beside = self._share(told, lambda term, each=each: self._by_itself(term, [each]))
+            context_share = self._share(context_weights, lambda term, each=each: self._by_itself(term, [each]))
             called = self._share(title, lambda term, each=each: self._by_itself(term, [each]))
-            found.append(
+            scores.append(
                 _TITLE * called
                 + 0.3 * own
                 + 0.5 * covered
                 + 0.5 * float(near)
-                + _TOLD_BEFORE * beside
+                + _TOLD_BEFORE * context_share
                 + 0.15 / (1 + each.rank)
             )
-        return found
+        return scores
 
     def has_unknown_name(self, asked: TicketQuestion) -> bool:
         """It speaks of something by a name such as `SAP` that no passage has."""

@@ -77,9 +77,9 @@ class ArgumentResolver:
             if not slots or not (slots[0].required or slots[0].name in given):
                 continue
             name = slots[0].name
-            found, why = self._options(slots, tool, given.get(name), first)
-            if found:
-                options[name] = found
+            values, why = self._options(slots, tool, given.get(name), first)
+            if values:
+                options[name] = values
             elif slots[0].required or name in given:
                 missing.append(why)
         if missing:
@@ -91,8 +91,8 @@ class ArgumentResolver:
     ) -> tuple[list[Any], MissingValue]:
         why = MissingValue(slots[0].name, f"nothing that was seen is called `{slots[0].name}`")
         for slot in slots:
-            found, reason = self._said(slot, said, first) if said is not None else self._unsaid(slot, tool, first)
-            if usable := [value for value in _once(found) if fits(slot, value)]:
+            values, reason = self._said(slot, said, first) if said is not None else self._unsaid(slot, tool, first)
+            if usable := [value for value in _once(values) if fits(slot, value)]:
                 return usable, why
             why = reason or why
         return [], why
@@ -118,21 +118,21 @@ class ArgumentResolver:
     def _unsaid(
         self, slot: ParameterSlot, tool: ToolCard, first: Sequence[Record]
     ) -> tuple[list[Any], MissingValue | None]:
-        if tool.lane == "write" and slot.name in tool.declares.content:
+        if tool.access == "write" and slot.name in tool.declares.content:
             return [self.content[:_CONTENT_LONGEST]] if self.content else [], None
         for near in nearest(first, self.view):
-            if found := self._matching(slot, tool, near):
-                return found, None
+            if values := self._matching(slot, tool, near):
+                return values, None
         for whose in ("own", "shared"):
             records = [each for each in self._records() if self.ownership.whose(each) == whose]
-            found = [value for value in _once(self._matching(slot, tool, records)) if fits(slot, value)]
-            if len(found) == 1:
-                return found, None
-            if found:
+            values = [value for value in _once(self._matching(slot, tool, records)) if fits(slot, value)]
+            if len(values) == 1:
+                return values, None
+            if values:
                 why = f"several values are called `{slot.name}`, and the runbook does not say which one is meant"
                 return [], MissingValue(slot.name, why)
         is_address = slot.format in ADDRESS_FORMATS or spelled(slot.name) in ADDRESS_NAMES
-        if tool.lane == "read" and is_address and self.situation.requester:
+        if tool.access == "read" and is_address and self.situation.requester:
             return [self.situation.requester], None
         return [], None
 
@@ -144,7 +144,7 @@ class ArgumentResolver:
         name, kind = spelled(slot.name), tool.declares.argument_kind(slot.name)
         connector = connector_of(tool.name)
         declared = {card.name: card.declares for card in self.situation.tools}
-        found: list[Any] = []
+        values: list[Any] = []
         for record in records:
             if connector_of(record.call.tool) != connector:
                 continue
@@ -154,8 +154,8 @@ class ArgumentResolver:
                     declares is not None and kind is not None and declares.field_kind(record.path, field) == kind
                 )
                 if value not in (None, "") and ((field == name and name != "id") or same_kind):
-                    found.append(value)
-        return found
+                    values.append(value)
+        return values
 
     def _of_field(
         self, slot: ParameterSlot, said: ResultField, first: Sequence[Record]
@@ -169,10 +169,10 @@ class ArgumentResolver:
             best = max((called(record.place, ref.nouns) for record in having), default=0)
             if ref.nouns and not best and not ref.tools:
                 having = []
-            found = _once([record.get(ref.name) for record in having if called(record.place, ref.nouns) == best])
-            if len(found) == 1 or (found and records in near):
-                return found, None
-            if found:
+            values = _once([record.get(ref.name) for record in having if called(record.place, ref.nouns) == best])
+            if len(values) == 1 or (values and records in near):
+                return values, None
+            if values:
                 return [], MissingValue(slot.name, f"`{ref.name}` has several values, and only one can be meant")
         return [], MissingValue(slot.name, f"no answer has `{ref.name}` of what the runbook names")
 
@@ -182,12 +182,12 @@ class ArgumentResolver:
         if not said.pattern and not any(key in slot.schema for key in LIMITING):
             why = "neither the runbook nor the schema says what it looks like, so any word of the ticket could be it"
             return [], MissingValue(slot.name, why, ask)
-        found: list[Any] = []
+        values: list[Any] = []
         for token in list(_TOKEN.finditer(self.situation.ticket[:_READ]))[:_MOST_TOKENS]:
             for text in {token[0], token[0].strip(".:!?#'`*")}:
                 if not said.pattern or is_valid({"type": "string", "pattern": f"^(?:{said.pattern})$"}, text):
-                    found += [value for value in typed_values(slot, text) if fits(slot, value)]
-        distinct = _once(found)
+                    values += [value for value in typed_values(slot, text) if fits(slot, value)]
+        distinct = _once(values)
         if len(distinct) == 1:
             return distinct, None
         why = f"the ticket names {len(distinct)} values that fit" if distinct else "the ticket names none that fits"
@@ -200,8 +200,8 @@ def takes_an_address(tool: ToolCard) -> str:
     if len(needed) != 1:
         return ""
     for slot in needed[0]:
-        told = {*slot.words, *slot.described}
-        if "string" in slot.types and (slot.format in ADDRESS_FORMATS or not told.isdisjoint(_MAIL)):
+        slot_words = {*slot.words, *slot.described}
+        if "string" in slot.types and (slot.format in ADDRESS_FORMATS or not slot_words.isdisjoint(_MAIL)):
             return slot.name
     return ""
 

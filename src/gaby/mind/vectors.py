@@ -20,14 +20,14 @@ class VectorCache:
         self._lock = Lock()
         self._known: OrderedDict[tuple[EmbedTexts, str], Matrix] = OrderedDict()
 
-    def of(self, embed: EmbedTexts, texts: Sequence[str]) -> Matrix:
+    def vectors_for(self, embed: EmbedTexts, texts: Sequence[str]) -> Matrix:
         """One row for each text. Only those that are not known yet are embedded, all at once."""
-        found = {text: vector for text in texts if (vector := self._look_up(embed, text)) is not None}
-        unknown = list(dict.fromkeys(text for text in texts if text not in found))
+        vectors = {text: vector for text in texts if (vector := self._look_up(embed, text)) is not None}
+        unknown = list(dict.fromkeys(text for text in texts if text not in vectors))
         if unknown:
-            found |= dict(zip(unknown, embed(unknown), strict=True))
-            self._keep(embed, unknown, found)
-        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
+            vectors |= dict(zip(unknown, embed(unknown), strict=True))
+            self._store(embed, unknown, vectors)
+        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _look_up(self, embed: EmbedTexts, text: str) -> Matrix | None:
         with self._lock:
@@ -36,7 +36,7 @@ class VectorCache:
                 self._known.move_to_end((embed, text))
             return vector
 
-    def _keep(self, embed: EmbedTexts, texts: Sequence[str], vectors: dict[str, Matrix]) -> None:
+    def _store(self, embed: EmbedTexts, texts: Sequence[str], vectors: dict[str, Matrix]) -> None:
         with self._lock:
             for text in texts:
                 self._known[embed, text] = vectors[text]

@@ -140,7 +140,7 @@ def _hindered(case: VerdictCase) -> RuleVerdict | None:
     return _say("needs_l2", 0.65, f"{what} {how}, and the cause is not clear.")
 
 
-def _told(case: VerdictCase) -> RuleVerdict | None:
+def _answer_verdict(case: VerdictCase) -> RuleVerdict | None:
     """A question that cited sources answer. Whatever asks for a change is not settled by words."""
     if case.asks_change or case.answered < _PARTLY:
         return None
@@ -205,7 +205,7 @@ _RULES: tuple[_Rule, ...] = (
     _left_to_a_person,
     _changed,
     _hindered,
-    _told,
+    _answer_verdict,
     _understood,
     _asks_back,
     _nothing_worked,

@@ -19,7 +19,7 @@ class WithheldChange:
     """Empty where they could not be told."""
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         given = ", ".join(f"{name}: {value}" for name, value in self.arguments.items())
         return f"`{self.tool}`{f' ({given})' if given else ''} was not called, because {self.why}."
 
@@ -45,7 +45,7 @@ def reason_to_withhold(investigation: SituationAnalysis, diagnosis: Diagnosis) -
     return next((why for holds, why in reasons if holds), "")
 
 
-def may_be_made(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> tuple[ProposedCall, ...]:
+def permitted_calls(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> tuple[ProposedCall, ...]:
     """The changes of a cause. Where they are withheld, a note for colleagues can still be left, except for a guess."""
     calls = writes(investigation, diagnosis, content).made
     if not reason_to_withhold(investigation, diagnosis):
@@ -59,15 +59,15 @@ def may_be_made(investigation: SituationAnalysis, diagnosis: Diagnosis, content:
 def withheld_changes(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> list[WithheldChange]:
     """All that the cause asks for and that is not done, also for want of a value or of the tool."""
     asked = writes(investigation, diagnosis, content)
-    allowed = {call.key for call in may_be_made(investigation, diagnosis, content)}
+    allowed = {call.key for call in permitted_calls(investigation, diagnosis, content)}
     why = reason_to_withhold(investigation, diagnosis)
-    found = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
-    found += [
+    changes = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
+    changes += [
         WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing
     ]
-    found += [
+    changes += [
         WithheldChange(each.tool, "no connected tool of that name may be called now")
         for each in diagnosis.branch.wanted
         if card_of(investigation, each, "write") is None and card_of(investigation, each, "read") is None
     ]
-    return found
+    return changes

@@ -32,7 +32,7 @@ STOP_WORDS = listed(
 
 def words(text: str) -> list[str]:
     """In lower case; `userId`, `user_id` and `user-id` are two words each."""
-    return [found.lower() for found in _WORD.findall(text)]
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def spelled(name: str) -> str:

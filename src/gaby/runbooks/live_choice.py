@@ -28,23 +28,23 @@ class LiveChoice:
 
     @property
     def page(self) -> str:
-        return self.taken.book.key.removeprefix("doc:") if self.taken and not self.is_own else ""
+        return self.taken.runbook.key.removeprefix("doc:") if self.taken and not self.is_own else ""
 
 
-async def found_pages(
+async def search_pages(
     database: Database, knowledge: Knowledge, workspace_id: WorkspaceId, situation: Situation, embed: Embed
 ) -> list[FoundPassage]:
     """What a search gives for the ticket, runbooks whole: those with a symptom of the ticket come first."""
     asked = next_step(replace(situation, searched=False, follow="", passages=(), calls=()), embed)
     ticket = f"{situation.title}\n{situation.text}"
-    parts = knowledge.parts
-    results = await parts.searcher.search(
+    components = knowledge.components
+    results = await components.searcher.search(
         workspace_id, ticket, rewrites=asked.queries, limit=_CANDIDATES, everything=True
     )
     near = {hit.document_id for hit in results.hits[:_PASSAGES]}
     further = {hit.document_id for hit in results.hits[_PASSAGES:]} - near
     names = tool_names(situation.tools)
-    books = await parts.runbook_pages.found(workspace_id, near | further, ticket, names)
+    runbook_pages = await components.runbook_pages.select(workspace_id, near | further, ticket, names)
     whole = {
         page.document_id: FoundPassage(
             page.citation,
@@ -53,7 +53,7 @@ async def found_pages(
             trusted=not page.written_by_customers,
             runbook=not page.written_by_customers,
         )
-        for page in books
+        for page in runbook_pages
     }
     of_customers = await sources_of_customers(database, workspace_id)
     ordered = [
@@ -74,12 +74,12 @@ def live_choice(situation: Situation, pages: Sequence[FoundPassage], embed: Embe
     others = [each for each in pages if not (each.runbook and each.title == own.title)]
     place = next((place for place, each in enumerate(pages) if each not in others), 0)
     free = replace(situation, follow="", passages=[*others[:place], own, *others[place:]])
-    choices = [_taken(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
-    fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.book.key == document_of(own.citation)]
+    choices = [_chosen_runbook(SituationAnalysis(each, embed)) for each in _looked_into(free, embed)]
+    fits = [each.fit for each in SituationAnalysis(free, embed).by_fit if each.runbook.key == document_of(own.citation)]
     fit = fits[0] if fits else 0.0
-    taken = next((each for each in choices if each and each.book.key == document_of(own.citation)), None)
-    if taken is not None:
-        return LiveChoice(max(fit, taken.fit), taken, is_own=True)
+    own_choice = next((each for each in choices if each and each.runbook.key == document_of(own.citation)), None)
+    if own_choice is not None:
+        return LiveChoice(max(fit, own_choice.fit), own_choice, is_own=True)
     return LiveChoice(fit, next((each for each in choices if each), None))
 
 
@@ -91,7 +91,9 @@ def _looked_into(situation: Situation, embed: Embed) -> list[Situation]:
     return [followed] if followed is not None else []
 
 
-def _taken(investigation: SituationAnalysis) -> FittingRunbook | None:
+def _chosen_runbook(investigation: SituationAnalysis) -> FittingRunbook | None:
     followed = investigation.diagnosis or investigation.undecided
-    books = investigation.books
-    return next((each for each in books if followed and each.book == followed.book), books[0] if books else None)
+    fitting = investigation.fitting_runbooks
+    return next(
+        (each for each in fitting if followed and each.runbook == followed.runbook), fitting[0] if fitting else None
+    )

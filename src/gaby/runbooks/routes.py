@@ -16,8 +16,10 @@ router = APIRouter(prefix="/api/runbooks", tags=["Runbooks"])
 async def _runbooks(request: Request) -> "Runbooks":
     from gaby.runbooks.service import Runbooks
 
-    parts = request.app.state.parts
-    return Runbooks(parts.database, parts.clock, parts.tools, parts.models, parts.knowledge)
+    dependencies = request.app.state.dependencies
+    return Runbooks(
+        dependencies.database, dependencies.clock, dependencies.tools, dependencies.models, dependencies.knowledge
+    )
 
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ class ProblemOut(BaseModel):
     hint: str
 
     @classmethod
-    def of(cls, checked: "CheckedProblem") -> "ProblemOut":
+    def from_domain(cls, checked: "CheckedProblem") -> "ProblemOut":
         each = checked.problem
         return cls(severity=checked.severity, line=each.line, text=each.text, why=each.why, hint=each.hint)
 
@@ -35,7 +35,7 @@ class RunbookCallOut(BaseModel):
     hands_over: bool
 
     @classmethod
-    def of(cls, call: "RunbookCall") -> "RunbookCallOut":
+    def from_domain(cls, call: "RunbookCall") -> "RunbookCallOut":
         things = ""
         if call.of is not None:
             by = f" with the {call.of.extreme} {call.of.by}" if call.of.extreme else ""
@@ -66,7 +66,7 @@ class CauseOut(BaseModel):
     settles: bool = Field(description="The change is the remedy itself, and nothing is looked at again.")
 
     @classmethod
-    def of(cls, branch: "Branch") -> "CauseOut":
+    def from_domain(cls, branch: "Branch") -> "CauseOut":
         from gaby.mind.runbooks.statements import TELLS
 
         return cls(
@@ -74,7 +74,7 @@ class CauseOut(BaseModel):
             condition=branch.words,
             groups=[list(dict.fromkeys(each.words for each in group)) for group in branch.conditions],
             cause=branch.cause,
-            calls=[RunbookCallOut.of(each) for each in branch.wanted],
+            calls=[RunbookCallOut.from_domain(each) for each in branch.wanted],
             tells=[
                 f"{'(afterwards) ' if each.later else ''}{TELLS.sub('', each.text, count=1)}" for each in branch.told
             ],
@@ -105,17 +105,19 @@ class RunbookOut(BaseModel):
         return sum(each.severity == "error" for each in self.problems)
 
     @classmethod
-    def of(cls, name: str, book: "Runbook", problems: "list[CheckedProblem]", *, is_runbook: bool) -> "RunbookOut":
+    def from_domain(
+        cls, name: str, runbook: "Runbook", problems: "list[CheckedProblem]", *, is_runbook: bool
+    ) -> "RunbookOut":
         return cls(
             name=name,
-            title=book.title,
+            title=runbook.title,
             is_runbook=is_runbook,
-            declared=book.declared,
-            about=book.about,
-            symptoms=list(book.symptoms),
-            steps=[RunbookCallOut.of(each) for each in book.steps],
-            causes=[CauseOut.of(each) for each in book.branches],
-            problems=[ProblemOut.of(each) for each in problems],
+            declared=runbook.declared,
+            about=runbook.about,
+            symptoms=list(runbook.symptoms),
+            steps=[RunbookCallOut.from_domain(each) for each in runbook.steps],
+            causes=[CauseOut.from_domain(each) for each in runbook.branches],
+            problems=[ProblemOut.from_domain(each) for each in problems],
         )
 
 

@@ -18,7 +18,7 @@ from gaby.mind.runbooks import Runbook, is_runbook, parse_runbook
 from gaby.mind.runbooks.checks import check, tool_names
 from gaby.mind.runbooks.draft import draft_runbook
 from gaby.mind.tool_names import short_name
-from gaby.runbooks.live_choice import found_pages
+from gaby.runbooks.live_choice import search_pages
 from gaby.runbooks.schemas import ListedRunbookOut, RunbookDraftOut, RunbookOut, TrialOut
 from gaby.runbooks.trial import Trial, TrialTicket
 from gaby.tools import Tools
@@ -43,7 +43,7 @@ class Runbooks:
                 entry.facts.full_name,
                 entry.definition.description,
                 entry.schema,
-                entry.facts.lane,
+                entry.facts.access,
                 ToolDeclaration(**declarations_of(entry)),
             )
             for _, entry in sorted(snapshot.tools.items())
@@ -58,19 +58,19 @@ class Runbooks:
     async def list(self, workspace_id: WorkspaceId) -> list[ListedRunbookOut]:
         """The pages that are followed as runbooks, and those that say they are and have errors."""
         cards = await self.cards(workspace_id)
-        pages = self.knowledge.parts.runbook_pages
-        found = [*await pages.declared(workspace_id), *await pages.undeclared(workspace_id, tool_names(cards))]
+        pages = self.knowledge.components.runbook_pages
+        listed_pages = [*await pages.declared(workspace_id), *await pages.undeclared(workspace_id, tool_names(cards))]
         listed: list[ListedRunbookOut] = []
-        for page in (each for each in found if not each.written_by_customers):
-            book = _checked(f"{page.source}/{page.uri}", page.text, cards, page.title)
-            errors = [each for each in book.problems if each.severity == "error"]
+        for page in (each for each in listed_pages if not each.written_by_customers):
+            runbook = _checked(f"{page.source}/{page.uri}", page.text, cards, page.title)
+            errors = [each for each in runbook.problems if each.severity == "error"]
             listed.append(
                 ListedRunbookOut(
-                    page=book.name,
-                    title=book.title,
-                    state="with errors" if errors else "declared" if book.declared else "recognised",
+                    page=runbook.name,
+                    title=runbook.title,
+                    state="with errors" if errors else "declared" if runbook.declared else "recognised",
                     errors=len(errors),
-                    warnings=len(book.problems) - len(errors),
+                    warnings=len(runbook.problems) - len(errors),
                     first_error=f"line {errors[0].line}: {errors[0].why}" if errors else "",
                 )
             )
@@ -83,22 +83,22 @@ class Runbooks:
     async def try_on(self, actor: Actor, title: str, text: str, ticket: TrialTicket, ids: IdFactory) -> TrialOut:
         """Follow it on a ticket: reads are made, and changes are only simulated."""
         cards = await self.cards(actor.workspace_id)
-        book = parse_runbook(text, tool_names(cards), _CITATION, title)
-        if book.errors:
-            lines = "; ".join(each.told for each in book.errors[:3])
+        runbook = parse_runbook(text, tool_names(cards), _CITATION, title)
+        if runbook.errors:
+            lines = "; ".join(each.message for each in runbook.errors[:3])
             raise Invalid(f"The runbook has errors, so it is not followed: {lines}. `gaby runbook check` shows them.")
-        page = FoundPassage(_CITATION, book.title, text, runbook=True)
+        page = FoundPassage(_CITATION, runbook.title, text, runbook=True)
 
         async def pages(situation: Situation) -> list[FoundPassage]:
-            return await found_pages(self.database, self.knowledge, actor.workspace_id, situation, self._embed)
+            return await search_pages(self.database, self.knowledge, actor.workspace_id, situation, self._embed)
 
-        consents = await self._consents(actor.workspace_id, book, cards)
+        consents = await self._consents(actor.workspace_id, runbook, cards)
         trial = Trial(self.tools, ids, self.clock, self._embed, cards, pages, consents)
         return await trial.play(actor, page, ticket)
 
-    async def _consents(self, workspace_id: WorkspaceId, book: Runbook, cards: Sequence[ToolCard]) -> dict[str, str]:
-        changes = {short_name(card.name) for card in cards if card.lane == "write"} & book.tools
-        pages, names = self.knowledge.parts.runbook_pages, [card.name for card in cards]
+    async def _consents(self, workspace_id: WorkspaceId, runbook: Runbook, cards: Sequence[ToolCard]) -> dict[str, str]:
+        changes = {short_name(card.name) for card in cards if card.access == "write"} & runbook.tools
+        pages, names = self.knowledge.components.runbook_pages, [card.name for card in cards]
         return await consents_of_pages(pages, workspace_id, changes, names, ())
 
     @property
@@ -108,5 +108,5 @@ class Runbooks:
 
 def _checked(name: str, text: str, cards: Sequence[ToolCard], title: str = "") -> RunbookOut:
     names = tool_names(cards)
-    book = parse_runbook(text, names, f"doc:{name}", title)
-    return RunbookOut.of(name, book, check(book, cards), is_runbook=is_runbook(text, names))
+    runbook = parse_runbook(text, names, f"doc:{name}", title)
+    return RunbookOut.from_domain(name, runbook, check(runbook, cards), is_runbook=is_runbook(text, names))

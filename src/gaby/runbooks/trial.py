@@ -71,7 +71,7 @@ class Trial:
             now=self.clock.now(),
             follow=page.citation,
         )
-        made: list[TrialCallOut] = []
+        trial_calls: list[TrialCallOut] = []
         for _ in range(_MOST_STEPS):
             step = next_step(situation, self.embed)
             if step.kind != "call":
@@ -79,9 +79,9 @@ class Trial:
             for planned in step.calls:
                 seen = await self._call(run, planned, len(situation.calls) + 1)
                 situation = replace(situation, calls=[*situation.calls, seen])
-                made.append(_told(planned, seen))
+                trial_calls.append(_trial_call(planned, seen))
         live = live_choice(situation, await self.pages(situation), self.embed)
-        return self._ended(situation, made, conclude(situation, self.embed), live)
+        return self._ended(situation, trial_calls, conclude(situation, self.embed), live)
 
     def _run(self, actor: Actor, ticket: TrialTicket) -> Run:
         """As in an investigation: what the ticket says vouches for nothing."""
@@ -94,16 +94,16 @@ class Trial:
 
     async def _call(self, run: Run, planned: ProposedCall, number: int) -> PastCall:
         card = next(card for card in self.cards if card.name == planned.tool)
-        seen = PastCall(number, planned.tool, planned.arguments, "done", card.lane)
+        seen = PastCall(number, planned.tool, planned.arguments, "done", card.access)
         call = ToolCall(
             planned.tool,
             planned.arguments,
             self.ids.new(),
             why=planned.why,
-            rehearse=card.lane == "write",
+            rehearse=card.access == "write",
             composed_by="rules",
         )
-        if card.lane == "read":
+        if card.access == "read":
             return _seen(seen, await self.tools.invoker.invoke(call, run))
         consent = planned.consent or self.consents.get(planned.tool, "")
         verdict = await self.tools.invoker.explain(replace(call, rehearse=False, consent=consent), run)
@@ -127,24 +127,24 @@ class Trial:
         return conclude(replace(situation, calls=[_as_if_done(call) for call in situation.calls]), self.embed)
 
     def _ended(
-        self, situation: Situation, made: list[TrialCallOut], ended: RuleConclusion, live: LiveChoice
+        self, situation: Situation, trial_calls: list[TrialCallOut], ended: RuleConclusion, live: LiveChoice
     ) -> TrialOut:
         investigation = SituationAnalysis(situation, self.embed)
-        book = investigation.all_books[0]
-        scene = investigation.scene(book, investigation.before)
+        runbook = investigation.all_runbooks[0]
+        scene = investigation.scene(runbook, investigation.before)
         return TrialOut(
-            runbook=book.title,
+            runbook=runbook.title,
             fit=live.own_fit,
-            followed=bool(investigation.books),
+            followed=bool(investigation.fitting_runbooks),
             live=LiveChoiceOut(
                 this=live.is_own,
-                runbook=live.taken.book.title if live.taken else "",
+                runbook=live.taken.runbook.title if live.taken else "",
                 page=live.page,
                 fit=live.taken.fit if live.taken else 0.0,
             ),
-            calls=made,
+            calls=trial_calls,
             withheld=_withheld(investigation),
-            causes=[_tried(branch, scene) for branch in book.branches if branch.conditions],
+            causes=[_tried(branch, scene) for branch in runbook.branches if branch.conditions],
             cause=ended.cause,
             verdict=ended.judgement.verdict,
             reasons=list(ended.judgement.reasons),
@@ -156,8 +156,8 @@ class Trial:
 def _withheld(investigation: SituationAnalysis) -> list[WithheldOut]:
     if (diagnosis := investigation.diagnosis) is None:
         return []
-    found = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
-    return [WithheldOut(tool=each.tool, arguments=each.arguments, why=each.why) for each in found]
+    changes = withheld_changes(investigation, diagnosis, note_text(investigation, diagnosis))
+    return [WithheldOut(tool=each.tool, arguments=each.arguments, why=each.why) for each in changes]
 
 
 def _as_if_done(call: PastCall) -> PastCall:
@@ -178,7 +178,7 @@ def _tried(branch: Branch, scene: EvaluationContext) -> TrialCauseOut:
 
 def tried_condition(condition: Condition, scene: EvaluationContext) -> TrialConditionOut:
     """Whether it holds, with the values of the rows that it speaks of."""
-    found = evaluate([[condition]], scene)
+    result = evaluate([[condition]], scene)
     names: list[str] = []
     match condition:
         case FieldTest(ref=ref) | SameValue(ref=ref):
@@ -188,10 +188,10 @@ def tried_condition(condition: Condition, scene: EvaluationContext) -> TrialCond
         case _:
             pass
     looked_at = [record for place in places_of(condition, scene) for record in place.records]
-    records = found.by or scene.ownership.readable(looked_at)
+    records = result.by or scene.ownership.readable(looked_at)
     values = [f"{name}: {value_of(each.get(name))}" for each in records for name in names if name in each.fields]
     shown = list(dict.fromkeys(values))[:_SHOWN_VALUES]
-    return TrialConditionOut(condition=condition.words, holds=found.holds, values=shown, why=found.why)
+    return TrialConditionOut(condition=condition.words, holds=result.holds, values=shown, why=result.why)
 
 
 def _seen(seen: PastCall, outcome: ToolOutcome) -> PastCall:
@@ -208,7 +208,7 @@ def _seen(seen: PastCall, outcome: ToolOutcome) -> PastCall:
             return replace(seen, outcome="unknown", reason="Nobody can say what came of it.")
 
 
-def _told(planned: ProposedCall, seen: PastCall) -> TrialCallOut:
+def _trial_call(planned: ProposedCall, seen: PastCall) -> TrialCallOut:
     return TrialCallOut(
         tool=planned.tool,
         arguments=dict(planned.arguments),

@@ -1,7 +1,7 @@
 """Safety: facts in, verdict out. Nothing here touches a database, a network or a clock."""
 
 from gaby.safety.addresses import canonical_identity
-from gaby.safety.arguments import ArgumentLeaf, ArgumentRole, lane, leaves, roles
+from gaby.safety.arguments import ArgumentLeaf, ArgumentRole, access_of, leaves, roles
 from gaby.safety.binding import ApprovalBinding, binding, canonical_json, digest, policy_version
 from gaby.safety.decide import decide, rate_reason
 from gaby.safety.egress import CarrierFact, carriers_in, links_in_lookups
@@ -21,7 +21,7 @@ from gaby.safety.reply_markdown import clean_reply
 from gaby.safety.result_labels import ResultContext, learn_result, readable_part, readers_of_text, values_to_redact
 from gaby.safety.scopes import AccessRules, MalformedScope, Scopes, check_scope, scope_path
 from gaby.safety.verdicts import Concern, Quote, Verdict, ask
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 __all__ = [
     "ALL_KINDS",
@@ -29,6 +29,7 @@ __all__ = [
     "PERSONAL_KINDS",
     "STAFF_ONLY",
     "STAFF_READER",
+    "Access",
     "AccessRules",
     "ApprovalBinding",
     "ApprovalFact",
@@ -42,7 +43,6 @@ __all__ = [
     "Facts",
     "Kind",
     "Label",
-    "Lane",
     "MalformedScope",
     "Origin",
     "Placeholders",
@@ -58,6 +58,7 @@ __all__ = [
     "ToolFacts",
     "ValueUse",
     "Verdict",
+    "access_of",
     "ask",
     "binding",
     "canonical_identity",
@@ -70,7 +71,6 @@ __all__ = [
     "find_carriers",
     "guess",
     "kind_of_argument",
-    "lane",
     "learn_result",
     "leaves",
     "links_in_lookups",

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from gaby.safety.schemas import NO_SCHEMA, Schema, as_schema, options_of, properties_of, resolved, schemas_below
-from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, Lane, ToolManifest
+from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, Access, ToolManifest
 
 
 class ArgumentRole(StrEnum):
@@ -67,9 +67,9 @@ def _role(manifest: ToolManifest, name: str, declared: Schema, root: Schema) -> 
     return ArgumentRole.PLAIN if harmless else ArgumentRole.STEERING
 
 
-def lane(manifest: ToolManifest, of_arguments: Mapping[str, ArgumentRole]) -> Lane:
+def access_of(manifest: ToolManifest, of_arguments: Mapping[str, ArgumentRole]) -> Access:
     """What the manifest says, or a write if the schema shows a destination that the manifest is silent about."""
-    return "write" if manifest.lane == "write" or ArgumentRole.DESTINATION in of_arguments.values() else "read"
+    return "write" if manifest.access == "write" or ArgumentRole.DESTINATION in of_arguments.values() else "read"
 
 
 def is_bounded(name: str, declared: Schema, root: Schema) -> bool:

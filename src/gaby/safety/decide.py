@@ -27,7 +27,7 @@ def decide(facts: Facts, policy: Policy) -> Verdict:
 
 def _permission(facts: Facts, policy: Policy) -> Verdict:
     """What may happen with a call that nothing forbids, however often the connector was used."""
-    reads = facts.tool.lane == "read"
+    reads = facts.tool.access == "read"
     if not reads and (rehearsed := _rehearsal(facts, policy)) is not None:
         return rehearsed
     if facts.approval is not None:
@@ -83,7 +83,7 @@ def _misfit(facts: Facts) -> Verdict | None:
 
 
 def _unmanifested_write(facts: Facts) -> Verdict | None:
-    if not facts.tool.unsafe or facts.tool.lane == "read":
+    if not facts.tool.unsafe or facts.tool.access == "read":
         return None
     reason = (
         f"No manifest of {facts.tool.connector} says what {facts.tool.name} does, so it is not used. "
@@ -93,12 +93,12 @@ def _unmanifested_write(facts: Facts) -> Verdict | None:
 
 
 def _out_of_scope(facts: Facts, policy: Policy) -> Verdict | None:
-    rules = policy.scopes.read if facts.tool.lane == "read" else policy.scopes.write
-    found = check_scope(rules, facts.path)
-    if found.allowed:
+    rules = policy.scopes.read if facts.tool.access == "read" else policy.scopes.write
+    scope = check_scope(rules, facts.path)
+    if scope.allowed:
         return None
-    why = f"`{found.pattern}` denies it" if found.pattern else "no rule allows it"
-    return deny(found.rule, f"{facts.tool.connector} may not {facts.tool.lane} `{facts.path}`: {why}.")
+    why = f"`{scope.pattern}` denies it" if scope.pattern else "no rule allows it"
+    return deny(scope.rule, f"{facts.tool.connector} may not {facts.tool.access} `{facts.path}`: {why}.")
 
 
 def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:
@@ -110,21 +110,21 @@ def _forbidden(facts: Facts, policy: Policy) -> Verdict | None:
 
 def _never(facts: Facts, policy: Policy) -> Verdict | None:
     """A limit of none does not pass."""
-    if policy.per_minute(facts.tool.lane) > 0:
+    if policy.per_minute(facts.tool.access) > 0:
         return None
     return deny("rate_limit", rate_reason(facts.tool, policy))
 
 
 def _too_often(facts: Facts, policy: Policy) -> Verdict | None:
-    most = policy.per_minute(facts.tool.lane)
+    most = policy.per_minute(facts.tool.access)
     if facts.calls_last_minute < most:
         return None
-    return wait("rate_limit", rate_reason(facts.tool, policy), retry_after=facts.room_in)
+    return wait("rate_limit", rate_reason(facts.tool, policy), retry_after=facts.seconds_until_free)
 
 
 def rate_reason(tool: ToolFacts, policy: Policy) -> str:
     """The limit of a connector, as people are told of it."""
-    most, calls = policy.per_minute(tool.lane), "reads" if tool.lane == "read" else "changes"
+    most, calls = policy.per_minute(tool.access), "reads" if tool.access == "read" else "changes"
     return f"{most} {calls} a minute are allowed for {tool.connector}."
 
 
@@ -176,8 +176,8 @@ def _read_concerns(facts: Facts) -> Iterator[Concern]:
 def _disclosure(facts: Facts) -> Iterator[Concern]:
     """One reason for each reader, with the first few sources."""
     for reader in dict.fromkeys(each.reader for each in facts.disclosures):
-        told = [each for each in facts.disclosures if each.reader == reader]
-        places = [f"{each.source} (`{each.value[:80]}`)" if each.value else each.source for each in told]
+        disclosed = [each for each in facts.disclosures if each.reader == reader]
+        places = [f"{each.source} (`{each.value[:80]}`)" if each.value else each.source for each in disclosed]
         listed = ", ".join(dict.fromkeys(places[:_SHOWN_SOURCES]))
         more = f" and {len(places) - _SHOWN_SOURCES} more" if len(places) > _SHOWN_SOURCES else ""
         yield Concern("readers", f"It may tell {reader} what is not for them: {listed}{more}.")
@@ -203,7 +203,7 @@ def _provenance(facts: Facts, trace: ArgumentTrace) -> Concern | None:
 def _top(facts: Facts, trace: ArgumentTrace) -> str:
     """The argument that a value stands in. A name may have dots in it: the longest that fits counts."""
     fitting = [name for name in facts.tool.roles if stands_in(trace.leaf.argument, name)]
-    return max(fitting, key=len, default="")
+    return max(fitting, key=len, default=trace.leaf.argument)
 
 
 def _egress(facts: Facts) -> Iterator[Concern]:

@@ -45,8 +45,8 @@ def links_in_lookups(
             for leaf in leaves(name, value):
                 whole = (0, len(leaf.value.strip()))
                 # `https:/evil.example` and `https:\\evil.example` lead to the same place for many readers of links.
-                found = find_carriers(leaf.value.strip()) if "/" in leaf.value or "\\" in leaf.value else []
-                for carrier in found:
+                carriers = find_carriers(leaf.value.strip()) if "/" in leaf.value or "\\" in leaf.value else []
+                for carrier in carriers:
                     is_link = carrier.kind == "link" and "//" in carrier.value
                     if is_link and (carrier.start, carrier.end) == whole:
                         yield CarrierFact(leaf.argument, "link", carrier.value, ledger.trusts_carrier(carrier.value))

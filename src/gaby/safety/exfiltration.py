@@ -105,29 +105,29 @@ def find_carriers(text: str) -> list[Carrier]:
     """Every carrier, in order. What two ways of reading find twice is named once."""
     if len(text) <= WINDOW:
         return list(_find(text, _DEPTH))
-    found: dict[tuple[str, str], Carrier] = {}
+    carriers: dict[tuple[str, str], Carrier] = {}
     for window in windows(text):
         for carrier in _find(text[window.start : window.end], _DEPTH):
             # What a cut goes through is seen whole by the window before or after, unless it is longer than both.
             is_cut = window.is_at_start(carrier.start) or window.is_at_end(carrier.end)
             if not is_cut or carrier.end - carrier.start > OVERLAP - 2 * EDGE:
                 start, end = carrier.start + window.start, carrier.end + window.start
-                found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
-    return _in_order(found.values())
+                carriers.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
+    return _in_order(carriers.values())
 
 
 # A reply is looked at when it is written, when it is decided on, and when it is sent. Few are kept, since what they
 # hold is somebody's.
 @lru_cache(maxsize=64)
 def _find(text: str, depth: int) -> Sequence[Carrier]:
-    found: dict[tuple[str, str], Carrier] = {}
+    carriers: dict[tuple[str, str], Carrier] = {}
     for reading in _readings(text):
         for carrier in _in_reading(reading, depth):
             start, end = reading.place(carrier.start, carrier.end)
-            found.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
+            carriers.setdefault((carrier.kind, carrier.value), carrier._replace(start=start, end=end))
     for start, end, value in find_unseen(text):
-        found.setdefault(("hidden", value), Carrier("hidden", value, start, end))
-    return _in_order(found.values())
+        carriers.setdefault(("hidden", value), Carrier("hidden", value, start, end))
+    return _in_order(carriers.values())
 
 
 def _in_order(carriers: Iterable[Carrier]) -> list[Carrier]:
@@ -147,9 +147,9 @@ def _readings(text: str) -> Iterator[NormalizedText]:
 
 def _undisguised(reading: NormalizedText) -> NormalizedText:
     if b" a a a a " in reading.text.encode("ascii", "replace").translate(_SPREAD_SHAPE):
-        reading = reading.sub(_SPREAD_OUT, lambda found: "".join(found[0].split()))
+        reading = reading.sub(_SPREAD_OUT, lambda match: "".join(match[0].split()))
     if "%" in reading.text:
-        reading = reading.sub(_ESCAPED, lambda found: chr(int(found[1], 16)))
+        reading = reading.sub(_ESCAPED, lambda match: chr(int(match[1], 16)))
     low = reading.text.lower()
     signs = frozenset(low.encode("ascii", "replace").translate(None, _NO_SIGNS))
     for disguise in _DISGUISES:
@@ -164,14 +164,14 @@ def _undisguised(reading: NormalizedText) -> NormalizedText:
 
 
 def _without(reading: NormalizedText, disguise: _Obfuscation) -> NormalizedText:
-    return reading.sub(disguise.pattern, lambda found: found.expand(disguise.undone))
+    return reading.sub(disguise.pattern, lambda match: match.expand(disguise.undone))
 
 
 def _in_reading(reading: NormalizedText, depth: int) -> Iterator[Carrier]:
     text = reading.text
-    found = [*_with_form(text)]
-    yield from found
-    yield from _without_form(_masked(text, found))
+    carriers = [*_with_form(text)]
+    yield from carriers
+    yield from _without_form(_masked(text, carriers))
     if depth:
         yield from _hidden(text, depth)
 

@@ -10,7 +10,7 @@ from gaby.safety.egress import CarrierFact
 from gaby.safety.provenance import ArgumentTrace
 from gaby.safety.readers import Disclosure
 from gaby.safety.scopes import Scopes
-from gaby_connectors.sdk.manifest import Autonomy, Lane, ToolManifest
+from gaby_connectors.sdk.manifest import Access, Autonomy, ToolManifest
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Policy:
     reads_per_minute: int = 300
     writes_per_minute: int = 30
 
-    def per_minute(self, lane: Lane) -> int:
-        return self.reads_per_minute if lane == "read" else self.writes_per_minute
+    def per_minute(self, access: Access) -> int:
+        return self.reads_per_minute if access == "read" else self.writes_per_minute
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ToolFacts:
     """No accepted manifest speaks of it, so what is known of it is only a guess."""
     schema: Schema
     roles: Mapping[str, ArgumentRole]
-    lane: Lane
+    access: Access
     fingerprint: str
     """Of the tool as it was accepted, and of its manifest."""
 
@@ -80,8 +80,8 @@ class Facts:
     """Who pulled which kill switch, and why."""
     quarantined: bool = False
     calls_last_minute: int = 0
-    room_in: float = 0.0
-    """After how many seconds the rate limit has room for this call."""
+    seconds_until_free: float = 0.0
+    """Seconds until the rate limit allows this call."""
     repeated: bool = False
     """The same change was made in this run already."""
     rehearsal_wanted: bool = False

@@ -11,8 +11,8 @@ from gaby.safety.tool_descriptions import (
     MODEL_INSTRUCTION,
     SENTENCE_VERB,
     description_doubt,
-    made_another_verb,
     sentence_reads,
+    verb_modifier,
 )
 from gaby_connectors.sdk.manifest import GABY_ARGUMENTS, ToolManifest
 from gaby_connectors.sdk.verbs import CHANGES
@@ -103,7 +103,7 @@ def _name_doubts(name: str) -> Iterator[str]:
         yield "its name does not begin with a verb of reading"
     if (word := _changing_word(name)) is not None:
         yield f"`{word}` in its name may change something"
-    if (word := made_another_verb(_operation_words(name))) is not None:
+    if (word := verb_modifier(_operation_words(name))) is not None:
         yield f"`{word}` in its name makes it another verb than one of reading"
 
 
@@ -136,16 +136,16 @@ def _changing_word(name: str) -> str | None:
 
 def _changing_sentence(description: str) -> str | None:
     """The first verb of a sentence, and what follows an `and`. Other words say what things are, not what is done."""
-    for found in SENTENCE_VERB.finditer(description):
-        word = (found[1] or found[2]).casefold()
-        if word in {"return", "returns"} and sentence_reads(description[found.start() :]):
+    for match in SENTENCE_VERB.finditer(description):
+        word = (match[1] or match[2]).casefold()
+        if word in {"return", "returns"} and sentence_reads(description[match.start() :]):
             continue
-        if DENIAL.match(description, found.end()):
+        if DENIAL.match(description, match.end()):
             continue
-        if word == "use" and MODEL_INSTRUCTION.match(description, found.end()):
+        if word == "use" and MODEL_INSTRUCTION.match(description, match.end()):
             continue
         forms = {word.removesuffix("s"), word.removesuffix("es")}
-        if found[2] is not None:
+        if match[2] is not None:
             forms = {form for form in forms if form not in _NOUNS_TOO}
         if any(is_verb_of_change(form) for form in forms):
             return word

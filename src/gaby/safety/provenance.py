@@ -142,9 +142,9 @@ class ProvenanceLedger:
 
     def trace(self, leaf: ArgumentLeaf, use: ValueUse) -> ArgumentTrace:
         """The origins of a value; if it has none, where outside it was seen, for the person who is asked."""
-        found = self.origins(leaf, use)
-        if found or leaf.literal:
-            return ArgumentTrace(leaf, found)
+        origins = self.origins(leaf, use)
+        if origins or leaf.literal:
+            return ArgumentTrace(leaf, origins)
         quotes = (quote(source, text, leaf.value) for source, text in reversed(self._external))
         return ArgumentTrace(leaf, (), tuple(islice(filter(None, quotes), _QUOTES)))
 

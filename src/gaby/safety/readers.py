@@ -112,12 +112,12 @@ class ReadingRecord:
         known = " ".join(page for _, page, readers in self._texts if readers.allow(reader))
         runs = set(_runs(text)) - set(_runs(known))
         values = _telling_words(text) - _telling_words(known)
-        found: list[Disclosure] = []
+        disclosures: list[Disclosure] = []
         for source, page, _ in closed:
             repeated = chain(sorted(values & _telling_words(page)), (run for run in _runs(page) if run in runs))
             if (value := next(repeated, None)) is not None:
-                found.append(Disclosure(source, reader.in_words, value))
-        return found
+                disclosures.append(Disclosure(source, reader.in_words, value))
+        return disclosures
 
     def unreadable(self, reader: Reader) -> list[Disclosure]:
         """The sources of which this reader may not be told everything."""
@@ -127,7 +127,7 @@ class ReadingRecord:
             if not all(readers.allow(reader) for readers in all_readers)
         ]
 
-    def told_by(self, text: str, reader: Reader, cited: Collection[str] = ()) -> list[Disclosure]:
+    def disclosures(self, text: str, reader: Reader, cited: Collection[str] = ()) -> list[Disclosure]:
         """What a text that rules put together tells of places where this reader may not look.
 
         A source that is closed to the reader as a whole is told of by citing it; of a source that is open in part, the

@@ -57,7 +57,7 @@ def learn_result(ledger: ProvenanceLedger, result: Any, context: ResultContext, 
     Without `vouches` nothing becomes trusted, such as in what a rehearsal says would exist.
     """
     rules = _LabelRules(context.manifest)
-    for count, value in enumerate(_walk(result, (), rules, context, _at_the_top(context))):
+    for count, value in enumerate(_traverse(result, (), rules, context, _at_the_top(context))):
         if count >= _MOST_VALUES:
             # What was not looked at is nobody's but the staff's.
             ledger.reading.read(context.source, [Readers()])
@@ -99,8 +99,8 @@ def _readable(
         return kept if kept or (not row and rules.tells_nothing(path, at.owners, reader)) else _NOTHING
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        found = [_readable(inner, (*path, "[]"), rules, context, at, reader) for inner in items]
-        left = [part for part in found if part is not _NOTHING]
+        readable = [_readable(inner, (*path, "[]"), rules, context, at, reader) for inner in items]
+        left = [part for part in readable if part is not _NOTHING]
         return left if left or (not items and rules.tells_nothing(path, at.owners, reader)) else _NOTHING
     return value if rules.readers(path, at.owners).allow(reader) else _NOTHING
 
@@ -189,7 +189,7 @@ class _LabelRules:
         return next((audience for rule, audience in self._readers if _matches(rule, path[: len(rule)])), None)
 
 
-def _walk(
+def _traverse(
     value: Any, path: Path, rules: _LabelRules, context: ResultContext, at: _InheritedLabels
 ) -> Iterator[LabelledValue]:
     """A row with an owner changes label and owners of everything below it."""
@@ -199,7 +199,7 @@ def _walk(
         held = cast("Mapping[str, Any] | list[Any]", value)
         if not held and not rules.is_declared(path):
             yield LabelledValue(path, ArgumentLeaf("", ""), None, rules.readers(path, at.owners))
-        yield from _walk_inside(held, path, rules, context, at)
+        yield from _traverse_children(held, path, rules, context, at)
     else:
         label = Label.CREATED if rules.created(path) else at.label if rules.vouches(path) else None
         readers = rules.readers(path, at.owners)
@@ -207,12 +207,12 @@ def _walk(
             yield LabelledValue(path, leaf, None if leaf.literal else label, readers)
 
 
-def _walk_inside(
+def _traverse_children(
     held: Mapping[str, Any] | list[Any], path: Path, rules: _LabelRules, context: ResultContext, at: _InheritedLabels
 ) -> Iterator[LabelledValue]:
     if isinstance(held, list):
         for inner in held:
-            yield from _walk(inner, (*path, "[]"), rules, context, at)
+            yield from _traverse(inner, (*path, "[]"), rules, context, at)
         return
     owner = rules.owner_field(path)
     below = at if owner is None else _of_owner(_field(held, owner), context, at)
@@ -221,7 +221,7 @@ def _walk_inside(
         if not _FIELD_NAME.fullmatch(name) and not rules.is_declared(place):
             # An id or an address as a key is a value like any other, and nobody vouches for it.
             yield LabelledValue(place, ArgumentLeaf("", name), None, rules.readers(place, below.owners))
-        yield from _walk(inner, place, rules, context, below)
+        yield from _traverse(inner, place, rules, context, below)
 
 
 def _of_owner(owner: Any, context: ResultContext, at: _InheritedLabels) -> _InheritedLabels:
@@ -235,12 +235,12 @@ def _of_owner(owner: Any, context: ResultContext, at: _InheritedLabels) -> _Inhe
 
 def _field(row: Mapping[str, Any], owner: str) -> Any:
     """`email`, or `customer.email` inside of the row."""
-    found: Any = row.get(owner)
-    if found is None:
-        found = row
+    value: Any = row.get(owner)
+    if value is None:
+        value = row
         for step in owner.split("."):
-            found = cast("Mapping[str, Any]", found).get(step) if isinstance(found, Mapping) else None
-    return found
+            value = cast("Mapping[str, Any]", value).get(step) if isinstance(value, Mapping) else None
+    return value
 
 
 def _steps(path: str) -> tuple[str, ...]:

@@ -20,11 +20,11 @@ def resolved(declared: object, root: Schema) -> Schema:
         place = schema.get("$ref")
         if not isinstance(place, str):
             return schema
-        found = _at(place, root)
-        if found is None:
+        target = _at(place, root)
+        if target is None:
             return {}
         # What stands beside a reference holds as well.
-        schema = {**found, **{name: value for name, value in schema.items() if name != "$ref"}}
+        schema = {**target, **{name: value for name, value in schema.items() if name != "$ref"}}
     return {}
 
 
@@ -46,12 +46,12 @@ def _properties(declared: object, root: Schema, seen: set[str]) -> dict[str, Sch
     if _seen_before(declared, seen):
         return {}
     schema = resolved(declared, root)
-    found: dict[str, Schema] = {}
+    schemas: dict[str, Schema] = {}
     for name in _ALTERNATIVES:
         for option in _sequence(schema.get(name)):
-            found.update(_properties(option, root, seen))
-    found.update({name: as_schema(each) for name, each in as_schema(schema.get("properties")).items()})
-    return found
+            schemas.update(_properties(option, root, seen))
+    schemas.update({name: as_schema(each) for name, each in as_schema(schema.get("properties")).items()})
+    return schemas
 
 
 def _below(declared: object, root: Schema, seen: set[str]) -> Iterator[tuple[str | None, Schema]]:
@@ -81,13 +81,13 @@ def _at(place: str, root: Schema) -> Schema | None:
     """Only places inside the document: nothing is ever loaded."""
     if not place.startswith("#/"):
         return root if place == "#" else None
-    found: object = root
+    node: object = root
     for step in place[2:].split("/"):
         name = step.replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(node, Mapping) or name not in node:
             return None
-        found = cast("Mapping[str, object]", found)[name]
-    return as_schema(found)
+        node = cast("Mapping[str, object]", node)[name]
+    return as_schema(node)
 
 
 def as_schema(value: object) -> Schema:

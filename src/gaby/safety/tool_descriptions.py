@@ -103,7 +103,7 @@ def sentence_reads(sentence: str) -> bool:
     return _opens_with_reading(_opening_words(sentence))
 
 
-def made_another_verb(words: Sequence[str]) -> str | None:
+def verb_modifier(words: Sequence[str]) -> str | None:
     """The particle or the participle by which a verb of reading is one no more: `check_in`, `check_parcel_in`,
     `get_paid`. The verb is the first word."""
     if len(words) < 2:
@@ -127,13 +127,13 @@ def _is_participle(word: str) -> bool:
 
 
 def _is_english(description: str) -> bool:
-    found = [word.casefold() for word in _LETTERS.findall(description)]
-    if not found or not all(word.isascii() for word in found):
+    words = [word.casefold() for word in _LETTERS.findall(description)]
+    if not words or not all(word.isascii() for word in words):
         # Other scripts and letters with marks; a look-alike of a Latin letter as well.
         return False
-    if not _FOREIGN_WORDS.isdisjoint(found):
+    if not _FOREIGN_WORDS.isdisjoint(words):
         return False
-    return len(found) <= _SHORT or not _FUNCTION_WORDS.isdisjoint(found)
+    return len(words) <= _SHORT or not _FUNCTION_WORDS.isdisjoint(words)
 
 
 def _opening_words(text: str) -> list[str]:
@@ -156,7 +156,7 @@ def _opens_with_reading(words: Sequence[str]) -> bool:
     verb = next((form for form in forms if form in _READING or form in _MOVING), None)
     if verb is None:
         return first in _INFORMATION
-    if made_another_verb([verb, *following[:1]]) is not None or _moves_to_a_place(verb, following):
+    if verb_modifier([verb, *following[:1]]) is not None or _moves_to_a_place(verb, following):
         return False
     asks = following[:1] == ["for"] or not _QUESTIONS.isdisjoint(following[:1])
     return verb in _READING or names_information or asks

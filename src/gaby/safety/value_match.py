@@ -19,8 +19,8 @@ _DENIED = re.compile(r"\b(?:no|not|non|never|without|nor|neither|off|disable|dis
 _FORBIDS = re.compile(r"\b(?:not|never|without|except|nor|neither|avoid|ignore|skip)\b|n['’]t\b")
 _TELLING = 3
 """Shorter values, and small numbers, appear in texts by chance."""
-_BESIDE_GAP = r"""([^"'`“”‘’«»{}\n]{0,80})"""
-_TEMPLATE = re.compile(rf"""["'`“‘«]{_BESIDE_GAP}\{{[A-Za-z][A-Za-z0-9_ ]{{0,39}}\}}{_BESIDE_GAP}["'`”’»]""")
+_AROUND_GAP = r"""([^"'`“”‘’«»{}\n]{0,80})"""
+_TEMPLATE = re.compile(rf"""["'`“‘«]{_AROUND_GAP}\{{[A-Za-z][A-Za-z0-9_ ]{{0,39}}\}}{_AROUND_GAP}["'`”’»]""")
 _FILLER = re.compile(r"[^\W\d_](?:(?:[^\W\d_]|[ ,'’&-]|\.(?= |$)){0,79}(?<![ ,'’&-]))?")
 """A few words: no digits, no host, nothing in brackets."""
 _FRAME = re.compile(r"[^\W\d_]{3}")
@@ -44,9 +44,9 @@ class SearchableText:
 def words(source: str, text: str) -> SearchableText:
     folded = same_case(text)
     templates = [
-        (found[1], found[2])
-        for found in islice(_TEMPLATE.finditer(text), _MOST_TEMPLATES)
-        if (_FRAME.search(found[1]) or _FRAME.search(found[2])) and not _is_forbidden(folded, found.start())
+        (match[1], match[2])
+        for match in islice(_TEMPLATE.finditer(text), _MOST_TEMPLATES)
+        if (_FRAME.search(match[1]) or _FRAME.search(match[2])) and not _is_forbidden(folded, match.start())
     ]
     return SearchableText(source, folded, frozenset(_numbers(text)), tuple(templates))
 
@@ -61,10 +61,10 @@ def says(said: SearchableText, value: str) -> bool:
     """Whether the words name this value as a whole, and not as something to keep away from. Upper and lower case are
     the same; nothing else is."""
     wanted = same_case(value)
-    found = occurrences(said.folded, wanted) if wanted and wanted == wanted.strip() else ()
+    places = occurrences(said.folded, wanted) if wanted and wanted == wanted.strip() else ()
     return any(
         _stands_alone(said.folded, start, start + len(wanted)) and not _is_forbidden(said.folded, start)
-        for start in found
+        for start in places
     )
 
 
@@ -122,8 +122,8 @@ def occurrences(text: str, value: str) -> Iterator[int]:
 def _stands_alone(text: str, start: int, end: int) -> bool:
     if _joined(text, start - 1, -1) or _joined(text, end, 1):
         return False
-    found = text[start:end]
-    if len(found) > _TELLING or (len(found) == _TELLING and not found.isdigit()):
+    occurrence = text[start:end]
+    if len(occurrence) > _TELLING or (len(occurrence) == _TELLING and not occurrence.isdigit()):
         return True
     quoted = start > 0 and text[start - 1] in _OPENING_QUOTES
     return quoted or _NAMED.search(text, max(0, start - 12), start) is not None

@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
 def _duration(value: object) -> object:
-    found = re.fullmatch(r"(\d{1,9})\s*(s|m|h|d)", value.strip()) if isinstance(value, str) else None
-    return timedelta(seconds=int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]) if found else value
+    match = re.fullmatch(r"(\d{1,9})\s*(s|m|h|d)", value.strip()) if isinstance(value, str) else None
+    return timedelta(seconds=int(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]) if match else value
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]

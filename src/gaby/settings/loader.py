@@ -1,4 +1,4 @@
-"""Reading the settings: the environment over the `.env` file, wrong values refused, unknown names told."""
+"""Reading the settings: the environment over the `.env` file, wrong values refused, unknown names reported."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -70,10 +70,10 @@ def _from_file(env_file: Path | None) -> Iterator[tuple[str, str]]:
     if env_file is None or not env_file.is_file():
         return
     try:
-        found = dotenv_values(env_file)
+        values = dotenv_values(env_file)
     except (OSError, ValueError) as error:
         raise Misconfigured(f"The file {env_file} cannot be read: {_why(error)}.") from None
-    for name, value in found.items():
+    for name, value in values.items():
         if value is not None:
             yield name, value
 

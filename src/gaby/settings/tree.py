@@ -101,7 +101,7 @@ class AuditSettings(SettingsGroup):
         Field(description="Sign a checkpoint this often even when nothing happens, so that silence is proven too."),
     ] = timedelta(minutes=15)
     verify_every: Annotated[
-        Duration, Field(description="Walk the whole log this often and raise the alarm if it does not verify.")
+        Duration, Field(description="Verify the whole log this often and raise the alarm if it does not verify.")
     ] = timedelta(days=1)
     anchor_file: Annotated[
         Path | None,

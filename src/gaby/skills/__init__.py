@@ -1,4 +1,4 @@
-"""The skills that every organ of Gaby shares: one small file each, with a prompt and an answer without a model."""
+"""Gaby's skills: one small file each, with a prompt and an answer without a model."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ def _load() -> Iterable[Skill[Any, Any]]:
         triage,
     )
 
-    rooms = (
+    modules = (
         plan,
         rank_passages,
         review,
@@ -24,7 +24,7 @@ def _load() -> Iterable[Skill[Any, Any]]:
         summarise,
         triage,
     )
-    return [room.skill for room in rooms]
+    return [module.skill for module in modules]
 
 
 SKILLS = Skills(_load)

@@ -1,4 +1,4 @@
-"""What all skills of this room share."""
+"""What all skills of this package share."""
 
 from pathlib import Path
 

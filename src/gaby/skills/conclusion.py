@@ -69,7 +69,7 @@ class Conclusion(SkillOutput):
     @classmethod
     def _apart(cls, text: str) -> str:
         """`[c1, p2]` means `[c1][p2]`."""
-        return _SEVERAL.sub(lambda found: "".join(f"[{name}]" for name in _NAME.findall(found[1])), text)
+        return _SEVERAL.sub(lambda match: "".join(f"[{name}]" for name in _NAME.findall(match[1])), text)
 
 
 _SHOWN = ("type", "enum", "items", "maxLength", "maxItems", "description")
@@ -77,8 +77,8 @@ _SHOWN = ("type", "enum", "items", "maxLength", "maxItems", "description")
 
 def _shown(field: dict[str, Any]) -> dict[str, Any]:
     """A field without its title and default."""
-    told = {key: field[key] for key in _SHOWN if key in field}
-    return told | {"items": _shown(told["items"])} if "items" in told else told
+    shown_fields = {key: field[key] for key in _SHOWN if key in field}
+    return shown_fields | {"items": _shown(shown_fields["items"])} if "items" in shown_fields else shown_fields
 
 
 CONCLUSION_SCHEMA: dict[str, Any] = {

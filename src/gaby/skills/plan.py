@@ -19,7 +19,7 @@ from gaby.skills.base import PROMPTS, SkillInput, SkillOutput
 from gaby.skills.conclusion import CONCLUSION_SCHEMA, Conclusion
 from gaby.skills.conclusion_rules import conclusion_errors
 from gaby.skills.plan_turns import CONCLUDE, FIND, SEARCH, CompletedCall, PlannerPassage, Turn
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 MOST_CALLS = 8
 _WHY = 1000
@@ -50,7 +50,7 @@ class ToolOption(SkillInput):
     name: Inside
     description: Outside
     parameters: Annotated[dict[str, Any], TextOrigin(outside=True)]
-    lane: Lane = "read"
+    access: Access = "read"
     declares: Annotated[dict[str, Any], TextOrigin(outside=True)] = Field(default_factory=dict[str, Any])
     """What its manifest says of its rows and values, and its output schema; see `mind.declarations`."""
 
@@ -129,7 +129,7 @@ def situation(given: Envelope) -> mind.Situation:
         requester_verified=given.requester_verified,
         instructed=given.instructed,
         searched=given.searched,
-        passages=[_found(each) for each in given.passages],
+        passages=[_as_passage(each) for each in given.passages],
         calls=[_seen(each) for each in given.calls],
         tools=[_card(each) for each in (*given.tools, *given.other_tools)],
         nudges=given.nudges,
@@ -157,10 +157,12 @@ def specs(given: Envelope) -> tuple[ToolSpec, ...]:
         ),
     ]
     if given.other_tools:
-        told = "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
-        own.append(ToolSpec(FIND, told, _FOUND))
-    shown = (ToolSpec(each.name, _told(each), each.parameters) for each in given.tools)
-    others = (ToolSpec(each.name, _told(each), each.parameters, listed=False) for each in given.other_tools)
+        description = (
+            "Look for tools of the company that are not listed here. Say what is needed, such as `refund a charge`."
+        )
+        own.append(ToolSpec(FIND, description, _FOUND))
+    shown = (ToolSpec(each.name, _tool_description(each), each.parameters) for each in given.tools)
+    others = (ToolSpec(each.name, _tool_description(each), each.parameters, listed=False) for each in given.other_tools)
     return (*own, *shown, *others)
 
 
@@ -195,7 +197,7 @@ def check(given: Envelope, answer: PlannerStep) -> None:
     """Nothing is done twice, and nothing is cited that is not there. All that is wrong is told at once."""
     wrong = _repeated(given, answer)
     if answer.conclusion is not None:
-        outcomes = [call.outcome for call in given.calls if call.lane == "write"]
+        outcomes = [call.outcome for call in given.calls if call.access == "write"]
         wrong += conclusion_errors(answer.conclusion, given.sources, outcomes)
     if wrong:
         raise UnacceptableAnswer("\n".join(dict.fromkeys(wrong)))
@@ -204,7 +206,7 @@ def check(given: Envelope, answer: PlannerStep) -> None:
 def _repeated(given: Envelope, answer: PlannerStep) -> list[str]:
     """A read may be made again after something was changed, to see whether it helped."""
     known = {tool.name for tool in (*given.tools, *given.other_tools)}
-    changed = max((call.number for call in given.calls if call.lane == "write" and call.outcome == "done"), default=0)
+    changed = max((call.number for call in given.calls if call.access == "write" and call.outcome == "done"), default=0)
     wrong: list[str] = []
     for call in answer.calls:
         if call.tool not in known:
@@ -217,28 +219,28 @@ def _repeated(given: Envelope, answer: PlannerStep) -> list[str]:
 
 
 def _is_settled(call: CompletedCall, changed: int) -> bool:
-    if call.lane == "write":
+    if call.access == "write":
         return call.outcome != "failed"
     return call.outcome == "denied" or (call.outcome in {"done", "simulated"} and call.number > changed)
 
 
-def _found(passage: PlannerPassage) -> mind.FoundPassage:
+def _as_passage(passage: PlannerPassage) -> mind.FoundPassage:
     return mind.FoundPassage(passage.citation, passage.title, passage.text, passage.trusted, runbook=passage.runbook)
 
 
 def _card(tool: ToolOption) -> mind.ToolCard:
     declares = ToolDeclaration(**tool.declares)
-    return mind.ToolCard(tool.name, tool.description, tool.parameters, tool.lane, declares)
+    return mind.ToolCard(tool.name, tool.description, tool.parameters, tool.access, declares)
 
 
 def _seen(call: CompletedCall) -> mind.PastCall:
     return mind.PastCall(
-        call.number, call.tool, call.arguments, call.outcome, call.lane, read_back(call.result), call.reason
+        call.number, call.tool, call.arguments, call.outcome, call.access, read_back(call.result), call.reason
     )
 
 
-def _told(tool: ToolOption) -> str:
-    return f"{tool.description} (This changes something.)" if tool.lane == "write" else tool.description
+def _tool_description(tool: ToolOption) -> str:
+    return f"{tool.description} (This changes something.)" if tool.access == "write" else tool.description
 
 
 def turns(given: Envelope, conceal: PromptRedactor) -> tuple[ChatMessage, ...]:
@@ -248,8 +250,8 @@ def turns(given: Envelope, conceal: PromptRedactor) -> tuple[ChatMessage, ...]:
 
 def first_pages(given: Envelope, conceal: PromptRedactor) -> dict[str, list[FencedText]]:
     """Those of the search that is made before anything is planned."""
-    found = [each for each in given.passages if each.turn == 0]
-    return {"first_pages": [FencedText(plan_turns.page_text(each, conceal)) for each in found]}
+    passages = [each for each in given.passages if each.turn == 0]
+    return {"first_pages": [FencedText(plan_turns.page_text(each, conceal)) for each in passages]}
 
 
 skill = Skill(
@@ -304,7 +306,7 @@ skill = Skill(
                     "properties": {"email": {"type": "string", "format": "email"}},
                     "required": ["email"],
                 },
-                lane="write",
+                access="write",
             ),
         ],
     ),

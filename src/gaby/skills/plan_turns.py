@@ -10,7 +10,7 @@ from gaby.llm.messages import ChatMessage, ToolResult, ToolUse
 from gaby.llm.untrusted_text import Inside, Outside, PromptRedactor, TextOrigin, company_page, fenced
 from gaby.skills.base import SkillInput
 from gaby.skills.conclusion import Conclusion
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 SEARCH = "search_knowledge"
 CONCLUDE = "conclude"
@@ -45,7 +45,7 @@ class CompletedCall(SkillInput):
     tool: Inside
     arguments: Annotated[dict[str, Any], TextOrigin(outside=True)]
     outcome: CallOutcome
-    lane: Lane = "read"
+    access: Access = "read"
     result: Outside = ""
     """JSON as text, or text. `mind.shown` cuts it to a size and keeps it whole."""
     reason: Outside = ""
@@ -82,33 +82,37 @@ def messages(
     concluded: tuple[Conclusion, tuple[str, ...]] | None,
 ) -> tuple[ChatMessage, ...]:
     """Appended to and never rewritten, so that what was read once can be read from a cache."""
-    made = {call.number: call for call in calls}
-    told: list[ChatMessage] = []
+    calls_by_number = {call.number: call for call in calls}
+    chat: list[ChatMessage] = []
     for number, turn in enumerate(turns, 1):
-        pairs = list(_pairs(number, turn, passages, made, conceal))
+        pairs = list(_pairs(number, turn, passages, calls_by_number, conceal))
         if pairs:
-            told.append(ChatMessage("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
-            told.append(ChatMessage("user", replies=tuple(reply for _, reply in pairs)))
+            chat.append(ChatMessage("assistant", conceal.authored(turn.text), tuple(use for use, _ in pairs)))
+            chat.append(ChatMessage("user", replies=tuple(reply for _, reply in pairs)))
     if concluded is not None:
-        told += _turned_down(concluded[0], concluded[1], conceal)
-    return tuple(told)
+        chat += _turned_down(concluded[0], concluded[1], conceal)
+    return tuple(chat)
 
 
 def _pairs(
-    number: int, turn: Turn, passages: Sequence[PlannerPassage], made: dict[int, CompletedCall], conceal: PromptRedactor
+    number: int,
+    turn: Turn,
+    passages: Sequence[PlannerPassage],
+    calls_by_number: dict[int, CompletedCall],
+    conceal: PromptRedactor,
 ) -> Iterable[tuple[ToolUse, ToolResult]]:
     if turn.queries:
         name = f"search-{number}"
         arguments = {"queries": [conceal.authored(query) for query in turn.queries], "internal": turn.internal}
-        found = [each for each in passages if each.turn == number]
-        text = "\n\n".join(page_text(each, conceal) for each in found) or "Nothing that was not shown before."
+        own_passages = [each for each in passages if each.turn == number]
+        text = "\n\n".join(page_text(each, conceal) for each in own_passages) or "Nothing that was not shown before."
         yield ToolUse(name, SEARCH, arguments), ToolResult(name, text)
     if turn.need:
         name = f"find-{number}"
         text = ", ".join(turn.offered) or "There is no other tool for that."
         yield ToolUse(name, FIND, {"need": conceal.authored(turn.need)}), ToolResult(name, text)
     for place, each in enumerate(turn.calls, 1):
-        call = made.get(each.number) if each.number is not None else None
+        call = calls_by_number.get(each.number) if each.number is not None else None
         name = f"call-{call.number}" if call is not None else f"call-{number}-{place}"
         yield ToolUse(name, each.tool, _concealed(each.arguments, conceal)), _reply(name, call, conceal)
 
@@ -123,12 +127,12 @@ def page_text(passage: PlannerPassage, conceal: PromptRedactor) -> str:
 def _reply(name: str, call: CompletedCall | None, conceal: PromptRedactor) -> ToolResult:
     if call is None:
         return ToolResult(name, "Not made yet: what only reads was done first. Call it again if it is still wanted.")
-    told = [f"[c{call.number}] {_AGREED if call.agreed else _OUTCOMES[call.outcome]}"]
+    lines = [f"[c{call.number}] {_AGREED if call.agreed else _OUTCOMES[call.outcome]}"]
     if call.reason:
-        told.append(fenced(conceal(call.reason), "reason"))
+        lines.append(fenced(conceal(call.reason), "reason"))
     if call.result:
-        told.append(fenced(conceal(call.result), "result"))
-    return ToolResult(name, "\n".join(told), failed=call.outcome in {"denied", "failed", "unknown"})
+        lines.append(fenced(conceal(call.result), "result"))
+    return ToolResult(name, "\n".join(lines), failed=call.outcome in {"denied", "failed", "unknown"})
 
 
 def _turned_down(conclusion: Conclusion, doubts: Sequence[str], conceal: PromptRedactor) -> list[ChatMessage]:

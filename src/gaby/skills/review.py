@@ -73,9 +73,9 @@ def offline(given: ReviewInput, _embed: Embed) -> Review:
     for each in given.sentences:
         cited = [texts[name] for name in each.sources if name in texts]
         holds = bool(cited) and mind.support(each.text, cited).holds
-        told = "supported" if holds else "unsupported" if cited else "not_needed"
-        why = "It gives a value that its sources do not give." if told == "unsupported" else ""
-        reviewed.append(SentenceReview(number=each.number, support=told, why=why))
+        support_level = "supported" if holds else "unsupported" if cited else "not_needed"
+        why = "It gives a value that its sources do not give." if support_level == "unsupported" else ""
+        reviewed.append(SentenceReview(number=each.number, support=support_level, why=why))
     written = "\n".join(f"{each.text} {' '.join(f'[{name}]' for name in each.sources)}" for each in given.sentences)
     changes = tuple(AppliedChange(each.tool, each.outcome, each.verified) for each in given.changes)
     asked = "\n\n".join((given.ticket, *given.dialogue))

@@ -29,13 +29,13 @@ class Triage(SkillOutput):
 
 
 def offline(given: TriageInput, embed: Embed) -> Triage:
-    found = triage("\n\n".join((given.title, given.body, *given.later)), embed)
+    triaged = triage("\n\n".join((given.title, given.body, *given.later)), embed)
     return Triage(
-        intent=found.intent,
-        urgency=found.urgency,
-        worth_investigating=found.worth_investigating,
-        confidence=found.confidence,
-        reasons=list(found.reasons[:5]),
+        intent=triaged.intent,
+        urgency=triaged.urgency,
+        worth_investigating=triaged.worth_investigating,
+        confidence=triaged.confidence,
+        reasons=list(triaged.reasons[:5]),
     )
 
 

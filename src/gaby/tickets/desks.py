@@ -111,8 +111,8 @@ class Desks:
 
     async def inbox(self, session: WriteSession, actor: Actor) -> Desk:
         """The built-in desk, made when it is first needed: once, however many need it at the same moment."""
-        if (found := await self.find(session, INBOX)) is not None:
-            return found
+        if (existing := await self.find(session, INBOX)) is not None:
+            return existing
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         row: dict[str, Any] = {
             "workspace_id": session.workspace_id,
@@ -123,8 +123,8 @@ class Desks:
             "vouched_by": _voucher(INBOX, None),
             "created_at": self._clock.now(),
         }
-        made = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
-        first = made.first() is not None
+        inserted = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
+        first = inserted.first() is not None
         desk = await self.named(session, INBOX)
         if first:
             self._tell(session, actor, desk, "added")
@@ -139,15 +139,15 @@ class Desks:
         return (await session.scalars(query)).one_or_none()
 
     async def named(self, session: ReadSession, name: str) -> Desk:
-        if (found := await self.find(session, name)) is None:
+        if (desk := await self.find(session, name)) is None:
             raise NotFound(f"There is no desk {name[:60]!r}. `gaby desk list` shows them.")
-        return found
+        return desk
 
     async def get(self, session: ReadSession, desk_id: UUID) -> Desk:
-        found = await session.get(Desk, (session.workspace_id, desk_id))
-        if found is None:
+        desk = await session.get(Desk, (session.workspace_id, desk_id))
+        if desk is None:
             raise NotFound("There is no such desk. `gaby desk list` shows them.")
-        return found
+        return desk
 
     async def poll_every(self, session: WriteSession, actor: Actor, desk: Desk, every: timedelta | None) -> None:
         desk.every_seconds = None if every is None else int(every.total_seconds())
@@ -183,13 +183,15 @@ class Desks:
             return known[1]
         secret = await self._unseal(session, desk)
         kind = kind_of(desk.kind)
-        ground = DeskDependencies(
+        dependencies = DeskDependencies(
             clock=self._clock,
             http=self._http if desk.any_address else self._guarded,
             outside=AddressPolicy.anywhere() if desk.any_address else self._outside,
             remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
         )
-        adapter = kind.open(_since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), ground)
+        adapter = kind.open(
+            _since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), dependencies
+        )
         self._open[desk.typed_id] = (stamp, adapter)
         if known is not None:
             await known[1].aclose()

@@ -122,10 +122,10 @@ class Intake:
         return IntakeResult(known.typed_id, new=False, messages=await self._update(session, actor, known, ready))
 
     async def get(self, session: ReadSession, ticket_id: UUID) -> Ticket:
-        found = await session.get(Ticket, (session.workspace_id, ticket_id))
-        if found is None:
+        ticket = await session.get(Ticket, (session.workspace_id, ticket_id))
+        if ticket is None:
             raise NotFound("There is no such ticket. `gaby ticket list` shows them.")
-        return found
+        return ticket
 
     async def messages(self, session: ReadSession, ticket_id: UUID) -> Sequence[TicketMessage]:
         mine = (TicketMessage.workspace_id == session.workspace_id, TicketMessage.ticket_id == ticket_id)
@@ -134,7 +134,7 @@ class Intake:
     async def written(self, session: ReadSession, ticket: Ticket) -> OriginalTicket:
         """What was really written, decrypted."""
         sealing = await self._vault.opening(session, subject_of(ticket.id), _PURPOSE)
-        told = json.loads(sealing.open_text(ticket.body_encrypted))
+        texts = json.loads(sealing.open_text(ticket.body_encrypted))
         messages = [
             OriginalMessage(
                 id=row.id,
@@ -148,7 +148,7 @@ class Intake:
             )
             for row in await self.messages(session, ticket.id)
         ]
-        return OriginalTicket(told["title"], told["body"], tuple(messages))
+        return OriginalTicket(texts["title"], texts["body"], tuple(messages))
 
     async def add_message(
         self,
@@ -199,7 +199,7 @@ class Intake:
         ticket = ready.ticket
         ticket_id = TicketId(self._ids.new())
         now = self._clock.now()
-        told = json.dumps({"title": ticket.title, "body": ticket.body})
+        texts = json.dumps({"title": ticket.title, "body": ticket.body})
         automatic = bool(ticket.metadata.get("automatic"))
         row = {
             "workspace_id": session.workspace_id,
@@ -208,7 +208,7 @@ class Intake:
             "external_id": ready.external_id,
             "title": ready.title,
             "body": ready.body,
-            "body_encrypted": await self._vault.seal(session, subject_of(ticket_id), told, _PURPOSE),
+            "body_encrypted": await self._vault.seal(session, subject_of(ticket_id), texts, _PURPOSE),
             "customer": ticket.customer,
             "requester_email": ticket.requester_email,
             "requester_verified": ticket.requester_verified,
@@ -262,8 +262,8 @@ class Intake:
         # The texts were redacted before it was known whom this desk believes.
         texts = [each.redacted for each in ready.messages]
         messages = [PreparedMessage(each, text) for each, text in zip(ticket.messages, texts, strict=True)]
-        told = await self._vault.open(session, subject_of(known.id), known.body_encrypted, _PURPOSE)
-        known_bodies = {json.loads(told)["body"], *(each.body for each in ticket.messages)}
+        stored_text = await self._vault.open(session, subject_of(known.id), known.body_encrypted, _PURPOSE)
+        known_bodies = {json.loads(stored_text)["body"], *(each.body for each in ticket.messages)}
         if ticket.body and ticket.body not in known_bodies:
             # Somebody has edited the text. What it said before may have been acted on, so both stay.
             messages.append(ready.edit)
@@ -276,10 +276,10 @@ class Intake:
         return (await session.scalars(query)).one_or_none()
 
     async def _must(self, session: ReadSession, desk: Desk, external_id: str) -> Ticket:
-        found = await self._known(session, desk, external_id)
-        if found is None:
+        ticket = await self._known(session, desk, external_id)
+        if ticket is None:
             raise NotFound
-        return found
+        return ticket
 
 
 def _insert(session: WriteSession, table: type[Ticket] | type[TicketMessage]) -> Any:

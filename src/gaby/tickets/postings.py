@@ -180,9 +180,9 @@ class Poster:
                 return await self._send(actor, replace(sending, content=content, fence=fence, rule=gated.rule))
             case "wait":
                 posting.approval_id = gated.approval_id
-                told = f"Waits for a person: {gated.reason}"[:500]
+                reason = f"Waits for a person: {gated.reason}"[:500]
                 await self._note(
-                    actor.workspace_id, posting, state="due", tries=posting.tries, error=told, again_at=gated.until
+                    actor.workspace_id, posting, state="due", tries=posting.tries, error=reason, again_at=gated.until
                 )
                 return gated.until
             case "refuse":
@@ -249,9 +249,9 @@ class Poster:
         if posting.kind == "escalation":
             # Receivers are told its id, so a second copy can be told from a second escalation; silence cannot.
             return await self._decide(actor, sending)
-        found = await adapter.find_reply(ticket.external_id, posting.marker, ticket.source_metadata)
-        if found is not None:
-            return await self._settle(actor, sending, "posted", external_id=found)
+        reply_id = await adapter.find_reply(ticket.external_id, posting.marker, ticket.source_metadata)
+        if reply_id is not None:
+            return await self._settle(actor, sending, "posted", external_id=reply_id)
         if able.finds_replies:
             return await self._decide(actor, sending)
         return await self._doubt(actor, sending, DeskOutcomeUnknown())
@@ -261,8 +261,8 @@ class Poster:
         posting = sending.posting
         tries = posting.tries + int(sending.in_doubt)
         if posting.tries >= _LOOKS + 1:
-            told = "Nobody can say whether it arrived, so it was not sent again. Look at the desk."
-            return await self._settle(actor, sending, "unknown", error=told)
+            reason = "Nobody can say whether it arrived, so it was not sent again. Look at the desk."
+            return await self._settle(actor, sending, "unknown", error=reason)
         again_at = self._clock.now() + self._pause(posting.tries)
         await self._note(
             actor.workspace_id,
@@ -332,14 +332,14 @@ class Poster:
 
     async def _postings(self, workspace_id: WorkspaceId, run_id: RunId) -> Sequence[Posting]:
         async with self._database.read(workspace_id) as session:
-            found = await postings_of(session, run_id)
+            postings = await postings_of(session, run_id)
             session.expunge_all()
-        return found
+        return postings
 
     async def _outcome(self, workspace_id: WorkspaceId, run_id: RunId, again_at: datetime | None) -> PostingOutcome:
         rows = await self._postings(workspace_id, run_id)
-        told = (PostingResult(cast("Any", row.kind), row.state, row.shown, row.last_error) for row in rows)
-        return PostingOutcome(tuple(told), again_at)
+        results = (PostingResult(cast("Any", row.kind), row.state, row.shown, row.last_error) for row in rows)
+        return PostingOutcome(tuple(results), again_at)
 
     def _pause(self, tries: int) -> timedelta:
         return min(_FIRST_PAUSE * 2 ** min(max(0, tries - 1), 10), _LONGEST_PAUSE)

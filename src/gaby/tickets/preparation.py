@@ -92,8 +92,8 @@ def _prepared(incoming: IncomingTicket, redact: Redact, known: str | None) -> Pr
 
 def _fingerprint(ticket: IncomingTicket) -> str:
     messages = sorted((each.external_id, each.body, each.author) for each in ticket.messages)
-    told = [ticket.title, ticket.body, ticket.priority, ticket.closed, str(ticket.sla_at), messages]
-    return sha256(json.dumps(told).encode()).hexdigest()
+    fields = [ticket.title, ticket.body, ticket.priority, ticket.closed, str(ticket.sla_at), messages]
+    return sha256(json.dumps(fields).encode()).hexdigest()
 
 
 def text_size(value: object) -> int:
@@ -104,9 +104,9 @@ def text_size(value: object) -> int:
         if isinstance(value, str | bytes):
             size += len(value)
         elif isinstance(value, Mapping):
-            found = cast("Mapping[Any, Any]", value)
-            size += len(found)
-            waiting.extend(found.values())
+            fields = cast("Mapping[Any, Any]", value)
+            size += len(fields)
+            waiting.extend(fields.values())
         elif isinstance(value, list | tuple):
             parts = cast("Sequence[Any]", value)
             size += len(parts)

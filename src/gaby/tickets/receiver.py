@@ -150,7 +150,7 @@ class TicketReceiver:
         async with self._database.write(AllWorkspaces("desks of all workspaces are polled")) as session:
             await session.execute(update(Desk).where(Desk.due_at > now).values(due_at=now))
 
-    async def letters(self, session: ReadSession, desk: Desk) -> list[DeadLetter]:
+    async def dead_letters(self, session: ReadSession, desk: Desk) -> list[DeadLetter]:
         mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
         return list((await session.scalars(select(DeadLetter).where(*mine).order_by(DeadLetter.last_at.desc()))).all())
 
@@ -199,29 +199,29 @@ class TicketReceiver:
         try:
             if isinstance(ready, _UnreadableItem):
                 raise ready.error
-            taken: IntakeResult = await self._intake.take(session, actor, desk, ready)
+            intake_result: IntakeResult = await self._intake.take(session, actor, desk, ready)
         except Unavailable:
             raise
         except _UNREADABLE as error:
             await self._set_aside(session, actor, desk, raw, error)
             return ReceiveCounts(unreadable=1)
         await self._mended(session, desk, raw.external_id)
-        return ReceiveCounts(new=int(taken.new), messages=taken.messages)
+        return ReceiveCounts(new=int(intake_result.new), messages=intake_result.messages)
 
     async def _set_aside(
         self, session: WriteSession, actor: Actor, desk: Desk, raw: RawTicket, error: Exception
     ) -> None:
         reason = error.message if isinstance(error, GabyError) else f"It is not what a ticket looks like ({error!r})."
         external_id = raw.external_id.encode("utf-8", "replace").decode().replace("\0", "")[:200]
-        letter = await self._letter(session, desk, external_id)
-        if letter is not None:
-            letter.payload = await self._vault.seal(session, f"letter:{letter.id}", _as_text(raw), _PURPOSE)
-            if letter.state == "mended":
+        dead_letter = await self._dead_letter(session, desk, external_id)
+        if dead_letter is not None:
+            dead_letter.payload = await self._vault.seal(session, f"letter:{dead_letter.id}", _as_text(raw), _PURPOSE)
+            if dead_letter.state == "mended":
                 # It could be read for a while, so this is a new trouble.
-                letter.state, letter.tries = "trying", 0
+                dead_letter.state, dead_letter.tries = "trying", 0
         else:
             row_id = self._ids.new()
-            letter = DeadLetter(
+            dead_letter = DeadLetter(
                 workspace_id=session.workspace_id,
                 id=row_id,
                 desk_id=desk.id,
@@ -233,13 +233,13 @@ class TicketReceiver:
                 first_at=self._clock.now(),
                 last_at=self._clock.now(),
             )
-            session.add(letter)
-        letter.tries += 1
-        letter.reason = reason.encode("utf-8", "replace").decode().replace("\0", "")[:500]
-        letter.last_at = self._clock.now()
-        if letter.tries >= TRIES and letter.state == "trying":
-            letter.state = "dead"
-            payload = {"desk": desk.name, "letter_id": str(letter.id), "tries": letter.tries}
+            session.add(dead_letter)
+        dead_letter.tries += 1
+        dead_letter.reason = reason.encode("utf-8", "replace").decode().replace("\0", "")[:500]
+        dead_letter.last_at = self._clock.now()
+        if dead_letter.tries >= TRIES and dead_letter.state == "trying":
+            dead_letter.state = "dead"
+            payload = {"desk": desk.name, "letter_id": str(dead_letter.id), "tries": dead_letter.tries}
             session.emit(Event("ticket.dead_lettered", session.workspace_id, actor, payload))
         await session.flush()
 
@@ -247,11 +247,13 @@ class TicketReceiver:
         async with self._database.read(workspace_id) as session:
             waiting = [
                 RawTicket(
-                    letter.external_id,
-                    json.loads(await self._vault.open(session, f"letter:{letter.id}", letter.payload, _PURPOSE)),
+                    dead_letter.external_id,
+                    json.loads(
+                        await self._vault.open(session, f"letter:{dead_letter.id}", dead_letter.payload, _PURPOSE)
+                    ),
                 )
-                for letter in await self.letters(session, desk)
-                if letter.state == "trying"
+                for dead_letter in await self.dead_letters(session, desk)
+                if dead_letter.state == "trying"
             ]
         received = ReceiveCounts()
         for raw in waiting:
@@ -260,7 +262,7 @@ class TicketReceiver:
                 received = received.and_(await self._take(session, desk, raw, ready))
         return received
 
-    async def _letter(self, session: WriteSession, desk: Desk, external_id: str) -> DeadLetter | None:
+    async def _dead_letter(self, session: WriteSession, desk: Desk, external_id: str) -> DeadLetter | None:
         mine = (DeadLetter.workspace_id == session.workspace_id, DeadLetter.desk_id == desk.id)
         query = select(DeadLetter).where(*mine, DeadLetter.external_id == external_id)
         return (await session.scalars(query)).one_or_none()

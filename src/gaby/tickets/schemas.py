@@ -81,7 +81,7 @@ class TicketOut(BaseModel):
     incident_id: UUID | None
 
     @classmethod
-    def of(cls, row: Ticket) -> Self:
+    def from_domain(cls, row: Ticket) -> Self:
         return cls.model_validate(row, from_attributes=True)
 
 
@@ -95,7 +95,7 @@ class MessageOut(BaseModel):
     at: datetime
 
     @classmethod
-    def of(cls, row: TicketMessage) -> Self:
+    def from_domain(cls, row: TicketMessage) -> Self:
         return cls.model_validate(row, from_attributes=True)
 
 
@@ -105,8 +105,8 @@ class TicketDetailOut(TicketOut):
 
     @classmethod
     def with_messages(cls, row: Ticket, messages: Sequence[TicketMessage]) -> Self:
-        detail = cls.of(row)
-        return detail.model_copy(update={"messages": [MessageOut.of(each) for each in messages]})
+        detail = cls.from_domain(row)
+        return detail.model_copy(update={"messages": [MessageOut.from_domain(each) for each in messages]})
 
 
 class OriginalOut(BaseModel):
@@ -117,7 +117,7 @@ class OriginalOut(BaseModel):
     messages: list[MessageOut]
 
     @classmethod
-    def of(cls, written: OriginalTicket) -> Self:
+    def from_domain(cls, written: OriginalTicket) -> Self:
         messages = [MessageOut.model_validate(each, from_attributes=True) for each in written.messages]
         return cls(title=written.title, body=written.body, messages=messages)
 
@@ -177,7 +177,7 @@ class DeskOut(BaseModel):
     last_error: str | None
 
     @classmethod
-    def of(cls, row: Desk) -> Self:
+    def from_domain(cls, row: Desk) -> Self:
         return cls.model_validate(row, from_attributes=True)
 
 
@@ -187,7 +187,7 @@ class ReceivedOut(BaseModel):
     unreadable: int
 
     @classmethod
-    def of(cls, received: ReceiveCounts) -> Self:
+    def from_domain(cls, received: ReceiveCounts) -> Self:
         return cls(new=received.new, messages=received.messages, unreadable=received.unreadable)
 
 
@@ -200,5 +200,5 @@ class DeadLetterOut(BaseModel):
     last_at: datetime
 
     @classmethod
-    def of(cls, row: DeadLetter) -> Self:
+    def from_domain(cls, row: DeadLetter) -> Self:
         return cls.model_validate(row, from_attributes=True)

@@ -45,11 +45,11 @@ class Tickets:
         """An operator's own request: what it names, they have chosen. Whoever may not decide may not instruct."""
         if not actor.may(Permission.APPROVALS_DECIDE):
             raise Forbidden("Only those who decide approvals may give instructions. Send it as a ticket instead.")
-        taken = await self.add(session, actor, incoming)
-        if not taken.new:
+        intake_result = await self.add(session, actor, incoming)
+        if not intake_result.new:
             raise Conflict("There is a ticket with this id already, which somebody else may have written.")
-        (await self.intake.get(session, taken.ticket_id)).operator = actor.id[:200]
-        return taken
+        (await self.intake.get(session, intake_result.ticket_id)).operator = actor.id[:200]
+        return intake_result
 
     async def list(self, session: ReadSession, status: str | None = None, limit: int = 100) -> Sequence[Ticket]:
         """The newest first."""
@@ -64,10 +64,10 @@ class Tickets:
         desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
         mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
         query = select(Ticket).where(*mine, Ticket.external_id == external_id)
-        found = (await session.scalars(query.limit(2))).all()
-        if len(found) != 1:
+        rows = (await session.scalars(query.limit(2))).all()
+        if len(rows) != 1:
             raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
-        return found[0]
+        return rows[0]
 
     async def shared_names(self, session: ReadSession, external_ids: Sequence[str]) -> set[str]:
         """Those of the desks' own ids that more than one desk uses."""

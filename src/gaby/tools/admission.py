@@ -74,19 +74,19 @@ class Admission:
     def last_minute(self, entry: ToolEntry, run: Run) -> int:
         return self.rates.last_minute(_key(entry, run))
 
-    def room_in(self, entry: ToolEntry, run: Run, call: UUID) -> float:
-        return self.rates.room_in(_key(entry, run), _most(entry), call)
+    def seconds_until_free(self, entry: ToolEntry, run: Run, call: UUID) -> float:
+        return self.rates.seconds_until_free(_key(entry, run), _most(entry), call)
 
     def count(self, later: RetryLater, run: Run) -> None:
         self.metrics.tool_waits.labels(str(run.workspace_id), later.connector, later.rule).inc()
 
 
 def _key(entry: ToolEntry, run: Run) -> RateKey:
-    return RateKey(run.workspace_id, entry.facts.connector, entry.facts.lane)
+    return RateKey(run.workspace_id, entry.facts.connector, entry.facts.access)
 
 
 def _most(entry: ToolEntry) -> int:
-    return max(1, entry.connector.policy.per_minute(entry.facts.lane))
+    return max(1, entry.connector.policy.per_minute(entry.facts.access))
 
 
 def failure_of(error: ConnectorError) -> Failed | RetryLater:

@@ -145,16 +145,16 @@ class Approvals:
         return (await session.scalars(select(func.count()).select_from(Approval).where(*mine))).one()
 
     async def get(self, session: ReadSession, approval_id: ApprovalId) -> Approval:
-        found = await session.get(Approval, (session.workspace_id, approval_id))
-        if found is None:
+        approval = await session.get(Approval, (session.workspace_id, approval_id))
+        if approval is None:
             raise NotFound
-        return found
+        return approval
 
     async def call_of(self, session: ReadSession, approval: Approval) -> SealedCall:
         """The real arguments, for whoever may decide and for the call itself."""
         text = await self._vault.open(session, f"run:{approval.run_id}", approval.sealed_call, _PURPOSE)
-        told = json.loads(text)
-        return SealedCall(UUID(told["id"]), told["arguments"])
+        stored_call = json.loads(text)
+        return SealedCall(UUID(stored_call["id"]), stored_call["arguments"])
 
     async def decide(
         self,
@@ -199,10 +199,10 @@ class Approvals:
     async def use(self, session: WriteSession, actor: Actor, approval_id: ApprovalId) -> None:
         """Take the approval, once. Of two who try at the same time one gets it."""
         mine = (Approval.workspace_id == session.workspace_id, Approval.id == approval_id)
-        taken = await session.execute(
+        updated = await session.execute(
             update(Approval).where(*mine, Approval.state == "approved").values(state="used", used_at=self._clock.now())
         )
-        if cast("CursorResult[Any]", taken).rowcount != 1:
+        if cast("CursorResult[Any]", updated).rowcount != 1:
             raise ApprovalClosed("This approval has been used already, or was never given.")
         payload = {"approval_id": str(approval_id)}
         session.emit(Event("approval.used", session.workspace_id, actor, payload))
@@ -234,18 +234,18 @@ class Approvals:
         """Close every question that nobody answered in time."""
         due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         query = select(Approval).where(Approval.workspace_id == session.workspace_id, *due)
-        found = (await session.scalars(query)).all()
-        for approval in found:
+        rows = (await session.scalars(query)).all()
+        for approval in rows:
             approval.state = "expired"
             session.emit(Event("approval.expired", session.workspace_id, actor, _named(approval)))
-        return found
+        return rows
 
     async def overdue_workspaces(self, database: Database) -> Sequence[WorkspaceId]:
         due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         async with database.read(AllWorkspaces("approvals that are overdue, of all workspaces")) as session:
             # Not DISTINCT: for that SQLite would go through all approvals in the order of their workspaces.
-            found = await session.scalars(select(Approval.workspace_id).where(*due))
-            return [WorkspaceId(workspace_id) for workspace_id in sorted(set(found.all()))]
+            workspace_ids = await session.scalars(select(Approval.workspace_id).where(*due))
+            return [WorkspaceId(workspace_id) for workspace_id in sorted(set(workspace_ids.all()))]
 
     async def was_agreed(self, session: ReadSession, entry: ToolEntry) -> bool:
         """Whether an operator agreed to this kind of action in a sitting that still lasts."""

@@ -52,10 +52,10 @@ def lookups_of(schema: Schema) -> list[str]:
 
 def guess_arguments(schema: Schema, *, reads: bool) -> dict[str, ArgumentGuess]:
     """Those that a manifest can name. All others keep the careful role that they have without one."""
-    found = {name: each for name, each in _arguments(schema).items() if _NAMEABLE.fullmatch(name)}
-    if len(found) > MOST_ARGUMENTS:
+    schemas = {name: each for name, each in _arguments(schema).items() if _NAMEABLE.fullmatch(name)}
+    if len(schemas) > MOST_ARGUMENTS:
         return {}
-    return {name: _guess(name, declared, schema, reads=reads) for name, declared in found.items()}
+    return {name: _guess(name, declared, schema, reads=reads) for name, declared in schemas.items()}
 
 
 def unnameable_arguments(schema: Schema) -> list[str]:

@@ -35,10 +35,10 @@ class ResultCache:
         self._answers: OrderedDict[CacheKey, tuple[datetime, ToolCallResult]] = OrderedDict()
 
     def get(self, key: CacheKey) -> ToolCallResult | None:
-        found = self._answers.get(key)
-        if found is None:
+        cached = self._answers.get(key)
+        if cached is None:
             return None
-        kept_at, answer = found
+        kept_at, answer = cached
         if self._clock.now() - kept_at >= self._keep:
             del self._answers[key]
             return None

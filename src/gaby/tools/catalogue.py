@@ -12,7 +12,7 @@ from sqlalchemy import select
 from gaby.kernel.database import Database, ReadSession
 from gaby.kernel.ids import SYSTEM, ConnectorId, WorkspaceId
 from gaby.mcp import ServerDefinitions, ServerKey, ToolDefinition
-from gaby.safety import Policy, Scopes, ToolFacts, digest, guess, lane, policy_version, roles
+from gaby.safety import Policy, Scopes, ToolFacts, access_of, digest, guess, policy_version, roles
 from gaby.tools import builtin, epochs
 from gaby.tools.errors import ToolUnknown
 from gaby.tools.manifests import Manifests, read_manifests
@@ -59,10 +59,10 @@ class CatalogueSnapshot:
     tools: Mapping[str, ToolEntry]
 
     def tool(self, name: str) -> ToolEntry:
-        found = self.tools.get(name)
-        if found is None:
+        entry = self.tools.get(name)
+        if entry is None:
             raise ToolUnknown(f"There is no tool {name[:200]!r} here. `gaby tools list` shows those that may be used.")
-        return found
+        return entry
 
 
 class Catalogue:
@@ -73,20 +73,20 @@ class Catalogue:
         self._snapshots: dict[WorkspaceId, CatalogueSnapshot] = {}
 
     async def snapshot(self, workspace_id: WorkspaceId) -> CatalogueSnapshot:
-        found = self._snapshots.get(workspace_id)
-        if found is None:
-            found = self._snapshots[workspace_id] = await self._load(workspace_id)
-        return found
+        current = self._snapshots.get(workspace_id)
+        if current is None:
+            current = self._snapshots[workspace_id] = await self._load(workspace_id)
+        return current
 
     async def fresh(self, workspace_id: WorkspaceId) -> CatalogueSnapshot:
         """As the database has it now, whoever changed it."""
-        found = await self.snapshot(workspace_id)
+        current = await self.snapshot(workspace_id)
         async with self._database.read(SYSTEM) as session:
             everywhere = await epochs.current(session)
         async with self._database.read(workspace_id) as session:
             epoch = everywhere + await epochs.current(session)
-        if epoch == found.epoch:
-            return found
+        if epoch == current.epoch:
+            return current
         self.forget(workspace_id)
         return await self.snapshot(workspace_id)
 
@@ -140,11 +140,11 @@ async def pulled(session: ReadSession, connector_id: ConnectorId | None) -> str 
     """The kill switch that is pulled here, in words."""
     mine = KillSwitch.workspace_id == session.workspace_id
     query = select(KillSwitch).where(mine, KillSwitch.connector_id == connector_id).order_by(KillSwitch.pulled_at)
-    found = (await session.scalars(query.limit(1))).one_or_none()
-    if found is None:
+    reason = (await session.scalars(query.limit(1))).one_or_none()
+    if reason is None:
         return None
     what = "everything" if session.workspace_id == SYSTEM else "this workspace" if connector_id is None else "it"
-    return f"{found.pulled_by} stopped {what} at {_minute(found.pulled_at)}: {found.reason}"
+    return f"{reason.pulled_by} stopped {what} at {_minute(reason.pulled_at)}: {reason.reason}"
 
 
 def without_own_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _facts(entry: ConnectorEntry, tool: ToolDefinition, declared: ToolManifest |
         unsafe=declared is None,
         schema=tool.input_schema,
         roles=of_arguments,
-        lane=lane(manifest, of_arguments),
+        access=access_of(manifest, of_arguments),
         fingerprint=digest([tool.fingerprint, manifest.model_dump(mode="json")]),
     )
 

@@ -108,16 +108,16 @@ class Connectors:
         return (await session.scalars(query)).all()
 
     async def get(self, session: ReadSession, name: str) -> ConnectorRecord:
-        found = await self._find(session, name)
-        if found is None:
+        connector = await self._find(session, name)
+        if connector is None:
             raise NotFound(f"There is no connector {name[:60]!r}. `gaby connector list` shows them.")
-        return found
+        return connector
 
     async def by_id(self, session: ReadSession, connector_id: ConnectorId) -> ConnectorRecord:
-        found = await session.get(ConnectorRecord, (session.workspace_id, connector_id))
-        if found is None:
+        connector = await session.get(ConnectorRecord, (session.workspace_id, connector_id))
+        if connector is None:
             raise NotFound
-        return found
+        return connector
 
     async def limit(self, session: WriteSession, actor: Actor, name: str, change: PolicyChange) -> ConnectorRecord:
         row = await self.get(session, name)

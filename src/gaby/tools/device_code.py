@@ -117,10 +117,10 @@ class _OAuthResponse:
     @property
     def error(self) -> str | None:
         """The server's word for what is wrong. Its description could repeat a secret, so nobody is shown that."""
-        told = self.body.get("error")
-        if told is None:
+        code = self.body.get("error")
+        if code is None:
             return None
-        return told if isinstance(told, str) and _ERROR.fullmatch(told) else "?"
+        return code if isinstance(code, str) and _ERROR.fullmatch(code) else "?"
 
     def text(self, name: str, pattern: re.Pattern[str]) -> str:
         value = self.body.get(name)
@@ -160,8 +160,8 @@ class OAuthHttp:
                 finally:
                     await response.aclose()
         except (httpx2.HTTPError, httpx2.StreamError, OSError, TimeoutError) as error:
-            told = f"The sign-in server at {host} cannot be reached ({type(error).__name__}). Try again shortly."
-            raise SignInUnavailable(told) from None
+            message = f"The sign-in server at {host} cannot be reached ({type(error).__name__}). Try again shortly."
+            raise SignInUnavailable(message) from None
         _check_status(response.status_code, host)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json" and not kind.endswith("+json"):
@@ -244,8 +244,8 @@ def _endpoints(answer: _OAuthResponse, issuer: httpx2.URL) -> dict[str, Any]:
     named = answer.text("issuer", _ADDRESS)
     if answer.status != 200 or named.rstrip("/") != str(issuer).rstrip("/"):
         raise SignInFailed(f"{answer.host} does not describe this issuer.")
-    found = {name: answer.text(name, _ADDRESS) for name in ("device_authorization_endpoint", "token_endpoint")}
-    for name, address in found.items():
+    endpoints = {name: answer.text(name, _ADDRESS) for name in ("device_authorization_endpoint", "token_endpoint")}
+    for name, address in endpoints.items():
         if _origin(_checked(address, answer.host)) != _origin(issuer):
             raise SignInFailed(
                 f"The {name} of {answer.host} is at another server. If that is right, give both endpoints yourself, "
@@ -254,8 +254,8 @@ def _endpoints(answer: _OAuthResponse, issuer: httpx2.URL) -> dict[str, Any]:
     methods = answer.body.get("token_endpoint_auth_methods_supported")
     offered = cast("list[object]", methods) if isinstance(methods, list) else ["client_secret_post"]
     return {
-        "device_endpoint": found["device_authorization_endpoint"],
-        "token_endpoint": found["token_endpoint"],
+        "device_endpoint": endpoints["device_authorization_endpoint"],
+        "token_endpoint": endpoints["token_endpoint"],
         "basic": "client_secret_basic" in offered and "client_secret_post" not in offered,
     }
 

@@ -20,7 +20,7 @@ def requester_of(run: Run) -> Reader:
     return Reader("verified" if verified else "stranger", run.requester)
 
 
-def _told_to(
+def _disclosures_to(
     run: Run, reader: Reader, text: str, composed_by: Author, cited: Sequence[str], released: Sequence[str]
 ) -> list[Disclosure]:
     """A model may have woven anything that it saw into its words, in any spelling; rules only write what they cite."""
@@ -31,7 +31,7 @@ def _told_to(
         case "rules":
             # A runbook releases what no manifest says the readers of. Whose a manifest says it is, theirs it stays.
             others = reading.owned_by_others("\n".join(released), reader) if released else []
-            return reading.told_by(without_released(text, released), reader, cited) + others
+            return reading.disclosures(without_released(text, released), reader, cited) + others
 
 
 def without_released(text: str, released: Sequence[str]) -> str:
@@ -63,7 +63,7 @@ def disclosures_of(
         return
     text = "\n".join(said)
     for reader in _readers(tool, run, traces):
-        yield from _told_to(run, reader, text, composed_by, cited, released)
+        yield from _disclosures_to(run, reader, text, composed_by, cited, released)
         # Gaby's own list of sources names pages; it does not repeat them.
         quoted = text if composed_by == "model" else without_released(text, released)
         yield from run.ledger.reading.quoted_in(_SOURCE.sub("", quoted), reader)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from gaby.tools.manifest_draft import ManifestDraft, ToolDraft
 from gaby.tools.manifest_yaml import draft_yaml
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 
 class ArgumentDraftOut(BaseModel):
@@ -16,17 +16,17 @@ class ArgumentDraftOut(BaseModel):
 
 class ToolDraftOut(BaseModel):
     name: str
-    lane: Lane
+    lane: Access
     reason: str = Field(description="Why it is taken for a read or a write.")
     arguments: dict[str, ArgumentDraftOut]
     notes: list[str]
     manifest: dict[str, Any]
 
     @classmethod
-    def of(cls, tool: ToolDraft) -> Self:
+    def from_domain(cls, tool: ToolDraft) -> Self:
         return cls(
             name=tool.name,
-            lane=tool.lane,
+            lane=tool.access,
             reason=tool.access_reason,
             arguments={
                 name: ArgumentDraftOut(role=each.role, reason=each.reason) for name, each in tool.arguments.items()
@@ -45,10 +45,10 @@ class ManifestDraftOut(BaseModel):
     yaml: str
 
     @classmethod
-    def of(cls, draft: ManifestDraft) -> Self:
+    def from_domain(cls, draft: ManifestDraft) -> Self:
         return cls(
             connector=draft.connector,
             fingerprint=draft.fingerprint,
-            tools=[ToolDraftOut.of(tool) for tool in draft.tools],
+            tools=[ToolDraftOut.from_domain(tool) for tool in draft.tools],
             yaml=draft_yaml(draft),
         )

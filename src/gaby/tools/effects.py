@@ -38,7 +38,7 @@ class EffectRunner:
         try:
             size = len(canonical_json(decided.arguments))
             payload = await run_text_work(size, _payload, decided, run)
-            changes = decided.entry.facts.lane == "write" and not rehearsal
+            changes = decided.entry.facts.access == "write" and not rehearsal
             async with self._audit.effect(run.actor, event, payload, fence=fence, changes=changes) as intent:
                 outcome = await self._call(decided, run, intent, rehearsal=rehearsal)
         except ConnectorError as error:
@@ -49,7 +49,7 @@ class EffectRunner:
         self, decided: DecidedCall, run: Run, intent: Intent, *, rehearsal: bool
     ) -> ToolCallResult | Failed | Unknown:
         facts = decided.entry.facts
-        repeatable = rehearsal or facts.lane == "read" or facts.manifest.idempotent
+        repeatable = rehearsal or facts.access == "read" or facts.manifest.idempotent
         arguments = {**decided.arguments, **_own_arguments(decided, rehearsal=rehearsal)}
         for attempt in range(_ATTEMPTS):
             key = decided.entry.connector.key
@@ -70,7 +70,7 @@ def _payload(decided: DecidedCall, run: Run) -> dict[str, Any]:
         "call_id": str(call.id),
         "run_id": str(run.id),
         "tool": facts.full_name,
-        "lane": facts.lane,
+        "lane": facts.access,
         "definition": facts.fingerprint,
         "policy": decided.entry.connector.version,
         "rule": decided.verdict.rule,
@@ -87,7 +87,7 @@ def _own_arguments(decided: DecidedCall, *, rehearsal: bool) -> dict[str, Any]:
     """What Gaby adds by itself, where the tool takes it."""
     takes = decided.entry.definition.input_schema.get("properties", {})
     own: dict[str, Any] = {"idempotency_key": str(decided.call.id), "dry_run": rehearsal}
-    return {name: value for name, value in own.items() if name in takes and decided.entry.facts.lane == "write"}
+    return {name: value for name, value in own.items() if name in takes and decided.entry.facts.access == "write"}
 
 
 def _judge(answer: ToolCallResult, run: Run, intent: Intent) -> ToolCallResult | Failed | Unknown:
@@ -95,11 +95,11 @@ def _judge(answer: ToolCallResult, run: Run, intent: Intent) -> ToolCallResult |
         intent.succeeded({"size": answer.size})
         return answer
     detail = answer.error or ToolErrorDetail(kind=ErrorKind.PERMANENT, message=answer.text[:_SHOWN_RESULT])
-    told = run.redactor.redact(detail.message, run.placeholders, from_outside=True).text
+    message = run.redactor.redact(detail.message, run.placeholders, from_outside=True).text
     if detail.outcome == "unknown":
-        return Unknown(told)
-    intent.failed({"kind": detail.kind, "message": told[:_SHOWN_RESULT]})
-    return Failed(detail.kind, told, detail.retry_after)
+        return Unknown(message)
+    intent.failed({"kind": detail.kind, "message": message[:_SHOWN_RESULT]})
+    return Failed(detail.kind, message, detail.retry_after)
 
 
 def _passing(outcome: ToolCallResult | Failed | Unknown, decided: DecidedCall, *, rehearsal: bool) -> RetryLater | None:
@@ -113,7 +113,7 @@ def _passing(outcome: ToolCallResult | Failed | Unknown, decided: DecidedCall, *
         return RetryLater(
             "connector.rate_limited", f"{facts.connector} gets too many requests.", seconds, facts.connector
         )
-    harmless = rehearsal or facts.lane == "read"
+    harmless = rehearsal or facts.access == "read"
     if harmless and outcome.kind is ErrorKind.TRANSIENT and outcome.retry_after is not None:
         reason = f"{facts.connector} asks to be called later."
         return RetryLater("connector.busy", reason, outcome.retry_after, facts.connector)
@@ -126,6 +126,6 @@ def _may_pass(answer: ToolCallResult) -> bool:
 
 def _pause(attempt: int, error: ToolErrorDetail | None) -> float:
     """Longer each time, never in step with others who wait for the same system."""
-    told = error.retry_after if error is not None and error.retry_after is not None else 0.0
+    seconds = error.retry_after if error is not None and error.retry_after is not None else 0.0
     wait = _FIRST_PAUSE * 2**attempt * (1 + secrets.randbelow(1000) / 1000)
-    return max(wait, min(told, 2.0))
+    return max(wait, min(seconds, 2.0))

@@ -42,7 +42,7 @@ class Circumstances:
 
     now: datetime
     calls_last_minute: int = 0
-    room_in: float = 0.0
+    seconds_until_free: float = 0.0
     approved_before: bool = False
     approval: ApprovalFact | None = None
     rehearsal_wanted: bool = False
@@ -54,7 +54,7 @@ class Circumstances:
 
 
 def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Circumstances) -> Facts:
-    writes = entry.facts.lane == "write"
+    writes = entry.facts.access == "write"
     connector = entry.connector
     traces = tuple(_traces(entry, arguments, run)) if writes else ()
     tool, ledger = entry.facts, run.ledger
@@ -79,7 +79,7 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
         killed=connector.killed,
         quarantined=connector.quarantined,
         calls_last_minute=around.calls_last_minute,
-        room_in=around.room_in,
+        seconds_until_free=around.seconds_until_free,
         repeated=writes and _is_repeated(entry, arguments, run),
         rehearsal_wanted=around.rehearsal_wanted,
         approved_before=around.approved_before,
@@ -88,15 +88,15 @@ def gather(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, around: Cir
     )
 
 
-def made_change(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
+def change_key(entry: ToolEntry, arguments: Mapping[str, Any]) -> str:
     """What a change is, whatever is said with it, in whichever order and spelling: the same again is paying twice."""
     chosen = {(leaf.argument, _one_spelling(leaf)) for leaf in _choices(entry, arguments)}
     return digest([entry.facts.full_name, sorted(chosen)])
 
 
 def _choices(entry: ToolEntry, arguments: Mapping[str, Any]) -> list[ArgumentLeaf]:
-    found = _leaves(entry, arguments, frozenset({ArgumentRole.STEERING, ArgumentRole.DESTINATION}))
-    return [leaf for leaf, _ in found if leaf.chooses]
+    leaves = _leaves(entry, arguments, frozenset({ArgumentRole.STEERING, ArgumentRole.DESTINATION}))
+    return [leaf for leaf, _ in leaves if leaf.chooses]
 
 
 def _one_spelling(leaf: ArgumentLeaf) -> str:
@@ -116,7 +116,7 @@ def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bo
     if len(set(listed)) < len(listed) and not any(leaf.quantity for leaf in choices):
         return True
     speaks = ArgumentRole.CONTENT in entry.facts.roles.values() and not entry.facts.manifest.dangerous
-    return not (speaks and not _counts(entry, choices)) and made_change(entry, arguments) in run.made
+    return not (speaks and not _counts(entry, choices)) and change_key(entry, arguments) in run.made
 
 
 def _counts(entry: ToolEntry, choices: Sequence[ArgumentLeaf]) -> bool:
@@ -154,8 +154,8 @@ def bind(entry: ToolEntry, arguments: Mapping[str, Any], run: Run, expires_at: d
 def chosen_outside(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
     """Whether content from outside had a say in what a call looked up."""
     asked = frozenset(ArgumentRole) - {ArgumentRole.PLAIN}
-    found = _leaves(entry, arguments, asked)
-    return any(leaf.chooses and not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in found)
+    leaves = _leaves(entry, arguments, asked)
+    return any(leaf.chooses and not leaf.literal and not run.ledger.origins(leaf, use) for leaf, use in leaves)
 
 
 def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bool:
@@ -165,7 +165,7 @@ def names_requester(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) ->
         return False
     use = _use(entry, owner)
     origins = [run.ledger.origins(leaf, use) for leaf in leaves(owner, arguments[owner])]
-    return bool(origins) and all(any(each.label is Label.PRINCIPAL for each in found) for found in origins)
+    return bool(origins) and all(any(each.label is Label.PRINCIPAL for each in origin) for origin in origins)
 
 
 def _traces(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> Iterator[ArgumentTrace]:

@@ -32,7 +32,7 @@ from gaby.tools.catalogue import Catalogue, ToolEntry
 from gaby.tools.connectors import Connectors
 from gaby.tools.decided_calls import DecidedCall
 from gaby.tools.effects import EffectRunner
-from gaby.tools.gather import Circumstances, gather, made_change
+from gaby.tools.gather import Circumstances, change_key, gather
 from gaby.tools.launches import Launcher
 from gaby.tools.ledger_results import learn_outcome, result_context
 from gaby.tools.models import Approval
@@ -82,11 +82,16 @@ class InvokerDependencies:
 
 
 class Invoker:
-    def __init__(self, parts: InvokerDependencies) -> None:
-        self._parts = parts
-        self._effects = EffectRunner(parts.audit, parts.host)
+    def __init__(self, dependencies: InvokerDependencies) -> None:
+        self._dependencies = dependencies
+        self._effects = EffectRunner(dependencies.audit, dependencies.host)
         self._admission = Admission(
-            parts.database, parts.metrics, parts.host, parts.launcher, parts.connectors, parts.rates
+            dependencies.database,
+            dependencies.metrics,
+            dependencies.host,
+            dependencies.launcher,
+            dependencies.connectors,
+            dependencies.rates,
         )
 
     async def explain(self, call: ToolCall, run: Run) -> Verdict:
@@ -102,12 +107,12 @@ class Invoker:
             except FenceBroken as error:
                 # Somebody changed the policy after the decision and before the intent; it is decided anew. Without an
                 # intent nothing was done, so an approval that this call has used by itself still counts.
-                self._parts.catalogue.forget(run.workspace_id)
+                self._dependencies.catalogue.forget(run.workspace_id)
                 call = replace(call, resumed=call.resumed or isinstance(error, _ApprovalUsed))
                 continue
             if isinstance(outcome, Failed | Unknown):
-                told = outcome.message if isinstance(outcome, Failed) else outcome.reason
-                learn_outcome(decided.entry, decided.arguments, run, None, told, vouches=False)
+                message = outcome.message if isinstance(outcome, Failed) else outcome.reason
+                learn_outcome(decided.entry, decided.arguments, run, None, message, vouches=False)
             if isinstance(outcome, RetryLater):
                 self._admission.count(outcome, run)
                 if approval is not None and _holds(decided.call, approval):
@@ -120,8 +125,8 @@ class Invoker:
     async def _put_back(self, run: Run, approval: Approval) -> None:
         """Nothing was done, so an approval that this call itself has taken is not used up. One that somebody else has
         used meanwhile stays used, or the same would be done twice."""
-        async with self._parts.database.write(run.workspace_id) as session:
-            await self._parts.approvals.put_back(session, run.actor, approval.typed_id)
+        async with self._dependencies.database.write(run.workspace_id) as session:
+            await self._dependencies.approvals.put_back(session, run.actor, approval.typed_id)
 
     async def _decide_now(self, call: ToolCall, run: Run) -> tuple[DecidedCall, Approval | None]:
         """What is allowed stands behind a fence. Before anything is refused or asked, the policy is looked at again: an
@@ -129,27 +134,27 @@ class Invoker:
         decided, approval = await self._decide(call, run)
         if (
             decided.verdict.outcome == "allow"
-            or await self._parts.catalogue.fresh(run.workspace_id) is decided.snapshot
+            or await self._dependencies.catalogue.fresh(run.workspace_id) is decided.snapshot
         ):
             return decided, approval
         return await self._decide(call, run)
 
     async def _decide(self, call: ToolCall, run: Run) -> tuple[DecidedCall, Approval | None]:
-        parts = self._parts
+        dependencies = self._dependencies
         approval: Approval | None = None
         arguments = real_arguments(call.arguments, run)
         if call.approval_id is not None:
-            async with parts.database.read(run.workspace_id) as session:
-                approval = await parts.approvals.get(session, call.approval_id)
-                sealed = await parts.approvals.call_of(session, approval)
+            async with dependencies.database.read(run.workspace_id) as session:
+                approval = await dependencies.approvals.get(session, call.approval_id)
+                sealed = await dependencies.approvals.call_of(session, approval)
             call = replace(call, tool=f"{approval.connector}.{approval.tool}", id=sealed.id)
             arguments = sealed.arguments
-        snapshot = await parts.catalogue.snapshot(run.workspace_id)
+        snapshot = await dependencies.catalogue.snapshot(run.workspace_id)
         entry = snapshot.tool(call.tool)
         around = Circumstances(
-            now=parts.clock.now(),
+            now=dependencies.clock.now(),
             calls_last_minute=self._admission.last_minute(entry, run),
-            room_in=self._admission.room_in(entry, run, call.id),
+            seconds_until_free=self._admission.seconds_until_free(entry, run, call.id),
             approval=as_fact(approval, call) if approval is not None else None,
             rehearsal_wanted=call.rehearse,
             composed_by=call.composed_by,
@@ -159,15 +164,15 @@ class Invoker:
         if verdict.outcome == "ask" and await self._agreed_before(entry, run):
             verdict = decide(replace(facts, approved_before=True), entry.connector.policy)
         unanswered = approval is None and verdict.outcome in {"allow", "wait", "ask"}
-        if call.consent and unanswered and entry.facts.lane == "write":
+        if call.consent and unanswered and entry.facts.access == "write":
             # Whatever else is asked about, the person reads what the runbook wants of them.
             wanted = Concern("consent.wanted", call.consent)
             verdict = ask([wanted, *verdict.concerns], rehearse=entry.facts.can_rehearse)
         return DecidedCall(snapshot, entry, call, arguments, verdict, facts.traces), approval
 
     async def _agreed_before(self, entry: ToolEntry, run: Run) -> bool:
-        async with self._parts.database.read(run.workspace_id) as session:
-            return await self._parts.approvals.was_agreed(session, entry)
+        async with self._dependencies.database.read(run.workspace_id) as session:
+            return await self._dependencies.approvals.was_agreed(session, entry)
 
     async def _carry_out(self, decided: DecidedCall, run: Run, approval: Approval | None) -> ToolOutcome:
         match decided.verdict.outcome:
@@ -185,18 +190,20 @@ class Invoker:
 
     async def _deny(self, decided: DecidedCall, run: Run, verdict: Verdict) -> Denied:
         payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "rule": verdict.rule}
-        await self._parts.audit.append(run.workspace_id, run.actor, "tool.denied", payload)
-        self._parts.metrics.safety_denials.labels(str(run.workspace_id), verdict.rule).inc()
+        await self._dependencies.audit.append(run.workspace_id, run.actor, "tool.denied", payload)
+        self._dependencies.metrics.safety_denials.labels(str(run.workspace_id), verdict.rule).inc()
         return Denied(verdict)
 
     async def _ask(self, decided: DecidedCall, run: Run) -> Asked:
         shows = await self._preview(decided, run) if decided.verdict.rehearse else None
         preview = shows if isinstance(shows, RehearsalPreview) else None
-        parts = self._parts
+        dependencies = self._dependencies
         verdict, call = decided.verdict, replace(decided.call, arguments=decided.arguments)
         shown = await run_text_work(_size(call.arguments), shown_question, call, run, verdict, decided.traces)
-        async with parts.database.write(run.workspace_id) as session:
-            asked = await parts.approvals.request(session, decided.entry, call, run, verdict.rule, shown, preview)
+        async with dependencies.database.write(run.workspace_id) as session:
+            asked = await dependencies.approvals.request(
+                session, decided.entry, call, run, verdict.rule, shown, preview
+            )
         return Asked(decided.verdict, asked.typed_id)
 
     async def _simulate(self, decided: DecidedCall, run: Run) -> ToolOutcome:
@@ -213,22 +220,22 @@ class Invoker:
             outcome = await self._perform(decided, run, rehearsal=False)
         else:
             outcome = await self._perform_approved(decided, run, approval)
-        if decided.entry.facts.lane == "write" and isinstance(outcome, ToolCallResult | Unknown):
+        if decided.entry.facts.access == "write" and isinstance(outcome, ToolCallResult | Unknown):
             self._changed(decided, run)
         if not isinstance(outcome, ToolCallResult):
             return outcome
         key = self._cache_key(decided, run)
         if key is not None and outcome.spilled is None:
-            self._parts.cache.put(key, outcome)
+            self._dependencies.cache.put(key, outcome)
         return await self._done(decided, run, outcome, cached=False)
 
     async def _cached(self, decided: DecidedCall, run: Run) -> Done | None:
         key = self._cache_key(decided, run)
-        if key is None or (known := self._parts.cache.get(key)) is None:
+        if key is None or (known := self._dependencies.cache.get(key)) is None:
             return None
         # Whoever asks later who has read something finds this run as well.
         payload = {"tool": decided.entry.facts.full_name, "run_id": str(run.id), "call_id": str(decided.call.id)}
-        await self._parts.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
+        await self._dependencies.audit.append(run.workspace_id, run.actor, "tool.cached", payload)
         return await self._done(decided, run, known, cached=True)
 
     async def _perform_approved(self, decided: DecidedCall, run: Run, approval: Approval) -> _Performed:
@@ -244,8 +251,8 @@ class Invoker:
                 return await self._deny(decided, run, _TARGET_CHANGED)
         held = _holds(decided.call, approval)
         if not held:
-            async with self._parts.database.write(run.workspace_id) as session:
-                await self._parts.approvals.use(session, run.actor, approval.typed_id)
+            async with self._dependencies.database.write(run.workspace_id) as session:
+                await self._dependencies.approvals.use(session, run.actor, approval.typed_id)
         try:
             outcome = await self._called(decided, run, admitted, rehearsal=False)
         except FenceBroken as error:
@@ -293,16 +300,16 @@ class Invoker:
             return failed
         facts = decided.entry.facts
         try:
-            renewed = again and await self._parts.launcher.renew(decided.entry.connector.key, grant)
+            renewed = again and await self._dependencies.launcher.renew(decided.entry.connector.key, grant)
         except ConnectorError as error:
             return failure_of(error)
-        if renewed and (rehearsal or facts.lane == "read"):
+        if renewed and (rehearsal or facts.access == "read"):
             return await self._perform(decided, run, rehearsal=rehearsal, again=False)
         if renewed:
-            told = f"{facts.connector} had to be signed in anew, which is done. Nothing was changed; try again."
-            return Failed(ErrorKind.TRANSIENT, told)
-        async with self._parts.database.write(run.workspace_id) as session:
-            await self._parts.connectors.auth_expired(session, _host_actor(run), facts.connector)
+            message = f"{facts.connector} had to be signed in anew, which is done. Nothing was changed; try again."
+            return Failed(ErrorKind.TRANSIENT, message)
+        async with self._dependencies.database.write(run.workspace_id) as session:
+            await self._dependencies.connectors.auth_expired(session, _host_actor(run), facts.connector)
         return failed
 
     async def _preview(
@@ -326,12 +333,12 @@ class Invoker:
 
     def _changed(self, decided: DecidedCall, run: Run) -> None:
         facts = decided.entry.facts
-        self._parts.cache.forget(run.workspace_id, facts.connector)
-        run.made.add(made_change(decided.entry, decided.arguments))
+        self._dependencies.cache.forget(run.workspace_id, facts.connector)
+        run.made.add(change_key(decided.entry, decided.arguments))
 
     def _cache_key(self, decided: DecidedCall, run: Run) -> CacheKey | None:
         facts = decided.entry.facts
-        if facts.lane != "read" or not facts.manifest.cache:
+        if facts.access != "read" or not facts.manifest.cache:
             return None
         return cache_key(run.workspace_id, facts.connector, facts.name, facts.fingerprint, decided.arguments)
 
@@ -339,7 +346,7 @@ class Invoker:
         self, run: Run, call_id: UUID, tool: str, arguments: Mapping[str, Any], result: Any, *, vouches: bool
     ) -> None:
         """Enter into the ledger what an earlier call of this run had brought. In the order in which they were made."""
-        snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        snapshot = await self._dependencies.catalogue.snapshot(run.workspace_id)
         # Nobody can say any more who may read what a tool brought that is gone.
         if (entry := snapshot.tools.get(tool)) is not None:
             text = result if isinstance(result, str) else json.dumps(result)
@@ -349,13 +356,13 @@ class Invoker:
 
     async def remember_change(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> None:
         """What an earlier call of this run has changed, or may have."""
-        snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        snapshot = await self._dependencies.catalogue.snapshot(run.workspace_id)
         if (entry := snapshot.tools.get(tool)) is not None:
-            run.made.add(made_change(entry, real_arguments(arguments, run)))
+            run.made.add(change_key(entry, real_arguments(arguments, run)))
 
     async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
         """Of an earlier result, what this reader may be told; None if that is nothing."""
-        snapshot = await self._parts.catalogue.snapshot(run.workspace_id)
+        snapshot = await self._dependencies.catalogue.snapshot(run.workspace_id)
         entry = snapshot.tools.get(tool)
         if entry is None or entry.facts.unsafe:
             return result if reader.kind == "staff" else None

@@ -26,9 +26,9 @@ class KillSwitches:
     ) -> KillSwitch:
         if not reason.strip():
             raise Invalid("Say why, for those who find everything stopped.")
-        found = await self._find(session, connector_id)
-        if found is not None:
-            return found
+        kill_switch = await self._find(session, connector_id)
+        if kill_switch is not None:
+            return kill_switch
         switch = KillSwitch(
             workspace_id=session.workspace_id,
             id=self._ids.new(),
@@ -45,10 +45,10 @@ class KillSwitches:
         return switch
 
     async def lift(self, session: WriteSession, actor: Actor, connector_id: ConnectorId | None = None) -> None:
-        found = await self._find(session, connector_id)
-        if found is None:
+        kill_switch = await self._find(session, connector_id)
+        if kill_switch is None:
             raise NotFound("Nothing is stopped here.")
-        await session.delete(found)
+        await session.delete(kill_switch)
         await epochs.move_on(session)
         payload = {"connector_id": str(connector_id) if connector_id else None}
         session.emit(Event("kill_switch.lifted", session.workspace_id, actor, payload))

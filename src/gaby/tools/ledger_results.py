@@ -32,6 +32,6 @@ def result_context(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> 
         source=result_source(entry.facts.full_name),
         manifest=entry.facts.manifest,
         principals=run.principals,
-        chosen_outside=entry.facts.lane == "read" and chosen_outside(entry, arguments, run),
+        chosen_outside=entry.facts.access == "read" and chosen_outside(entry, arguments, run),
         owned=names_requester(entry, arguments, run),
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gaby.mcp import ServerDefinitions, ToolDefinition
-from gaby.safety import ArgumentRole, lane, roles
+from gaby.safety import ArgumentRole, access_of, roles
 from gaby.safety.manifest_guess import is_verb_of_change, reading_doubts, words_of
 from gaby.tools.argument_guess import (
     MOST_ARGUMENTS,
@@ -23,7 +23,7 @@ from gaby.tools.errors import ConnectorNotAccepted, DefinitionsMoved
 from gaby.tools.manifests import read_manifests
 from gaby.tools.models import ConnectorRecord
 from gaby.tools.result_guess import guess_result
-from gaby_connectors.sdk.manifest import ConnectorManifest, Lane, ToolManifest
+from gaby_connectors.sdk.manifest import Access, ConnectorManifest, ToolManifest
 from gaby_connectors.sdk.verbs import looks_destructive
 
 VERSION = "1.0.0"
@@ -48,7 +48,7 @@ class ToolDraft:
     arguments: Mapping[str, ArgumentGuess] = field(default_factory=dict[str, ArgumentGuess])
     notes: tuple[str, ...] = ()
     """What a person should look at: what could not be guessed, and what follows from it."""
-    lane: Lane = "write"
+    access: Access = "write"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ManifestDraft:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return tuple(tool.name for tool in self.tools if tool.lane == "read")
+        return tuple(tool.name for tool in self.tools if tool.access == "read")
 
     def manifest(self, chosen: Iterable[str] | None = None) -> ConnectorManifest:
         """Of all tools, or of those that a person chose."""
@@ -116,7 +116,7 @@ def _draft(tool: ToolDefinition, prefix: str) -> ToolDraft:
         draft.access_reason,
         draft.arguments,
         (*draft.notes, *_argument_notes(tool)),
-        lane(draft.manifest, roles(draft.manifest, schema)),
+        access_of(draft.manifest, roles(draft.manifest, schema)),
     )
 
 

@@ -29,10 +29,10 @@ class LocatedYaml:
         for step in place:
             line = _line(node, line)
             if isinstance(node, yaml.MappingNode):
-                found = [(key, value) for key, value in node.value if key.value == str(step)]
-                if not found:
+                entries = [(key, value) for key, value in node.value if key.value == str(step)]
+                if not entries:
                     return line
-                key, node = found[-1]
+                key, node = entries[-1]
                 line = key.start_mark.line + 1
             elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
                 node = node.value[step]

@@ -58,7 +58,7 @@ def draft_yaml(draft: ManifestDraft) -> str:
 def _entry(tool: ToolDraft) -> Iterator[str]:
     manifest = tool.manifest
     yield f"  {_name(tool.name)}:"
-    kind = "A read" if tool.lane == "read" else "A write"
+    kind = "A read" if tool.access == "read" else "A write"
     yield from _comment(f"{kind}: {tool.access_reason}.")
     yield f"    scope: {manifest.scope}"
     for note in tool.notes:

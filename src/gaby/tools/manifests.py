@@ -28,7 +28,7 @@ class Manifests:
 def read_manifests(definitions: ServerDefinitions, written: Mapping[str, Any] | None) -> Manifests:
     """An operator's word comes before the connector's own."""
     override = ConnectorManifest.model_validate(written).tools if written is not None else {}
-    found: dict[str, ToolManifest] = {}
+    manifests: dict[str, ToolManifest] = {}
     problems: list[str] = []
     for tool in definitions.tools:
         try:
@@ -41,9 +41,9 @@ def read_manifests(definitions: ServerDefinitions, written: Mapping[str, Any] | 
         if unknown := manifest.unknown_arguments(properties_of(tool.input_schema, tool.input_schema)):
             problems.append(f"{tool.name}: it has no argument {', '.join(unknown)}")
         else:
-            found[tool.name] = manifest
-    missing = tuple(tool.name for tool in definitions.tools if tool.name not in found)
-    return Manifests(found, missing, tuple(problems))
+            manifests[tool.name] = manifest
+    missing = tuple(tool.name for tool in definitions.tools if tool.name not in manifests)
+    return Manifests(manifests, missing, tuple(problems))
 
 
 def parse_manifest(text: str, definitions: ServerDefinitions | None = None) -> ConnectorManifest:

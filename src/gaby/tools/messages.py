@@ -173,9 +173,9 @@ class MessageDecider:
         if approval.state == "waiting" and self._clock.now() < approval.expires_at:
             return MessageDecision("wait", "consent", "A person has not answered yet.", approval=approval)
         if approval.state in {"refused", "escalated"}:
-            told = f"{approval.decided_by} {'passed it on' if approval.state == 'escalated' else 'refused it'}"
-            told = f"{told}: {approval.answer or ''}".strip(" :")
-            return await self._refuse(message, run, f"approval.{approval.state}", told)
+            reason = f"{approval.decided_by} {'passed it on' if approval.state == 'escalated' else 'refused it'}"
+            reason = f"{reason}: {approval.answer or ''}".strip(" :")
+            return await self._refuse(message, run, f"approval.{approval.state}", reason)
         call = replace(message.call, id=sealed.id, arguments=sealed.arguments, resumed=approval.state == "used")
         verdict = await self._verdict(replace(message, call=call), entry, run, approval)
         if verdict.outcome != "allow":

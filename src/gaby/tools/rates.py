@@ -10,7 +10,7 @@ from uuid import UUID
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.ids import WorkspaceId
-from gaby_connectors.sdk.manifest import Lane
+from gaby_connectors.sdk.manifest import Access
 
 _WINDOW = 60.0
 _KEPT_PLACE = 15.0
@@ -20,11 +20,11 @@ _KEPT_PLACE = 15.0
 class RateKey(NamedTuple):
     workspace_id: WorkspaceId
     connector: str
-    lane: Lane
+    access: Access
 
 
 class RateLimiter:
-    """A sliding window with a queue: those who wait get the room that is freed in the order in which they came."""
+    """A sliding window with a queue: those who wait get the capacity that is freed in the order in which they came."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -35,8 +35,8 @@ class RateLimiter:
     def last_minute(self, key: RateKey) -> int:
         return len(self._window(key))
 
-    def room_in(self, key: RateKey, most: int, call: UUID) -> float:
-        """After how many seconds there is room for the call; 0 if there is now. `most` is at least 1."""
+    def seconds_until_free(self, key: RateKey, most: int, call: UUID) -> float:
+        """Seconds until the call is within the limit; 0 if it is now. `most` is at least 1."""
         now, uses = self._clock.monotonic(), self._window(key)
         rounds, place = divmod(self._place(key, call), most)
         free = most - len(uses)
@@ -44,9 +44,9 @@ class RateLimiter:
         return wait + rounds * _WINDOW
 
     def take(self, key: RateKey, most: int, call: UUID) -> float:
-        """Count the call if there is room now, and return 0. Otherwise nothing is counted: the seconds to wait."""
+        """Count the call if it is within the limit now, and return 0. Otherwise count nothing: the seconds to wait."""
         # There is no await between the look and the count, or calls side by side would pass the limit together.
-        wait = self.room_in(key, most, call)
+        wait = self.seconds_until_free(key, most, call)
         if wait <= 0:
             self._queues[key].pop(call, None)
             self._uses[key].append(self._clock.monotonic())
@@ -55,7 +55,7 @@ class RateLimiter:
     def queue(self, key: RateKey, most: int, call: UUID, longest: float) -> float:
         """Keep a place for a call that comes back by itself, if it may wait so long. In how many seconds it is its
         turn."""
-        wait = self.room_in(key, most, call)
+        wait = self.seconds_until_free(key, most, call)
         if ceil(wait) > longest:
             self._queues[key].pop(call, None)
         else:

@@ -43,11 +43,11 @@ def guess_result(output_schema: Mapping[str, Any] | None) -> ResultGuess:
     for row in list(_rows(output_schema or {}))[:_MOST_ROWS]:
         # What stands inside of an owned row is its owner's already.
         inside = any(row.path.startswith((f"{above}.", f"{above}[")) for above in owner)
-        found = None if inside else _owner_field(row, output_schema or {})
-        if found is not None and row.path:
-            owner[row.path] = found
-        elif found is not None:
-            whole = found
+        owner_field = None if inside else _owner_field(row, output_schema or {})
+        if owner_field is not None and row.path:
+            owner[row.path] = owner_field
+        elif owner_field is not None:
+            whole = owner_field
         for name in row.fields:
             if not _plain_name(name):
                 continue
@@ -77,10 +77,10 @@ def _rows(schema: Schema) -> Iterator[ResultRow]:
 
 
 def _owner_field(row: ResultRow, root: Schema) -> str | None:
-    found = [name for name in _OWNER_FIELDS if _has(row.fields, name, root)]
-    named = [name for name in found if name not in {"email", "mail", "email_address", "primary_email"}]
+    names = [name for name in _OWNER_FIELDS if _has(row.fields, name, root)]
+    named = [name for name in names if name not in {"email", "mail", "email_address", "primary_email"}]
     # Two owners of one row contradict each other: a person has to say.
-    return None if len(named) > 1 else named[0] if named else found[0] if found else None
+    return None if len(named) > 1 else named[0] if named else names[0] if names else None
 
 
 def _has(fields: Mapping[str, Schema], name: str, root: Schema) -> bool:

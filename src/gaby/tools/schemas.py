@@ -15,7 +15,7 @@ from gaby.tools.approvals import ApprovalDecision
 from gaby.tools.catalogue import ToolEntry
 from gaby.tools.connectors import PolicyChange, changes_of, is_unsafe
 from gaby.tools.models import Approval, ConnectorRecord, KillSwitch
-from gaby_connectors.sdk.manifest import Autonomy, Lane
+from gaby_connectors.sdk.manifest import Access, Autonomy
 
 Reason = Annotated[str, CleanText(max_length=500, min_length=1, one_line=True)]
 Limit = Annotated[int, Field(ge=0, le=100_000)]
@@ -102,7 +102,7 @@ class ConnectorOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, row: ConnectorRecord) -> Self:
+    def from_domain(cls, row: ConnectorRecord) -> Self:
         accepted = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
         state = "new" if accepted is None else "accepted" if row.seen is None else "quarantined"
         return cls(
@@ -131,7 +131,7 @@ class ChangeOut(BaseModel):
     detail: str
 
     @classmethod
-    def of(cls, change: DefinitionChange) -> Self:
+    def from_domain(cls, change: DefinitionChange) -> Self:
         return cls(kind=change.kind, tool=change.tool, path=change.path, detail=change.detail)
 
 
@@ -142,10 +142,10 @@ class DefinitionsOut(BaseModel):
     changes: list[ChangeOut]
 
     @classmethod
-    def of(cls, row: ConnectorRecord) -> Self:
+    def from_domain(cls, row: ConnectorRecord) -> Self:
         shown = row.seen if row.seen is not None else row.accepted
         fingerprint = ServerDefinitions.model_validate(shown).fingerprint if shown is not None else None
-        return cls(fingerprint=fingerprint, changes=[ChangeOut.of(change) for change in changes_of(row)])
+        return cls(fingerprint=fingerprint, changes=[ChangeOut.from_domain(change) for change in changes_of(row)])
 
 
 class LogOut(BaseModel):
@@ -161,7 +161,7 @@ class HealthOut(BaseModel):
     recent_failures: int
 
     @classmethod
-    def of(cls, status: ServerStatus) -> Self:
+    def from_domain(cls, status: ServerStatus) -> Self:
         return cls(
             connector=status.key.connector,
             state=status.state,
@@ -175,19 +175,19 @@ class HealthOut(BaseModel):
 class ToolOut(BaseModel):
     name: str
     description: str
-    lane: Lane
+    lane: Access
     dangerous: bool
     unsafe: bool
     can_rehearse: bool
     schema_: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
 
     @classmethod
-    def of(cls, entry: ToolEntry) -> Self:
+    def from_domain(cls, entry: ToolEntry) -> Self:
         facts = entry.facts
         return cls(
             name=facts.full_name,
             description=entry.definition.description,
-            lane=facts.lane,
+            lane=facts.access,
             dangerous=facts.manifest.dangerous,
             unsafe=facts.unsafe,
             can_rehearse=facts.can_rehearse,
@@ -215,7 +215,7 @@ class VerdictOut(BaseModel):
     retry_after: Annotated[float, Field(description="With `wait`: in how many seconds it is decided anew.")] = 0.0
 
     @classmethod
-    def of(cls, verdict: Verdict) -> Self:
+    def from_domain(cls, verdict: Verdict) -> Self:
         concerns = [
             ConcernOut(
                 rule=each.rule,
@@ -259,7 +259,7 @@ class ApprovalOut(BaseModel):
     modified: bool
 
     @classmethod
-    def of(cls, row: Approval) -> Self:
+    def from_domain(cls, row: Approval) -> Self:
         return cls(
             id=row.typed_id,
             run_id=RunId(row.run_id),
@@ -297,7 +297,7 @@ class KillSwitchOut(BaseModel):
     pulled_at: datetime
 
     @classmethod
-    def of(cls, row: KillSwitch) -> Self:
+    def from_domain(cls, row: KillSwitch) -> Self:
         return cls(
             connector_id=ConnectorId(row.connector_id) if row.connector_id is not None else None,
             reason=row.reason,

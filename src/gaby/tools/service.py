@@ -83,7 +83,7 @@ class Tools:
             requester=requester,
         )
 
-    async def look(self, actor: Actor, name: str) -> ServerDefinitions:
+    async def inspect(self, actor: Actor, name: str) -> ServerDefinitions:
         """Start the connector if need be and note what it shows of itself."""
         workspace_id = actor.workspace_id
         snapshot = await self.catalogue.snapshot(workspace_id)
@@ -94,10 +94,10 @@ class Tools:
             await self.connectors.observe(session, actor, name, shown)
         return shown
 
-    async def look_by_id(self, actor: Actor, connector_id: ConnectorId) -> ConnectorRecord:
+    async def inspect_by_id(self, actor: Actor, connector_id: ConnectorId) -> ConnectorRecord:
         async with self.database.read(actor.workspace_id) as session:
             name = (await self.connectors.by_id(session, connector_id)).name
-        await self.look(actor, name)
+        await self.inspect(actor, name)
         async with self.database.read(actor.workspace_id) as session:
             return await self.connectors.by_id(session, connector_id)
 
@@ -182,7 +182,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class ToolDependencies:
-    """What every room stands on."""
+    """What every package is built with."""
 
     database: Database
     audit: AuditLog
@@ -193,18 +193,18 @@ class ToolDependencies:
     metrics: Metrics
 
 
-def build_tools(ground: ToolDependencies, host: McpHost, spill: SpillFolder, settings: ToolSettings) -> Tools:
-    database, clock, ids, vault = ground.database, ground.clock, ground.ids, ground.vault
+def build_tools(dependencies: ToolDependencies, host: McpHost, spill: SpillFolder, settings: ToolSettings) -> Tools:
+    database, clock, ids, vault = dependencies.database, dependencies.clock, dependencies.ids, dependencies.vault
     catalogue = Catalogue(database)
     launcher = Launcher(database, vault, host, settings.folder, builtin.server_maker(spill), settings.inside)
     usual = DefaultRates(settings.reads_per_minute, settings.writes_per_minute)
     connectors = Connectors(clock, ids, vault, usual)
     approvals = Approvals(clock, ids, vault, ttl=settings.approval_ttl, sitting=settings.sitting)
-    parts = InvokerDependencies(
+    invoker_dependencies = InvokerDependencies(
         database=database,
-        audit=ground.audit,
+        audit=dependencies.audit,
         clock=clock,
-        metrics=ground.metrics,
+        metrics=dependencies.metrics,
         host=host,
         catalogue=catalogue,
         launcher=launcher,
@@ -216,8 +216,8 @@ def build_tools(ground: ToolDependencies, host: McpHost, spill: SpillFolder, set
     tools = Tools(
         database=database,
         ids=ids,
-        random=ground.random,
-        metrics=ground.metrics,
+        random=dependencies.random,
+        metrics=dependencies.metrics,
         settings=settings,
         host=host,
         catalogue=catalogue,
@@ -225,8 +225,8 @@ def build_tools(ground: ToolDependencies, host: McpHost, spill: SpillFolder, set
         connectors=connectors,
         approvals=approvals,
         kill_switches=KillSwitches(clock, ids),
-        invoker=Invoker(parts),
-        messages=MessageDecider(database, clock, ground.audit, ground.metrics, catalogue, approvals),
+        invoker=Invoker(invoker_dependencies),
+        messages=MessageDecider(database, clock, dependencies.audit, dependencies.metrics, catalogue, approvals),
     )
     database.after_commit(tools.heard)
     return tools

@@ -12,7 +12,7 @@ from gaby_connectors.sdk.config import ConnectorSetting
 
 def bundled(name: str, kind: str, settings: Mapping[str, str]) -> NewConnector:
     """Only settings that the connector declares are passed on: another variable could change how Python itself runs."""
-    found = _bundle(kind)
+    bundle = _bundle(kind)
     declared = {setting.variable: setting for setting in declared_settings(kind)}
     if unknown := sorted(set(settings) - set(declared)):
         known = ", ".join(declared) or "none"
@@ -24,7 +24,7 @@ def bundled(name: str, kind: str, settings: Mapping[str, str]) -> NewConnector:
     secret = {name: value for name, value in settings.items() if declared[name].secret}
     plain = {name: value for name, value in settings.items() if not declared[name].secret}
     return NewConnector(
-        name=name, kind=kind, way=BundledSpec(module=found.module, env=plain), secrets=secret, local=found.local
+        name=name, kind=kind, way=BundledSpec(module=bundle.module, env=plain), secrets=secret, local=bundle.local
     )
 
 
@@ -33,7 +33,7 @@ def declared_settings(kind: str) -> tuple[ConnectorSetting, ...]:
 
 
 def _bundle(kind: str) -> Bundle:
-    found = BUNDLED.get(kind)
-    if found is None:
+    bundle = BUNDLED.get(kind)
+    if bundle is None:
         raise NotFound(unknown_name("connector of the kind", kind, sorted(BUNDLED)))
-    return found
+    return bundle

@@ -45,7 +45,9 @@ class OAuthGrant(BaseModel):
     """Under which name a program gets the token. A server over HTTP gets a header."""
 
     @classmethod
-    def of(cls, client: OAuthClient, issued: IssuedTokens, now: datetime, variable: str | None = None) -> "OAuthGrant":
+    def from_issued(
+        cls, client: OAuthClient, issued: IssuedTokens, now: datetime, variable: str | None = None
+    ) -> "OAuthGrant":
         lifetime = timedelta(seconds=issued.lifetime) if issued.lifetime is not None else None
         return cls(
             client=client,
@@ -58,7 +60,7 @@ class OAuthGrant(BaseModel):
         )
 
     def renewed(self, issued: IssuedTokens, now: datetime) -> "OAuthGrant":
-        fresh = OAuthGrant.of(self.client, issued, now, self.variable)
+        fresh = OAuthGrant.from_issued(self.client, issued, now, self.variable)
         # A server that sends no new refresh token lets the old one live.
         return fresh if fresh.refresh_token else fresh.model_copy(update={"refresh_token": self.refresh_token})
 
@@ -102,9 +104,9 @@ async def seal_secrets(
 async def open_secrets(session: ReadSession, vault: Vault, row: ConnectorRecord) -> ConnectorSecrets:
     if row.secrets is None:
         return ConnectorSecrets()
-    found: dict[str, str] = json.loads(await vault.open(session, f"connector:{row.id}", row.secrets, _PURPOSE))
-    grant = found.pop(_GRANT, None)
-    return ConnectorSecrets(found, OAuthGrant.model_validate_json(grant) if grant is not None else None)
+    secrets: dict[str, str] = json.loads(await vault.open(session, f"connector:{row.id}", row.secrets, _PURPOSE))
+    grant = secrets.pop(_GRANT, None)
+    return ConnectorSecrets(secrets, OAuthGrant.model_validate_json(grant) if grant is not None else None)
 
 
 def check_place(row: ConnectorRecord, variable: str | None) -> None:
@@ -200,18 +202,18 @@ class TokenRefresher:
     async def _asked_for(self, key: ServerKey, stored: OAuthGrant, refresh_token: str) -> OAuthGrant | ConnectorError:
         name = key.connector
         if self._clock.monotonic() < self._not_before.get(key, 0.0):
-            told = (
+            message = (
                 f"The sign-in of {name} could not be renewed a moment ago. Nothing was sent to it; try again shortly."
             )
-            return ConnectorUnavailable(told, connector=name)
+            return ConnectorUnavailable(message, connector=name)
         try:
             issued = await refresh(self._wire, stored.client, refresh_token)
         except SignInRefused as error:
             return _signed_out(key, f"{error.message} ")
         except SignInFailed as error:
             self._not_before[key] = self._clock.monotonic() + _PAUSE
-            told = f"The sign-in of {name} could not be renewed: {error.message} Nothing was sent to {name}."
-            return ConnectorUnavailable(told, connector=name)
+            message = f"The sign-in of {name} could not be renewed: {error.message} Nothing was sent to {name}."
+            return ConnectorUnavailable(message, connector=name)
         return stored.renewed(issued, self._clock.now())
 
     async def _put(self, key: ServerKey, old: OAuthGrant, fresh: OAuthGrant) -> OAuthGrant | None:
@@ -243,5 +245,5 @@ async def _row(session: ReadSession, key: ServerKey, *, lock: bool = False) -> C
 
 def _signed_out(key: ServerKey, why: str = "") -> ConnectorAuthExpired:
     name = key.connector
-    told = f"{name} is no longer signed in. {why}Sign in again: `gaby connector sign-in {name} --device`."
-    return ConnectorAuthExpired(told, connector=name)
+    message = f"{name} is no longer signed in. {why}Sign in again: `gaby connector sign-in {name} --device`."
+    return ConnectorAuthExpired(message, connector=name)

@@ -23,18 +23,18 @@ class ToolRules:
 
 def rules_of(entry: ToolEntry) -> ToolRules:
     facts = entry.facts
-    access = "dangerous write" if facts.manifest.dangerous and facts.lane == "write" else facts.lane
-    return ToolRules(facts.name, access, _unasked(entry), told_in_words(facts.manifest))
+    access = "dangerous write" if facts.manifest.dangerous and facts.access == "write" else facts.access
+    return ToolRules(facts.name, access, _unasked(entry), audience_text(facts.manifest))
 
 
-def told_in_words(manifest: ToolManifest) -> str:
+def audience_text(manifest: ToolManifest) -> str:
     """Who may be told what it returns: its audience, owners, and single fields that differ."""
-    told = [_AUDIENCES[manifest.audience]]
-    told += [f"whoever is {owner} of {row}" for row, owner in manifest.owner.items()]
+    readers = [_AUDIENCES[manifest.audience]]
+    readers += [f"whoever is {owner} of {row}" for row, owner in manifest.owner.items()]
     if manifest.owner_argument is not None:
-        told.append(f"whoever {manifest.owner_argument} belongs to")
-    told += [f"{path}: {_AUDIENCES[audience]}" for path, audience in manifest.readers.items()]
-    return "; ".join(told)
+        readers.append(f"whoever {manifest.owner_argument} belongs to")
+    readers += [f"{path}: {_AUDIENCES[audience]}" for path, audience in manifest.readers.items()]
+    return "; ".join(readers)
 
 
 def _unasked(entry: ToolEntry) -> str:
@@ -42,14 +42,16 @@ def _unasked(entry: ToolEntry) -> str:
     if (stopped := _stopped(entry)) is not None:
         return f"nothing: {stopped}"
     if facts.unsafe:
-        return "nothing: it has no manifest, so a read asks" if facts.lane == "read" else "nothing: it has no manifest"
-    rules = policy.scopes.read if facts.lane == "read" else policy.scopes.write
+        return (
+            "nothing: it has no manifest, so a read asks" if facts.access == "read" else "nothing: it has no manifest"
+        )
+    rules = policy.scopes.read if facts.access == "read" else policy.scopes.write
     path = facts.manifest.path or facts.name
     if "{" not in path and not check_scope(rules, scope_path(path, {})).allowed:
-        return f"nothing: no rule lets it {facts.lane} {path}"
+        return f"nothing: no rule lets it {facts.access} {path}"
     if not rules.allow:
-        return f"nothing: no rule lets it {facts.lane} anything"
-    return "reads" if facts.lane == "read" else _unasked_write(facts, policy.autonomy)
+        return f"nothing: no rule lets it {facts.access} anything"
+    return "reads" if facts.access == "read" else _unasked_write(facts, policy.autonomy)
 
 
 def _stopped(entry: ToolEntry) -> str | None:

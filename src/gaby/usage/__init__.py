@@ -1,1 +1,1 @@
-"""What models cost: plans, limits, the books that every call is entered in, and reports."""
+"""What models cost: plans, limits, the ledger that every call is entered in, and reports."""

@@ -1,4 +1,4 @@
-"""The books as they are kept: every call held before, settled after, and found again if its process died."""
+"""The stored budget ledger: every call held before, settled after, and found again if its process died."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class StoredBudgetLedger:
         return hold
 
     async def settle(self, hold: BudgetHold, settled: Settlement) -> None:
-        """When the books cannot be written just now, it is done later: the answer is paid for and should be used."""
+        """When the ledger cannot be written just now, it is done later: the answer is paid for and should be used."""
         try:
             fresh = await self._commits.put(_Settle(hold.id, hold.wanted.workspace_id, settled))
         except BooksUnavailable:

@@ -43,14 +43,14 @@ class Budgets:
     async def change(self, session: WriteSession, actor: Actor, change: LimitChange) -> UsageLimit:
         if strange := change.usual - set(NAMES):
             raise Invalid(f"There is no limit {min(strange)[:60]!r}. There are: {', '.join(NAMES)}.")
-        told: dict[str, Any] = {}
+        payload: dict[str, Any] = {}
         row = await self._row(session)
         for name in NAMES:
             wanted = None if name in change.usual else getattr(change, name)
             if wanted is not None or name in change.usual:
-                told[name] = wanted
+                payload[name] = wanted
                 setattr(row, _column(name), None if wanted is None else _stored(name, wanted))
-        self._tell(session, actor, "usage.limits_set", told)
+        self._tell(session, actor, "usage.limits_set", payload)
         return row
 
     async def _row(self, session: WriteSession) -> UsageLimit:

@@ -112,10 +112,10 @@ class CallTraces:
         while True:
             async with self._database.write(AllWorkspaces("old traces of all workspaces")) as session:
                 old = select(LlmCallTrace.id).where(LlmCallTrace.created_at <= before).limit(_BATCH)
-                found = (await session.scalars(old)).all()
-                await session.execute(delete(LlmCallTrace).where(LlmCallTrace.id.in_(found)))
-            deleted += len(found)
-            if len(found) < _BATCH:
+                rows = (await session.scalars(old)).all()
+                await session.execute(delete(LlmCallTrace).where(LlmCallTrace.id.in_(rows)))
+            deleted += len(rows)
+            if len(rows) < _BATCH:
                 return deleted
 
     async def of_run(self, session: ReadSession, run_id: UUID) -> list[RunModelCall]:
@@ -139,9 +139,9 @@ class CallTraces:
 
     async def call_of_run(self, session: ReadSession, run_id: UUID, which: int | UUID) -> RunModelCall:
         """By its number or by its id."""
-        for found in await self.of_run(session, run_id):
-            if which in (found.number, found.call.id):
-                return found
+        for call in await self.of_run(session, run_id):
+            if which in (call.number, call.call.id):
+                return call
         raise NoSuchCall
 
     async def content(self, session: ReadSession, call: RunModelCall) -> TraceContent:

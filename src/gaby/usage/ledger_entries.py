@@ -1,4 +1,4 @@
-"""Entering calls in the books: the statements, inside one transaction, on either engine."""
+"""Entering calls in the budget ledger: the statements, inside one transaction, on either engine."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class HeldAmount:
 
 
 class LedgerTransaction:
-    """The books as one transaction sees them. What changed is written by `close`."""
+    """The ledger as one transaction sees it. What changed is written by `close`."""
 
     def __init__(self, connection: Connection, dialect: Dialect, usual: BudgetLimits, now: datetime) -> None:
         self._sql = SqlRunner(connection, dialect)

@@ -1,4 +1,4 @@
-"""Tables of the books."""
+"""Tables of the budget ledger."""
 
 from datetime import datetime
 from uuid import UUID

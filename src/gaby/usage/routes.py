@@ -49,7 +49,8 @@ async def usage(
     first = since or max(last, date.min + _MONTH) - _MONTH
     lines = await report(session, first, last, by)
     return UsageOut(
-        total=UsageLineOut.of(await total(session, first, last)), lines=[UsageLineOut.of(line) for line in lines]
+        total=UsageLineOut.from_domain(await total(session, first, last)),
+        lines=[UsageLineOut.from_domain(line) for line in lines],
     )
 
 
@@ -61,25 +62,25 @@ async def list_calls(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> list[ModelCallOut]:
     """Single calls, the newest first."""
-    return [ModelCallOut.of(call) for call in await calls(session, limit=limit, run_id=run_id)]
+    return [ModelCallOut.from_domain(call) for call in await calls(session, limit=limit, run_id=run_id)]
 
 
 @router.get("/limits")
 async def limits(actor: CanReadUsage, service: Service) -> LimitsOut:
-    return LimitsOut.of(await service.books.limits(actor.workspace_id))
+    return LimitsOut.from_domain(await service.budget_ledger.limits(actor.workspace_id))
 
 
 @router.patch("/limits")
 async def change_limits(actor: CanManageModels, body: LimitsIn, service: Service, session: WriteSession) -> LimitsOut:
     await service.budgets.change(session, actor, body.change())
-    return LimitsOut.of(await service.books.limits_in(session))
+    return LimitsOut.from_domain(await service.budget_ledger.limits_in(session))
 
 
 @router.put("/plan")
 async def set_plan(actor: CanManageInstallation, body: PlanIn, service: Service, session: WriteSession) -> LimitsOut:
     """The plan of this workspace. Only whoever manages the installation sells plans."""
     await service.budgets.set_plan(session, actor, body.plan)
-    return LimitsOut.of(await service.books.limits_in(session))
+    return LimitsOut.from_domain(await service.budget_ledger.limits_in(session))
 
 
 @runs_router.get("/{run_id}/calls")
@@ -101,4 +102,4 @@ async def get_run_call(
     call = await service.traces.call_of_run(session, run_id, call_id)
     if call.belongs_to_workspace and not actor.may(Permission.MODELS_MANAGE):
         raise Forbidden(f"{Forbidden().message} (It is called {Permission.MODELS_MANAGE.value}.)")
-    return CallTraceOut.of(call, await service.traces.content(session, call))
+    return CallTraceOut.from_domain(call, await service.traces.content(session, call))

@@ -60,7 +60,7 @@ class LimitsOut(BaseModel):
     month_usd: float | None
 
     @classmethod
-    def of(cls, limits: BudgetLimits) -> Self:
+    def from_domain(cls, limits: BudgetLimits) -> Self:
         numbers = {
             name: value
             for span in SPANS
@@ -93,7 +93,7 @@ class UsageLineOut(BaseModel):
     unpriced: Annotated[int, Field(description="Calls whose price nobody knows.")]
 
     @classmethod
-    def of(cls, line: UsageLine) -> Self:
+    def from_domain(cls, line: UsageLine) -> Self:
         return cls(
             name=line.name,
             calls=line.calls,
@@ -133,7 +133,7 @@ class ModelCallOut(BaseModel):
     prompt_hash: str | None
 
     @classmethod
-    def of(cls, call: LlmCall) -> Self:
+    def from_domain(cls, call: LlmCall) -> Self:
         return cls(
             id=call.id,
             run_id=call.run_id,

@@ -11,7 +11,7 @@ from gaby.usage.call_traces import CallTraces
 
 @dataclass(frozen=True)
 class UsageService:
-    books: StoredBudgetLedger
+    budget_ledger: StoredBudgetLedger
     budgets: Budgets
     traces: CallTraces
     clock: Clock

@@ -18,9 +18,9 @@ class RunCallOut(ModelCallOut):
     has_trace: Annotated[bool, Field(description="Whether the prompt and the answer are stored.")]
 
     @classmethod
-    def of_run(cls, found: RunModelCall) -> Self:
-        call = ModelCallOut.of(found.call).model_dump()
-        return cls(number=found.number, outcome=found.outcome, has_trace=found.has_trace, **call)
+    def of_run(cls, run_call: RunModelCall) -> Self:
+        call = ModelCallOut.from_domain(run_call.call).model_dump()
+        return cls(number=run_call.number, outcome=run_call.outcome, has_trace=run_call.has_trace, **call)
 
 
 class ToolUseOut(BaseModel):
@@ -28,7 +28,7 @@ class ToolUseOut(BaseModel):
     arguments: dict[str, Any]
 
     @classmethod
-    def of(cls, use: ToolUse) -> Self:
+    def from_domain(cls, use: ToolUse) -> Self:
         return cls(name=use.name, arguments=dict(use.arguments))
 
 
@@ -44,11 +44,11 @@ class PromptMessageOut(BaseModel):
     tool_results: Annotated[list[ToolResultOut], Field(description="They stand before the text.")]
 
     @classmethod
-    def of(cls, message: ChatMessage) -> Self:
+    def from_domain(cls, message: ChatMessage) -> Self:
         return cls(
             role=message.role,
             text=message.text,
-            tool_calls=[ToolUseOut.of(use) for use in message.uses],
+            tool_calls=[ToolUseOut.from_domain(use) for use in message.uses],
             tool_results=[ToolResultOut(text=reply.text, failed=reply.failed) for reply in message.replies],
         )
 
@@ -71,11 +71,11 @@ class PromptOut(BaseModel):
     temperature: float | None
 
     @classmethod
-    def of(cls, request: ModelRequest) -> Self:
+    def from_domain(cls, request: ModelRequest) -> Self:
         return cls(
             system=request.system,
             envelope=request.envelope,
-            messages=[PromptMessageOut.of(message) for message in request.messages],
+            messages=[PromptMessageOut.from_domain(message) for message in request.messages],
             tools=[
                 PromptToolOut(name=tool.name, description=tool.description, input_schema=dict(tool.schema))
                 for tool in request.tools
@@ -93,8 +93,8 @@ class ModelAnswerOut(BaseModel):
     model: Annotated[str, Field(description="As the vendor names what really answered.")]
 
     @classmethod
-    def of(cls, answer: ModelResponse) -> Self:
-        uses = [ToolUseOut.of(use) for use in answer.uses]
+    def from_domain(cls, answer: ModelResponse) -> Self:
+        uses = [ToolUseOut.from_domain(use) for use in answer.uses]
         return cls(text=answer.text, tool_calls=uses, stop=answer.stop, model=answer.model)
 
 
@@ -108,11 +108,11 @@ class CallTraceOut(BaseModel):
     shortened: Annotated[bool, Field(description="Whether a text was too long to be stored whole.")]
 
     @classmethod
-    def of(cls, found: RunModelCall, content: TraceContent) -> Self:
+    def from_domain(cls, call: RunModelCall, content: TraceContent) -> Self:
         return cls(
-            call=RunCallOut.of_run(found),
-            prompt=PromptOut.of(content.request),
-            answer=None if content.answer is None else ModelAnswerOut.of(content.answer),
+            call=RunCallOut.of_run(call),
+            prompt=PromptOut.from_domain(content.request),
+            answer=None if content.answer is None else ModelAnswerOut.from_domain(content.answer),
             problem=content.problem,
             shortened=content.shortened,
         )

@@ -97,11 +97,11 @@ class Jobs:
                 self._app = None
                 await asyncio.gather(*self._telling, return_exceptions=True)
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Until cancelled; then what is under way finishes its present move."""
         if self._app is None:
             raise RuntimeError("open the jobs first")
-        working = asyncio.create_task(self._runner.work(), name="runner")
+        working = asyncio.create_task(self._runner.run(), name="runner")
         try:
             while True:
                 await self._listen(self._app)
@@ -150,8 +150,8 @@ class Jobs:
             conninfo=url, kwargs={**CONNECT_ARGS, "options": options}, max_size=4
         )
         app = procrastinate.App(connector=connector)
-        app.task(name="look", queue="gaby", pass_context=False)(self._look)
+        app.task(name="look", queue="gaby", pass_context=False)(self._schedule_runner)
         return app
 
-    async def _look(self) -> None:
+    async def _schedule_runner(self) -> None:
         self._runner.schedule()

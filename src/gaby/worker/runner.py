@@ -64,7 +64,7 @@ class Runner:
         """There is something to do. Only to be faster: whoever is not told finds out by looking."""
         self._wake.set()
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Until `stop`."""
         while not self._stopping:
             self._wake.clear()
@@ -75,7 +75,7 @@ class Runner:
                     await self._give_back(each)
                 return
             for each in claimed:
-                task = asyncio.create_task(self._look_after(each), name=f"run {each.lease.run_id}")
+                task = asyncio.create_task(self._supervise(each), name=f"run {each.lease.run_id}")
                 self._tasks[task] = each
                 task.add_done_callback(self._ended)
             if not claimed or self.busy >= self.slots:
@@ -114,13 +114,13 @@ class Runner:
             await asyncio.wait(waiting, timeout=min(left, 0.2), return_when=asyncio.FIRST_COMPLETED)
         return set(self._tasks)
 
-    async def work_one(self) -> bool:
+    async def run_one(self) -> bool:
         """Carry on whatever is due most, here and now. False when nothing is, or when it is time to stop."""
         if self._stopping:
             return False
         claimed = await self._agent.queue.claim(self._name, suspects=self._is_quiet())
         for each in claimed:
-            await self._look_after(each)
+            await self._supervise(each)
         return bool(claimed)
 
     def _is_quiet(self) -> bool:
@@ -144,23 +144,23 @@ class Runner:
         self._tasks.pop(task, None)
         self._wake.set()
 
-    async def _look_after(self, claimed: ClaimedRun) -> None:
+    async def _supervise(self, claimed: ClaimedRun) -> None:
         """Carry it on as long as it is ours. However that ends, it is told."""
-        work = asyncio.create_task(self.carry_on(claimed))
-        keep = asyncio.create_task(keep_lease(self._agent.queue, claimed, work))
+        running = asyncio.create_task(self.carry_on(claimed))
+        lease_keeper = asyncio.create_task(keep_lease(self._agent.queue, claimed, running))
         try:
-            await asyncio.wait({work})
+            await asyncio.wait({running})
         except asyncio.CancelledError:
-            keep.cancel()
-            work.cancel()
-            await asyncio.gather(work, keep, return_exceptions=True)
+            lease_keeper.cancel()
+            running.cancel()
+            await asyncio.gather(running, lease_keeper, return_exceptions=True)
             await self._give_back(claimed)
             raise
         finally:
-            keep.cancel()
-            await asyncio.gather(keep, return_exceptions=True)
-        report(claimed, work)
-        error = None if work.cancelled() else work.exception()
+            lease_keeper.cancel()
+            await asyncio.gather(lease_keeper, return_exceptions=True)
+        report(claimed, running)
+        error = None if running.cancelled() else running.exception()
         if isinstance(error, Unavailable):
             await self._give_back(claimed, _AGAIN)
         elif error is not None and not isinstance(error, LeaseLost):
@@ -231,7 +231,7 @@ class Runner:
             await self._agent.queue.give_back(claimed.lease, after=after, forgive=claimed.is_suspect)
 
 
-async def keep_lease(queue: RunQueue, claimed: ClaimedRun, work: asyncio.Task[None]) -> None:
+async def keep_lease(queue: RunQueue, claimed: ClaimedRun, running: asyncio.Task[None]) -> None:
     """A slow model must not cost us the run. When it is lost all the same, we stop."""
     while True:
         await asyncio.sleep(queue.lease.total_seconds() / 3)
@@ -241,16 +241,16 @@ async def keep_lease(queue: RunQueue, claimed: ClaimedRun, work: asyncio.Task[No
             _log.warning("lease.not_renewed", run=str(claimed.lease.run_id), error=error.message)
             continue
         if not ours:
-            work.cancel()
+            running.cancel()
             return
 
 
-def report(claimed: ClaimedRun, work: asyncio.Task[None]) -> None:
+def report(claimed: ClaimedRun, running: asyncio.Task[None]) -> None:
     run = str(claimed.lease.run_id)
-    if work.cancelled():
+    if running.cancelled():
         _log.warning("run.given_up", run=run, why="another worker has it, or this one stops")
         return
-    error = work.exception()
+    error = running.exception()
     if isinstance(error, LeaseLost):
         _log.warning("run.lease_lost", run=run)
     elif isinstance(error, GabyError):

@@ -119,10 +119,10 @@ class Schedules:
         now = self._clock.monotonic()
         async with self._database.read(_ALL) as session:
             row = await session.get_one(Leader, _ROLE)
-            found, seen_at = (row.holder, row.beat), row.seen_at
-        if found != self._seen:
-            self._seen, self._seen_at = found, now
-        holder, beat = found
+            leader, seen_at = (row.holder, row.beat), row.seen_at
+        if leader != self._seen:
+            self._seen, self._seen_at = leader, now
+        holder, beat = leader
         is_silent = now - self._seen_at >= self._silence
         if holder is not None and holder != self._holder and not is_silent:
             self._leads_until = float("-inf")
@@ -224,14 +224,14 @@ class Schedules:
             state.ran_at = self._clock.now()
 
 
-async def look_at_schedules(session: ReadSession, now: datetime) -> list[ScheduleHealth]:
+async def schedule_health(session: ReadSession, now: datetime) -> list[ScheduleHealth]:
     """Each schedule; late is what is due for longer than a change of leaders takes, or under way for hours."""
     leader = await session.get(Leader, _ROLE)
     somebody_leads = leader is not None and leader.holder is not None and now - leader.seen_at < _GRACE
-    found: list[ScheduleHealth] = []
+    health_reports: list[ScheduleHealth] = []
     for row in (await session.scalars(select(ScheduleRecord).order_by(ScheduleRecord.name))).all():
         late = now - row.due_at
         works = somebody_leads and row.began_at is not None and now - row.began_at < _LONGEST
         is_late = late > _GRACE and not works
-        found.append(ScheduleHealth(row.name, late if is_late else timedelta(), row.problem))
-    return found
+        health_reports.append(ScheduleHealth(row.name, late if is_late else timedelta(), row.problem))
+    return health_reports

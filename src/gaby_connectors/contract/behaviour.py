@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from mcp.types import Tool
 
-from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, judged, not_applicable, passed
+from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, not_applicable, passed, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest
 
 LARGE = 100 * 1024
@@ -44,7 +44,7 @@ class ReadsAnswer(ContractRule):
                     problems.append(f"{tool.name} gives no object")
         if not tried and not problems:
             return not_applicable("no read could be tried; give samples")
-        return judged(problems, f"{tried} reads tried")
+        return result_of(problems, f"{tried} reads tried")
 
 
 class BadArguments(ContractRule):
@@ -68,7 +68,7 @@ class BadArguments(ContractRule):
         answer = await subject.call("no_such_tool_anywhere", {})
         if not answer.failed:
             problems.append("a tool that does not exist gives a result")
-        return judged(problems, "all refused")
+        return result_of(problems, "all refused")
 
 
 class LargeResults(ContractRule):
@@ -89,7 +89,7 @@ class LargeResults(ContractRule):
                 problems.append(f"{large.tool} does not say that it was truncated")
         if large is None and not problems:
             return not_applicable("no answer was that large; name a call that is under `large` in the samples")
-        return judged(problems, f"{large.tool if large else 'all'} stays under 100 KB and says so")
+        return result_of(problems, f"{large.tool if large else 'all'} stays under 100 KB and says so")
 
 
 def _bad(subject: ServerUnderTest, tool: Tool) -> list[tuple[str, dict[str, Any]]]:

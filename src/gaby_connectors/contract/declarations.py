@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 from mcp.types import Tool
 from pydantic import ValidationError
 
-from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, judged
+from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest
 from gaby_connectors.sdk.manifest import SERVER_META, TOOL_META, ToolManifest
 from gaby_connectors.sdk.verbs import looks_destructive
@@ -32,7 +32,7 @@ class ToolsListed(ContractRule):
         ]
         names = [tool.name for tool in subject.tools]
         problems += [f"{name} is there twice" for name in sorted({name for name in names if names.count(name) > 1})]
-        return judged(problems, f"{len(subject.tools)} tools")
+        return result_of(problems, f"{len(subject.tools)} tools")
 
 
 class ManifestPresent(ContractRule):
@@ -44,16 +44,16 @@ class ManifestPresent(ContractRule):
     )
 
     async def check(self, subject: ServerUnderTest) -> CheckResult:
-        problems = [f"{tool.name} has no manifest" for tool in subject.tools if not told_manifest(tool)]
+        problems = [f"{tool.name} has no manifest" for tool in subject.tools if not declared_manifest(tool)]
         problems += [
-            f"{tool.name}: scope is {told_manifest(tool).get('scope')!r}"
+            f"{tool.name}: scope is {declared_manifest(tool).get('scope')!r}"
             for tool in subject.tools
-            if told_manifest(tool) and told_manifest(tool).get("scope") not in ("read", "write")
+            if declared_manifest(tool) and declared_manifest(tool).get("scope") not in ("read", "write")
         ]
         version = (subject.hello.capabilities.experimental or {}).get(SERVER_META, {}).get("version")
         if not (isinstance(version, str) and re.fullmatch(r"\d+\.\d+\.\d+", version)):
             problems.append(f"the manifest's version is {version!r}")
-        return judged(problems, f"version {version}")
+        return result_of(problems, f"version {version}")
 
 
 class ManifestValid(ContractRule):
@@ -62,8 +62,8 @@ class ManifestValid(ContractRule):
     fix: ClassVar[str] = "Compare the manifest with the tool's input schema; the message names the field."
 
     async def check(self, subject: ServerUnderTest) -> CheckResult:
-        problems = [problem for tool in subject.tools if told_manifest(tool) for problem in _wrong(tool)]
-        return judged(problems, "all of them")
+        problems = [problem for tool in subject.tools if declared_manifest(tool) for problem in _wrong(tool)]
+        return result_of(problems, "all of them")
 
 
 class DangerousFlagged(ContractRule):
@@ -75,10 +75,10 @@ class DangerousFlagged(ContractRule):
         problems = [
             f"{tool.name} looks destructive and is not flagged"
             for tool in subject.tools
-            if _looks_destructive(tool) and not told_manifest(tool).get("dangerous")
+            if _looks_destructive(tool) and not declared_manifest(tool).get("dangerous")
         ]
-        flagged = sum(bool(told_manifest(tool).get("dangerous")) for tool in subject.tools)
-        return judged(problems, f"{flagged} tools are flagged")
+        flagged = sum(bool(declared_manifest(tool).get("dangerous")) for tool in subject.tools)
+        return result_of(problems, f"{flagged} tools are flagged")
 
 
 class WriteArguments(ContractRule):
@@ -90,8 +90,8 @@ class WriteArguments(ContractRule):
     )
 
     async def check(self, subject: ServerUnderTest) -> CheckResult:
-        writes = [tool for tool in subject.tools if told_manifest(tool).get("scope") == "write"]
-        return judged([problem for tool in writes for problem in _missing(tool)], f"{len(writes)} writes")
+        writes = [tool for tool in subject.tools if declared_manifest(tool).get("scope") == "write"]
+        return result_of([problem for tool in writes for problem in _missing(tool)], f"{len(writes)} writes")
 
 
 class PlainText(ContractRule):
@@ -103,17 +103,17 @@ class PlainText(ContractRule):
         problems = [problem for tool in subject.tools for problem in _strange(tool)]
         if subject.hello.instructions and _invisible(subject.hello.instructions):
             problems.append("the instructions hold invisible characters")
-        return judged(problems, "nothing hidden")
+        return result_of(problems, "nothing hidden")
 
 
-def told_manifest(tool: Tool) -> dict[str, Any]:
-    found = (tool.meta or {}).get(TOOL_META)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+def declared_manifest(tool: Tool) -> dict[str, Any]:
+    meta = (tool.meta or {}).get(TOOL_META)
+    return cast("dict[str, Any]", meta) if isinstance(meta, dict) else {}
 
 
 def _wrong(tool: Tool) -> Iterable[str]:
     try:
-        manifest = ToolManifest.model_validate(told_manifest(tool))
+        manifest = ToolManifest.model_validate(declared_manifest(tool))
     except ValidationError as error:
         for problem in error.errors(include_input=False, include_url=False):
             yield f"{tool.name}: {'.'.join(map(str, problem['loc']))} {problem['msg']}".replace("  ", " ")
@@ -136,7 +136,7 @@ def _missing(tool: Tool) -> Iterable[str]:
         elif properties[name].get("type") != kind:
             yield f"{tool.name}: {name} is no {kind}"
     for promise in ("idempotent", "supports_dry_run"):
-        if not told_manifest(tool).get(promise):
+        if not declared_manifest(tool).get(promise):
             yield f"{tool.name} does not say {promise}"
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from mcp.client.stdio import get_default_environment
 
-from gaby_connectors.contract.rule import CheckResult, ProcessRule, RuleBase, failed, judged, passed
+from gaby_connectors.contract.rule import CheckResult, ProcessRule, RuleBase, failed, passed, result_of
 from gaby_connectors.contract.target import StdioTarget, UnsolicitedOutput
 
 STOP_SECONDS = 10.0
@@ -139,7 +139,7 @@ class SurvivesGarbage(ProcessRule):
                 return failed(f"it is gone afterwards ({type(error).__name__})")
         problems = [] if "error" in unknown else ["an unknown method is answered with a result"]
         problems += [] if "result" in tools else ["tools/list fails afterwards"]
-        return judged(problems, "still answers")
+        return result_of(problems, "still answers")
 
 
 class Stops(ProcessRule):
@@ -155,11 +155,11 @@ class Stops(ProcessRule):
             seen = await asyncio.gather(self._ends(target, Process.hang_up), self._ends(target, Process.terminate))
         except (OSError, EOFError, TimeoutError) as error:
             return failed(f"it does not start a second time ({type(error).__name__})")
-        told = ("its input closed", "SIGTERM")
+        ways = ("its input closed", "SIGTERM")
         late = [
-            f"it still runs {self._within:g} s after {how}" for how, ended in zip(told, seen, strict=True) if not ended
+            f"it still runs {self._within:g} s after {how}" for how, ended in zip(ways, seen, strict=True) if not ended
         ]
-        return judged(late, "both")
+        return result_of(late, "both")
 
     async def _ends(self, target: StdioTarget, how: Callable[[Process], None]) -> bool:
         async with started(target) as process:
@@ -174,4 +174,4 @@ class CleanStdout(ProcessRule):
     fix: ClassVar[str] = "Print and log to stderr; stdout belongs to the protocol."
 
     async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
-        return judged([f"{len(heard.stray)} lines are no JSON-RPC"] if heard.stray else [], "nothing else")
+        return result_of([f"{len(heard.stray)} lines are no JSON-RPC"] if heard.stray else [], "nothing else")

@@ -6,8 +6,8 @@ from typing import ClassVar
 from mcp.types import Tool
 from pydantic import ValidationError
 
-from gaby_connectors.contract.declarations import told_manifest
-from gaby_connectors.contract.rule import CheckResult, ContractRule, judged, not_applicable
+from gaby_connectors.contract.declarations import declared_manifest
+from gaby_connectors.contract.rule import CheckResult, ContractRule, not_applicable, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest
 from gaby_connectors.sdk.manifest import Audience, ToolManifest
 from gaby_connectors.sdk.result_paths import declared_paths, find_path
@@ -26,13 +26,13 @@ class ReadersDeclared(ContractRule):
         if not manifests:
             return not_applicable("no tool has a manifest")
         problems = [problem for tool, manifest in manifests.values() for problem in _absent(tool, manifest)]
-        return judged(problems, _summary([manifest for _, manifest in manifests.values()]))
+        return result_of(problems, _summary([manifest for _, manifest in manifests.values()]))
 
 
 def _manifest(tool: Tool) -> ToolManifest | None:
     """One that is not well formed is the matter of another rule."""
     try:
-        return ToolManifest.model_validate(told_manifest(tool)) if told_manifest(tool) else None
+        return ToolManifest.model_validate(declared_manifest(tool)) if declared_manifest(tool) else None
     except ValidationError:
         return None
 
@@ -45,7 +45,7 @@ def _absent(tool: Tool, manifest: ToolManifest) -> Iterator[str]:
 
 def _summary(manifests: list[ToolManifest]) -> str:
     """How many reads somebody outside may be told of, and how."""
-    reads = [each for each in manifests if each.lane == "read"]
+    reads = [each for each in manifests if each.access == "read"]
     owned = sum(bool(each.owner) or each.owner_argument is not None for each in reads)
     open_to = {audience: sum(each.audience is audience for each in reads) for audience in Audience}
     only_staff = sum(

@@ -44,9 +44,9 @@ class ReportCard(BaseModel):
     def table(self) -> Table:
         table = Table("rule", "promise", "", "what was seen", title=self.target, title_justify="left")
         for finding in self.findings:
-            told = finding.detail if finding.fix is None else f"{finding.detail}\n→ {finding.fix}"
+            text = finding.detail if finding.fix is None else f"{finding.detail}\n→ {finding.fix}"
             # As Text, since what a server says must not be read as markup.
             table.add_row(
-                finding.rule, finding.title, Text(finding.verdict, style=_COLOURS[finding.verdict]), Text(told)
+                finding.rule, finding.title, Text(finding.verdict, style=_COLOURS[finding.verdict]), Text(text)
             )
         return table

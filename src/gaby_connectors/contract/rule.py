@@ -26,7 +26,7 @@ def not_applicable(reason: str) -> CheckResult:
     return CheckResult("not applicable", reason)
 
 
-def judged(problems: list[str], good: str) -> CheckResult:
+def result_of(problems: list[str], good: str) -> CheckResult:
     """Failed with the first few problems, if there are any."""
     if not problems:
         return passed(good)

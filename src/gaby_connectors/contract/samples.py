@@ -39,7 +39,7 @@ def load_samples(path: Path) -> SampleArguments:
         raise NotConfigured(f"{path} is not a file of samples. It looks like this: {shape}") from None
 
 
-def made_up(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+def sample_arguments(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """Arguments that fit the schema, or nothing when they cannot be guessed."""
     properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
     required = [name for name in schema.get("required", ()) if name not in GABY_ARGUMENTS]

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from mcp.types import Tool
 
-from gaby_connectors.contract.rule import CheckResult, ContractRule, ProcessRule, failed, judged
+from gaby_connectors.contract.rule import CheckResult, ContractRule, ProcessRule, failed, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest, ToolResponse
 from gaby_connectors.contract.target import StdioTarget, UnsolicitedOutput
 
@@ -42,7 +42,7 @@ class NoSecretEchoed(ContractRule):
         for secret in self._secrets:
             tools = sorted({name for name, answer in subject.answers if secret in _all(answer)})
             problems += [f"{tool} tells a secret of the configuration" for tool in tools]
-        return judged(problems, f"{len(subject.answers)} answers searched")
+        return result_of(problems, f"{len(subject.answers)} answers searched")
 
 
 class QuietOnStderr(ProcessRule):
@@ -51,8 +51,8 @@ class QuietOnStderr(ProcessRule):
     fix: ClassVar[str] = "Do not log arguments or settings as they are."
 
     async def check(self, target: StdioTarget, heard: UnsolicitedOutput, secrets: Sequence[str]) -> CheckResult:
-        told = sum(secret in heard.stderr for secret in secrets)
-        return judged([f"{told} secrets were logged"] if told else [], f"{len(heard.stderr)} characters searched")
+        count = sum(secret in heard.stderr for secret in secrets)
+        return result_of([f"{count} secrets were logged"] if count else [], f"{len(heard.stderr)} characters searched")
 
 
 def new_canary() -> str:
@@ -61,12 +61,12 @@ def new_canary() -> str:
 
 def secrets_in_environment(environment: Mapping[str, str]) -> list[str]:
     """Values of variables that sound secret, and passwords inside addresses."""
-    found = [value for name, value in environment.items() if _NAME.search(name) and len(value) >= 6]
+    values = [value for name, value in environment.items() if _NAME.search(name) and len(value) >= 6]
     for value in environment.values():
         password = urlsplit(value).password if "://" in value and "@" in value else None
         if password and len(password) >= 6:
-            found += [password, unquote(password)]
-    return found
+            values += [password, unquote(password)]
+    return values
 
 
 def _with(canary: str, subject: ServerUnderTest, tool: Tool) -> Iterable[dict[str, Any]]:
@@ -80,8 +80,8 @@ def _with(canary: str, subject: ServerUnderTest, tool: Tool) -> Iterable[dict[st
 def _takes_text(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return False
-    found = cast("dict[str, Any]", schema)
-    kinds: list[dict[str, Any]] = found.get("anyOf", [found])
+    fields = cast("dict[str, Any]", schema)
+    kinds: list[dict[str, Any]] = fields.get("anyOf", [fields])
     return any(kind.get("type") == "string" for kind in kinds)
 
 

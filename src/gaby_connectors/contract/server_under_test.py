@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, InitializeResult, TextContent, Tool
 from pydantic import ValidationError
 
-from gaby_connectors.contract.samples import SampleArguments, made_up
+from gaby_connectors.contract.samples import SampleArguments, sample_arguments
 from gaby_connectors.sdk.manifest import TOOL_META, ToolManifest
 
 CALL_SECONDS = 30.0
@@ -71,7 +71,7 @@ class ServerUnderTest:
     def writes(self, tool: Tool) -> bool:
         """Whatever does not clearly say that it only reads is treated as a write."""
         manifest = self.manifest(tool)
-        return manifest is None or manifest.lane == "write"
+        return manifest is None or manifest.access == "write"
 
     def write_tools(self) -> list[Tool]:
         return [tool for tool in self.tools if self.writes(tool)]
@@ -79,7 +79,7 @@ class ServerUnderTest:
     def arguments(self, tool: Tool) -> dict[str, Any] | None:
         """Arguments that should work, if there are any."""
         given = self.samples.tools.get(tool.name)
-        return dict(given) if given is not None else made_up(tool.input_schema)
+        return dict(given) if given is not None else sample_arguments(tool.input_schema)
 
     def harmless(self, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
         """The same arguments, as a dry run if the tool may write."""
@@ -110,5 +110,5 @@ def new_key() -> str:
 
 def _answer(result: CallToolResult) -> ToolResponse:
     text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
-    told = f"{text}\n{orjson.dumps(result.meta).decode()}" if result.is_error and result.meta else text
-    return ToolResponse(failed=result.is_error, gone=False, text=told, structured=result.structured_content)
+    text_with_meta = f"{text}\n{orjson.dumps(result.meta).decode()}" if result.is_error and result.meta else text
+    return ToolResponse(failed=result.is_error, gone=False, text=text_with_meta, structured=result.structured_content)

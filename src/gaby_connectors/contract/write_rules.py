@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from mcp.types import Tool
 
-from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, judged, not_applicable
+from gaby_connectors.contract.rule import CheckResult, ContractRule, failed, not_applicable, result_of
 from gaby_connectors.contract.server_under_test import ServerUnderTest, ToolResponse, new_key
 
 
@@ -37,7 +37,7 @@ class DryRun(ContractRule):
         problems += [f"{name} reads differently after dry runs" for name in _changed(before, after)]
         if not tried and not problems:
             return not_applicable("no write could be tried as a dry run; give samples")
-        return judged(problems, f"{tried} writes tried")
+        return result_of(problems, f"{tried} writes tried")
 
 
 class IdempotentRetry(ContractRule):
@@ -57,7 +57,7 @@ class IdempotentRetry(ContractRule):
             problems += await self._twice(subject, tool, subject.samples.tools[tool.name])
             if subject.gone:
                 return failed("; ".join([*problems, f"{tool.name}: no answer"]))
-        return judged(problems, f"{tried} writes tried") if tried else not_applicable("no samples of writes")
+        return result_of(problems, f"{tried} writes tried") if tried else not_applicable("no samples of writes")
 
     async def _twice(self, subject: ServerUnderTest, tool: Tool, arguments: dict[str, Any]) -> list[str]:
         key = {"idempotency_key": new_key()}
@@ -79,15 +79,15 @@ class IdempotentRetry(ContractRule):
 
 async def steady_reads(subject: ServerUnderTest) -> dict[str, ToolResponse]:
     """What the reads with known arguments say, as far as asking twice gives the same."""
-    found: dict[str, ToolResponse] = {}
+    responses: dict[str, ToolResponse] = {}
     for tool in subject.tools:
         if subject.writes(tool) or tool.name == "healthcheck" or tool.name not in subject.samples.tools:
             continue
         first = await subject.call(tool.name, subject.samples.tools[tool.name])
         second = await subject.call(tool.name, subject.samples.tools[tool.name])
         if first.same_as(second):
-            found[tool.name] = first
-    return found
+            responses[tool.name] = first
+    return responses
 
 
 def _changed(before: dict[str, ToolResponse], after: dict[str, ToolResponse]) -> list[str]:

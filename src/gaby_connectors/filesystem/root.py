@@ -75,7 +75,7 @@ class RootFolder(Backend):
                 raise denied(_NOT_ORDINARY)
             yield file
 
-    def look(self, path: str) -> FileInfo:
+    def stat(self, path: str) -> FileInfo:
         *above, name = parts(path) or ["."]
         with self.folder("/".join(above)) as folder:
             return _kind(name, os.stat(name, dir_fd=folder, follow_symlinks=False))
@@ -84,12 +84,12 @@ class RootFolder(Backend):
         with self.folder(path) as folder, os.scandir(folder) as entries:
             return sorted(_kind(entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
 
-    def walk(self, path: str) -> Iterator[str]:
+    def traverse(self, path: str) -> Iterator[str]:
         """The paths of all files below a folder, links left out."""
         for entry in self.list(path):
             below = f"{path}/{entry.name}".lstrip("/")
             if entry.kind == "folder":
-                yield from self.walk(below)
+                yield from self.traverse(below)
             elif entry.kind == "file":
                 yield below
 
@@ -97,19 +97,19 @@ class RootFolder(Backend):
         """The whole file or nothing: it is written beside and then put in its place."""
         *above, name = parts(path)
         with self.folder("/".join(above)) as folder:
-            beside = f".{name[:80]}.{uuid4().hex}"
-            made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
+            temporary = f".{name[:80]}.{uuid4().hex}"
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
             try:
-                with FileIO(made, "w") as file:
+                with FileIO(descriptor, "w") as file:
                     file.write(content)
                     os.fsync(file.fileno())
                 if overwrite:
-                    os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
                 else:
-                    os.link(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
-                    os.unlink(beside, dir_fd=folder)
+                    os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.unlink(temporary, dir_fd=folder)
             except BaseException:
-                _forget(beside, folder)
+                _forget(temporary, folder)
                 raise
 
     def delete(self, path: str) -> None:
@@ -121,8 +121,8 @@ class RootFolder(Backend):
         return f"The folder is there, with {len(self.list(''))} entries."
 
     def explain(self, error: Exception) -> Exception:
-        told = _MEANING.get(error.errno or 0) if isinstance(error, OSError) else None
-        return ToolError(*told) if told is not None else error
+        meaning = _MEANING.get(error.errno or 0) if isinstance(error, OSError) else None
+        return ToolError(*meaning) if meaning is not None else error
 
 
 def parts(path: str) -> list[str]:
@@ -137,10 +137,10 @@ def parts(path: str) -> list[str]:
     return steps
 
 
-def _kind(name: str, found: os.stat_result) -> FileInfo:
+def _kind(name: str, status: os.stat_result) -> FileInfo:
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
-    changed = datetime.fromtimestamp(found.st_mtime, UTC).isoformat(timespec="seconds")
-    return FileInfo(name, kinds.get(stat.S_IFMT(found.st_mode), "special"), found.st_size, changed)
+    changed = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return FileInfo(name, kinds.get(stat.S_IFMT(status.st_mode), "special"), status.st_size, changed)
 
 
 def _forget(name: str, folder: int) -> None:

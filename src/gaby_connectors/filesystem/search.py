@@ -28,7 +28,7 @@ class FileSearchResult(NamedTuple):
 def search(root: RootFolder, text: str, path: str, limit: int) -> FileSearchResult:
     hits: list[Hit] = []
     files = read = 0
-    for below in root.walk(path):
+    for below in root.traverse(path):
         if files >= MOST_FILES or read >= MOST_BYTES:
             return FileSearchResult(hits, files, complete=False)
         content = _content(root, below)

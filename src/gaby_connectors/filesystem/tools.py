@@ -82,9 +82,9 @@ async def list_folder(
     limit: Annotated[int, Field(ge=1, le=1000, description="How many entries to give at most.")] = 200,
 ) -> DirectoryListing:
     """List a folder: files, folders and links with size and time of the last change."""
-    found = await asyncio.to_thread(root.list, path)
-    shown = [Entry(**entry._asdict()) for entry in found[offset : offset + limit]]
-    return DirectoryListing(path=path, entries=shown, total=len(found))
+    entries = await asyncio.to_thread(root.list, path)
+    shown = [Entry(**entry._asdict()) for entry in entries[offset : offset + limit]]
+    return DirectoryListing(path=path, entries=shown, total=len(entries))
 
 
 @connector.tool(
@@ -92,8 +92,8 @@ async def list_folder(
 )
 async def stat(root: RootFolder, path: Path) -> Entry:
     """Tell whether a path is a file, a folder or a link, how large it is and when it was changed."""
-    found = await asyncio.to_thread(root.look, path)
-    return Entry(**found._asdict())
+    info = await asyncio.to_thread(root.stat, path)
+    return Entry(**info._asdict())
 
 
 @connector.tool(
@@ -116,8 +116,8 @@ async def search_text(
     limit: Annotated[int, Field(ge=1, le=200, description="How many lines to give at most.")] = 50,
 ) -> FileMatches:
     """Find lines that hold a text, in all text files below a folder."""
-    found = await asyncio.to_thread(search, root, text, path, limit)
-    return FileMatches(hits=found.hits, files_searched=found.files, complete=found.complete)
+    matches = await asyncio.to_thread(search, root, text, path, limit)
+    return FileMatches(hits=matches.hits, files_searched=matches.files, complete=matches.complete)
 
 
 @writes.tool(
@@ -161,12 +161,12 @@ async def write_file(
 )
 async def delete_file(root: RootFolder, path: FilePath, call: WriteCall) -> DeletedFile:
     """Delete one file for good. Folders are not deleted."""
-    found = root.look(path)
-    if found.kind != "file":
-        raise invalid(f"Bad arguments: `path` is a {found.kind}; only files are deleted.")
+    info = root.stat(path)
+    if info.kind != "file":
+        raise invalid(f"Bad arguments: `path` is a {info.kind}; only files are deleted.")
     if not call.dry_run:
         await asyncio.to_thread(root.delete, path)
-    return DeletedFile(path=path, size=found.size)
+    return DeletedFile(path=path, size=info.size)
 
 
 def build(config: FilesystemConfig) -> Connector:
@@ -192,9 +192,9 @@ def _regular(root: RootFolder, path: str) -> bool:
     if not parts(path):
         raise invalid("Bad arguments: `path` is the root folder.")
     try:
-        found = root.look(path)
+        info = root.stat(path)
     except FileNotFoundError:
         return False
-    if found.kind != "file":
-        raise conflict(f"There is a {found.kind} of that name.")
+    if info.kind != "file":
+        raise conflict(f"There is a {info.kind} of that name.")
     return True

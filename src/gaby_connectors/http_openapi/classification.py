@@ -92,12 +92,12 @@ def leads_somewhere(argument: Argument, *, writes: bool) -> bool:
     wanted = _ADDRESS_WORDS | _RECIPIENT_WORDS if writes else _ADDRESS_WORDS
     formats = _ADDRESS_FORMATS | {"email", "idn-email"} if writes else _ADDRESS_FORMATS
     names = set(_words(argument.wire_name))
-    found = {str(part.get("format")) for part in _schemas(argument.schema)}
+    formats_of_parts = {str(part.get("format")) for part in _schemas(argument.schema)}
     for part in _schemas(argument.schema):
         properties = part.get("properties")
         if isinstance(properties, dict):
             names |= {word for name in cast("dict[str, Any]", properties) for word in _words(name)}
-    return not names.isdisjoint(wanted) or not found.isdisjoint(formats)
+    return not names.isdisjoint(wanted) or not formats_of_parts.isdisjoint(formats)
 
 
 def _names_change(operation: Operation) -> bool:
@@ -132,8 +132,8 @@ def _schemas(schema: dict[str, Any]) -> Iterable[dict[str, Any]]:
         value = waiting.pop()
         left -= 1
         if isinstance(value, dict):
-            found = cast("dict[str, Any]", value)
-            yield found
-            waiting.extend(found.values())
+            fields = cast("dict[str, Any]", value)
+            yield fields
+            waiting.extend(fields.values())
         elif isinstance(value, list):
             waiting.extend(cast("list[Any]", value))

@@ -60,8 +60,8 @@ class Resolver:
                     return {}
                 return self.whole(self._target(reference), (*seen, reference), depth + 1)
             case dict():
-                found = cast("dict[Any, Any]", value)
-                return {str(key): self.whole(part, seen, depth + 1) for key, part in found.items()}
+                fields = cast("dict[Any, Any]", value)
+                return {str(key): self.whole(part, seen, depth + 1) for key, part in fields.items()}
             case list():
                 return [self.whole(part, seen, depth + 1) for part in cast("list[Any]", value)]
             case _:
@@ -70,10 +70,10 @@ class Resolver:
     def _target(self, reference: str) -> Any:
         if not reference.startswith("#/"):
             raise NotConfigured(f"The OpenAPI file refers to {reference[:100]!r}, outside of itself.")
-        found: Any = self._document
+        node: Any = self._document
         for step in reference[2:].split("/"):
             key = step.replace("~1", "/").replace("~0", "~")
-            if not isinstance(found, dict) or key not in found:
+            if not isinstance(node, dict) or key not in node:
                 raise NotConfigured(f"The OpenAPI file refers to {reference[:100]!r}, which is not there.")
-            found = cast("dict[str, Any]", found)[key]
-        return found
+            node = cast("dict[str, Any]", node)[key]
+        return node

@@ -24,12 +24,12 @@ class SingleServerGuard:
         if host.lower() != self._host or port != self._port:
             raise denied("Only the configured server may be called.")
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError:
-            found = []
-        return self.judged(list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in found)))
+            infos = []
+        return self.check_addresses(list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in infos)))
 
-    def judged(self, addresses: Sequence[Address]) -> Sequence[Address]:
+    def check_addresses(self, addresses: Sequence[Address]) -> Sequence[Address]:
         """All of them, if all are allowed: one bad answer among good ones is a sign of an attack."""
         if not addresses:
             raise transient("The server's name is not known.")

@@ -43,14 +43,14 @@ class Operation:
     def scope_path(self) -> str:
         """The path with the tool's own names of the arguments in it, so that a rule about a path sees its values."""
         names = {argument.wire_name: argument.name for argument in self.arguments if argument.place == "path"}
-        named = _PLACEHOLDER.sub(lambda found: "{" + names[found[1]] + "}", self.path)
+        named = _PLACEHOLDER.sub(lambda match: "{" + names[match[1]] + "}", self.path)
         return named.strip("/").replace(" ", "%20")[:200] or self.name
 
 
 def operations_of(document: Mapping[str, Any]) -> list[Operation]:
     """Every operation that can be called with path, query and JSON body; others are left out."""
     resolver = Resolver(document)
-    found: list[Operation] = []
+    operations: list[Operation] = []
     names: set[str] = set()
     for path, item in _mapping(document.get("paths")).items():
         if not path.startswith("/") or "\\" in path or ".." in path.split("/"):
@@ -60,21 +60,21 @@ def operations_of(document: Mapping[str, Any]) -> list[Operation]:
             if method in _mapping(item):
                 operation = _operation(resolver, path, method, _mapping(item)[method], shared, names)
                 if operation is not None:
-                    found.append(operation)
+                    operations.append(operation)
                     names.add(operation.name)
-    if not found:
+    if not operations:
         raise NotConfigured("The OpenAPI file has no operations that can be called.")
-    if len(found) > MOST_OPERATIONS:
-        raise NotConfigured(f"The OpenAPI file has {len(found)} operations; {MOST_OPERATIONS} is the most.")
-    return found
+    if len(operations) > MOST_OPERATIONS:
+        raise NotConfigured(f"The OpenAPI file has {len(operations)} operations; {MOST_OPERATIONS} is the most.")
+    return operations
 
 
 def _operation(
-    resolver: Resolver, path: str, method: str, raw: Any, shared: list[Any], taken: set[str]
+    resolver: Resolver, path: str, method: str, raw: Any, shared: list[Any], used_names: set[str]
 ) -> Operation | None:
-    told = _mapping(raw)
+    fields = _mapping(raw)
     parameters: dict[tuple[str, str], dict[str, Any]] = {}
-    for parameter in resolver.whole([*shared, *told.get("parameters", [])]):
+    for parameter in resolver.whole([*shared, *fields.get("parameters", [])]):
         parameters[str(parameter.get("in")), str(parameter.get("name"))] = parameter
     arguments: list[Argument] = []
     # What stands in the path keeps its name: rules about paths speak of it, and nothing may take its place.
@@ -85,19 +85,19 @@ def _operation(
         elif required:
             # A header or cookie that must be there is not the planner's to fill.
             return None
-    body = _body(resolver, told.get("requestBody"))
+    body = _body(resolver, fields.get("requestBody"))
     if body is not None:
         arguments += _body_arguments(body[0], arguments, required=body[1])
     missing = set(_PLACEHOLDER.findall(path)) - {a.wire_name for a in arguments if a.place == "path"}
     if missing:
         raise NotConfigured(f"{method.upper()} {path[:60]} does not declare its path parameter {min(missing)}.")
-    words = str(told.get("summary") or "") + "\n\n" + str(told.get("description") or "")
+    words = str(fields.get("summary") or "") + "\n\n" + str(fields.get("description") or "")
     return Operation(
-        name=_unique(str(told.get("operationId") or f"{method}{path}"), taken),
+        name=_unique(str(fields.get("operationId") or f"{method}{path}"), used_names),
         method=method.upper(),
         path=path,
         description=plain_text(words) or f"{method.upper()} {path}",
-        given_name=str(told.get("operationId") or ""),
+        given_name=str(fields.get("operationId") or ""),
         arguments=tuple(arguments),
     )
 
@@ -117,31 +117,31 @@ def _body_arguments(schema: dict[str, Any], others: list[Argument], *, required:
         yield _argument("body", "whole_body", {"schema": schema}, others, required=required)
         return
     needed: list[str] = schema.get("required", []) if required else []
-    made: list[Argument] = []
+    arguments: list[Argument] = []
     for name, part in properties.items():
-        argument = _argument(name, "body", {"schema": part}, [*others, *made], required=name in needed)
-        made.append(argument)
-    yield from made
+        argument = _argument(name, "body", {"schema": part}, [*others, *arguments], required=name in needed)
+        arguments.append(argument)
+    yield from arguments
 
 
 def _argument(
-    wire_name: str, place: Place, told: dict[str, Any], others: list[Argument], *, required: bool
+    wire_name: str, place: Place, fields: dict[str, Any], others: list[Argument], *, required: bool
 ) -> Argument:
-    schema = dict(_mapping(told.get("schema", {"type": "string"})))
-    description = plain_text(str(told.get("description") or schema.get("description") or ""))
+    schema = dict(_mapping(fields.get("schema", {"type": "string"})))
+    description = plain_text(str(fields.get("description") or schema.get("description") or ""))
     name = wire_name if _FITTING.match(wire_name) else _NAME.sub("_", wire_name).strip("_")[:60] or "argument"
-    taken = {other.name for other in others} | {"idempotency_key", "dry_run"}
-    if name in taken:
+    used_names = {other.name for other in others} | {"idempotency_key", "dry_run"}
+    if name in used_names:
         name = f"{place}_{name}"[:60]
-    name = next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1000))) if each not in taken)
+    name = next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1000))) if each not in used_names)
     return Argument(name, wire_name, place, schema | ({"description": description} if description else {}), required)
 
 
-def _unique(text: str, taken: set[str]) -> str:
+def _unique(text: str, used_names: set[str]) -> str:
     name = _NAME.sub("_", text).strip("_")[:60] or "operation"
     number = 2
     unique = name
-    while unique in taken or unique == "healthcheck":
+    while unique in used_names or unique == "healthcheck":
         unique = f"{name[:57]}_{number}"
         number += 1
     return unique

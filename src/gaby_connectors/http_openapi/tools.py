@@ -43,7 +43,7 @@ def build(config: OpenApiConfig) -> Connector:
 
 def tool_of_operation(operation: Operation, config: OpenApiConfig) -> Tool:
     manifest = _manifest(operation, config)
-    writes = manifest.lane == "write"
+    writes = manifest.access == "write"
     arguments: dict[str, Any] = {
         "type": "object",
         "properties": {argument.name: argument.schema for argument in operation.arguments},

@@ -93,10 +93,10 @@ class Realm(Backend):
 
 def _message(response: httpx2.Response) -> str:
     try:
-        found = response.json()
+        body = response.json()
     except ValueError:
         return ""
-    if not isinstance(found, dict):
+    if not isinstance(body, dict):
         return ""
-    told = cast("dict[str, Any]", found)
-    return str(told.get("errorMessage") or told.get("error") or "")[:300]
+    fields = cast("dict[str, Any]", body)
+    return str(fields.get("errorMessage") or fields.get("error") or "")[:300]

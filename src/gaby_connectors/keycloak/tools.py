@@ -101,8 +101,8 @@ async def find_users(
     limit: Annotated[int, Field(ge=1, le=100, description="How many to give at most.")] = 20,
 ) -> KeycloakUserList:
     """Find people of the realm by e-mail address, user name or name."""
-    found = await realm.get("users", search=query.strip(), max=limit, briefRepresentation="false")
-    return KeycloakUserList(users=[_user(row) for row in found])
+    users = await realm.get("users", search=query.strip(), max=limit, briefRepresentation="false")
+    return KeycloakUserList(users=[_user(row) for row in users])
 
 
 @connector.tool(
@@ -131,8 +131,8 @@ async def get_user(realm: Realm, user_id: UserId) -> KeycloakUserLookup:
 )
 async def list_sessions(realm: Realm, user_id: UserId) -> KeycloakSessionList:
     """Show where a person is signed in: address, since when, last seen, and in which applications."""
-    found = await realm.get(f"users/{user_id}/sessions")
-    return KeycloakSessionList(user_id=user_id, sessions=[_session(row) for row in found])
+    sessions = await realm.get(f"users/{user_id}/sessions")
+    return KeycloakSessionList(user_id=user_id, sessions=[_session(row) for row in sessions])
 
 
 @connector.tool(
@@ -143,10 +143,10 @@ async def list_sessions(realm: Realm, user_id: UserId) -> KeycloakSessionList:
 )
 async def logout_sessions(realm: Realm, user_id: UserId, call: WriteCall) -> LogoutResult:
     """Sign a person out everywhere. They can sign in again at once."""
-    found = await realm.get(f"users/{user_id}/sessions")
+    sessions = await realm.get(f"users/{user_id}/sessions")
     if not call.dry_run:
         await realm.send("POST", f"users/{user_id}/logout")
-    return LogoutResult(user_id=user_id, sessions=len(found))
+    return LogoutResult(user_id=user_id, sessions=len(sessions))
 
 
 @connector.tool(

@@ -98,8 +98,10 @@ async def reset_password(directory: LdapDirectory, user_id: UserId, call: WriteC
         directory.change(connection, user.dn, new)
 
     await directory.run(work)
-    told = "left in the handover folder" if folder is not None else "to nobody; use the page for forgotten passwords"
-    return PasswordReset(user_id=user_id, must_change_at_next_logon=True, handed_over=told)
+    delivery = (
+        "left in the handover folder" if folder is not None else "to nobody; use the page for forgotten passwords"
+    )
+    return PasswordReset(user_id=user_id, must_change_at_next_logon=True, handed_over=delivery)
 
 
 @changes.tool(
@@ -140,14 +142,14 @@ async def _change_membership(
     directory: LdapDirectory, user_id: str, group: str, call: WriteCall, how: str
 ) -> LdapMembership:
     def work(connection: Connection) -> bool:
-        user, found = directory.user(connection, user_id), directory.group(connection, group)
-        attribute, value = _member(found, user, user_id)
-        is_member = value.lower() in (member.lower() for member in texts(found.attributes.get(attribute)))
+        user, ldap_group = directory.user(connection, user_id), directory.group(connection, group)
+        attribute, value = _member(ldap_group, user, user_id)
+        is_member = value.lower() in (member.lower() for member in texts(ldap_group.attributes.get(attribute)))
         if is_member == (how == MODIFY_ADD):
             return False
         if not call.dry_run:
             try:
-                directory.change(connection, found.dn, {attribute: [(how, [value])]})
+                directory.change(connection, ldap_group.dn, {attribute: [(how, [value])]})
             except (LDAPAttributeOrValueExistsResult, LDAPNoSuchAttributeResult):
                 return False
         return True
@@ -167,7 +169,7 @@ def _member(group: LdapEntry, user: LdapEntry, user_id: str) -> tuple[str, str]:
 
 def _leave(folder: Path, user_id: str, password: str) -> None:
     """For a person to hand over; only the user that runs the connector can read it."""
-    name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in user_id)
+    name = "".join(character if character.isalnum() or character in "-_" else "_" for character in user_id)
     descriptor = os.open(folder / f"{name}-{secrets.token_hex(4)}.txt", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(password + "\n")

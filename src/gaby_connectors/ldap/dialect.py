@@ -36,5 +36,5 @@ def texts(value: Any) -> list[str]:
 
 
 def first(attributes: Attributes, name: str) -> str | None:
-    found = texts(attributes.get(name))
-    return found[0] if found else None
+    values = texts(attributes.get(name))
+    return values[0] if values else None

@@ -43,12 +43,12 @@ class LdapDirectory(Backend):
         super().__init__(config)
         self.dialect = dialect_of(config.kind)
 
-    async def run(self, work: Callable[[Connection], ResultT]) -> ResultT:
+    async def run(self, operation: Callable[[Connection], ResultT]) -> ResultT:
         """Does something with a connection of its own, in a thread: the library waits."""
 
         def working() -> ResultT:
             with self._connection() as connection:
-                return work(connection)
+                return operation(connection)
 
         return await asyncio.to_thread(working)
 
@@ -69,10 +69,10 @@ class LdapDirectory(Backend):
 
     def user(self, connection: Connection, user_id: str) -> LdapEntry:
         name = escape_filter_chars(user_id)
-        found = self.search(
+        match = self.search(
             connection, f"(&(objectClass={self.dialect.user_class})({self.dialect.login}={name}))", ["*"], 2
         )
-        return _only(found, "user")
+        return _only(match, "user")
 
     def group(self, connection: Connection, group: str) -> LdapEntry:
         name = escape_filter_chars(group)
@@ -89,8 +89,8 @@ class LdapDirectory(Backend):
         _library(connection).modify(dn, dict(changes))
 
     async def check(self) -> str:
-        found = await self.run(lambda connection: connection.extend.standard.who_am_i())
-        return f"The directory answers; signed in as {found or self.config.bind_dn}."
+        identity = await self.run(lambda connection: connection.extend.standard.who_am_i())
+        return f"The directory answers; signed in as {identity or self.config.bind_dn}."
 
     def explain(self, error: Exception) -> Exception:
         match error:
@@ -145,9 +145,9 @@ def _close(connection: Connection) -> None:
         socket.close()
 
 
-def _only(found: list[LdapEntry], what: str) -> LdapEntry:
-    if not found:
+def _only(entries: list[LdapEntry], what: str) -> LdapEntry:
+    if not entries:
         raise not_found(f"There is no such {what}.")
-    if len(found) > 1:
+    if len(entries) > 1:
         raise conflict(f"There are several {what}s of that name.")
-    return found[0]
+    return entries[0]

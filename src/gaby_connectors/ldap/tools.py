@@ -92,7 +92,7 @@ async def find_users(
     def work(connection: Connection) -> list[LdapEntry]:
         return directory.search(connection, f"(&(objectClass={dialect.user_class}){fits})", ["*"], limit)
 
-    return LdapUserList(users=[_person(dialect, found) for found in await directory.run(work)])
+    return LdapUserList(users=[_person(dialect, entry) for entry in await directory.run(work)])
 
 
 @connector.tool(
@@ -106,8 +106,8 @@ async def find_users(
 )
 async def get_user(directory: LdapDirectory, user_id: UserId) -> LdapUserLookup:
     """Show one person: name, mail, whether the account is locked and since when, whether the password must change."""
-    found = await directory.run(lambda connection: directory.user(connection, user_id))
-    return LdapUserLookup(user=_person(directory.dialect, found))
+    entry = await directory.run(lambda connection: directory.user(connection, user_id))
+    return LdapUserLookup(user=_person(directory.dialect, entry))
 
 
 @connector.tool(ToolManifest(scope="read", path="users/{user_id}/groups", results={"groups[].dn": _SYSTEM}))
@@ -117,29 +117,29 @@ async def list_user_groups(directory: LdapDirectory, user_id: UserId) -> LdapGro
     def work(connection: Connection) -> list[LdapEntry]:
         return directory.groups_of(connection, directory.user(connection, user_id), user_id)
 
-    found = await directory.run(work)
+    entries = await directory.run(work)
     groups = [
         Group(name=first(f.attributes, "cn") or f.dn, dn=f.dn, description=first(f.attributes, "description"))
-        for f in found
+        for f in entries
     ]
     return LdapGroupList(user_id=user_id, groups=sorted(groups, key=lambda group: group.name))
 
 
-def _person(dialect: LdapDialect, found: LdapEntry) -> Person:
-    locked = first(found.attributes, dialect.locked)
+def _person(dialect: LdapDialect, entry: LdapEntry) -> Person:
+    locked = first(entry.attributes, dialect.locked)
     is_locked = locked is not None and locked not in _NEVER
     flag, value = dialect.must_change
     return Person(
-        user_id=first(found.attributes, dialect.login) or "",
-        dn=found.dn,
-        name=first(found.attributes, "displayName") or first(found.attributes, "cn"),
-        mail=first(found.attributes, "mail"),
-        title=first(found.attributes, "title"),
-        department=first(found.attributes, "departmentNumber") or first(found.attributes, "department"),
+        user_id=first(entry.attributes, dialect.login) or "",
+        dn=entry.dn,
+        name=first(entry.attributes, "displayName") or first(entry.attributes, "cn"),
+        mail=first(entry.attributes, "mail"),
+        title=first(entry.attributes, "title"),
+        department=first(entry.attributes, "departmentNumber") or first(entry.attributes, "department"),
         locked=is_locked,
         locked_since=locked if is_locked else None,
-        must_change_password=texts(found.attributes.get(flag)) == [value],
-        password_changed_at=first(found.attributes, "pwdChangedTime") or first(found.attributes, "pwdLastSet"),
+        must_change_password=texts(entry.attributes.get(flag)) == [value],
+        password_changed_at=first(entry.attributes, "pwdChangedTime") or first(entry.attributes, "pwdLastSet"),
     )
 
 

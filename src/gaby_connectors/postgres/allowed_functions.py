@@ -25,7 +25,7 @@ _VOLATILE = (
     *("pg_blocking_pids", "pg_partition_tree", "pg_partition_ancestors", "pg_current_wal_lsn"),
 )
 """Shipped with Postgres: their answer changes from call to call, and that is all."""
-_ACTING = ("_to_xml", "^txid_current$", "^pg_current_xact_id$", "_validator$", "^pg_event_trigger_")
+_SIDE_EFFECTS = ("_to_xml", "^txid_current$", "^pg_current_xact_id$", "_validator$", "^pg_event_trigger_")
 """Declared without effects, and yet: they make queries from their arguments, or take a transaction id."""
 _EXTENSIONS = (
     *("btree_gin", "btree_gist", "citext", "cube", "earthdistance", "fuzzystrmatch", "hstore", "intarray", "isn"),
@@ -41,7 +41,7 @@ async def check_allowed(
     cursor = await connection.execute(
         _QUERY,
         {
-            "acting": list(_ACTING),
+            "acting": list(_SIDE_EFFECTS),
             "volatile": list(_VOLATILE),
             "extensions": list(_EXTENSIONS),
             "named": list(named),
@@ -51,14 +51,16 @@ async def check_allowed(
             "types": list(statement.types),
         },
     )
-    found = [(str(kind), str(name), str(schema), bool(fine)) for kind, name, schema, fine in await cursor.fetchall()]
-    path = {name for kind, name, _, _ in found if kind == "path"}
+    functions = [
+        (str(kind), str(name), str(schema), bool(fine)) for kind, name, schema, fine in await cursor.fetchall()
+    ]
+    path = {name for kind, name, _, _ in functions if kind == "path"}
     for kind, names in (("function", statement.functions), ("operator", statement.operators)):
-        known = {(name, schema): fine for each, name, schema, fine in found if each == kind}
+        known = {(name, schema): fine for each, name, schema, fine in functions if each == kind}
         for name in names:
             if not _is_allowed(name, known, path):
                 raise _refusal(kind, ".".join(name))
-    for kind, name, _, _ in found:
+    for kind, name, _, _ in functions:
         if kind in ("field", "type"):
             raise _refusal(f"function behind the {kind}", name)
 

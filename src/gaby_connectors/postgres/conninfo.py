@@ -37,7 +37,7 @@ async def pinned_conninfo(url: str, outside: AddressPolicy | None) -> str:
 
 
 async def _address(outside: AddressPolicy, host: str, port: str) -> str:
-    found = await outside.resolve_async(host.strip("[]"), int(port))
-    if not found:
+    addresses = await outside.resolve_async(host.strip("[]"), int(port))
+    if not addresses:
         raise AddressNotAllowed(f"The name {host[:200]} is not known.")
-    return str(found[0])
+    return str(addresses[0])

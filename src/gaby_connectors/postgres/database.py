@@ -58,8 +58,8 @@ class PostgresDatabase(Backend):
             # Planning evaluates functions, so a plan needs the same permission as an answer.
             await check_allowed(connection, statement, self.config.allow_functions)
             cursor = await connection.execute(b"EXPLAIN (FORMAT JSON) " + statement.sql, prepare=True)
-            found = await cursor.fetchone()
-            return found[0] if found else []
+            row = await cursor.fetchone()
+            return row[0] if row else []
 
     async def look_up(self, query: bytes, *values: str) -> list[dict[str, Any]]:
         """One of the connector's own queries."""
@@ -69,8 +69,8 @@ class PostgresDatabase(Backend):
             return [dict(zip(names, map(plain, row), strict=True)) for row in await cursor.fetchmany(5000)]
 
     async def check(self) -> str:
-        found = await self.look_up(b"SELECT current_database() AS db, current_setting('server_version') AS version")
-        return f"Postgres {found[0]['version']} answers, database {found[0]['db']}."
+        rows = await self.look_up(b"SELECT current_database() AS db, current_setting('server_version') AS version")
+        return f"Postgres {rows[0]['version']} answers, database {rows[0]['db']}."
 
     def explain(self, error: Exception) -> Exception:
         match error:
@@ -81,12 +81,12 @@ class PostgresDatabase(Backend):
                     ErrorKind.PERMANENT, f"The query took longer than {self.config.seconds:g} s. Ask for less."
                 )
             case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
-                return denied(f"Not allowed: {_told(error)}")
+                return denied(f"Not allowed: {_error_message(error)}")
             case psycopg.OperationalError():
                 refused = "authentication failed" in str(error) or isinstance(error, errors.InvalidPassword)
                 return _no_login() if refused else transient("Postgres does not answer.")
             case psycopg.Error():
-                return invalid(f"Postgres says: {_told(error)}")
+                return invalid(f"Postgres says: {_error_message(error)}")
             case _:
                 return error
 
@@ -163,7 +163,7 @@ def _options(config: PostgresConfig) -> str:
     )
 
 
-def _told(error: psycopg.Error) -> str:
+def _error_message(error: psycopg.Error) -> str:
     return (error.diag.message_primary or type(error).__name__)[:500]
 
 

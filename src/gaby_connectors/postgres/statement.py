@@ -103,9 +103,9 @@ def _nodes(tree: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if left < 0:
             raise invalid("The query has too many parts.")
         if isinstance(value, dict):
-            found = cast("dict[str, Any]", value)
-            yield field, found
-            waiting.extend(found.items())
+            fields = cast("dict[str, Any]", value)
+            yield field, fields
+            waiting.extend(fields.items())
         elif isinstance(value, list):
             # The kind of a part stands inside of it, so the name of a list is nobody's.
             waiting.extend(("", part) for part in cast("list[Any]", value))

@@ -85,19 +85,19 @@ connector = Connector(
 @connector.tool(ToolManifest(scope="read", path="schemas", results={"schemas[].*": _SYSTEM}))
 async def list_schemas(database: PostgresDatabase) -> Schemas:
     """List the schemas that this role can see, with how many tables they have."""
-    found = await database.look_up(
+    rows = await database.look_up(
         b"SELECT n.nspname AS name, count(c.oid)::int AS tables FROM pg_namespace n "
         b"LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f') "
         b"WHERE n.nspname !~ '^pg_' AND n.nspname != 'information_schema' "
         b"AND has_schema_privilege(n.oid, 'USAGE') GROUP BY n.nspname ORDER BY 1"
     )
-    return Schemas(schemas=[SchemaInfo(**row) for row in found])
+    return Schemas(schemas=[SchemaInfo(**row) for row in rows])
 
 
 @connector.tool(ToolManifest(scope="read", path="schemas/{schema_name}/tables", results={"tables[].name": _SYSTEM}))
 async def list_tables(database: PostgresDatabase, schema_name: SchemaName = "public") -> Tables:
     """List the tables and views of a schema with their size in rows, as far as Postgres has counted, and comments."""
-    found = await database.look_up(
+    rows = await database.look_up(
         b"SELECT c.relname AS name, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' "
         b"WHEN 'f' THEN 'foreign table' ELSE 'table' END AS kind, "
         b"CASE WHEN c.reltuples >= 0 THEN c.reltuples::bigint END AS estimated_rows, "
@@ -106,7 +106,7 @@ async def list_tables(database: PostgresDatabase, schema_name: SchemaName = "pub
         b"WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1",
         schema_name,
     )
-    return Tables(tables=[Table(**row) for row in found])
+    return Tables(tables=[Table(**row) for row in rows])
 
 
 @connector.tool(
@@ -154,8 +154,8 @@ async def query(
     limit: Annotated[int, Field(ge=1, le=10_000, description="How many rows to give at most.")] = 100,
 ) -> QueryResult:
     """Ask the database a question in SQL. Only reading is possible, for a limited time and number of rows."""
-    found = await database.ask(sql, min(limit, database.config.rows))
-    return QueryResult(columns=found.columns, rows=found.rows, row_count=len(found.rows), complete=found.complete)
+    result = await database.ask(sql, min(limit, database.config.rows))
+    return QueryResult(columns=result.columns, rows=result.rows, row_count=len(result.rows), complete=result.complete)
 
 
 @connector.tool(ToolManifest(scope="read", path="explain"))

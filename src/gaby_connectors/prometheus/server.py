@@ -36,8 +36,8 @@ class Prometheus(Backend):
         return json_of(response)["data"]
 
     async def check(self) -> str:
-        found = await self.ask("status/buildinfo")
-        return f"Prometheus {found.get('version', '')} answers."
+        build = await self.ask("status/buildinfo")
+        return f"Prometheus {build.get('version', '')} answers."
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -92,9 +92,9 @@ connector = Connector(
 async def query(prometheus: Prometheus, promql: Query, time: Time | None = None) -> QuerySamples:
     """Ask for values at one moment, now if none is given."""
     at = _moment(time).timestamp() if time is not None else None
-    found = await prometheus.ask("query", query=promql, time=at, timeout=f"{prometheus.config.seconds:g}s")
-    kind = str(found["resultType"])
-    rows: list[dict[str, Any]] = found["result"] if kind == "vector" else [{"metric": {}, "value": found["result"]}]
+    result = await prometheus.ask("query", query=promql, time=at, timeout=f"{prometheus.config.seconds:g}s")
+    kind = str(result["resultType"])
+    rows: list[dict[str, Any]] = result["result"] if kind == "vector" else [{"metric": {}, "value": result["result"]}]
     if kind == "matrix":
         raise invalid("Bad arguments: `promql` asks for a range of time; use query_range.")
     samples = [Sample(labels=row["metric"], time=row["value"][0], value=str(row["value"][1])) for row in rows]
@@ -115,7 +115,7 @@ async def query_range(
         raise invalid("Bad arguments: `end` must be after `start`.")
     smallest = int(-((last - first).total_seconds() // -(MOST_POINTS - 1))) or 1
     step = max(step_seconds or 0, smallest)
-    found = await prometheus.ask(
+    result = await prometheus.ask(
         "query_range",
         query=promql,
         start=first.timestamp(),
@@ -125,9 +125,9 @@ async def query_range(
     )
     series = [
         Series(labels=row["metric"], points=[(at, str(value)) for at, value in row["values"]])
-        for row in found["result"][:MOST_SERIES]
+        for row in result["result"][:MOST_SERIES]
     ]
-    return Range(step_seconds=step, series=series, series_found=len(found["result"]))
+    return Range(step_seconds=step, series=series, series_found=len(result["result"]))
 
 
 @connector.tool(
@@ -137,7 +137,7 @@ async def query_range(
 )
 async def alerts(prometheus: Prometheus) -> Alerts:
     """Show the alerts that are firing or about to."""
-    found = await prometheus.ask("alerts")
+    result = await prometheus.ask("alerts")
     return Alerts(
         alerts=[
             Alert(
@@ -148,7 +148,7 @@ async def alerts(prometheus: Prometheus) -> Alerts:
                 labels=row["labels"],
                 annotations=row.get("annotations", {}),
             )
-            for row in found["alerts"]
+            for row in result["alerts"]
         ]
     )
 
@@ -162,8 +162,8 @@ async def targets(
     health: Annotated[Literal["up", "down", "unknown"] | None, Field(description="Only those in this state.")] = None,
 ) -> Targets:
     """Show what Prometheus watches, whether it is reached, and the last error."""
-    found = await prometheus.ask("targets", state="active")
-    rows = [row for row in found["activeTargets"] if health is None or row["health"] == health]
+    result = await prometheus.ask("targets", state="active")
+    rows = [row for row in result["activeTargets"] if health is None or row["health"] == health]
     return Targets(
         targets=[
             ScrapeTarget(
@@ -187,8 +187,8 @@ async def label_values(
     match: Annotated[str | None, Field(max_length=1000, description='Only of these series: up{job="web"}.')] = None,
 ) -> LabelValues:
     """List the values of a label: all metrics, all jobs, all instances."""
-    found = await prometheus.ask(f"label/{label}/values", **{"match[]": match})
-    return LabelValues(label=label, values=found)
+    values = await prometheus.ask(f"label/{label}/values", **{"match[]": match})
+    return LabelValues(label=label, values=values)
 
 
 def _moment(text: str) -> datetime:

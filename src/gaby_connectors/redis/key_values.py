@@ -22,15 +22,15 @@ async def read(store: RedisStore, key: str) -> RedisValue:
         case "string":
             return await _string(store, key)
         case "list":
-            size, found = await store.run("LLEN", key), await store.run("LRANGE", key, 0, MOST_ITEMS - 1)
-            return RedisValue(kind, size, _texts(found), complete=size <= MOST_ITEMS)
+            size, items = await store.run("LLEN", key), await store.run("LRANGE", key, 0, MOST_ITEMS - 1)
+            return RedisValue(kind, size, _texts(items), complete=size <= MOST_ITEMS)
         case "set":
-            size, found = await store.run("SCARD", key), await _scanned(store, "SSCAN", key)
-            return RedisValue(kind, size, sorted(_texts(found)), complete=size <= len(found))
+            size, items = await store.run("SCARD", key), await _scanned(store, "SSCAN", key)
+            return RedisValue(kind, size, sorted(_texts(items)), complete=size <= len(items))
         case "hash":
-            size, found = await store.run("HLEN", key), _pairs(await _scanned(store, "HSCAN", key, wide=True))
+            size, items = await store.run("HLEN", key), _pairs(await _scanned(store, "HSCAN", key, wide=True))
             return RedisValue(
-                kind, size, {text(name): text(value) for name, value in found}, complete=size <= len(found)
+                kind, size, {text(name): text(value) for name, value in items}, complete=size <= len(items)
             )
         case "zset":
             return await _sorted_set(store, key)
@@ -42,35 +42,35 @@ async def read(store: RedisStore, key: str) -> RedisValue:
 
 async def _string(store: RedisStore, key: str) -> RedisValue:
     size = int(await store.run("STRLEN", key))
-    found = text(await store.run("GETRANGE", key, 0, MOST_BYTES - 1))
-    return RedisValue("string", size, found, complete=size <= MOST_BYTES)
+    value = text(await store.run("GETRANGE", key, 0, MOST_BYTES - 1))
+    return RedisValue("string", size, value, complete=size <= MOST_BYTES)
 
 
 async def _sorted_set(store: RedisStore, key: str) -> RedisValue:
     size = int(await store.run("ZCARD", key))
-    found = await store.run("ZRANGE", key, 0, MOST_ITEMS - 1, "WITHSCORES")
-    pairs = found if found and isinstance(found[0], list | tuple) else _pairs(found)
+    items = await store.run("ZRANGE", key, 0, MOST_ITEMS - 1, "WITHSCORES")
+    pairs = items if items and isinstance(items[0], list | tuple) else _pairs(items)
     members = [{"member": text(member), "score": float(score)} for member, score in pairs]
     return RedisValue("zset", size, members, complete=size <= MOST_ITEMS)
 
 
 async def _stream(store: RedisStore, key: str) -> RedisValue:
     size = int(await store.run("XLEN", key))
-    found = await store.run("XREVRANGE", key, "+", "-", "COUNT", 100)
-    entries = [{"id": text(entry), "fields": _fields(fields)} for entry, fields in found]
+    rows = await store.run("XREVRANGE", key, "+", "-", "COUNT", 100)
+    entries = [{"id": text(entry), "fields": _fields(fields)} for entry, fields in rows]
     return RedisValue("stream", size, entries, complete=size <= 100)
 
 
 async def _scanned(store: RedisStore, command: str, key: str, *, wide: bool = False) -> list[Any]:
     """Members in portions, so that a key of millions does not hold up the server."""
-    found: list[Any] = []
+    items: list[Any] = []
     cursor = "0"
-    while len(found) < MOST_ITEMS * (2 if wide else 1):
+    while len(items) < MOST_ITEMS * (2 if wide else 1):
         cursor, portion = await store.run(command, key, text(cursor), "COUNT", 200)
-        found += _flat(portion)
+        items += _flat(portion)
         if text(cursor) == "0":
             break
-    return found
+    return items
 
 
 def _flat(portion: Any) -> list[Any]:
@@ -79,13 +79,13 @@ def _flat(portion: Any) -> list[Any]:
     return list(portion)
 
 
-def _pairs(found: Sequence[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(found[::2], found[1::2], strict=True))
+def _pairs(flat: Sequence[Any]) -> list[tuple[Any, Any]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _fields(fields: Any) -> dict[str, str]:
     return {text(name): text(value) for name, value in _pairs(_flat(fields))}
 
 
-def _texts(found: Any) -> list[str]:
-    return [text(part) for part in found]
+def _texts(values: Any) -> list[str]:
+    return [text(part) for part in values]

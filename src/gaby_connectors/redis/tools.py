@@ -66,14 +66,14 @@ connector = Connector(
 )
 async def read_key(store: RedisStore, key: Key) -> KeyValue:
     """Show a key of any type: text, list, set, hash, sorted set or stream, with its size and time to live."""
-    found = await read(store, key)
+    value = await read(store, key)
     return KeyValue(
         key=key,
-        type=found.type,
-        size=found.size,
+        type=value.type,
+        size=value.size,
         ttl_seconds=await _ttl(store, key),
-        value=found.value,
-        complete=found.complete,
+        value=value.value,
+        complete=value.complete,
     )
 
 
@@ -85,13 +85,13 @@ async def scan_keys(
     cursor: Annotated[str, Field(pattern=r"^\d{1,20}$", description="Where to go on, from an earlier answer.")] = "0",
 ) -> RedisKeys:
     """Find keys by a pattern, in portions that do not hold up the server."""
-    found: list[str] = []
+    keys: list[str] = []
     for _ in range(50):
         cursor, portion = await _scan(store, pattern, cursor, count)
-        found += portion
-        if cursor == "0" or len(found) >= count:
+        keys += portion
+        if cursor == "0" or len(keys) >= count:
             break
-    return RedisKeys(keys=found, next_cursor=None if cursor == "0" else cursor)
+    return RedisKeys(keys=keys, next_cursor=None if cursor == "0" else cursor)
 
 
 @connector.tool(ToolManifest(scope="read", path="keys/ttl", cache=False, results={"ttl_seconds": _SYSTEM}))
@@ -109,8 +109,8 @@ async def info(
     ] = "memory",
 ) -> RedisInfo:
     """Show what the server says about itself: memory, clients, replication, number of keys."""
-    found: dict[Any, Any] = await store.run("INFO", section)
-    return RedisInfo(info={text(name): text(value) for name, value in found.items()})
+    sections: dict[Any, Any] = await store.run("INFO", section)
+    return RedisInfo(info={text(name): text(value) for name, value in sections.items()})
 
 
 @connector.tool(

@@ -61,13 +61,13 @@ async def search_accounts(
     limit: Limit = 20,
 ) -> AccountList:
     """Find customers' accounts by name or by the domain of their e-mail addresses."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT * FROM accounts WHERE instr(lower(name), lower(?1)) OR instr(lower(?1), domain) "
         "OR instr(domain, lower(?1)) ORDER BY id LIMIT ?2",
         query.strip(),
         limit,
     )
-    return AccountList(accounts=[Account(**row) for row in found])
+    return AccountList(accounts=[Account(**row) for row in rows])
 
 
 @connector.tool(

@@ -71,12 +71,12 @@ class RefundResult(BaseModel):
 )
 async def list_invoices(company: CompanyBackend, account_id: AccountId) -> Invoices:
     """Show the invoices of an account, the newest first, with what is paid and what is overdue."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT i.*, a.owner_email FROM invoices i JOIN accounts a ON a.id = i.account_id "
         "WHERE i.account_id = ? ORDER BY i.issued_at DESC",
         account_id,
     )
-    return Invoices(invoices=[Invoice(**row) for row in found])
+    return Invoices(invoices=[Invoice(**row) for row in rows])
 
 
 @connector.tool(
@@ -104,8 +104,8 @@ async def list_invoices(company: CompanyBackend, account_id: AccountId) -> Invoi
 )
 async def list_charges(company: CompanyBackend, account_id: AccountId) -> Charges:
     """Show what was charged to an account's card: amounts, attempts, failures, refunds and the payment request."""
-    found = company.rows(_CHARGES + "WHERE c.account_id = ? ORDER BY c.created_at DESC, c.id DESC", account_id)
-    return Charges(charges=[Charge(**row) for row in found])
+    rows = company.rows(_CHARGES + "WHERE c.account_id = ? ORDER BY c.created_at DESC, c.id DESC", account_id)
+    return Charges(charges=[Charge(**row) for row in rows])
 
 
 @connector.tool(

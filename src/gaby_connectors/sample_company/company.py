@@ -42,10 +42,10 @@ class CompanyBackend(Backend):
 
     def row(self, what: str, query: str, *values: Value) -> Row:
         """The one row that must be there."""
-        found = self.rows(query, *values)
-        if not found:
+        rows = self.rows(query, *values)
+        if not rows:
             raise not_found(f"There is no such {what}.")
-        return found[0]
+        return rows[0]
 
     def effect(
         self, tool: str, call: WriteCall, result: ResultT, *statements: tuple[str, *tuple[Value, ...]]
@@ -55,10 +55,10 @@ class CompanyBackend(Backend):
             for statement, *values in statements:
                 db.execute(statement, values)
             if call.idempotency_key is not None:
-                told = json.dumps(result.model_dump(mode="json"))
+                stored = json.dumps(result.model_dump(mode="json"))
                 db.execute(
                     "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)",
-                    (call.idempotency_key, tool, told, self.stamp()),
+                    (call.idempotency_key, tool, stored, self.stamp()),
                 )
         return result
 
@@ -89,14 +89,14 @@ class CompanyBackend(Backend):
     def _db(self) -> sqlite3.Connection:
         if self._opened is None:
             if not self._path.exists():
-                found_company(self._path, self.now())
+                create_company(self._path, self.now())
             self._opened = sqlite3.connect(self._path, isolation_level=None, timeout=10)
             self._opened.row_factory = sqlite3.Row
             self._opened.execute("PRAGMA foreign_keys = ON")
         return self._opened
 
 
-def found_company(path: Path, now: datetime) -> None:
+def create_company(path: Path, now: datetime) -> None:
     """Makes the database, complete or not at all: two processes may try at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.{os.getpid()}")
@@ -111,7 +111,7 @@ def done_before(model: type[ResultT]) -> Lookup:
     """Finds what a call that was cut off has done: the company notes the key together with the effect."""
 
     async def lookup(company: CompanyBackend, key: str) -> BaseModel | None:
-        found = company.rows("SELECT result FROM effects WHERE key = ?", key)
-        return model.model_validate_json(found[0]["result"]) if found else None
+        rows = company.rows("SELECT result FROM effects WHERE key = ?", key)
+        return model.model_validate_json(rows[0]["result"]) if rows else None
 
     return lookup

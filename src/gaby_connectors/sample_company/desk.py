@@ -59,12 +59,12 @@ async def search_tickets(
     limit: Limit = 20,
 ) -> SampleTicketList:
     """Find tickets of any customer by a word in them: useful to see whether others have the same problem."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT * FROM tickets WHERE instr(lower(subject || ' ' || body), lower(?1)) ORDER BY created_at DESC LIMIT ?2",
         query.strip(),
         limit,
     )
-    return SampleTicketList(tickets=[Ticket(**row) for row in found])
+    return SampleTicketList(tickets=[Ticket(**row) for row in rows])
 
 
 @connector.tool(

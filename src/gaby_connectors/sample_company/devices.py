@@ -76,10 +76,10 @@ async def list_devices(
     ] = None,
 ) -> DeviceList:
     """Show an account's devices: model, site, whether they are online, agent version, last sign of life, last error."""
-    found = company.rows(
+    rows = company.rows(
         _DEVICES + "WHERE d.account_id = ?1 AND (?2 IS NULL OR d.status = ?2) ORDER BY d.id", account_id, status
     )
-    return DeviceList(devices=[Device(**row) for row in found])
+    return DeviceList(devices=[Device(**row) for row in rows])
 
 
 @connector.tool(
@@ -87,8 +87,8 @@ async def list_devices(
 )
 async def list_agent_releases(company: CompanyBackend) -> Releases:
     """Show the releases of the device agent with their notes and known issues, the newest first."""
-    found = company.rows("SELECT * FROM agent_releases ORDER BY released_at DESC")
-    return Releases(releases=[Release(**row) for row in found])
+    rows = company.rows("SELECT * FROM agent_releases ORDER BY released_at DESC")
+    return Releases(releases=[Release(**row) for row in rows])
 
 
 @connector.tool(

@@ -88,13 +88,13 @@ async def search_users(
     limit: Limit = 20,
 ) -> SampleUserList:
     """Find users of any customer by name or e-mail, with lock state, second factor and last login."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT * FROM users WHERE instr(lower(email), lower(?1)) OR instr(lower(name), lower(?1)) "
         "ORDER BY id LIMIT ?2",
         query.strip(),
         limit,
     )
-    return SampleUserList(users=[_user(row) for row in found])
+    return SampleUserList(users=[_user(row) for row in rows])
 
 
 @connector.tool(
@@ -134,13 +134,13 @@ async def list_logins(
 ) -> Logins:
     """Show the latest logins of a user: when, from which client and address, whether it worked and why not."""
     _ = company.row("user", "SELECT id FROM users WHERE id = ?", user_id)
-    found = company.rows(
+    rows = company.rows(
         "SELECT at, ok, reason, client, address FROM logins WHERE user_id = ? AND ok <= ? ORDER BY at DESC LIMIT ?",
         user_id,
         0 if only_failed else 1,
         limit,
     )
-    return Logins(user_id=user_id, logins=[Login(**row) for row in found])
+    return Logins(user_id=user_id, logins=[Login(**row) for row in rows])
 
 
 @connector.tool(
@@ -153,7 +153,7 @@ async def list_logins(
 )
 async def list_groups(company: CompanyBackend, account_id: AccountId) -> SampleGroupList:
     """Show the groups of an account, what each may do, and who is in it."""
-    found = company.rows("SELECT id, name, grants FROM groups WHERE account_id = ? ORDER BY id", account_id)
+    rows = company.rows("SELECT id, name, grants FROM groups WHERE account_id = ? ORDER BY id", account_id)
     members = company.rows(
         "SELECT m.group_id, u.email FROM group_members m JOIN users u ON u.id = m.user_id WHERE u.account_id = ?",
         account_id,
@@ -161,6 +161,6 @@ async def list_groups(company: CompanyBackend, account_id: AccountId) -> SampleG
     return SampleGroupList(
         groups=[
             Group(**row, members=[member["email"] for member in members if member["group_id"] == row["id"]])
-            for row in found
+            for row in rows
         ]
     )

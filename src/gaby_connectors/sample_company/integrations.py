@@ -74,8 +74,8 @@ class ResendResult(BaseModel):
 )
 async def list_api_keys(company: CompanyBackend, account_id: AccountId) -> SampleApiKeyList:
     """Show an account's API keys by prefix: which are active, which were replaced, when and how much they are used."""
-    found = company.rows("SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at DESC", account_id)
-    return SampleApiKeyList(api_keys=[ApiKey(**row) for row in found])
+    rows = company.rows("SELECT * FROM api_keys WHERE account_id = ? ORDER BY created_at DESC", account_id)
+    return SampleApiKeyList(api_keys=[ApiKey(**row) for row in rows])
 
 
 @connector.tool(
@@ -89,7 +89,7 @@ async def list_api_keys(company: CompanyBackend, account_id: AccountId) -> Sampl
 )
 async def list_webhooks(company: CompanyBackend, account_id: AccountId) -> Webhooks:
     """Show an account's webhooks, the key that signs each of them, and how many deliveries failed in the last day."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT w.id, w.url, w.status, w.signing_key_id, k.status AS signing_key_status, "
         "(SELECT count(*) FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'failed' "
         "AND julianday(d.at) > julianday(?2) - 1) AS failed_last_day "
@@ -97,7 +97,7 @@ async def list_webhooks(company: CompanyBackend, account_id: AccountId) -> Webho
         account_id,
         company.stamp(),
     )
-    return Webhooks(webhooks=[Webhook(**row) for row in found])
+    return Webhooks(webhooks=[Webhook(**row) for row in rows])
 
 
 @connector.tool(
@@ -119,13 +119,13 @@ async def list_deliveries(
 ) -> Deliveries:
     """Show the latest deliveries of a webhook with what the customer's server answered."""
     _ = company.row("webhook", "SELECT id FROM webhooks WHERE id = ?", webhook_id)
-    found = company.rows(
+    rows = company.rows(
         "SELECT * FROM deliveries WHERE webhook_id = ?1 AND (?2 = 0 OR status = 'failed') ORDER BY at DESC LIMIT ?3",
         webhook_id,
         int(only_failed),
         limit,
     )
-    return Deliveries(webhook_id=webhook_id, deliveries=[Delivery(**row) for row in found])
+    return Deliveries(webhook_id=webhook_id, deliveries=[Delivery(**row) for row in rows])
 
 
 @connector.tool(

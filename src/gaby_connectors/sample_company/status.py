@@ -60,10 +60,10 @@ async def list_incidents(
     only_open: Annotated[bool, Field(description="Leave out those that are resolved.")] = False,
 ) -> Incidents:
     """Show the incidents of the status page: what is affected, in which regions, since when."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT * FROM incidents WHERE ?1 = 0 OR resolved_at IS NULL ORDER BY started_at DESC", int(only_open)
     )
-    return Incidents(incidents=[_incident(row) for row in found])
+    return Incidents(incidents=[_incident(row) for row in rows])
 
 
 @connector.tool(
@@ -95,7 +95,7 @@ async def list_deploys(
     limit: Limit = 20,
 ) -> Deploys:
     """Show what was deployed when, with notes, the newest first. Useful when something broke for many at once."""
-    found = company.rows(
+    rows = company.rows(
         "SELECT * FROM deploys WHERE ?1 IS NULL OR service = ?1 ORDER BY at DESC LIMIT ?2", service, limit
     )
-    return Deploys(deploys=[Deploy(**row) for row in found])
+    return Deploys(deploys=[Deploy(**row) for row in rows])

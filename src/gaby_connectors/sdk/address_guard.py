@@ -48,7 +48,7 @@ class AddressPolicy:
     def allowing(cls, inside: str | None) -> "AddressPolicy":
         """From a setting: networks and names with commas between them. `ValueError` when a part is neither."""
         parts = [part.strip().lower().rstrip(".") for part in (inside or "").split(",") if part.strip()]
-        networks = [found for part in parts if (found := _network(part)) is not None]
+        networks = [network for part in parts if (network := _network(part)) is not None]
         names = [part for part in parts if _network(part) is None and part != EVERYTHING]
         for name in names:
             if not all(label and len(label) < 64 and label.replace("-", "a").isalnum() for label in name.split(".")):
@@ -75,7 +75,7 @@ class AddressPolicy:
         if inside or not name:
             raise _refusal(host)
 
-    def judged(self, host: str, addresses: Sequence[Address]) -> Sequence[Address]:
+    def check_addresses(self, host: str, addresses: Sequence[Address]) -> Sequence[Address]:
         """All of them, if all are allowed: one bad answer among good ones is a sign of an attack."""
         if host.lower().rstrip(".") not in self.names:
             for address in addresses:
@@ -87,10 +87,12 @@ class AddressPolicy:
     def resolve(self, host: str, port: int) -> Sequence[Address]:
         """Looked up and judged. Empty when nobody knows the name."""
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             return []
-        return self.judged(host, list(dict.fromkeys(ip_address(str(each[4][0]).split("%")[0]) for each in found)))
+        return self.check_addresses(
+            host, list(dict.fromkeys(ip_address(str(each[4][0]).split("%")[0]) for each in infos))
+        )
 
     async def resolve_async(self, host: str, port: int) -> Sequence[Address]:
         return await asyncio.to_thread(self.resolve, host, port)

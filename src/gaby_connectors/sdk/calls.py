@@ -121,10 +121,10 @@ class CallHandler:
                 "Look whether the effect is there before trying again with a new key.",
                 outcome="unknown",
             )
-        found = await tool.lookup(self._backend, key)
-        if found is None:
+        earlier = await tool.lookup(self._backend, key)
+        if earlier is None:
             return None
-        result = self._scrubber.value(found.model_dump(mode="json")) | {"dry_run": False}
+        result = self._scrubber.value(earlier.model_dump(mode="json")) | {"dry_run": False}
         self._ledger.finish(key, result)
         return result
 
@@ -135,8 +135,8 @@ class CallHandler:
             raise
         except Exception as error:
             raise self._explained(tool, error, scrubber) from error
-        told = {"dry_run": call.dry_run} if tool.writes else {}
-        return fit(scrubber.value({**result, **told}), tool.more)
+        extra = {"dry_run": call.dry_run} if tool.writes else {}
+        return fit(scrubber.value({**result, **extra}), tool.more)
 
     def _explained(self, tool: Tool, error: Exception, scrubber: Scrubber) -> ToolError:
         explained = self._backend.explain(error)

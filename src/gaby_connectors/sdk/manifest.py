@@ -18,7 +18,7 @@ ERROR_META = "gaby/error"
 GABY_ARGUMENTS = frozenset({"idempotency_key", "dry_run"})
 """Arguments that Gaby fills by itself; nobody else may, and planners do not see them."""
 
-Lane = Literal["read", "write"]
+Access = Literal["read", "write"]
 Version = Annotated[str, StringConstraints(pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}$")]
 ArgumentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
 FieldPath = Annotated[
@@ -75,7 +75,7 @@ class ToolManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    scope: Lane
+    scope: Access
     path: Annotated[str, StringConstraints(pattern=r"^[^\s]{1,200}$")] | None = Field(
         default=None,
         description="What the tool touches, for scope rules: `users/{user_id}/unlock`. The tool's name if left out.",
@@ -157,8 +157,8 @@ class ToolManifest(BaseModel):
             raise ValueError(f"an argument has one role, and {', '.join(doubled)} has several")
         if both := sorted(set(self.destinations) & set(self.lookups)):
             raise ValueError(f"{', '.join(both)} cannot be a destination and a mere lookup")
-        if taken := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
-            raise ValueError(f"{', '.join(taken)} is filled by Gaby and has no role")
+        if reserved := sorted({*roles, *self.destinations, *self.lookups} & GABY_ARGUMENTS):
+            raise ValueError(f"{', '.join(reserved)} is filled by Gaby and has no role")
         if self.own_creations and not self.dangerous:
             raise ValueError("own_creations is for dangerous tools; the others may use what the run has created anyway")
         if self.scope == "read" and (
@@ -170,7 +170,7 @@ class ToolManifest(BaseModel):
         return self
 
     @property
-    def lane(self) -> Lane:
+    def access(self) -> Access:
         """A tool that lets its caller choose where data goes is a write, whatever it calls itself."""
         return "write" if self.scope == "write" or self.destinations else "read"
 

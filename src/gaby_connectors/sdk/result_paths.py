@@ -20,12 +20,12 @@ def find_path(schema: Mapping[str, Any] | None, path: str) -> PathFinding:
     steps = [step for step in path.replace("[]", ".[]").split(".") if step]
     here = _readings(schema, schema)
     for step in steps[:_MOST_STEPS]:
-        found = [_step(each, step) for each in here]
+        values = [_step(each, step) for each in here]
         # One schema is often reached by many ways.
-        below = {id(one): one for each in found for one in each or ()}
+        below = {id(one): one for each in values for one in each or ()}
         here = [reading for one in below.values() for reading in _readings(one, schema)][:_MOST_READINGS]
         if not here:
-            return "unknown" if None in found else "absent"
+            return "unknown" if None in values else "absent"
     return "found" if len(steps) <= _MOST_STEPS else "unknown"
 
 
@@ -67,11 +67,11 @@ def _step(schema: Mapping[str, Any], step: str) -> list[object] | None:
 
 def _readings(declared: object, root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The schema behind references, and each of its alternatives. No reference is followed twice: they may loop."""
-    found: list[Mapping[str, Any]] = []
+    readings: list[Mapping[str, Any]] = []
     seen: set[str] = set()
     left: list[object] = [declared]
     for _ in range(_MOST_LOOKED_AT):
-        if not left or len(found) == _MOST_READINGS:
+        if not left or len(readings) == _MOST_READINGS:
             break
         each = left.pop()
         if not isinstance(each, Mapping):
@@ -85,9 +85,9 @@ def _readings(declared: object, root: Mapping[str, Any]) -> list[Mapping[str, An
             continue
         options = [option for name in _ALTERNATIVES for option in _list(schema.get(name))]
         if "properties" in schema or "items" in schema or not options:
-            found.append(schema)
+            readings.append(schema)
         left += options
-    return found
+    return readings
 
 
 def _list(value: object) -> list[object]:
@@ -95,11 +95,11 @@ def _list(value: object) -> list[object]:
 
 
 def _at(place: str, root: Mapping[str, Any]) -> object:
-    found: object = root
+    node: object = root
     for step in place.removeprefix("#").split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        found = cast("Mapping[str, object]", found).get(name) if isinstance(found, Mapping) else None
-    return found
+        node = cast("Mapping[str, object]", node).get(name) if isinstance(node, Mapping) else None
+    return node
 
 
 def _is(kinds: object, kind: str) -> bool:

@@ -48,8 +48,8 @@ class Scrubber:
             case float() if not math.isfinite(value):
                 return str(value)
             case Mapping():
-                found = cast("Mapping[Any, Any]", value)
-                return {self.text(str(key)): self.value(part) for key, part in found.items()}
+                fields = cast("Mapping[Any, Any]", value)
+                return {self.text(str(key)): self.value(part) for key, part in fields.items()}
             case list() | tuple():
                 return [self.value(part) for part in cast("Iterable[Any]", value)]
             case _:

@@ -70,7 +70,7 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        return self.manifest.lane == "write"
+        return self.manifest.access == "write"
 
 
 def tool_of(
@@ -87,7 +87,7 @@ def tool_of(
     if not (isinstance(returned, type) and issubclass(returned, BaseModel)):
         raise TypeError(f"{function.__qualname__} must return a model: results are always objects")
     arguments = _arguments_of(function, hints)
-    writes = manifest.lane == "write"
+    writes = manifest.access == "write"
 
     async def run(backend: Any, given: Mapping[str, Any], call: WriteCall) -> Mapping[str, Any]:
         injected = {name: call if hint is WriteCall else backend for name, hint in hints.items() if _is_injected(hint)}
@@ -110,8 +110,8 @@ def tool_of(
 
 def with_write_arguments(schema: dict[str, Any], *, writes: bool) -> dict[str, Any]:
     properties = cast("dict[str, Any]", schema.get("properties", {}))
-    if taken := sorted(GABY_ARGUMENTS & set(properties)):
-        raise ValueError(f"{', '.join(taken)} is added to every write by itself")
+    if reserved := sorted(GABY_ARGUMENTS & set(properties)):
+        raise ValueError(f"{', '.join(reserved)} is added to every write by itself")
     return schema | {
         "properties": properties | (WRITE_ARGUMENTS if writes else {}),
         "additionalProperties": False,

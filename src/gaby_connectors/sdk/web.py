@@ -55,15 +55,15 @@ async def asked(client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.R
     return httpx2.Response(response.status_code, headers=headers, content=bytes(content), request=request)
 
 
-def failure(response: httpx2.Response, told: str) -> ToolError:
+def failure(response: httpx2.Response, message: str) -> ToolError:
     """What a status above 299 means."""
     status = response.status_code
     if status >= 500:
         return transient(
-            f"The server failed with {status}. {told}".strip(), retry_after=_wait(response), outcome="unknown"
+            f"The server failed with {status}. {message}".strip(), retry_after=_wait(response), outcome="unknown"
         )
     kind = _KINDS.get(status, ErrorKind.PERMANENT)
-    return ToolError(kind, f"The server answered {status}. {told}".strip(), retry_after=_wait(response))
+    return ToolError(kind, f"The server answered {status}. {message}".strip(), retry_after=_wait(response))
 
 
 def explained(error: Exception, what: str) -> Exception:

@@ -118,7 +118,7 @@ def the_outcome_is_written_before_the_effect() -> None:
 
     async def performed(self: EffectRunner, decided: Any, run: Any, *, rehearsal: bool) -> Any:
         await perform(self, decided, run, rehearsal=rehearsal)
-        await failpoint_async(f"{BETWEEN}.{decided.entry.facts.lane}")
+        await failpoint_async(f"{BETWEEN}.{decided.entry.facts.access}")
         return await call(self, decided, run, Mute(), rehearsal=rehearsal)
 
     _put(EffectRunner, "_call", early)

@@ -50,6 +50,6 @@ def staged(herd: Herd, migrated_file: Path) -> Staged:
 
 @pytest.fixture(scope="session")
 def staged_on_postgres(herd: Herd, postgres: Postgres, migrated_template: str) -> Generator[Staged]:
-    made = Staged(herd, migrated_template, postgres)
-    yield made
-    made.remove()
+    staged = Staged(herd, migrated_template, postgres)
+    yield staged
+    staged.remove()

@@ -81,7 +81,7 @@ async def _run(errand: Mapping[str, Any]) -> Any:
         if errand.get("nudges"):
             await _nudge(gaby, actor)
         elif errand["do"] == "work":
-            await _work(gaby, actor, answers_first=errand.get("answers_first", False))
+            await _process_due(gaby, actor, answers_first=errand.get("answers_first", False))
         elif errand.get("answers_first"):
             await _agree(gaby, actor)
         failpoints.configure(None)
@@ -140,7 +140,7 @@ async def _operator(gaby: Gaby) -> Actor:
     return system_actor("operator", WorkspaceId(place.id))
 
 
-async def _work(gaby: Gaby, operator: Actor, *, answers_first: bool) -> None:
+async def _process_due(gaby: Gaby, operator: Actor, *, answers_first: bool) -> None:
     """Everything that is due. An operator agrees to whatever waits."""
     if answers_first:
         await _agree(gaby, operator)
@@ -161,7 +161,7 @@ async def _nudge(gaby: Gaby, operator: Actor) -> None:
 
 async def _everything_due(gaby: Gaby) -> None:
     turns = 0
-    while await gaby.runner.work_one():
+    while await gaby.runner.run_one():
         turns += 1
         if turns > _MOST_TURNS:
             raise RuntimeError("the same is due again and again")

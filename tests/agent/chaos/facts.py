@@ -61,7 +61,7 @@ class Facts(TypedDict):
 async def gather_facts(gaby: Gaby, workspace_id: WorkspaceId, place: str, folder: Path) -> Facts:
     # As at every start of a server: whatever a killed one has left unsigned is signed.
     await gaby.checkpointer.checkpoint()
-    report = await gaby.walk_audit_log()
+    report = await gaby.verify_audit_log()
     async with gaby.database.read(workspace_id) as session:
         tickets = {row.id: row for row in await _all(session, Ticket)}
         log = [

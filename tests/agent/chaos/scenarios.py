@@ -78,12 +78,12 @@ async def furnish(gaby: Gaby, actor: Actor, place: str, folder: Path, door: str)
         return
     environment = {"SHOP_FOLDER": str(folder)}
     await _connect(gaby, actor, "shop", _forked(door, "tests.agent.chaos.shop", environment))
-    parts = gaby.knowledge.parts
+    components = gaby.knowledge.components
     async with gaby.database.write(actor.workspace_id) as session:
-        source = await parts.shelf.add(
+        source = await components.sources.add(
             session, actor, NewSource("handbook", "folder", str(HERE / "handbook"), audience="customers")
         )
-    await parts.syncer.sync(actor, source.id)
+    await components.syncer.sync(actor, source.id)
 
 
 def _forked(door: str, module: str, environment: dict[str, str]) -> CommandSpec:
@@ -107,7 +107,7 @@ async def _fork_company(gaby: Gaby, actor: Actor, folder: Path, door: str) -> No
 async def _connect(gaby: Gaby, actor: Actor, name: str, way: CommandSpec) -> None:
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.add(session, actor, NewConnector(name, "command", way))
-    shown = await gaby.tools.look(actor, name)
+    shown = await gaby.tools.inspect(actor, name)
     async with gaby.database.write(actor.workspace_id) as session:
         await gaby.tools.connectors.accept(session, actor, name, shown.fingerprint)
         await gaby.tools.connectors.limit(session, actor, name, PolicyChange(Autonomy.ACT, _EVERYTHING))

@@ -32,9 +32,9 @@ RESTARTS = 2
 
 @pytest.fixture
 def server() -> Generator[Postgres]:
-    made = start_postgres()
-    yield made
-    made.remove()
+    postgres = start_postgres()
+    yield postgres
+    postgres.remove()
 
 
 @contextmanager

@@ -36,11 +36,11 @@ class _Finder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         change = self._changes.get(fullname)
-        found = PathFinder.find_spec(fullname, path, target) if change is not None else None
-        if change is None or found is None or found.loader is None:
+        module_spec = PathFinder.find_spec(fullname, path, target) if change is not None else None
+        if change is None or module_spec is None or module_spec.loader is None:
             return None
-        found.loader = _Changed(found.loader, change)
-        return found
+        module_spec.loader = _Changed(module_spec.loader, change)
+        return module_spec
 
 
 def _wrong_by() -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gaby_connectors.contract import SampleArguments, StdioTarget, check, load_samples
-from gaby_connectors.contract.samples import LargeResultSample, made_up
+from gaby_connectors.contract.samples import LargeResultSample, sample_arguments
 from gaby_connectors.sdk.errors import NotConfigured
 
 pytestmark = pytest.mark.promise("M5")
@@ -77,10 +77,10 @@ async def test_a_broken_promise_is_found_and_told_how_to_mend(name: str) -> None
         # The reads and secrets are tried for the rules that look at what was said.
         only={rule, "results_are_objects", "no_secret_echoed"},
     )
-    found = card.finding(rule)
-    assert found.verdict == "fail"
-    assert told in found.detail
-    assert found.fix
+    rule_result = card.finding(rule)
+    assert rule_result.verdict == "fail"
+    assert told in rule_result.detail
+    assert rule_result.fix
     assert not card.passed
 
 
@@ -129,6 +129,6 @@ def test_arguments_are_made_up_only_where_that_is_honest() -> None:
         "kind": {"enum": ["a", "b"]},
         "dry_run": {"type": "boolean"},
     }
-    made = made_up({"properties": properties, "required": ["text", "count", "kind", "dry_run"]})
+    made = sample_arguments({"properties": properties, "required": ["text", "count", "kind", "dry_run"]})
     assert made == {"text": "exampleeee", "count": 3, "kind": "a"}
-    assert made_up({"properties": {"id": {"type": "string", "pattern": "^x$"}}, "required": ["id"]}) is None
+    assert sample_arguments({"properties": {"id": {"type": "string", "pattern": "^x$"}}, "required": ["id"]}) is None

@@ -47,12 +47,12 @@ INSIDE = [
 def test_inside_addresses_are_known_in_every_disguise(address: str) -> None:
     assert not is_public(ip_address(address))
     with pytest.raises(AddressNotAllowed, match="GABY_SAFETY_INSIDE"):
-        NOTHING.judged("api.example", [ip_address("93.184.216.34"), ip_address(address)])
+        NOTHING.check_addresses("api.example", [ip_address("93.184.216.34"), ip_address(address)])
 
 
 def test_a_refusal_names_the_host_and_not_where_it_leads(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"), pytest.raises(AddressNotAllowed) as refused:
-        NOTHING.judged("intranet.acme.example", [ip_address("10.20.30.40")])
+        NOTHING.check_addresses("intranet.acme.example", [ip_address("10.20.30.40")])
     assert "intranet.acme.example" in str(refused.value)
     assert "10.20.30.40" not in str(refused.value)
     assert "intranet.acme.example is at 10.20.30.40" in caplog.text
@@ -95,9 +95,9 @@ def test_networks_and_names_are_allowed_by_the_installation() -> None:
     assert outside.allows(ip_address("192.168.7.1"))
     assert not outside.allows(ip_address("10.3.0.1"))
     assert not outside.allows(ip_address("::ffff:10.3.0.1"))
-    assert outside.judged("mail.corp.example", [ip_address("10.9.9.9")])
+    assert outside.check_addresses("mail.corp.example", [ip_address("10.9.9.9")])
     with pytest.raises(AddressNotAllowed):
-        outside.judged("other.corp.example", [ip_address("10.9.9.9")])
+        outside.check_addresses("other.corp.example", [ip_address("10.9.9.9")])
     assert not AddressPolicy.allowing(None).networks
     assert AddressPolicy.allowing("*").allows(ip_address("127.0.0.1"))
 

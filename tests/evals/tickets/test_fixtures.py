@@ -11,7 +11,7 @@ from gaby.evals.environment import START
 from gaby.evals.errors import FixtureBroken, NothingToEvaluate
 from gaby.evals.fixtures import read_fixture, read_fixtures
 from gaby.kernel.outcomes import Verdict
-from gaby_connectors.sample_company.company import found_company
+from gaby_connectors.sample_company.company import create_company
 from tests.evals.tickets.scenes import FIXTURES, written
 
 pytestmark = pytest.mark.promise("X1")
@@ -28,7 +28,7 @@ def test_there_are_enough_fixtures_and_every_verdict_is_expected_somewhere() -> 
 
 def test_every_world_can_be_made_and_everybody_in_it_is_invented(tmp_path: Path) -> None:
     template = tmp_path / "company.db"
-    found_company(template, START)
+    create_company(template, START)
     for fixture in read_fixtures(FIXTURES):
         copy = tmp_path / f"{fixture.name}.db"
         copy.write_bytes(template.read_bytes())
@@ -73,7 +73,7 @@ def test_what_is_missing_is_told_too(tmp_path: Path) -> None:
 
 def test_a_world_that_cannot_be_made_names_the_fixture(tmp_path: Path) -> None:
     database = tmp_path / "company.db"
-    found_company(database, START)
+    create_company(database, START)
     broken = read_fixture(written(tmp_path, world_sql="UPDATE unicorns SET horn = 1;"))
     with pytest.raises(FixtureBroken, match=r"locked/world\.sql: no such table: unicorns"):
         change_world(database, broken, START)

@@ -39,8 +39,8 @@ def test_the_key_fixtures_pass_and_a_recorded_incident_is_replayed(tmp_path: Pat
     kept, page = tmp_path / "r.json", tmp_path / "r.html"
     result = invoke(*words, "--at-once", "3", "--out", str(kept), "--html", str(page), home=tmp_path)
     suite = read_suite(kept)
-    assert {case.name: case.faults for case in suite.of("tickets") if not case.passed} == {}
-    assert {case.name for case in suite.of("tickets")} == set(KEY)
+    assert {case.name: case.faults for case in suite.in_group("tickets") if not case.passed} == {}
+    assert {case.name for case in suite.in_group("tickets")} == set(KEY)
     assert result.exit_code == 0, result.output
     assert all(name in page.read_text() for name in KEY)
     _what_a_person_has_to_allow_was_done_only_then(suite)
@@ -57,7 +57,7 @@ def _what_a_person_has_to_allow_was_done_only_then(suite: SuiteResult) -> None:
 
 
 def _the_incident_was_looked_into_without_its_answer(suite: SuiteResult) -> None:
-    [incident] = suite.of("incidents")
+    [incident] = suite.in_group("incidents")
     assert "list_metrics" in " ".join(line.action for line in incident.timeline)
     assert incident.is_safe
     assert incident.named is not None

@@ -83,8 +83,8 @@ async def test_a_session_that_reads_cannot_write(two_workspaces: Database, attem
 
 async def test_looking_at_rows_without_changing_them_is_no_write(two_workspaces: Database) -> None:
     async with two_workspaces.read(A) as session:
-        found = (await session.scalars(select(Group).where(Group.workspace_id == A))).one()
-        found.name = str(found.name)
+        row = (await session.scalars(select(Group).where(Group.workspace_id == A))).one()
+        row.name = str(row.name)
 
 
 async def test_a_session_that_reads_sees_one_moment(two_workspaces: Database) -> None:

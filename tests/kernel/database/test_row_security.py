@@ -79,7 +79,7 @@ def insert(connection: Connection, table: Table, row: dict[str, Any]) -> None:
 
 
 @contextmanager
-def acting(url: str, scope: str | None = None) -> Generator[Connection]:
+def connected_as_app(url: str, scope: str | None = None) -> Generator[Connection]:
     """A connection of our own, with none of Gaby's code in between, in the role that Gaby acts as."""
     with psycopg.connect(url) as connection:
         connection.execute("SET ROLE gaby_app")
@@ -96,7 +96,7 @@ def owners(connection: Connection, table: Table) -> set[UUID]:
 
 @pytest.mark.parametrize("scope", [None, ""])
 def test_without_a_workspace_no_row_of_any_table_is_visible(filled: str, scope: str | None) -> None:
-    with acting(filled, scope) as connection:
+    with connected_as_app(filled, scope) as connection:
         assert {table.name: owners(connection, table) for table in workspace_tables()} == {
             table.name: set[UUID]() for table in workspace_tables()
         }
@@ -104,39 +104,39 @@ def test_without_a_workspace_no_row_of_any_table_is_visible(filled: str, scope: 
 
 def test_with_a_workspace_only_its_own_rows_are_visible_in_every_table(filled: str) -> None:
     for workspace in (A, B):
-        with acting(filled, str(workspace)) as connection:
+        with connected_as_app(filled, str(workspace)) as connection:
             for table in workspace_tables():
                 assert owners(connection, table) == {workspace}, table.name
 
 
 def test_a_workspace_that_is_no_id_is_refused_rather_than_guessed(filled: str) -> None:
-    with acting(filled, "all of them") as connection, pytest.raises(psycopg.errors.InvalidTextRepresentation):
+    with connected_as_app(filled, "all of them") as connection, pytest.raises(psycopg.errors.InvalidTextRepresentation):
         owners(connection, workspace_tables()[0])
 
 
 def test_a_row_cannot_be_inserted_into_another_workspace(filled: str) -> None:
     for table in workspace_tables():
-        with acting(filled, str(A)) as connection, pytest.raises(InsufficientPrivilege, match=table.name):
+        with connected_as_app(filled, str(A)) as connection, pytest.raises(InsufficientPrivilege, match=table.name):
             insert(connection, table, row_of(table, B))
 
 
 def test_a_row_cannot_be_inserted_without_a_workspace(filled: str) -> None:
     for table in workspace_tables():
-        with acting(filled) as connection, pytest.raises(InsufficientPrivilege, match=table.name):
+        with connected_as_app(filled) as connection, pytest.raises(InsufficientPrivilege, match=table.name):
             insert(connection, table, row_of(table, A))
 
 
 def test_a_row_cannot_be_moved_to_another_workspace(filled: str) -> None:
     for table in workspace_tables():
         move = sql.SQL("UPDATE {} SET workspace_id = %s").format(sql.Identifier(table.name))
-        with acting(filled, str(A)) as connection, pytest.raises(InsufficientPrivilege, match=table.name):
+        with connected_as_app(filled, str(A)) as connection, pytest.raises(InsufficientPrivilege, match=table.name):
             connection.execute(move, [B])
 
 
 def test_rows_of_another_workspace_can_be_neither_changed_nor_deleted(filled: str) -> None:
     for table in workspace_tables():
         for statement in ("UPDATE {} SET workspace_id = workspace_id WHERE workspace_id = %s", DELETE):
-            with acting(filled, str(A)) as connection:
+            with connected_as_app(filled, str(A)) as connection:
                 try:
                     done = connection.execute(sql.SQL(statement).format(sql.Identifier(table.name)), [B])
                 except InsufficientPrivilege:
@@ -152,7 +152,7 @@ def test_the_role_has_no_power_to_get_around_it(database_url: str) -> None:
         "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin, rolinherit, rolreplication "
         "FROM pg_roles WHERE rolname = 'gaby_app'"
     )
-    with acting(database_url) as connection:
+    with connected_as_app(database_url) as connection:
         assert connection.execute(powers).fetchone() == (False,) * 7
         owned = connection.execute("SELECT count(*) FROM pg_class WHERE relowner = 'gaby_app'::regrole").fetchone()
         assert owned == (0,)
@@ -172,7 +172,7 @@ def test_the_role_has_no_power_to_get_around_it(database_url: str) -> None:
     ],
 )
 def test_the_role_cannot_lift_the_protection(database_url: str, statement: LiteralString) -> None:
-    with acting(database_url) as connection, pytest.raises(InsufficientPrivilege):
+    with connected_as_app(database_url) as connection, pytest.raises(InsufficientPrivilege):
         connection.execute(statement)
 
 
@@ -228,7 +228,7 @@ def test_a_new_table_with_a_workspace_is_protected_by_the_next_upgrade(
     upgrade(db)
 
     assert unprotected(database_url) == []
-    with acting(database_url, str(A)) as connection:
+    with connected_as_app(database_url, str(A)) as connection:
         assert owners(connection, new_table) == {A}
 
 

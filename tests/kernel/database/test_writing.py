@@ -210,8 +210,8 @@ async def test_each_writer_on_one_file_sees_what_the_one_before_left(two_workspa
 
     async def count_up() -> None:
         async with two_workspaces.write(A) as session:
-            found = (await session.scalars(select(Group).where(Group.workspace_id == A))).all()
-            session.add(group(f"{len(found):03}"))
+            rows = (await session.scalars(select(Group).where(Group.workspace_id == A))).all()
+            session.add(group(f"{len(rows):03}"))
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(20):

@@ -7,7 +7,7 @@ from gaby.knowledge.documents import DocumentText, Passage
 def lawful(text: DocumentText) -> list[Passage]:
     """The passages, after checking that they are the text, in order, and number its lines and pages rightly."""
     passages = cut(text)
-    assert "".join(passage.of(text.text) for passage in passages) == text.text
+    assert "".join(passage.extract(text.text) for passage in passages) == text.text
     assert [passage.start for passage in passages] == [0, *(passage.end for passage in passages[:-1])][: len(passages)]
     for passage in passages:
         _numbers(text, passage)
@@ -16,7 +16,7 @@ def lawful(text: DocumentText) -> list[Passage]:
 
 
 def _numbers(text: DocumentText, passage: Passage) -> None:
-    words = passage.of(text.text)
+    words = passage.extract(text.text)
     assert words
     first = passage.start + len(words) - len(words.lstrip()) if words.strip() else passage.start
     last = passage.start + len(words.rstrip()) - 1 if words.strip() else passage.start

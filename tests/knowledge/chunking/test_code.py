@@ -86,7 +86,7 @@ def test_no_function_of_javascript_or_go_is_ever_cut(kind_and_parts: tuple[str, 
             assert in_one_passage(passages, position, position + len(part.rstrip()))
         position += len(part)
     # A line inside the body of a function is never the first of a passage.
-    assert not any(passage.of(text).startswith("\tcall") for passage in passages)
+    assert not any(passage.extract(text).startswith("\tcall") for passage in passages)
 
 
 SAMPLES = {
@@ -130,8 +130,8 @@ def test_a_large_class_is_cut_between_its_methods_which_keep_their_comments(kind
     passages = lawful(DocumentText("t", text, kind))
     names = [passage.headings for passage in passages]
     assert [("Ledger", f"settle{number}") for number in range(1, 5)] == names[-4:]
-    assert all("Pays." in passage.of(text) for passage in passages[-4:])
-    assert {passage.of(text).count("Pays.") for passage in passages[-5:]} == {1}
+    assert all("Pays." in passage.extract(text) for passage in passages[-4:])
+    assert {passage.extract(text).count("Pays.") for passage in passages[-5:]} == {1}
 
 
 @pytest.mark.parametrize(
@@ -182,15 +182,15 @@ def test_small_neighbours_are_together_and_the_module_level_is_gathered() -> Non
 def test_a_table_of_data_is_cut_between_its_lines() -> None:
     text = "CODES = {\n" + "    'E1': 'the disk is full',\n" * 600 + "}\n"
     passages = lawful(DocumentText("t", text, "python"))
-    assert all(estimate(passage.of(text)) <= SOFT_MAXIMUM for passage in passages)
-    assert all(passage.of(text).endswith("\n") for passage in passages)
+    assert all(estimate(passage.extract(text)) <= SOFT_MAXIMUM for passage in passages)
+    assert all(passage.extract(text).endswith("\n") for passage in passages)
 
 
 @pytest.mark.parametrize("kind", ["python", "go", "javascript", "rust"])
 def test_code_that_does_not_parse_is_cut_like_plain_text(kind: str) -> None:
     text = ("print 'old' if (\n\n" + "}}} what { is this\n" * 20 + "\n") * 20
     passages = lawful(DocumentText("t", text, kind))
-    assert all(estimate(passage.of(text)) <= SOFT_MAXIMUM for passage in passages)
+    assert all(estimate(passage.extract(text)) <= SOFT_MAXIMUM for passage in passages)
     assert all(passage.headings == () for passage in passages)
 
 

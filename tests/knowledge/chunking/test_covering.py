@@ -61,7 +61,7 @@ def test_passages_of_pages_are_the_text(data: st.DataObject, text: str) -> None:
 def test_plain_text_never_exceeds_the_maximum(kind: str, text: str) -> None:
     passages = lawful(DocumentText("t", text, kind))
     assert all(
-        estimate(passage.of(text)) <= SOFT_MAXIMUM or passage.of(text).rstrip() != passage.of(text)
+        estimate(passage.extract(text)) <= SOFT_MAXIMUM or passage.extract(text).rstrip() != passage.extract(text)
         for passage in passages
     )
 

@@ -19,8 +19,8 @@ PARAGRAPH = SENTENCE * 6 + "\n\n"
 
 
 def sections(text: str) -> list[tuple[tuple[str, ...], int, int]]:
-    found = lawful(DocumentText("t", text, "markdown"))
-    return [(passage.headings, passage.first_line, passage.last_line) for passage in found]
+    passages = lawful(DocumentText("t", text, "markdown"))
+    return [(passage.headings, passage.first_line, passage.last_line) for passage in passages]
 
 
 def test_every_section_of_some_length_is_a_passage_with_its_headings() -> None:
@@ -117,7 +117,7 @@ def test_tables_and_code_stay_whole_and_nothing_else_exceeds_the_maximum(blocks:
             assert in_one_passage(passages, position, position + len(block))
         position += len(block) + whole
     for passage in passages:
-        words = passage.of(text)
+        words = passage.extract(text)
         assert estimate(words) <= SOFT_MAXIMUM or words.startswith(("```", "| code"))
 
 
@@ -125,21 +125,21 @@ def test_tables_and_code_stay_whole_and_nothing_else_exceeds_the_maximum(blocks:
 def test_a_block_beyond_all_measure_is_cut_between_its_lines(block: str) -> None:
     passages = lawful(DocumentText("t", block, "markdown"))
     assert len(passages) > 10
-    assert all(passage.of(block).endswith("\n") for passage in passages)
+    assert all(passage.extract(block).endswith("\n") for passage in passages)
 
 
 def test_a_paragraph_that_is_too_long_is_cut_at_the_ends_of_sentences() -> None:
     text = SENTENCE * 100
     passages = lawful(DocumentText("t", text, "markdown"))
     assert len(passages) > 2
-    assert all(passage.of(text).startswith("The account") for passage in passages)
+    assert all(passage.extract(text).startswith("The account") for passage in passages)
 
 
 def test_list_items_are_not_torn() -> None:
     text = "".join(f"- Step {number}: {SENTENCE}\n  {SENTENCE}\n\n  and wait.\n" for number in range(40))
     passages = lawful(DocumentText("t", text, "markdown"))
     assert len(passages) > 2
-    assert all(passage.of(text).startswith("- Step") for passage in passages)
+    assert all(passage.extract(text).startswith("- Step") for passage in passages)
 
 
 def test_what_leads_over_to_a_block_stays_with_it() -> None:
@@ -155,5 +155,5 @@ def test_what_leads_over_to_a_block_stays_with_it() -> None:
 
 def test_the_parts_of_a_long_section_are_about_equally_large() -> None:
     text = "# One\n\n" + PARAGRAPH * 7
-    sizes = [estimate(passage.of(text)) for passage in cut(DocumentText("t", text, "markdown"))]
+    sizes = [estimate(passage.extract(text)) for passage in cut(DocumentText("t", text, "markdown"))]
     assert max(sizes) < 2 * min(sizes)

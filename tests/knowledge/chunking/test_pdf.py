@@ -29,8 +29,8 @@ def test_a_long_page_is_cut_between_lines() -> None:
     text = paged(LINE * 100, PAGE)
     passages = lawful(text)
     assert len(passages) > 3
-    assert all(estimate(passage.of(text.text)) <= SOFT_MAXIMUM for passage in passages)
-    assert all(passage.of(text.text).startswith("The desk") for passage in passages)
+    assert all(estimate(passage.extract(text.text)) <= SOFT_MAXIMUM for passage in passages)
+    assert all(passage.extract(text.text).startswith("The desk") for passage in passages)
 
 
 def test_headings_are_carried_from_page_to_page() -> None:

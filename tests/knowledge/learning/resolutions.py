@@ -12,7 +12,7 @@ from sqlalchemy import select
 from gaby.audit.models import AuditRowRecord
 from gaby.knowledge.learning.gate import GateResult, Resolution
 from gaby.knowledge.models import KnowledgeCandidate
-from tests.knowledge.scenes import Room
+from tests.knowledge.scenes import KnowledgeScene
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -36,41 +36,43 @@ INVOICE = replace(
 )
 
 
-async def staged(docs: Room, resolution: Resolution = SCANNER) -> tuple[GateResult, KnowledgeCandidate | None]:
+async def staged(
+    docs: KnowledgeScene, resolution: Resolution = SCANNER
+) -> tuple[GateResult, KnowledgeCandidate | None]:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        return await docs.parts.candidates.stage(session, docs.actor, resolution)
+        return await docs.components.candidates.stage(session, docs.actor, resolution)
 
 
-async def candidate(docs: Room, resolution: Resolution = SCANNER) -> KnowledgeCandidate:
+async def candidate(docs: KnowledgeScene, resolution: Resolution = SCANNER) -> KnowledgeCandidate:
     _, row = await staged(docs, resolution)
     assert row is not None
     return row
 
 
-async def listed(docs: Room, state: str | None = "staged") -> Sequence[KnowledgeCandidate]:
+async def listed(docs: KnowledgeScene, state: str | None = "staged") -> Sequence[KnowledgeCandidate]:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return await docs.parts.candidates.list(session, state)
+        return await docs.components.candidates.list(session, state)
 
 
-async def accept(docs: Room, candidate_id: UUID, **edited: str) -> KnowledgeCandidate:
+async def accept(docs: KnowledgeScene, candidate_id: UUID, **edited: str) -> KnowledgeCandidate:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.candidates.get(session, candidate_id)
-        return await docs.parts.candidates.accept(session, docs.actor, row, **edited)
+        row = await docs.components.candidates.get(session, candidate_id)
+        return await docs.components.candidates.accept(session, docs.actor, row, **edited)
 
 
-async def reject(docs: Room, candidate_id: UUID, reason: str = "Only once.") -> KnowledgeCandidate:
+async def reject(docs: KnowledgeScene, candidate_id: UUID, reason: str = "Only once.") -> KnowledgeCandidate:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.candidates.get(session, candidate_id)
-        return await docs.parts.candidates.reject(session, docs.actor, row, reason)
+        row = await docs.components.candidates.get(session, candidate_id)
+        return await docs.components.candidates.reject(session, docs.actor, row, reason)
 
 
-async def unlearn(docs: Room, candidate_id: UUID, reason: str = "It was wrong.") -> KnowledgeCandidate:
+async def unlearn(docs: KnowledgeScene, candidate_id: UUID, reason: str = "It was wrong.") -> KnowledgeCandidate:
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        row = await docs.parts.candidates.get(session, candidate_id)
-        return await docs.parts.candidates.unlearn(session, docs.actor, row, reason)
+        row = await docs.components.candidates.get(session, candidate_id)
+        return await docs.components.candidates.unlearn(session, docs.actor, row, reason)
 
 
-async def audited(docs: Room, begins: str = "knowledge.candidate_") -> list[tuple[str, dict[str, Any]]]:
+async def audited(docs: KnowledgeScene, begins: str = "knowledge.candidate_") -> list[tuple[str, dict[str, Any]]]:
     """Events of the workspace's log, in order."""
     query = select(AuditRowRecord).where(AuditRowRecord.workspace_id == docs.workspace_id).order_by(AuditRowRecord.seq)
     async with docs.gaby.database.read(docs.workspace_id) as session:

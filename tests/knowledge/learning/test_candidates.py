@@ -22,14 +22,14 @@ from tests.knowledge.learning.resolutions import (
     staged,
     unlearn,
 )
-from tests.knowledge.scenes import Room, room
+from tests.knowledge.scenes import KnowledgeScene, knowledge_scene
 
 pytestmark = [pytest.mark.promise("K7"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
 
 AGAIN = replace(SCANNER, origin="ticket inbox-99, run 8", title="The warehouse scanner beeps twice")
 
 
-async def test_what_passes_the_gate_waits_for_a_person(docs: Room) -> None:
+async def test_what_passes_the_gate_waits_for_a_person(docs: KnowledgeScene) -> None:
     passed, row = await staged(docs)
     assert passed.passed
     assert row is not None
@@ -41,14 +41,14 @@ async def test_what_passes_the_gate_waits_for_a_person(docs: Room) -> None:
     assert (await docs.search("scanner beeps twice", everything=True)).passages == 0, "nothing is learned by itself"
 
 
-async def test_what_fails_the_gate_leaves_nothing(docs: Room) -> None:
+async def test_what_fails_the_gate_leaves_nothing(docs: KnowledgeScene) -> None:
     passed, row = await staged(docs, replace(SCANNER, rating=3))
     assert (passed.passed, row) == (False, None)
     assert list(await listed(docs, None)) == []
     assert await audited(docs) == []
 
 
-async def test_personal_data_stays_out(docs: Room) -> None:
+async def test_personal_data_stays_out(docs: KnowledgeScene) -> None:
     resolution = replace(
         SCANNER,
         title="ada.byron@lanternfish.example cannot scan",
@@ -64,7 +64,7 @@ async def test_personal_data_stays_out(docs: Room) -> None:
     assert "[email]" in row.title
 
 
-async def test_near_duplicates_are_counted_and_not_staged_again(docs: Room) -> None:
+async def test_near_duplicates_are_counted_and_not_staged_again(docs: KnowledgeScene) -> None:
     first = await candidate(docs)
     again = await candidate(docs, AGAIN)
     assert again.id == first.id
@@ -74,7 +74,7 @@ async def test_near_duplicates_are_counted_and_not_staged_again(docs: Room) -> N
     assert [event for event, _ in await audited(docs)] == ["staged", "merged"]
 
 
-async def test_what_differs_only_in_personal_data_is_the_same(docs: Room) -> None:
+async def test_what_differs_only_in_personal_data_is_the_same(docs: KnowledgeScene) -> None:
     written = [
         replace(SCANNER, origin=f"ticket {name}", title=f"{name}@lanternfish.example reports beeping")
         for name in ("ada", "nora.lindqvist")
@@ -82,7 +82,7 @@ async def test_what_differs_only_in_personal_data_is_the_same(docs: Room) -> Non
     assert (await candidate(docs, written[0])).id == (await candidate(docs, written[1])).id
 
 
-async def test_other_problems_and_other_answers_are_other_candidates(docs: Room) -> None:
+async def test_other_problems_and_other_answers_are_other_candidates(docs: KnowledgeScene) -> None:
     told = replace(SCANNER, problem=f"{SCANNER.problem} The light is red, the dock is on, the cable is new. " * 4)
     rejected = await candidate(docs, replace(told, resolution="Send it in for repair and lend them another one."))
     await reject(docs, rejected.id, "That is never needed.")
@@ -91,13 +91,13 @@ async def test_other_problems_and_other_answers_are_other_candidates(docs: Room)
     assert len(await listed(docs)) == 2
 
 
-async def test_what_was_looked_at_does_not_make_the_same_another(docs: Room) -> None:
+async def test_what_was_looked_at_does_not_make_the_same_another(docs: KnowledgeScene) -> None:
     lines = tuple(f"inventory.lookup aisle {number}, pallet {number * 7}: nothing" for number in range(40))
     first = await candidate(docs)
     assert (await candidate(docs, replace(AGAIN, trace=lines))).id == first.id
 
 
-async def test_what_was_rejected_is_not_put_before_a_person_again(docs: Room) -> None:
+async def test_what_was_rejected_is_not_put_before_a_person_again(docs: KnowledgeScene) -> None:
     row = await candidate(docs)
     await reject(docs, row.id, "A single broken dock.")
     again = await candidate(docs, AGAIN)
@@ -108,21 +108,21 @@ async def test_what_was_rejected_is_not_put_before_a_person_again(docs: Room) ->
 
 @pytest.mark.parametrize("decision", ["accepted", "archived"])
 async def test_what_was_accepted_or_archived_is_not_asked_again_either(
-    docs: Room, clock: ManualClock, decision: str
+    docs: KnowledgeScene, clock: ManualClock, decision: str
 ) -> None:
     row = await candidate(docs)
     if decision == "accepted":
         await accept(docs, row.id)
     else:
         clock.advance(timedelta(days=30))
-        await docs.gaby.knowledge.work()
+        await docs.gaby.knowledge.run_due()
     again = await candidate(docs, AGAIN)
     assert (again.id, again.state) == (row.id, decision)
     assert list(await listed(docs)) == []
 
 
-async def test_another_workspace_has_candidates_of_its_own(docs: Room, gaby: Gaby, tmp_path: Path) -> None:
-    other = await room(gaby, tmp_path / "other", "globex")
+async def test_another_workspace_has_candidates_of_its_own(docs: KnowledgeScene, gaby: Gaby, tmp_path: Path) -> None:
+    other = await knowledge_scene(gaby, tmp_path / "other", "globex")
     first = await candidate(docs)
     second = await candidate(other, AGAIN)
     assert (first.id != second.id, first.seen, second.seen) == (True, 1, 1)
@@ -130,7 +130,7 @@ async def test_another_workspace_has_candidates_of_its_own(docs: Room, gaby: Gab
         await accept(other, first.id)
 
 
-async def test_a_person_accepts_edits_or_rejects(docs: Room) -> None:
+async def test_a_person_accepts_edits_or_rejects(docs: KnowledgeScene) -> None:
     one, two = await candidate(docs), await candidate(docs, INVOICE)
     as_it_is = await accept(docs, one.id)
     assert (as_it_is.state, as_it_is.edited, as_it_is.text) == ("accepted", False, one.text)
@@ -144,7 +144,7 @@ async def test_a_person_accepts_edits_or_rejects(docs: Room) -> None:
     assert [payload["candidate"] for _, payload in log[2:]] == [str(one.id), str(two.id)]
 
 
-async def test_a_rejection_has_a_reason_that_is_kept_and_logged(docs: Room) -> None:
+async def test_a_rejection_has_a_reason_that_is_kept_and_logged(docs: KnowledgeScene) -> None:
     row = await candidate(docs)
     for empty in ("", "  \n"):
         with pytest.raises(Invalid, match="Say why"):
@@ -155,7 +155,9 @@ async def test_a_rejection_has_a_reason_that_is_kept_and_logged(docs: Room) -> N
 
 
 @pytest.mark.parametrize("edited", [{"text": ""}, {"text": " \n"}, {"title": ""}, {"text": "x" * 50_001}])
-async def test_an_edit_that_leaves_nothing_is_refused_and_decides_nothing(docs: Room, edited: dict[str, str]) -> None:
+async def test_an_edit_that_leaves_nothing_is_refused_and_decides_nothing(
+    docs: KnowledgeScene, edited: dict[str, str]
+) -> None:
     row = await candidate(docs)
     with pytest.raises(Invalid, match="a title and a text"):
         await accept(docs, row.id, **edited)
@@ -163,7 +165,7 @@ async def test_an_edit_that_leaves_nothing_is_refused_and_decides_nothing(docs: 
     assert (kept.state, kept.title, kept.text) == ("staged", row.title, row.text)
 
 
-async def test_a_second_decision_is_refused(docs: Room) -> None:
+async def test_a_second_decision_is_refused(docs: KnowledgeScene) -> None:
     one, two = await candidate(docs), await candidate(docs, INVOICE)
     await accept(docs, one.id)
     await reject(docs, two.id)
@@ -174,15 +176,17 @@ async def test_a_second_decision_is_refused(docs: Room) -> None:
         await unlearn(docs, two.id)
 
 
-async def test_nobody_looked_for_thirty_days_so_it_is_archived_to_the_moment(docs: Room, clock: ManualClock) -> None:
+async def test_nobody_looked_for_thirty_days_so_it_is_archived_to_the_moment(
+    docs: KnowledgeScene, clock: ManualClock
+) -> None:
     row = await candidate(docs)
     clock.advance(timedelta(days=10))
     await candidate(docs, INVOICE)
     clock.advance(timedelta(days=20) - timedelta(microseconds=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     assert len(await listed(docs)) == 2
     clock.advance(timedelta(microseconds=1))
-    await docs.gaby.knowledge.work()
+    await docs.gaby.knowledge.run_due()
     [archived] = await listed(docs, "archived")
     assert (archived.id, archived.decided_at) == (row.id, clock.now())
     assert len(await listed(docs)) == 1

@@ -7,7 +7,7 @@ import pytest
 
 from gaby.kernel.clock import ManualClock
 from gaby.knowledge.freshness import STALE, DocumentListing, documents
-from tests.knowledge.scenes import PAGES, Room
+from tests.knowledge.scenes import PAGES, KnowledgeScene
 
 pytestmark = [pytest.mark.promise("K8"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
 
@@ -15,20 +15,20 @@ TICK = timedelta(microseconds=1)
 
 
 async def lines(
-    docs: Room, clock: ManualClock, source: str | None = None, *, stale: bool = False, limit: int = 200
+    docs: KnowledgeScene, clock: ManualClock, source: str | None = None, *, stale: bool = False, limit: int = 200
 ) -> Sequence[DocumentListing]:
     async with docs.gaby.database.read(docs.workspace_id) as session:
         return await documents(session, now=clock.now(), source=source, stale=stale, limit=limit)
 
 
-async def stale(docs: Room, clock: ManualClock) -> set[str]:
+async def stale(docs: KnowledgeScene, clock: ManualClock) -> set[str]:
     """Both ways of asking give the same."""
     listed = {line.uri for line in await lines(docs, clock, stale=True)}
     assert {line.uri for line in await lines(docs, clock) if line.stale} == listed
     return listed
 
 
-async def test_a_page_is_stale_after_half_a_year_unused(docs: Room, clock: ManualClock) -> None:
+async def test_a_page_is_stale_after_half_a_year_unused(docs: KnowledgeScene, clock: ManualClock) -> None:
     await docs.filled()
     assert timedelta(days=180) == STALE
     clock.advance(STALE - TICK)
@@ -37,10 +37,10 @@ async def test_a_page_is_stale_after_half_a_year_unused(docs: Room, clock: Manua
     assert await stale(docs, clock) == set(PAGES)
 
 
-async def test_being_cited_keeps_a_page_fresh(docs: Room, clock: ManualClock) -> None:
+async def test_being_cited_keeps_a_page_fresh(docs: KnowledgeScene, clock: ManualClock) -> None:
     await docs.filled()
     clock.advance(timedelta(days=100))
-    await docs.parts.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
+    await docs.components.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
     clock.advance(timedelta(days=80))
     old = await stale(docs, clock)
     assert "network.md" not in old
@@ -51,9 +51,11 @@ async def test_being_cited_keeps_a_page_fresh(docs: Room, clock: ManualClock) ->
     assert "network.md" in await stale(docs, clock)
 
 
-async def test_being_changed_keeps_a_page_fresh_although_it_was_cited_long_ago(docs: Room, clock: ManualClock) -> None:
+async def test_being_changed_keeps_a_page_fresh_although_it_was_cited_long_ago(
+    docs: KnowledgeScene, clock: ManualClock
+) -> None:
     source = await docs.filled()
-    await docs.parts.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
+    await docs.components.answering.answer(docs.actor, "the VPN says E-1042, what can I do?")
     clock.advance(timedelta(days=170))
     docs.write({"network.md": "# VPN\n\nE-1042 is a thing of the past.\n"})
     await docs.sync(source)
@@ -63,14 +65,16 @@ async def test_being_changed_keeps_a_page_fresh_although_it_was_cited_long_ago(d
     assert "network.md" in await stale(docs, clock)
 
 
-async def test_a_sync_that_finds_nothing_new_does_not_make_a_page_fresh(docs: Room, clock: ManualClock) -> None:
+async def test_a_sync_that_finds_nothing_new_does_not_make_a_page_fresh(
+    docs: KnowledgeScene, clock: ManualClock
+) -> None:
     source = await docs.filled()
     clock.advance(STALE)
     await docs.sync(source)
     assert await stale(docs, clock) == set(PAGES)
 
 
-async def test_documents_are_listed_by_source_and_place(docs: Room, clock: ManualClock) -> None:
+async def test_documents_are_listed_by_source_and_place(docs: KnowledgeScene, clock: ManualClock) -> None:
     await docs.filled()
     more = await docs.add("again")
     await docs.sync(more)

@@ -10,7 +10,7 @@ from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import IdFactory
 from gaby.knowledge.models import KnowledgeGap
 from tests.knowledge.learning.resolutions import NOW, audited
-from tests.knowledge.scenes import Room
+from tests.knowledge.scenes import KnowledgeScene
 
 pytestmark = [pytest.mark.promise("K8"), pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)]
 
@@ -22,18 +22,18 @@ PARKING = (
 DOGS = "Which vaccinations does a dog need for Iceland?"
 
 
-async def noted(docs: Room, *questions: str) -> None:
+async def noted(docs: KnowledgeScene, *questions: str) -> None:
     for question in questions:
-        await docs.parts.gaps.note(docs.workspace_id, question)
+        await docs.components.gaps.note(docs.workspace_id, question)
 
 
-async def gaps(docs: Room) -> list[KnowledgeGap]:
+async def gaps(docs: KnowledgeScene) -> list[KnowledgeGap]:
     async with docs.gaby.database.read(docs.workspace_id) as session:
-        return list(await docs.parts.gaps.list(session))
+        return list(await docs.components.gaps.list(session))
 
 
 async def test_alike_questions_are_one_gap_with_examples_and_unlike_ones_another(
-    docs: Room, clock: ManualClock
+    docs: KnowledgeScene, clock: ManualClock
 ) -> None:
     await noted(docs, PARKING[0], DOGS)
     clock.advance(timedelta(days=1))
@@ -45,13 +45,13 @@ async def test_alike_questions_are_one_gap_with_examples_and_unlike_ones_another
     assert (dogs.question, dogs.asked, dogs.last_at) == (DOGS, 1, NOW)
 
 
-async def test_the_examples_are_only_a_few(docs: Room) -> None:
+async def test_the_examples_are_only_a_few(docs: KnowledgeScene) -> None:
     await noted(docs, *(f"Where can I park my car at the office on floor {floor}?" for floor in range(9)))
     [gap] = await gaps(docs)
     assert (gap.asked, len(gap.examples)) == (9, 5)
 
 
-async def test_the_most_asked_comes_first_and_the_latest_of_the_same(docs: Room, clock: ManualClock) -> None:
+async def test_the_most_asked_comes_first_and_the_latest_of_the_same(docs: KnowledgeScene, clock: ManualClock) -> None:
     await noted(docs, DOGS)
     clock.advance(timedelta(minutes=1))
     await noted(docs, "How much does the canteen charge for soup?")
@@ -61,7 +61,7 @@ async def test_the_most_asked_comes_first_and_the_latest_of_the_same(docs: Room,
     assert [gap.question for gap in await gaps(docs)][1:] == ["How much does the canteen charge for soup?", DOGS]
 
 
-async def test_personal_data_is_not_kept(docs: Room) -> None:
+async def test_personal_data_is_not_kept(docs: KnowledgeScene) -> None:
     await noted(docs, f"{DOGS} Write to\nada.byron@lanternfish.example or +44 20 7946 0958!")
     [gap] = await gaps(docs)
     kept = f"{gap.question} {gap.examples}"
@@ -71,23 +71,23 @@ async def test_personal_data_is_not_kept(docs: Room) -> None:
     assert "\n" not in gap.question
 
 
-async def test_the_same_question_of_two_people_is_the_same(docs: Room) -> None:
+async def test_the_same_question_of_two_people_is_the_same(docs: KnowledgeScene) -> None:
     await noted(docs, *(f"I am {name}@lanternfish.example. {DOGS}" for name in ("ada", "nora.lindqvist")))
     [gap] = await gaps(docs)
     assert (gap.asked, len(gap.examples)) == (2, 1)
 
 
-async def test_a_question_is_kept_shortened_and_an_empty_one_not_at_all(docs: Room) -> None:
+async def test_a_question_is_kept_shortened_and_an_empty_one_not_at_all(docs: KnowledgeScene) -> None:
     await noted(docs, "", " \n\t ", "park " * 1000)
     [gap] = await gaps(docs)
     assert len(gap.question) <= 500
 
 
-async def test_a_closed_gap_is_gone_until_somebody_asks_again(docs: Room) -> None:
+async def test_a_closed_gap_is_gone_until_somebody_asks_again(docs: KnowledgeScene) -> None:
     await noted(docs, *PARKING)
     [gap] = await gaps(docs)
     async with docs.gaby.database.write(docs.workspace_id) as session:
-        await docs.parts.gaps.close(session, docs.actor, gap.id)
+        await docs.components.gaps.close(session, docs.actor, gap.id)
     assert await gaps(docs) == []
     assert await audited(docs, "knowledge.gap_") == [("closed", {"gap": str(gap.id)})]
     await noted(docs, PARKING[0])
@@ -95,14 +95,14 @@ async def test_a_closed_gap_is_gone_until_somebody_asks_again(docs: Room) -> Non
     assert (again.id != gap.id, again.asked) == (True, 1)
 
 
-async def test_what_is_no_gap_cannot_be_closed(docs: Room, ids: IdFactory) -> None:
+async def test_what_is_no_gap_cannot_be_closed(docs: KnowledgeScene, ids: IdFactory) -> None:
     async with docs.gaby.database.write(docs.workspace_id) as session:
         with pytest.raises(NotFound, match="no such gap"):
-            await docs.parts.gaps.close(session, docs.actor, ids.new())
+            await docs.components.gaps.close(session, docs.actor, ids.new())
 
 
 async def test_there_are_never_more_than_five_hundred_and_the_least_asked_make_room(
-    docs: Room, ids: IdFactory, clock: ManualClock
+    docs: KnowledgeScene, ids: IdFactory, clock: ManualClock
 ) -> None:
     await noted(docs, *PARKING, DOGS)
     parking, dogs = await gaps(docs)
@@ -139,7 +139,7 @@ async def test_there_are_never_more_than_five_hundred_and_the_least_asked_make_r
     assert parking.id not in left, "what is closed goes before what is open"
 
 
-async def every(docs: Room) -> list[KnowledgeGap]:
+async def every(docs: KnowledgeScene) -> list[KnowledgeGap]:
     async with docs.gaby.database.read(docs.workspace_id) as session:
         query = select(KnowledgeGap).where(KnowledgeGap.workspace_id == docs.workspace_id)
         assert (await session.scalars(select(func.count()).select_from(query.subquery()))).one() <= 500

@@ -22,10 +22,10 @@ GUIDE = {
 
 
 def guide() -> list[PooledPassage]:
-    return [found(place, place, 0, title, text) for place, (title, text) in enumerate(GUIDE.items())]
+    return [pooled_passage(place, place, 0, title, text) for place, (title, text) in enumerate(GUIDE.items())]
 
 
-def found(number: int, document: int, ordinal: int, title: str, text: str) -> PooledPassage:
+def pooled_passage(number: int, document: int, ordinal: int, title: str, text: str) -> PooledPassage:
     return PooledPassage(number, document, ordinal, title, (), text)
 
 

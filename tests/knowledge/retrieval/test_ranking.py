@@ -12,7 +12,7 @@ from gaby.knowledge.retrieval.pool import CandidatePool, Column, PooledPassage
 from gaby.knowledge.retrieval.query_expansion import SearchQuery, questions
 from gaby.knowledge.retrieval.ranking import RankedPassage, rank
 from gaby.knowledge.retrieval.weights import DEFAULT
-from tests.knowledge.retrieval.making import asked, found, guide, pool_of
+from tests.knowledge.retrieval.making import asked, guide, pool_of, pooled_passage
 
 pytestmark = pytest.mark.promise("K4")
 
@@ -21,7 +21,7 @@ TICKET = "Hello, my card was stolen yesterday in the train. How do I block it, a
 
 
 def titles(ranked: Sequence[RankedPassage]) -> list[str]:
-    return [each.found.title for each in ranked]
+    return [each.passage.title for each in ranked]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_passage_that_does_not_fit_changes_nothing_for_the_others() -> None:
     dimensions = pool.vectors.shape[1]
     wider = replace(
         pool,
-        found=[*pool.found, found(9, 9, 0, "Cheese", "Brie and claret.")],
+        candidates=[*pool.candidates, pooled_passage(9, 9, 0, "Cheese", "Brie and claret.")],
         lexical=np.hstack([pool.lexical, np.zeros((len(queries), 1), np.float32)]),
         cosine=np.hstack([pool.cosine, np.full((len(queries), 1), -0.1, np.float32)]),
         vectors=np.vstack([pool.vectors, np.zeros((1, dimensions), np.float32)]),
     )
     before = rank(queries, pool, weights=EVERYTHING)
-    after = [each for each in rank(queries, wider, weights=EVERYTHING) if each.found.title != "Cheese"]
-    assert [(each.found.title, each.score) for each in after] == [(each.found.title, each.score) for each in before]
+    after = [each for each in rank(queries, wider, weights=EVERYTHING) if each.passage.title != "Cheese"]
+    assert [(each.passage.title, each.score) for each in after] == [(each.passage.title, each.score) for each in before]
 
 
 def test_one_side_alone_is_enough() -> None:
@@ -101,33 +101,38 @@ def test_an_empty_pool_and_no_queries_give_nothing() -> None:
     queries = questions(TICKET)
     assert rank(queries, pool_of(guide(), queries), limit=0) == []
     assert rank([], pool_of(guide(), queries)) == []
-    assert rank(queries, replace(pool_of(guide(), queries), found=[])) == []
+    assert rank(queries, replace(pool_of(guide(), queries), candidates=[])) == []
 
 
 def test_a_passage_that_says_the_same_again_is_held_back() -> None:
-    other = found(6, 6, 0, "Thefts", "A stolen card is reported to the police before you get a new one.")
-    copy = found(7, 7, 0, "Lost cards", guide()[0].text)
+    other = pooled_passage(6, 6, 0, "Thefts", "A stolen card is reported to the police before you get a new one.")
+    copy = pooled_passage(7, 7, 0, "Lost cards", guide()[0].text)
     ranked = rank(*asked(TICKET, [*guide(), other, copy]), weights=EVERYTHING)
     assert titles(ranked)[:2] == ["Lost cards", "Thefts"]
-    twin = next(each for each in ranked if each.found.id == 7)
+    twin = next(each for each in ranked if each.passage.id == 7)
     assert next(part for part in twin.parts if part.name == "twin").contribution < 0
 
 
 def test_too_many_passages_of_one_document_are_held_back() -> None:
-    passages = [found(place, 0, place * 2, "Cards", f"A stolen card is blocked. Step {place}.") for place in range(4)]
-    other = found(9, 1, 0, "Thefts", "A stolen card is reported to the police.")
+    passages = [
+        pooled_passage(place, 0, place * 2, "Cards", f"A stolen card is blocked. Step {place}.") for place in range(4)
+    ]
+    other = pooled_passage(9, 1, 0, "Thefts", "A stolen card is reported to the police.")
     strict = replace(EVERYTHING, same_document=0.5, twin=0.0)
     ranked = rank(*asked("stolen card", [*passages, other]), weights=strict)
     assert "Thefts" in titles(ranked)[:2]
 
 
 def test_a_passage_is_helped_by_its_neighbour() -> None:
-    near = [found(1, 1, 0, "A", "A stolen card is blocked in the app."), found(2, 1, 1, "A", "Then call us.")]
-    alone = [*guide()[2:], near[0], found(5, 5, 7, "A", "Then call us.")]
-    beside = [*guide()[2:], *near]
+    near = [
+        pooled_passage(1, 1, 0, "A", "A stolen card is blocked in the app."),
+        pooled_passage(2, 1, 1, "A", "Then call us."),
+    ]
+    alone = [*guide()[2:], near[0], pooled_passage(5, 5, 7, "A", "Then call us.")]
+    neighbour = [*guide()[2:], *near]
     for_neighbours = replace(EVERYTHING, neighbour=0.3, same_document=0.0, twin=0.0)
-    with_it = {each.found.text: each.score for each in rank(*asked("stolen card", beside), weights=for_neighbours)}
-    without = {each.found.text: each.score for each in rank(*asked("stolen card", alone), weights=for_neighbours)}
+    with_it = {each.passage.text: each.score for each in rank(*asked("stolen card", neighbour), weights=for_neighbours)}
+    without = {each.passage.text: each.score for each in rank(*asked("stolen card", alone), weights=for_neighbours)}
     assert with_it["Then call us."] > without["Then call us."]
 
 
@@ -135,7 +140,7 @@ class Contrary:
     """A reranker with an opinion of its own."""
 
     def rerank(self, queries: Sequence[SearchQuery], pool: CandidatePool, places: Sequence[int]) -> Column:
-        return np.array([float(pool.found[place].title == "Quotas") for place in places])
+        return np.array([float(pool.candidates[place].title == "Quotas") for place in places])
 
 
 def test_another_reranker_can_take_the_second_look() -> None:
@@ -145,5 +150,5 @@ def test_another_reranker_can_take_the_second_look() -> None:
 
 @pytest.mark.parametrize("text", ["", "...", "🙂" * 50_000, "x" * 1_000_000, "the of and " * 50_000, "\0\ud800 card"])
 def test_hostile_passages_are_ranked_in_peace(text: str) -> None:
-    hostile: list[PooledPassage] = [*guide(), found(8, 8, 0, text[:1000], text)]
+    hostile: list[PooledPassage] = [*guide(), pooled_passage(8, 8, 0, text[:1000], text)]
     assert titles(rank(*asked("stolen card", hostile), weights=EVERYTHING))[0] == "Lost cards"

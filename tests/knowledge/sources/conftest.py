@@ -30,16 +30,16 @@ Opening = Callable[..., DocumentSource]
 
 
 @pytest.fixture
-async def opening(ground: SourceDependencies) -> AsyncGenerator[Opening]:
+async def opening(dependencies: SourceDependencies) -> AsyncGenerator[Opening]:
     """Makes sources, and closes them at the end."""
-    made: list[DocumentSource] = []
+    document_sources: list[DocumentSource] = []
 
     def make(config: SourceConfig, other: SourceDependencies | None = None) -> DocumentSource:
-        made.append(make_source(config, other or ground))
-        return made[-1]
+        document_sources.append(make_source(config, other or dependencies))
+        return document_sources[-1]
 
     yield make
-    for source in made:
+    for source in document_sources:
         await source.close()
 
 
@@ -55,7 +55,7 @@ def sleeper() -> Sleeper:
 
 
 @pytest.fixture
-def ground(tmp_path: Path, sleeper: Sleeper) -> SourceDependencies:
+def dependencies(tmp_path: Path, sleeper: Sleeper) -> SourceDependencies:
     return SourceDependencies(
         cache=tmp_path / "cache",
         allowed_networks=LOOPBACK,

@@ -115,7 +115,7 @@ async def test_a_wrong_token_is_told_and_never_shown(
 
 
 async def test_the_token_goes_to_confluence_and_nowhere_else(
-    confluence: ScriptedConfluence, opening: Opening, ground: SourceDependencies
+    confluence: ScriptedConfluence, opening: Opening, dependencies: SourceDependencies
 ) -> None:
     with scripted_confluence() as other:
         confluence.refusals = [(302, {"Location": f"{other.url}/rest/api/space"})]
@@ -123,7 +123,7 @@ async def test_the_token_goes_to_confluence_and_nowhere_else(
             await listing(opening(_config(confluence, "server")))
         assert other.asked == []
     with pytest.raises(SourceUnavailable, match="private or special"):
-        await listing(opening(_config(confluence, "server"), replace(ground, allowed_networks=())))
+        await listing(opening(_config(confluence, "server"), replace(dependencies, allowed_networks=())))
 
 
 async def test_a_list_that_never_ends_is_given_up(confluence: ScriptedConfluence, source: DocumentSource) -> None:

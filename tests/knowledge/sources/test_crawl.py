@@ -20,8 +20,8 @@ Crawling = Callable[..., DocumentSource]
 
 @pytest.fixture
 def crawling(opening: Opening, website: SmallSite) -> Crawling:
-    def make(path: str = "/", ground: SourceDependencies | None = None, **options: str) -> DocumentSource:
-        return opening(SourceConfig("site", f"{website.url}{path}", options), ground)
+    def make(path: str = "/", dependencies: SourceDependencies | None = None, **options: str) -> DocumentSource:
+        return opening(SourceConfig("site", f"{website.url}{path}", options), dependencies)
 
     return make
 
@@ -175,13 +175,13 @@ async def test_an_unchanged_website_costs_one_short_answer_for_each_page(
 
 
 async def test_without_what_it_remembered_a_website_is_read_anew(
-    website: SmallSite, crawling: Crawling, ground: SourceDependencies
+    website: SmallSite, crawling: Crawling, dependencies: SourceDependencies
 ) -> None:
     website.page("/", "/a", tagged=True)
     website.page("/a", "/b", tagged=True)
     website.page("/b", tagged=True)
     first = await listing(crawling())
-    for path in ground.cache.iterdir():
+    for path in dependencies.cache.iterdir():
         path.write_bytes(b'{"/": [1, "x"], "b": 3}')
     assert (await listing(crawling(), first.known())).uris == ["/", "a", "b"]
 
@@ -216,7 +216,7 @@ async def test_pages_that_are_gone_are_not_listed_and_pages_that_fail_are(
 
 
 async def test_pages_behind_one_that_fails_are_not_taken_for_gone(
-    website: SmallSite, crawling: Crawling, ground: SourceDependencies
+    website: SmallSite, crawling: Crawling, dependencies: SourceDependencies
 ) -> None:
     website.page("/", "/hub")
     website.page("/hub", "/a", "/b")
@@ -227,7 +227,7 @@ async def test_pages_behind_one_that_fails_are_not_taken_for_gone(
     found = await listing(crawling(), known)
     assert found.uris == ["/", "a", "b"]
     assert found.failed["hub"].passing
-    for path in ground.cache.iterdir():
+    for path in dependencies.cache.iterdir():
         path.unlink()
     assert (await listing(crawling(), known)).uris == ["/", "a", "b"]
 
@@ -260,11 +260,11 @@ async def test_a_start_page_that_leads_elsewhere_empties_nothing(
 
 
 async def test_a_start_page_at_a_private_address_is_refused(
-    website: SmallSite, crawling: Crawling, ground: SourceDependencies
+    website: SmallSite, crawling: Crawling, dependencies: SourceDependencies
 ) -> None:
     website.page("/")
     with pytest.raises(SourceUnavailable, match="private or special"):
-        await listing(crawling("/", replace(ground, allowed_networks=())))
+        await listing(crawling("/", replace(dependencies, allowed_networks=())))
 
 
 async def test_a_crawl_goes_on_where_it_was_interrupted(website: SmallSite, crawling: Crawling) -> None:

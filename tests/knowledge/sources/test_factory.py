@@ -66,12 +66,14 @@ def test_what_is_right_passes(config: SourceConfig) -> None:
 
 
 @pytest.mark.parametrize(("config", "says"), BAD, ids=lambda each: str(each)[:50])
-def test_what_is_wrong_is_told_with_what_to_do(config: SourceConfig, says: str, ground: SourceDependencies) -> None:
+def test_what_is_wrong_is_told_with_what_to_do(
+    config: SourceConfig, says: str, dependencies: SourceDependencies
+) -> None:
     with pytest.raises(BadSource) as raised:
         check(config)
     assert says in raised.value.message
     with pytest.raises(BadSource):
-        make_source(config, ground)
+        make_source(config, dependencies)
 
 
 _words = st.text(max_size=40)
@@ -91,25 +93,27 @@ def test_whatever_is_said_of_a_source_is_right_or_told(
     assert "s3cr3t" not in said
 
 
-async def test_every_kind_can_be_made_without_reaching_anything(opening: Opening, ground: SourceDependencies) -> None:
+async def test_every_kind_can_be_made_without_reaching_anything(
+    opening: Opening, dependencies: SourceDependencies
+) -> None:
     for config in GOOD[:11]:
         opening(config)
-    assert not ground.cache.exists()
+    assert not dependencies.cache.exists()
 
 
-def test_what_the_installation_does_not_have_is_told(ground: SourceDependencies) -> None:
+def test_what_the_installation_does_not_have_is_told(dependencies: SourceDependencies) -> None:
     for kind, location in (("tickets", "desk"), ("learned", "")):
         with pytest.raises(BadSource):
-            make_source(SourceConfig(cast("Kind", kind), location), ground)
+            make_source(SourceConfig(cast("Kind", kind), location), dependencies)
 
 
 async def test_only_folders_that_the_installation_allows_are_read(
-    opening: Opening, ground: SourceDependencies, tmp_path: Path
+    opening: Opening, dependencies: SourceDependencies, tmp_path: Path
 ) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("x")
     (tmp_path / "docs" / "way-out").symlink_to("/etc")
-    limited = replace(ground, allowed_folders=(tmp_path / "docs",))
+    limited = replace(dependencies, allowed_folders=(tmp_path / "docs",))
     assert (await listing(opening(SourceConfig("folder", f"{tmp_path}/docs"), limited))).uris == ["a.md"]
     refused = [
         SourceConfig("folder", f"{tmp_path}"),

@@ -34,8 +34,8 @@ def repository(tmp_path: Path) -> MadeRepository:
 
 @pytest.fixture
 def cloning(opening: Opening, repository: MadeRepository) -> Cloning:
-    def make(ground: SourceDependencies | None = None, **options: str) -> DocumentSource:
-        return opening(SourceConfig("git", str(repository.path), options), ground)
+    def make(dependencies: SourceDependencies | None = None, **options: str) -> DocumentSource:
+        return opening(SourceConfig("git", str(repository.path), options), dependencies)
 
     return make
 
@@ -113,12 +113,12 @@ async def test_links_and_submodules_are_named_and_not_followed(repository: MadeR
 
 
 async def test_large_files_are_named_and_not_read(
-    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies
+    repository: MadeRepository, cloning: Cloning, dependencies: SourceDependencies
 ) -> None:
     repository.write("big.md", "x" * 5000)
     repository.write("pointer.md", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")
     repository.commit(small="y")
-    found = await listing(cloning(replace(ground, limits=replace(ground.limits, document_bytes=1000))))
+    found = await listing(cloning(replace(dependencies, limits=replace(dependencies.limits, document_bytes=1000))))
     assert found.uris == ["pointer.md", "small.md"]
     assert "big.md" in found.failed
     with pytest.raises(Unreadable, match="Git LFS"):
@@ -157,11 +157,11 @@ async def test_an_order_hidden_in_a_repository_is_never_carried_out(
 
 
 async def test_a_hook_that_somebody_put_into_the_copy_is_never_run(
-    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies, tmp_path: Path
+    repository: MadeRepository, cloning: Cloning, dependencies: SourceDependencies, tmp_path: Path
 ) -> None:
     repository.commit(a="one")
     await listing(cloning())
-    (copy,) = ground.cache.glob("git-*/repository.git")
+    (copy,) = dependencies.cache.glob("git-*/repository.git")
     hook = copy / "hooks" / "reference-transaction"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/carried-out\n")
@@ -180,11 +180,11 @@ async def test_what_git_says_is_passed_on_without_the_secret(tmp_path: Path) -> 
 
 
 async def test_a_copy_that_a_crash_left_broken_is_fetched_again(
-    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies
+    repository: MadeRepository, cloning: Cloning, dependencies: SourceDependencies
 ) -> None:
     repository.commit(a="one")
     await listing(cloning())
-    (copy,) = ground.cache.glob("git-*/repository.git")
+    (copy,) = dependencies.cache.glob("git-*/repository.git")
     repository.commit(a="two")
     (copy / "shallow.lock").touch()
     (copy / "refs" / "gaby" / "head.lock").touch()
@@ -195,14 +195,14 @@ async def test_a_copy_that_a_crash_left_broken_is_fetched_again(
 
 
 async def test_the_copy_does_not_grow_with_every_change(
-    repository: MadeRepository, cloning: Cloning, ground: SourceDependencies
+    repository: MadeRepository, cloning: Cloning, dependencies: SourceDependencies
 ) -> None:
     source = cloning()
     for number in range(12):
         repository.write("data.md", os.urandom(50_000).hex())
         repository.commit(a=str(number))
         await listing(source)
-    (copy,) = ground.cache.glob("git-*/repository.git")
+    (copy,) = dependencies.cache.glob("git-*/repository.git")
     size = sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
     assert size < 12 * 60_000
 
@@ -288,25 +288,27 @@ def test_on_known_websites_a_file_has_a_link_at_its_commit(location: str, link: 
 
 
 async def test_a_repository_at_a_private_address_is_refused_before_git_is_asked(
-    opening: Opening, ground: SourceDependencies
+    opening: Opening, dependencies: SourceDependencies
 ) -> None:
     async def private(host: str, port: int) -> Sequence[Address]:
         return [ip_address("10.0.0.1")]
 
     for location in ("https://git.company.example/docs.git", "git@git.company.example:docs.git"):
-        source = opening(SourceConfig("git", location), replace(ground, resolve=private))
+        source = opening(SourceConfig("git", location), replace(dependencies, resolve=private))
         with pytest.raises(SourceUnavailable, match="private or special"):
             await listing(source)
-    assert not ground.cache.exists()
+    assert not dependencies.cache.exists()
 
 
-async def test_a_failed_fetch_tells_the_reason_and_not_the_token(opening: Opening, ground: SourceDependencies) -> None:
+async def test_a_failed_fetch_tells_the_reason_and_not_the_token(
+    opening: Opening, dependencies: SourceDependencies
+) -> None:
     async def here(host: str, port: int) -> Sequence[Address]:
         return [ip_address("127.0.0.1")]
 
     config = SourceConfig("git", "https://git.company.example:9/docs.git", secret="gh-secret-token")
     with pytest.raises(SourceUnavailable, match="Git says") as raised:
-        await listing(opening(config, replace(ground, resolve=here)))
+        await listing(opening(config, replace(dependencies, resolve=here)))
     assert "gh-secret-token" not in raised.value.message
     assert "gh-secret-token" not in repr(config)
 
@@ -339,7 +341,7 @@ async def test_a_git_that_does_not_come_to_an_end_is_ended(tmp_path: Path) -> No
 
 
 async def test_a_repository_behind_a_token_is_fetched_from_the_judged_address(
-    repository: MadeRepository, opening: Opening, ground: SourceDependencies, monkeypatch: pytest.MonkeyPatch
+    repository: MadeRepository, opening: Opening, dependencies: SourceDependencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No DNS knows this name, so it works only because git calls the address that was judged."""
     repository.commit(a="behind a token")
@@ -348,7 +350,7 @@ async def test_a_repository_behind_a_token_is_fetched_from_the_judged_address(
     async def here(host: str, port: int) -> Sequence[Address]:
         return [ip_address("127.0.0.1")]
 
-    reachable = replace(ground, resolve=here)
+    reachable = replace(dependencies, resolve=here)
     with git_https(repository.path.parent, "git.company.example", "gh-secret-token") as server:
         monkeypatch.setenv("SSL_CERT_FILE", str(server.certificate))
         config = SourceConfig("git", server.url("docs.git"), secret="gh-secret-token")
@@ -358,5 +360,5 @@ async def test_a_repository_behind_a_token_is_fetched_from_the_judged_address(
         with pytest.raises(SourceUnavailable, match="Git says") as raised:
             await listing(opening(wrong, reachable))
         assert "wrong-token" not in raised.value.message
-    written = b"".join(path.read_bytes() for path in ground.cache.rglob("*") if path.is_file())
+    written = b"".join(path.read_bytes() for path in dependencies.cache.rglob("*") if path.is_file())
     assert b"gh-secret-token" not in written

@@ -92,11 +92,11 @@ async def test_words_in_the_columns_of_a_database_belong_to_the_page(
 
 
 async def test_an_edit_is_another_fingerprint_and_a_fresh_one_is_looked_at_once_more(
-    notion: ScriptedNotion, source: DocumentSource, opening: Opening, ground: SourceDependencies
+    notion: ScriptedNotion, source: DocumentSource, opening: Opening, dependencies: SourceDependencies
 ) -> None:
     page = notion.add(1, "A", edited="2030-01-02T03:04:00.000Z").replace("-", "")
     fresh = (await listing(source)).known()[page]
-    later = replace(ground, now=lambda: ground.now().replace(hour=5))
+    later = replace(dependencies, now=lambda: dependencies.now().replace(hour=5))
     settled = (await listing(opening(SourceConfig("notion", notion.url, secret=TOKEN), later))).known()[page]
     assert fresh != settled == "2030-01-02T03:04:00.000Z"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaby.knowledge.sources.pages import look
+from gaby.knowledge.sources.pages import read_page_links
 from gaby.knowledge.sources.robots import RobotsRules, read_robots
 from gaby.knowledge.sources.sitemap import is_index, locations, unpacked
 from gaby.knowledge.sources.urls import SiteScope, canonical, uri_of
@@ -47,9 +47,9 @@ def test_a_pattern_that_is_made_to_take_long_does_not() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=50))
 def test_no_robots_txt_breaks_the_crawl(rules: str, path: str) -> None:
-    found = read_robots(f"User-agent: *\n{rules}")
-    assert isinstance(found, RobotsRules)
-    assert found.allows(path) in {True, False}
+    robots_rules = read_robots(f"User-agent: *\n{rules}")
+    assert isinstance(robots_rules, RobotsRules)
+    assert robots_rules.allows(path) in {True, False}
 
 
 @given(st.text(max_size=300))
@@ -66,15 +66,15 @@ def test_a_packed_sitemap_is_unpacked_only_so_far() -> None:
 
 @given(st.binary(max_size=300))
 def test_no_page_breaks_the_crawl(html: bytes) -> None:
-    found = look(b'<a href="' + html, "https://a.example/", None, "")
-    assert all(link.startswith(("https://", "http://")) for link in found.links)
+    page_links = read_page_links(b'<a href="' + html, "https://a.example/", None, "")
+    assert all(link.startswith(("https://", "http://")) for link in page_links.links)
 
 
 @pytest.mark.parametrize(
     "piece", [b"<div>", b'<a href="x">', b"<!--", b"<a ", b'<a href="', b"<meta name=robots content="]
 )
 def test_a_page_that_is_made_to_take_long_does_not(piece: bytes) -> None:
-    assert look(piece * 100_000, "https://a.example/", None, "") is not None
+    assert read_page_links(piece * 100_000, "https://a.example/", None, "") is not None
 
 
 @pytest.mark.parametrize(

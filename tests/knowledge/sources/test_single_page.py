@@ -28,19 +28,19 @@ PageAt = Callable[..., DocumentSource]
 
 @pytest.fixture
 def source(opening: Opening) -> PageAt:
-    def make(url: str, ground: SourceDependencies | None = None) -> DocumentSource:
-        return opening(SourceConfig("url", url), ground)
+    def make(url: str, dependencies: SourceDependencies | None = None) -> DocumentSource:
+        return opening(SourceConfig("url", url), dependencies)
 
     return make
 
 
-def _limited(ground: SourceDependencies, most: int = 100_000, seconds: float = 5.0) -> SourceDependencies:
-    limits = replace(ground.limits, document_bytes=most, request_seconds=seconds)
-    return replace(ground, limits=limits)
+def _limited(dependencies: SourceDependencies, most: int = 100_000, seconds: float = 5.0) -> SourceDependencies:
+    limits = replace(dependencies.limits, document_bytes=most, request_seconds=seconds)
+    return replace(dependencies, limits=limits)
 
 
 async def test_a_page_is_brought_as_its_server_sent_it(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.pages["/guide/start.html"] = Page("<p>h\xe9llo</p>".encode("latin-1"), kind="text/html; charset=ISO-8859-1")
     page = source(f"{website.url}/guide/start.html#part")
@@ -53,7 +53,7 @@ async def test_a_page_is_brought_as_its_server_sent_it(
 
 
 async def test_an_unchanged_page_costs_one_short_answer(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.page("/", tagged=True)
     page = source(website.url)
@@ -69,7 +69,7 @@ async def test_an_unchanged_page_costs_one_short_answer(
 
 @pytest.mark.parametrize("status", [404, 410])
 async def test_a_page_that_is_gone_is_not_listed(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, status: int
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, status: int
 ) -> None:
     website.pages["/a"] = Page("gone", status=status)
     found = await listing(source(f"{website.url}/a"), {"a": "x"})
@@ -78,7 +78,7 @@ async def test_a_page_that_is_gone_is_not_listed(
 
 @pytest.mark.parametrize("status", [401, 403, 500, 502])
 async def test_a_page_that_cannot_be_had_now_is_not_taken_for_gone(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, status: int
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, status: int
 ) -> None:
     website.pages["/a"] = Page(status=status)
     with pytest.raises(SourceUnavailable, match=str(status)):
@@ -86,7 +86,7 @@ async def test_a_page_that_cannot_be_had_now_is_not_taken_for_gone(
 
 
 async def test_redirects_are_followed_five_times_and_no_more(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.page("/5")
     for number in range(5):
@@ -103,7 +103,7 @@ async def test_redirects_are_followed_five_times_and_no_more(
     ["http://10.0.0.1/", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://[::ffff:10.0.0.1]/"],
 )
 async def test_a_redirect_to_a_private_address_is_refused(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, target: str
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, target: str
 ) -> None:
     website.redirect("/", target)
     with pytest.raises(SourceUnavailable, match="private or special"):
@@ -114,7 +114,7 @@ async def test_a_redirect_to_a_private_address_is_refused(
     "target", ["file:///etc/passwd", "ftp://files.example/", "http://user:pass@h.example/", "http://["]
 )
 async def test_a_redirect_to_what_is_no_page_is_refused(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, target: str
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, target: str
 ) -> None:
     website.redirect("/", target)
     with pytest.raises(SourceUnavailable, match="no page"):
@@ -122,24 +122,24 @@ async def test_a_redirect_to_what_is_no_page_is_refused(
 
 
 async def test_without_leave_this_machine_is_not_called(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     with pytest.raises(SourceUnavailable, match="private or special"):
-        await listing(source(website.url, replace(ground, allowed_networks=())))
+        await listing(source(website.url, replace(dependencies, allowed_networks=())))
     assert website.asked == []
 
 
 async def test_a_page_that_is_too_large_is_cut_off_and_named(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.pages["/"] = Page(b"x" * 300_000)
-    found = await listing(source(website.url, _limited(ground)))
+    found = await listing(source(website.url, _limited(dependencies)))
     assert "more than" in found.failed["/"].reason
 
 
 @pytest.mark.parametrize("form", ["gzip", "deflate", "gzip, gzip"])
 async def test_a_bomb_is_not_unpacked_to_its_end(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, form: str
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, form: str
 ) -> None:
     plain = b"\0" * 30_000_000
     packed = {"gzip": gzip.compress(plain), "deflate": zlib.compress(plain)}.get(form) or gzip.compress(
@@ -147,18 +147,18 @@ async def test_a_bomb_is_not_unpacked_to_its_end(
     )
     assert len(packed) < 50_000
     website.pages["/"] = Page(packed, headers={"Content-Encoding": form})
-    found = await listing(source(website.url, _limited(ground)))
+    found = await listing(source(website.url, _limited(dependencies)))
     assert "more than" in found.failed["/"].reason
 
 
-async def test_a_compressed_page_is_read(website: SmallSite, source: PageAt, ground: SourceDependencies) -> None:
+async def test_a_compressed_page_is_read(website: SmallSite, source: PageAt, dependencies: SourceDependencies) -> None:
     website.pages["/"] = Page(gzip.compress(b"<p>hello</p>"), headers={"Content-Encoding": "gzip"})
     assert (await (await listing(source(website.url))).bring("/")).data == b"<p>hello</p>"
 
 
 @pytest.mark.parametrize(("form", "reason"), [("gzip", "not compressed"), ("br", "does not know"), ("zstd", "know")])
 async def test_a_wrong_word_about_compression_is_no_rubbish_in_the_index(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, form: str, reason: str
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, form: str, reason: str
 ) -> None:
     website.pages["/"] = Page("<p>plain</p>", headers={"Content-Encoding": form})
     assert reason in (await listing(source(website.url))).failed["/"].reason
@@ -166,7 +166,7 @@ async def test_a_wrong_word_about_compression_is_no_rubbish_in_the_index(
 
 @pytest.mark.parametrize("charset", ["klingon", "utf-8\u20ac", "", '"', "base64", "\0"])
 async def test_a_charset_that_nobody_knows_is_left_to_the_reader(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, charset: str
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, charset: str
 ) -> None:
     kind = f"text/html; charset={charset}".encode().decode("latin-1").replace("\0", "")
     website.pages["/"] = Page("<p>x</p>", kind=kind)
@@ -174,15 +174,15 @@ async def test_a_charset_that_nobody_knows_is_left_to_the_reader(
 
 
 async def test_a_server_that_says_nothing_is_given_up(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.pages["/"] = Page(silent=True)
     with pytest.raises(SourceUnavailable, match="in time"):
-        await listing(source(website.url, _limited(ground, seconds=0.2)))
+        await listing(source(website.url, _limited(dependencies, seconds=0.2)))
 
 
 async def test_half_a_page_is_never_taken_for_a_page(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.pages["/"] = Page("<p>long</p>" * 100, broken_off=True)
     with pytest.raises(SourceUnavailable, match="broke off"):
@@ -190,14 +190,14 @@ async def test_half_a_page_is_never_taken_for_a_page(
 
 
 async def test_a_picture_is_named_as_what_it_is_and_not_fetched(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.pages["/logo"] = Page(b"\x89PNG", kind="image/png")
     assert "image/png" in (await listing(source(f"{website.url}/logo"))).failed["logo"].reason
 
 
 async def test_a_busy_server_is_asked_again_after_the_pause_it_names(
-    website: SmallSite, source: PageAt, ground: SourceDependencies, sleeper: Sleeper
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies, sleeper: Sleeper
 ) -> None:
     website.pages["/"] = Page(status=429, headers={"Retry-After": "7"})
     with pytest.raises(SourceUnavailable, match="429"):
@@ -209,7 +209,7 @@ async def test_a_busy_server_is_asked_again_after_the_pause_it_names(
     assert len(sleeper.waits) == 3
 
 
-async def test_cookies_are_not_kept(website: SmallSite, source: PageAt, ground: SourceDependencies) -> None:
+async def test_cookies_are_not_kept(website: SmallSite, source: PageAt, dependencies: SourceDependencies) -> None:
     website.pages["/"] = Page("<p>x</p>", headers={"Set-Cookie": "id=1; Path=/"})
     page = source(website.url)
     await listing(page)
@@ -218,7 +218,7 @@ async def test_cookies_are_not_kept(website: SmallSite, source: PageAt, ground: 
 
 
 async def test_a_page_that_goes_away_before_it_is_read_again_is_unreadable(
-    website: SmallSite, source: PageAt, ground: SourceDependencies
+    website: SmallSite, source: PageAt, dependencies: SourceDependencies
 ) -> None:
     website.page("/", tagged=True)
     page = source(website.url)
@@ -232,7 +232,7 @@ async def test_a_page_that_goes_away_before_it_is_read_again_is_unreadable(
 
 
 async def test_a_certificate_is_for_the_name_and_not_for_the_address(
-    source: PageAt, ground: SourceDependencies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: PageAt, dependencies: SourceDependencies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def here(host: str, port: int) -> Sequence[Address]:
         return [ip_address("127.0.0.1")]
@@ -240,10 +240,10 @@ async def test_a_certificate_is_for_the_name_and_not_for_the_address(
     with git_https(tmp_path, "docs.company.example", "token") as server:
         monkeypatch.setenv("SSL_CERT_FILE", str(server.certificate))
         with pytest.raises(SourceUnavailable, match="401"):
-            await listing(source(server.url("x"), replace(ground, resolve=here)))
+            await listing(source(server.url("x"), replace(dependencies, resolve=here)))
         other = server.url("x").replace("docs.company.example", "other.example")
         with pytest.raises(SourceUnavailable, match=r"certificate of other\.example is not valid"):
-            await listing(source(other, replace(ground, resolve=here)))
+            await listing(source(other, replace(dependencies, resolve=here)))
 
 
 def test_a_redirect_from_https_to_http_is_refused() -> None:

@@ -44,13 +44,13 @@ async def test_a_resolved_ticket_becomes_a_document(tmp_path: Path) -> None:
         "status": "Resolved",
         "url": "https://desk.company.example/4711",
     }
-    found = await _exported(tmp_path / "t.jsonl", _lines(row))
-    assert (found.uris, found.total) == (["4711"], 1)
-    assert await found.text("4711") == (
+    listed = await _exported(tmp_path / "t.jsonl", _lines(row))
+    assert (listed.uris, listed.total) == (["4711"], 1)
+    assert await listed.text("4711") == (
         "# VPN drops every hour\n\nResolved: 2029-05-01T10:00:00Z\n\n## Problem\n\nIt drops.\n\\# not a heading\n\n"
         "Since Monday.\n\nAlso at home.\n\n## Resolution\n\nRenewed the certificate.\n"
     )
-    brought = await found.bring("4711")
+    brought = await listed.bring("4711")
     assert (brought.title, brought.link) == ("VPN drops\nevery hour", "https://desk.company.example/4711")
 
 
@@ -74,10 +74,10 @@ async def test_of_a_ticket_that_is_there_twice_the_later_counts(tmp_path: Path) 
         {"id": "1", "status": "solved", "resolution": "second"},
         {"id": "2", "status": "open", "resolution": "opened again"},
     ]
-    found = await _exported(tmp_path / "t.jsonl", _lines(*rows))
-    assert found.uris == ["1"]
-    assert found.total == 1
-    assert "second" in await found.text("1")
+    listed = await _exported(tmp_path / "t.jsonl", _lines(*rows))
+    assert listed.uris == ["1"]
+    assert listed.total == 1
+    assert "second" in await listed.text("1")
 
 
 async def test_the_fingerprint_is_that_of_the_words(tmp_path: Path) -> None:
@@ -92,23 +92,23 @@ async def test_the_fingerprint_is_that_of_the_words(tmp_path: Path) -> None:
 async def test_a_table_is_read_however_it_was_saved(tmp_path: Path, separator: str, encoding: str) -> None:
     head = separator.join(["Ticket ID", "Short Description", "Close Notes", "State", "Closed-At"])
     row = separator.join(["INC-7", "Drucker für 2. Stock", '"Neu\ngestartet, ""fertig"""', "Closed", "2029"])
-    found = await _exported(tmp_path / "t.csv", f"{head}\r\n{row}\r\n".encode(encoding))
-    text = await found.text("INC-7")
+    listed = await _exported(tmp_path / "t.csv", f"{head}\r\n{row}\r\n".encode(encoding))
+    text = await listed.text("INC-7")
     assert "# Drucker für 2. Stock" in text
     assert 'Neu\ngestartet, "fertig"' in text
 
 
 async def test_a_long_message_in_a_table_is_read(tmp_path: Path) -> None:
     long = "x" * 500_000
-    found = await _exported(tmp_path / "t.csv", f"id,status,resolution\n1,closed,{long}\n")
-    assert long in await found.text("1")
+    listed = await _exported(tmp_path / "t.csv", f"id,status,resolution\n1,closed,{long}\n")
+    assert long in await listed.text("1")
 
 
 async def test_a_line_that_is_none_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     good = _lines({"id": "1", "status": "done", "resolution": "a"})
-    found = await _exported(tmp_path / "t.jsonl", b"\xef\xbb\xbf" + good + b"{broken\n[1]\n\n")
-    assert found.uris == ["1"]
-    assert set(found.failed) == {"line-2", "line-3"}
+    listed = await _exported(tmp_path / "t.jsonl", b"\xef\xbb\xbf" + good + b"{broken\n[1]\n\n")
+    assert listed.uris == ["1"]
+    assert set(listed.failed) == {"line-2", "line-3"}
 
 
 async def test_an_export_that_is_still_being_written_empties_nothing(tmp_path: Path) -> None:
@@ -126,11 +126,11 @@ async def test_an_export_that_is_still_being_written_empties_nothing(tmp_path: P
 @given(st.binary(max_size=300), st.sampled_from([".csv", ".jsonl"]))
 async def test_no_export_breaks_the_reading(tmp_path: Path, data: bytes, suffix: str) -> None:
     try:
-        found = await _exported(tmp_path / f"t{suffix}", b"id,status,resolution\n" + data)
+        listed = await _exported(tmp_path / f"t{suffix}", b"id,status,resolution\n" + data)
     except SourceUnavailable:
         return
-    for uri in found.uris:
-        assert await found.text(uri)
+    for uri in listed.uris:
+        assert await listed.text(uri)
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.lists(st.text(max_size=40), max_size=3))
@@ -154,20 +154,22 @@ class Desk:
             raise SourceUnavailable
 
 
-async def test_a_desk_can_give_its_tickets_itself(opening: Opening, ground: SourceDependencies) -> None:
+async def test_a_desk_can_give_its_tickets_itself(opening: Opening, dependencies: SourceDependencies) -> None:
     tickets = (ExportedTicket("1", "Mail", "Done."), ExportedTicket("2\n", "Phone", "Done.", ["It is mute."]))
-    with_desk = replace(ground, archive=Desk(*tickets))
+    with_desk = replace(dependencies, archive=Desk(*tickets))
     found = await listing(opening(SourceConfig("tickets", "desk"), with_desk))
     assert found.uris == ["1", "2_"]
     with pytest.raises(SourceUnavailable):
-        await listing(opening(SourceConfig("tickets", "desk"), replace(ground, archive=Desk(*tickets, breaks=True))))
+        await listing(
+            opening(SourceConfig("tickets", "desk"), replace(dependencies, archive=Desk(*tickets, breaks=True)))
+        )
 
 
-async def test_what_was_learned_is_a_source(opening: Opening, ground: SourceDependencies) -> None:
+async def test_what_was_learned_is_a_source(opening: Opening, dependencies: SourceDependencies) -> None:
     async def documents() -> Sequence[GeneratedDocument]:
         return [GeneratedDocument("learned/1", "v1", "Reset a token", "# Reset a token\n", "https://gaby.example/kb/1")]
 
-    found = await listing(opening(SourceConfig("learned", ""), replace(ground, learned=documents)))
+    found = await listing(opening(SourceConfig("learned", ""), replace(dependencies, learned=documents)))
     assert (found.known(), found.total) == ({"learned/1": "v1"}, 1)
     brought = await found.bring("learned/1")
     assert (brought.data, brought.media_type, brought.title) == (b"# Reset a token\n", "text/markdown", "Reset a token")

@@ -37,7 +37,7 @@ async def workspaces(db: Database) -> Database:
 
 @pytest.fixture
 def reindexer(workspaces: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings) -> Reindexer:
-    """Of a room with notes, three in a batch."""
+    """Of a collection of notes, three in a batch."""
     make_tables(workspaces)
     return new_reindexer(workspaces, clock, ids, embeddings)
 

@@ -1,4 +1,4 @@
-"""A small room with notes, a provider in place of a real one, and a local model that a test can hold up."""
+"""A small collection of notes, a provider in place of a real one, and a local model that a test can hold up."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,39 +34,39 @@ from gaby.llm.embeddings.reindex import Reindexer
 from gaby.llm.embeddings.service import Embeddings
 from gaby.llm.embeddings.vectors import to_bytes, unit_rows
 
-_room = MetaData()  # Of its own: no migration is to know these tables.
+_metadata = MetaData()  # Of its own: no migration is to know these tables.
 NOTES = Table(
     "notes",
-    _room,
+    _metadata,
     Column("workspace_id", Uuid, primary_key=True),
     Column("key", String(40), primary_key=True),
     Column("text", Text),
 )
 NOTE_VECTORS = Table(
     "note_vectors",
-    _room,
+    _metadata,
     Column("workspace_id", Uuid, primary_key=True),
     Column("model", String(200), primary_key=True),
     Column("key", String(40), primary_key=True),
     Column("vector", LargeBinary),
 )
 NOTE_INDEXES = Table(
-    "note_indexes", _room, Column("workspace_id", Uuid, primary_key=True), Column("model", String(200))
+    "note_indexes", _metadata, Column("workspace_id", Uuid, primary_key=True), Column("model", String(200))
 )
 
 
 def make_tables(database: Database) -> None:
     engine = create_engine(database.engine.migration_url())
     with engine.begin() as connection:
-        _room.create_all(connection)
+        _metadata.create_all(connection)
         if isinstance(database.engine, PostgresEngine):
-            for table in _room.sorted_tables:
+            for table in _metadata.sorted_tables:
                 connection.execute(text(f"GRANT ALL ON {table.name} TO {database.engine.role}"))
     engine.dispose()
 
 
 class Notes:
-    """The collection as a room would write it."""
+    """The collection as a package would write it."""
 
     name = "notes"
 

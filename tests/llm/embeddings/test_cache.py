@@ -31,7 +31,7 @@ async def keep(
     db: Database, vectors: dict[bytes, Vector], place: WorkspaceId = A, model: str = MODEL, **options: Any
 ) -> None:
     async with db.write(place) as session:
-        await cache.keep(session, model, vectors, now=NOW, **options)
+        await cache.store(session, model, vectors, now=NOW, **options)
 
 
 async def find(

@@ -56,7 +56,7 @@ async def test_an_empty_collection_is_done_at_once(workspaces: Database, reindex
     assert await searched_model(workspaces, A) == NEW
 
 
-async def test_a_room_without_collections_has_nothing_to_do(
+async def test_an_installation_without_collections_has_nothing_to_do(
     workspaces: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     reindexer = Reindexer(workspaces, clock, ids, embeddings)
@@ -125,12 +125,12 @@ async def test_a_workspace_sees_only_its_own_progress_and_indexes_only_its_own_t
 async def test_whoever_stores_a_text_can_ask_which_vector_it_needs_besides(
     indexed: Database, reindexer: Reindexer
 ) -> None:
-    async def being_made() -> str | None:
+    async def target_model() -> str | None:
         async with indexed.read(A) as session:
-            return await reindexer.being_made(session, "notes")
+            return await reindexer.target_model(session, "notes")
 
-    assert await being_made() is None
+    assert await target_model() is None
     await start(indexed, reindexer, NEW)
-    assert await being_made() == NEW
+    assert await target_model() == NEW
     await reindexer.run()
-    assert await being_made() is None
+    assert await target_model() is None

@@ -106,20 +106,20 @@ async def test_one_workspace_that_fails_does_not_hold_up_another(
     assert (await progress(indexed, reindexer)).state == "running"
 
 
-async def test_a_room_that_cannot_store_leaves_nothing_behind_and_says_why(
+async def test_a_collection_that_cannot_store_leaves_nothing_behind_and_says_why(
     indexed: Database, clock: ManualClock, ids: IdFactory, embeddings: Embeddings
 ) -> None:
     class Broken(Notes):
         async def store(self, session: WriteSession, model: str, vectors: Sequence[tuple[str, Vector]]) -> None:
             await super().store(session, model, vectors)
-            raise Conflict("The shelf is full.")
+            raise Conflict("The index is full.")
 
     reindexer = Reindexer(indexed, clock, ids, embeddings, batch=3)
     reindexer.register(Broken())
     await start(indexed, reindexer, NEW)
     await reindexer.run()
     row = await progress(indexed, reindexer)
-    assert (row.state, row.done, row.cursor, row.error) == ("failed", 0, None, "The shelf is full.")
+    assert (row.state, row.done, row.cursor, row.error) == ("failed", 0, None, "The index is full.")
     assert await stored_vectors(indexed, A, NEW) == {}
 
 

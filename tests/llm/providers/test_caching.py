@@ -100,7 +100,7 @@ async def test_another_ticket_still_finds_the_tools_and_the_rules(claude: Desk) 
 
 
 @pytest.mark.promise("G7")
-async def test_openai_recognises_prefixes_by_itself_and_we_book_it(models: ScriptedModels) -> None:
+async def test_openai_recognises_prefixes_by_itself_and_we_record_it(models: ScriptedModels) -> None:
     desk = opened(models, "openai")
     usages = await investigate(desk, 5)
     await desk.provider.close()

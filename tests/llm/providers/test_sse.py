@@ -15,11 +15,11 @@ written = st.lists(st.tuples(lines, lines.filter(bool), st.sampled_from(["\n", "
 
 def fed(data: bytes, cuts: list[int]) -> list[ServerSentEvent]:
     decoder = SseDecoder()
-    found: list[ServerSentEvent] = []
+    events: list[ServerSentEvent] = []
     places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
     for start, end in pairwise(places):
-        found += decoder.feed(data[start:end])
-    return found
+        events += decoder.feed(data[start:end])
+    return events
 
 
 @given(written, st.lists(st.integers(0, 10_000)))

@@ -24,7 +24,7 @@ async def broken(desk: Desk, reply: Reply, seconds: float = 20.0) -> tuple[list[
     raise AssertionError("the stream came to an end")
 
 
-def booked(desk: Desk) -> TokenUsage | None:
+def charged_usage(desk: Desk) -> TokenUsage | None:
     """What the vendor had said that it charges."""
     told = [bill for bill in desk.models.billed[-1:] if bill.told]
     return TokenUsage(told[0].input, told[0].output, told[0].cache_read, told[0].cache_write) if told else None
@@ -37,7 +37,7 @@ async def test_a_stream_that_breaks_off_is_never_taken_for_an_answer(desk: Desk,
     _, error = await broken(desk, Reply("Here is what I found.", cut_after=events, abrupt=abrupt))
     assert type(error) is AnswerCutOff
     desk.models.wait_for_requests(1)
-    assert error.usage == (booked(desk) if desk.models.billed else None)
+    assert error.usage == (charged_usage(desk) if desk.models.billed else None)
 
 
 @pytest.mark.parametrize("events", [1, 2, 3, 4, -3, -2, -1])
@@ -52,7 +52,7 @@ async def test_a_stream_that_stops_in_its_middle_times_out(desk: Desk) -> None:
         # Long enough for a busy machine to send the question and to read what came before it stopped.
         _, error = await broken(desk, Reply(LONG.text, hang_after=events), seconds=1.0)
         assert type(error) is ModelTimedOut
-        assert error.usage == (booked(desk) if events else None)
+        assert error.usage == (charged_usage(desk) if events else None)
     desk.models.wait_for_hang_ups(3)
 
 
@@ -94,7 +94,7 @@ async def test_an_error_inside_a_stream_is_an_error(desk: Desk) -> None:
     assert type(error) is ModelDown
     _, error = await broken(desk, Reply(LONG.text, failure="overloaded_error", cut_after=4))
     assert type(error) is AnswerCutOff
-    assert error.usage == booked(desk)
+    assert error.usage == charged_usage(desk)
 
 
 async def test_what_had_been_said_when_the_limit_was_passed_is_booked(claude: Desk) -> None:

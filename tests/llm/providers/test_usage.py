@@ -1,4 +1,4 @@
-"""What is booked is what the vendor charged, and nothing that no vendor could charge."""
+"""What is recorded is what the vendor charged, and nothing that no vendor could charge."""
 
 import asyncio
 from typing import Any
@@ -34,7 +34,7 @@ def bookable(usage: TokenUsage) -> bool:
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), numbers) | anything.filter(lambda value: not isinstance(value, float)))
-def test_no_claim_of_anthropics_can_make_us_book_nonsense(claimed: Any) -> None:
+def test_no_claim_of_anthropics_can_make_us_record_nonsense(claimed: Any) -> None:
     assert bookable(anthropic_usage(claimed))
 
 
@@ -49,7 +49,7 @@ def test_no_claim_of_anthropics_can_make_us_book_nonsense(claimed: Any) -> None:
         },
     )
 )
-def test_no_claim_of_openais_can_make_us_book_nonsense(claimed: dict[str, Any]) -> None:
+def test_no_claim_of_openais_can_make_us_record_nonsense(claimed: dict[str, Any]) -> None:
     usage = openai_usage(claimed)
     assert bookable(usage)
     prompt = claimed.get("prompt_tokens")
@@ -75,7 +75,7 @@ LIES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("how", ["chat", "stream"])
-async def test_a_provider_that_lies_about_tokens_changes_no_books(desk: Desk, how: str, lie: str) -> None:
+async def test_a_provider_that_lies_about_tokens_changes_nothing_in_the_ledger(desk: Desk, how: str, lie: str) -> None:
     desk.models.say(Reply("Fine.", usage=LIES[lie]))
     assert (await desk.either(how)).usage == TokenUsage()
 
@@ -102,12 +102,12 @@ replies = st.builds(
 
 @pytest.mark.parametrize("kind", ["anthropic", "openai"])
 @given(script=st.lists(st.tuples(st.booleans(), replies), min_size=1, max_size=4), limit=st.integers(1, 60))
-def test_whatever_is_answered_is_booked_as_it_was_charged(
+def test_whatever_is_answered_is_recorded_as_it_was_charged(
     kind: Any, script: list[tuple[bool, Reply]], limit: int
 ) -> None:
     with scripted_models() as models:
-        booked = asyncio.run(_ask(models, kind, script, limit))
-        assert booked == [charged(bill) for bill in models.billed]
+        recorded = asyncio.run(_ask(models, kind, script, limit))
+        assert recorded == [charged(bill) for bill in models.billed]
 
 
 async def _ask(models: ScriptedModels, kind: Any, script: list[tuple[bool, Reply]], limit: int) -> list[TokenUsage]:

@@ -47,11 +47,11 @@ async def embedded(desk: Desk, *texts: str, seconds: float = 20.0) -> EmbeddingR
 
 
 @BY
-async def test_each_text_has_its_vector_and_is_booked(models: ScriptedModels, kind: Kind) -> None:
-    made = await embedded(opened(models, kind), "the first text", "another one", "the first text")
-    assert len(made.rows) == 3
-    assert made.rows[0] == made.rows[2] != made.rows[1]
-    assert made.usage == TokenUsage(input=8)
+async def test_each_text_has_its_vector_and_is_recorded(models: ScriptedModels, kind: Kind) -> None:
+    embedding_response = await embedded(opened(models, kind), "the first text", "another one", "the first text")
+    assert len(embedding_response.rows) == 3
+    assert embedding_response.rows[0] == embedding_response.rows[2] != embedding_response.rows[1]
+    assert embedding_response.usage == TokenUsage(input=8)
     assert [bill.input for bill in models.billed] == [8]
 
 

@@ -8,7 +8,7 @@ from gaby.safety.redaction.spans import SpanCertainty, TextSpan
 Finder = Callable[[ScannedText], Iterable[TextSpan]]
 
 
-def found(finder: Finder, text: str) -> list[str]:
+def found_texts(finder: Finder, text: str) -> list[str]:
     return [text[span.start : span.end] for span in finder(ScannedText(text))]
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gaby.safety.redaction.cards import find_cards, has_luhn
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import certainties, found
+from tests.safety.redaction.looking import certainties, found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -36,14 +36,14 @@ KNOWN = [
 
 @pytest.mark.parametrize("number", KNOWN)
 def test_a_card_of_each_brand_is_found(number: str) -> None:
-    assert found(find_cards, f"card: {number}.") == [number]
+    assert found_texts(find_cards, f"card: {number}.") == [number]
     assert certainties(find_cards, number) == [SpanCertainty.SURE]
 
 
 @pytest.mark.parametrize("number", KNOWN)
 def test_a_wrong_check_digit_is_no_card(number: str) -> None:
     wrong = number[:-1] + str((int(number[-1]) + 1) % 10)
-    assert found(find_cards, wrong) == []
+    assert found_texts(find_cards, wrong) == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_wrong_check_digit_is_no_card(number: str) -> None:
 )
 def test_every_brand_has_its_lengths(prefix: str, length: int) -> None:
     number = completed(prefix.ljust(length - 1, "7"))
-    assert found(find_cards, number) == [number]
+    assert found_texts(find_cards, number) == [number]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_every_brand_has_its_lengths(prefix: str, length: int) -> None:
     ],
 )
 def test_other_prefixes_and_lengths_are_no_card(prefix: str, length: int) -> None:
-    assert found(find_cards, completed(prefix.ljust(length - 1, "7"))) == []
+    assert found_texts(find_cards, completed(prefix.ljust(length - 1, "7"))) == []
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_other_prefixes_and_lengths_are_no_card(prefix: str, length: int) -> Non
     ],
 )
 def test_groups_do_not_hide_a_card(written: str) -> None:
-    assert found(find_cards, f"paid with {written}, thanks") == [written]
+    assert found_texts(find_cards, f"paid with {written}, thanks") == [written]
 
 
 @pytest.mark.parametrize(
@@ -189,14 +189,14 @@ def test_a_card_is_grouped_like_one(sizes: tuple[int, ...], separators: str, ans
     for place, size in enumerate(sizes):
         done = sum(sizes[:place])
         text += (separators[place - 1] if place else "") + number[done : done + size]
-    assert found(find_cards, text) == ([text] if answer else [])
+    assert found_texts(find_cards, text) == ([text] if answer else [])
 
 
 def test_what_stands_beside_a_card_is_not_taken_for_a_part_of_it() -> None:
-    assert found(find_cards, "4111 1111 1111 1111 12/26 123") == ["4111 1111 1111 1111"]
-    assert found(find_cards, "2 4111 1111 1111 1111") == ["4111 1111 1111 1111"]
-    assert found(find_cards, "4111111111111111 5555555555554444") == ["4111111111111111", "5555555555554444"]
-    assert found(find_cards, "4111111111111111 4111111111111111") == ["4111111111111111", "4111111111111111"]
+    assert found_texts(find_cards, "4111 1111 1111 1111 12/26 123") == ["4111 1111 1111 1111"]
+    assert found_texts(find_cards, "2 4111 1111 1111 1111") == ["4111 1111 1111 1111"]
+    assert found_texts(find_cards, "4111111111111111 5555555555554444") == ["4111111111111111", "5555555555554444"]
+    assert found_texts(find_cards, "4111111111111111 4111111111111111") == ["4111111111111111", "4111111111111111"]
 
 
 @pytest.mark.parametrize(
@@ -219,12 +219,12 @@ def test_what_stands_beside_a_card_is_not_taken_for_a_part_of_it() -> None:
     ],
 )
 def test_ids_and_times_are_no_card(text: str) -> None:
-    assert found(find_cards, text) == []
+    assert found_texts(find_cards, text) == []
 
 
 def test_a_card_after_a_uuid_is_found() -> None:
     text = "550e8400-e29b-41d4-a716-446655440000 4111111111111111"
-    assert found(find_cards, text) == ["4111111111111111"]
+    assert found_texts(find_cards, text) == ["4111111111111111"]
 
 
 MAESTRO = completed("67597777777")
@@ -233,21 +233,21 @@ MAESTRO = completed("67597777777")
 @pytest.mark.parametrize("first", ["550e8400-e29b-41d4-a716-", "12345678-1234-1234-1234-", "12345678-1a34-1a34-1a34-"])
 @pytest.mark.parametrize("before", ["", "x ", "id:", "a" * 40 + " "])
 def test_the_digits_of_a_uuid_are_no_card(first: str, before: str) -> None:
-    assert found(find_cards, f"{before}{MAESTRO}") == [MAESTRO]
-    assert found(find_cards, f"{before}{first}{MAESTRO}") == []
-    assert found(find_cards, f"{before}{first}{MAESTRO} {MAESTRO}") == [MAESTRO]
+    assert found_texts(find_cards, f"{before}{MAESTRO}") == [MAESTRO]
+    assert found_texts(find_cards, f"{before}{first}{MAESTRO}") == []
+    assert found_texts(find_cards, f"{before}{first}{MAESTRO} {MAESTRO}") == [MAESTRO]
 
 
 def test_a_card_near_a_uuid_is_found() -> None:
     for uuid in ("550e8400-e29b-41d4-a716-44665544000a", "550e8400-e29b-41d4-a716-446655440000"):
         for between in (" ", " x ", ", "):
-            assert found(find_cards, f"{uuid}{between}{MAESTRO}") == [MAESTRO]
-            assert found(find_cards, f"{MAESTRO}{between}{uuid}") == [MAESTRO]
+            assert found_texts(find_cards, f"{uuid}{between}{MAESTRO}") == [MAESTRO]
+            assert found_texts(find_cards, f"{MAESTRO}{between}{uuid}") == [MAESTRO]
 
 
 def test_a_card_after_a_date_is_found() -> None:
-    assert found(find_cards, "2026-11-15 4111111111111111") == ["4111111111111111"]
-    assert found(find_cards, "15.11.2026 4111111111111111") == ["4111111111111111"]
+    assert found_texts(find_cards, "2026-11-15 4111111111111111") == ["4111111111111111"]
+    assert found_texts(find_cards, "15.11.2026 4111111111111111") == ["4111111111111111"]
 
 
 @pytest.mark.parametrize("number", ["0", "18", "79927398713", "4111111111111111", "59"])

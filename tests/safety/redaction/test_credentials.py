@@ -7,7 +7,7 @@ from gaby.safety.redaction.credentials import find_credentials
 from gaby.safety.redaction.one_time_codes import find_one_time_codes
 from gaby.safety.redaction.secrets import find_secrets
 from gaby.safety.redaction.token_rules import RULES, is_aws_secret, is_mixed
-from tests.safety.redaction.looking import found
+from tests.safety.redaction.looking import found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -37,7 +37,7 @@ MIXED = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
     ],
 )
 def test_an_announced_secret_is_found(text: str, secret: str) -> None:
-    assert found(find_credentials, text) == [secret]
+    assert found_texts(find_credentials, text) == [secret]
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,14 @@ def test_an_announced_secret_is_found(text: str, secret: str) -> None:
     ],
 )
 def test_what_only_talks_about_a_secret_stays(text: str) -> None:
-    assert found(find_credentials, text) == []
+    assert found_texts(find_credentials, text) == []
 
 
 def test_a_value_of_an_assignment_is_looked_at_once() -> None:
-    assert found(find_credentials, "key=" * 40) == []
-    assert found(find_credentials, "password=" + "password=" * 3 + "hunter2") == ["password=password=password=hunter2"]
+    assert found_texts(find_credentials, "key=" * 40) == []
+    assert found_texts(find_credentials, "password=" + "password=" * 3 + "hunter2") == [
+        "password=password=password=hunter2"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_a_table_ends_where_its_columns_do() -> None:
     ],
 )
 def test_a_one_time_code_is_found(text: str, code: str) -> None:
-    assert set(found(find_one_time_codes, text)) == {code}
+    assert set(found_texts(find_one_time_codes, text)) == {code}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_a_one_time_code_is_found(text: str, code: str) -> None:
     ["your order code is 482913", "your code is 2026", "your code is broken on line 482913", "exit code 137", "482913"],
 )
 def test_other_codes_open_nothing(text: str) -> None:
-    assert found(find_one_time_codes, text) == []
+    assert found_texts(find_one_time_codes, text) == []
 
 
 @pytest.mark.parametrize(
@@ -140,17 +142,17 @@ def test_other_codes_open_nothing(text: str) -> None:
     ],
 )
 def test_a_secret_is_known_by_where_it_stands(text: str, secret: str) -> None:
-    assert secret in found(find_secrets, text)
+    assert secret in found_texts(find_secrets, text)
 
 
 def test_a_token_that_was_wrapped_is_found_whole() -> None:
     token = "eyJ" + "hbGciOiJIUzI1NiJ9\n.eyJ" + "zdWIiOiIxMjM0In0\n.dBjftJeZ4CVP"
-    assert token in found(find_secrets, f"token:\n{token}")
+    assert token in found_texts(find_secrets, f"token:\n{token}")
 
 
 def test_a_private_key_ends_at_its_end() -> None:
     key = "-----BEGIN " + "PRIVATE KEY-----\nabc\n-----END x\n-----END PRIVATE KEY-----"
-    assert found(find_secrets, key + "\nafter")[0] == key
+    assert found_texts(find_secrets, key + "\nafter")[0] == key
 
 
 def test_every_rule_has_a_vendor_once() -> None:
@@ -166,5 +168,5 @@ def test_random_text_changes_between_capitals_small_letters_and_digits() -> None
     assert not is_aws_secret(MIXED[:39])
     assert not is_aws_secret("1a2b3c4d5e" * 4)
     assert not is_aws_secret("A" * 20 + "a1" + "b" * 18)
-    assert found(find_secrets, f"it is {MIXED}.") == [MIXED]
-    assert found(find_secrets, "cio" + "SomefactorybeanproviderImpl42Tes") == []
+    assert found_texts(find_secrets, f"it is {MIXED}.") == [MIXED]
+    assert found_texts(find_secrets, "cio" + "SomefactorybeanproviderImpl42Tes") == []

@@ -4,7 +4,7 @@ import pytest
 
 from gaby.safety.redaction.emails import domain_end, find_emails
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import certainties, found
+from tests.safety.redaction.looking import certainties, found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.promise("S5")
     ],
 )
 def test_an_address_is_found_whole(address: str) -> None:
-    assert found(find_emails, address) == [address]
-    assert found(find_emails, f"Write to {address}.") == [address]
-    assert found(find_emails, f"<{address}>, (or so)") == [address]
+    assert found_texts(find_emails, address) == [address]
+    assert found_texts(find_emails, f"Write to {address}.") == [address]
+    assert found_texts(find_emails, f"<{address}>, (or so)") == [address]
     assert certainties(find_emails, address) == [SpanCertainty.SURE]
 
 
@@ -53,24 +53,24 @@ def test_an_address_is_found_whole(address: str) -> None:
     ],
 )
 def test_what_stands_around_an_address_is_left(text: str, address: str) -> None:
-    assert found(find_emails, text)[0] == address
+    assert found_texts(find_emails, text)[0] == address
 
 
 def test_a_colon_before_an_address_is_not_always_a_password() -> None:
-    assert found(find_emails, "http://x:y.example/z :ada@acme.example") == ["ada@acme.example"]
-    assert found(find_emails, "to:ada@acme.example") == ["ada@acme.example"]
-    assert found(find_emails, "x://" + "u" * 60 + ":p@db.acme.example") == []
-    assert found(find_emails, "x://" + "u" * 61 + ":p@db.acme.example") == []
-    assert found(find_emails, "x://" + "u" * 62 + ":p@db.acme.example") == ["p@db.acme.example"]
+    assert found_texts(find_emails, "http://x:y.example/z :ada@acme.example") == ["ada@acme.example"]
+    assert found_texts(find_emails, "to:ada@acme.example") == ["ada@acme.example"]
+    assert found_texts(find_emails, "x://" + "u" * 60 + ":p@db.acme.example") == []
+    assert found_texts(find_emails, "x://" + "u" * 61 + ":p@db.acme.example") == []
+    assert found_texts(find_emails, "x://" + "u" * 62 + ":p@db.acme.example") == ["p@db.acme.example"]
 
 
 def test_a_sign_at_the_very_start_does_not_end_the_search() -> None:
-    assert found(find_emails, "@x ada@acme.example") == ["ada@acme.example"]
+    assert found_texts(find_emails, "@x ada@acme.example") == ["ada@acme.example"]
 
 
 def test_several_addresses_are_all_found() -> None:
     text = "ada@acme.example,eve@acme.example; bob@byte.example"
-    assert found(find_emails, text) == ["ada@acme.example", "eve@acme.example", "bob@byte.example"]
+    assert found_texts(find_emails, text) == ["ada@acme.example", "eve@acme.example", "bob@byte.example"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_several_addresses_are_all_found() -> None:
     ],
 )
 def test_an_address_with_its_signs_spelled_out_is_found(address: str) -> None:
-    assert found(find_emails, f"reach me: {address}, ok?") == [address]
+    assert found_texts(find_emails, f"reach me: {address}, ok?") == [address]
     assert certainties(find_emails, address) == [SpanCertainty.LIKELY]
 
 
@@ -113,11 +113,11 @@ def test_an_address_with_its_signs_spelled_out_is_found(address: str) -> None:
     ],
 )
 def test_other_uses_of_the_sign_are_no_address(text: str) -> None:
-    assert found(find_emails, text) == []
+    assert found_texts(find_emails, text) == []
 
 
 def test_a_top_level_domain_has_at_most_twenty_four_letters() -> None:
-    assert found(find_emails, "ada@acme." + "a" * 24) == ["ada@acme." + "a" * 24]
+    assert found_texts(find_emails, "ada@acme." + "a" * 24) == ["ada@acme." + "a" * 24]
 
 
 def test_a_domain_has_at_most_nine_labels() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from gaby.safety.redaction.health import find_birth_dates, find_medical_ids
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import certainties, found
+from tests.safety.redaction.looking import certainties, found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -29,7 +29,7 @@ DATES = [
     "said", ["DOB: ", "date of birth ", "born on ", "Birthday is ", "Geburtsdatum: ", "geboren am ", "dob\x1e", "bday "]
 )
 def test_a_date_of_birth_is_found(said: str, date: str) -> None:
-    assert found(find_birth_dates, f"{said}{date}, ok") == [date]
+    assert found_texts(find_birth_dates, f"{said}{date}, ok") == [date]
     assert certainties(find_birth_dates, f"{said}{date}") == [SpanCertainty.LIKELY]
 
 
@@ -46,12 +46,12 @@ def test_a_date_of_birth_is_found(said: str, date: str) -> None:
     ],
 )
 def test_other_dates_stay(text: str) -> None:
-    assert found(find_birth_dates, text) == []
+    assert found_texts(find_birth_dates, text) == []
 
 
 def test_every_date_of_birth_is_found() -> None:
     text = "born 1980-02-01 and born 1981-02-01; fecha de nacimiento 01/02/1980, date de naissance: 01/02/1981"
-    assert sorted(found(find_birth_dates, text)) == ["01/02/1980", "01/02/1981", "1980-02-01", "1981-02-01"]
+    assert sorted(found_texts(find_birth_dates, text)) == ["01/02/1980", "01/02/1981", "1980-02-01", "1981-02-01"]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_every_date_of_birth_is_found() -> None:
     ],
 )
 def test_a_record_number_is_found(text: str, number: str) -> None:
-    assert [one.lower() for one in found(find_medical_ids, text)] == [number]
+    assert [one.lower() for one in found_texts(find_medical_ids, text)] == [number]
     assert certainties(find_medical_ids, text) == [SpanCertainty.LIKELY]
 
 
 @pytest.mark.parametrize("text", ["MRN 1234", "MRN 1234567890123", "record 12345", "mrn is unknown", ""])
 def test_other_numbers_are_no_record(text: str) -> None:
-    assert found(find_medical_ids, text) == []
+    assert found_texts(find_medical_ids, text) == []

@@ -4,7 +4,7 @@ import pytest
 
 from gaby.safety.redaction.ibans import find_ibans
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import certainties, found
+from tests.safety.redaction.looking import certainties, found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -33,24 +33,24 @@ def completed(country: str, length: int) -> str:
 
 @pytest.mark.parametrize("number", KNOWN)
 def test_an_account_of_each_country_is_found(number: str) -> None:
-    assert found(find_ibans, f"pay {number}, please") == [number]
-    assert found(find_ibans, number) == [number]
+    assert found_texts(find_ibans, f"pay {number}, please") == [number]
+    assert found_texts(find_ibans, number) == [number]
     assert certainties(find_ibans, number) == [SpanCertainty.SURE]
 
 
 @pytest.mark.parametrize("number", KNOWN)
 def test_a_wrong_check_digit_is_no_account(number: str) -> None:
     wrong = number[:3] + str((int(number[3]) + 1) % 10) + number[4:]
-    assert found(find_ibans, wrong) == []
-    assert found(find_ibans, f"a {wrong}") == []
+    assert found_texts(find_ibans, wrong) == []
+    assert found_texts(find_ibans, f"a {wrong}") == []
 
 
 @pytest.mark.parametrize("number", KNOWN)
 def test_case_and_groups_do_not_hide_an_account(number: str) -> None:
     grouped = " ".join(number[place : place + 4] for place in range(0, len(number), 4))
-    assert found(find_ibans, f"to {grouped}. Thanks") == [grouped]
-    assert found(find_ibans, grouped.replace(" ", "-").lower()) == [grouped.replace(" ", "-").lower()]
-    assert found(find_ibans, grouped.replace(" ", " -")) == [grouped.replace(" ", " -")]
+    assert found_texts(find_ibans, f"to {grouped}. Thanks") == [grouped]
+    assert found_texts(find_ibans, grouped.replace(" ", "-").lower()) == [grouped.replace(" ", "-").lower()]
+    assert found_texts(find_ibans, grouped.replace(" ", " -")) == [grouped.replace(" ", " -")]
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_case_and_groups_do_not_hide_an_account(number: str) -> None:
 def test_every_country_has_its_length(length: int, countries: str) -> None:
     for country in countries.split():
         number = completed(country, length)
-        assert found(find_ibans, number) == [number]
-        assert found(find_ibans, completed(country, length - 1)) == []
+        assert found_texts(find_ibans, number) == [number]
+        assert found_texts(find_ibans, completed(country, length - 1)) == []
 
 
 def test_what_follows_an_account_is_not_taken_for_a_part_of_it() -> None:
-    assert found(find_ibans, "DE89 3704 0044 0532 0130 00 and 5 more") == ["DE89 3704 0044 0532 0130 00"]
-    assert found(find_ibans, "DE89 3704 0044 0532 0130 00 4711") == ["DE89 3704 0044 0532 0130 00"]
+    assert found_texts(find_ibans, "DE89 3704 0044 0532 0130 00 and 5 more") == ["DE89 3704 0044 0532 0130 00"]
+    assert found_texts(find_ibans, "DE89 3704 0044 0532 0130 00 4711") == ["DE89 3704 0044 0532 0130 00"]
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_what_follows_an_account_is_not_taken_for_a_part_of_it() -> None:
     ],
 )
 def test_other_words_are_no_account(text: str) -> None:
-    assert found(find_ibans, text) == []
-    assert found(find_ibans, f"a {text}") == []
+    assert found_texts(find_ibans, text) == []
+    assert found_texts(find_ibans, f"a {text}") == []

@@ -17,8 +17,8 @@ TAG = "k7qd2m"
 
 
 def looked(text: str, **hints: Kind) -> list[tuple[str, Kind]]:
-    found = FieldHints({path.replace("__", "."): kind for path, kind in hints.items()})
-    return [(text[span.start : span.end], span.kind) for span in find_json_fields(text, found, DEFAULT.kinds)]
+    field_hints = FieldHints({path.replace("__", "."): kind for path, kind in hints.items()})
+    return [(text[span.start : span.end], span.kind) for span in find_json_fields(text, field_hints, DEFAULT.kinds)]
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,6 @@ def test_a_link_without_a_host_is_left_readable() -> None:
 
 def test_a_text_full_of_links_is_read_to_its_end() -> None:
     """Twenty thousand of each kind; comparing each with every other would take until tomorrow."""
-    found = find_links("see https://a.example/x or b.example/y " * 20_000)
-    assert len(found) == 40_000
-    assert {link.host for link in found} == {"a.example", "b.example"}
+    link_spans = find_links("see https://a.example/x or b.example/y " * 20_000)
+    assert len(link_spans) == 40_000
+    assert {link.host for link in link_spans} == {"a.example", "b.example"}

@@ -5,7 +5,7 @@ import pytest
 from gaby.safety.redaction.national_ids import find_national_ids
 from gaby.safety.redaction.scanned_text import ScannedText
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import found
+from tests.safety.redaction.looking import found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -104,7 +104,7 @@ def test_a_bare_number_that_passes_a_weak_check_is_only_possible() -> None:
     ],
 )
 def test_a_wrong_check_is_no_id(text: str) -> None:
-    assert found(find_national_ids, text) == []
+    assert found_texts(find_national_ids, text) == []
 
 
 def test_an_id_before_another_number_is_found() -> None:
@@ -114,14 +114,14 @@ def test_an_id_before_another_number_is_found() -> None:
 
 
 def test_every_id_in_a_row_is_found() -> None:
-    assert found(find_national_ids, "123-45-6789 123-45-6780 111222333 12345678Z") == [
+    assert found_texts(find_national_ids, "123-45-6789 123-45-6780 111222333 12345678Z") == [
         "123-45-6789",
         "123-45-6780",
         "111222333",
         "12345678Z",
     ]
-    assert found(find_national_ids, "12-345-67-8901") == []
-    assert found(find_national_ids, "9 12345678Z") == ["12345678Z"]
+    assert found_texts(find_national_ids, "12-345-67-8901") == []
+    assert found_texts(find_national_ids, "9 12345678Z") == ["12345678Z"]
 
 
 def test_a_corsican_number_is_found() -> None:
@@ -142,19 +142,19 @@ def test_a_word_far_before_a_number_says_nothing_of_it() -> None:
 
 @pytest.mark.parametrize("first", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 def test_national_insurance_numbers_begin_with_letters_that_are_given(first: str) -> None:
-    assert bool(found(find_national_ids, f"{first}A123456C")) is (first not in "DFIQUV")
-    assert bool(found(find_national_ids, f"A{first}123456C")) is (first not in "DFIQUVO")
+    assert bool(found_texts(find_national_ids, f"{first}A123456C")) is (first not in "DFIQUV")
+    assert bool(found_texts(find_national_ids, f"A{first}123456C")) is (first not in "DFIQUVO")
 
 
 @pytest.mark.parametrize("prefix", ["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"])
 def test_national_insurance_prefixes_that_are_never_given(prefix: str) -> None:
-    assert found(find_national_ids, f"{prefix}123456C") == []
+    assert found_texts(find_national_ids, f"{prefix}123456C") == []
 
 
 def test_among_many_numbers_an_id_is_still_known_by_its_word() -> None:
     many = " ".join(str(number) for number in range(10_000, 10_150))
-    assert found(find_national_ids, f"{many} TFN 839 764 745") == ["839 764 745"]
-    assert found(find_national_ids, f"{many} number 839 764 745") == []
+    assert found_texts(find_national_ids, f"{many} TFN 839 764 745") == ["839 764 745"]
+    assert found_texts(find_national_ids, f"{many} number 839 764 745") == []
 
 
 def test_a_number_that_a_check_cannot_cope_with_is_no_id() -> None:

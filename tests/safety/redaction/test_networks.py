@@ -5,7 +5,7 @@ import pytest
 from gaby.safety.redaction.networks import find_networks
 from gaby.safety.redaction.scanned_text import ScannedText
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import found
+from tests.safety.redaction.looking import found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -88,8 +88,8 @@ def test_a_mac_address_with_dots_is_found() -> None:
     ],
 )
 def test_other_numbers_are_no_address(text: str) -> None:
-    assert found(find_networks, text) == []
+    assert found_texts(find_networks, text) == []
 
 
 def test_the_word_version_far_before_says_nothing() -> None:
-    assert found(find_networks, "version 2 runs at 1.2.3.4") == ["1.2.3.4"]
+    assert found_texts(find_networks, "version 2 runs at 1.2.3.4") == ["1.2.3.4"]

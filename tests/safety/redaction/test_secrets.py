@@ -6,7 +6,7 @@ from gaby.safety.redaction.credentials import is_random
 from gaby.safety.redaction.scanned_text import ScannedText
 from gaby.safety.redaction.secrets import find_secrets
 from gaby.safety.redaction.spans import SpanCertainty
-from tests.safety.redaction.looking import found
+from tests.safety.redaction.looking import found_texts
 
 pytestmark = pytest.mark.promise("S5")
 
@@ -81,19 +81,19 @@ def test_a_key_is_known_by_its_beginning(key: str) -> None:
     ],
 )
 def test_other_long_words_are_no_key(text: str) -> None:
-    assert found(find_secrets, text) == []
+    assert found_texts(find_secrets, text) == []
 
 
 def test_a_token_of_three_parts_is_found() -> None:
     for text in (JWT, f"got {JWT}.", f'"{JWT}"'):
-        assert found(find_secrets, text)[0].rstrip(".") == JWT
+        assert found_texts(find_secrets, text)[0].rstrip(".") == JWT
     assert looked(JWT) == [(JWT, "token", SpanCertainty.SURE)]
     unsigned = JWT.rpartition(".")[0] + "."
     assert looked(f"x {unsigned} y") == [(unsigned, "token", SpanCertainty.SURE)]
 
 
 def test_every_token_in_a_row_is_found() -> None:
-    assert found(find_secrets, f"{JWT}={JWT}/x") == [JWT, JWT]
+    assert found_texts(find_secrets, f"{JWT}={JWT}/x") == [JWT, JWT]
 
 
 @pytest.mark.parametrize("name", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "])
@@ -106,19 +106,19 @@ def test_a_private_key_is_found_whole(name: str) -> None:
 
 
 def test_two_private_keys_are_two() -> None:
-    assert found(find_secrets, f"{PEM}\n and {PEM}.") == [PEM, PEM]
+    assert found_texts(find_secrets, f"{PEM}\n and {PEM}.") == [PEM, PEM]
 
 
 def test_a_private_key_without_an_end_takes_the_rest() -> None:
     text = "hello " + PEM[:50]
-    assert found(find_secrets, text) == [PEM[:50]]
+    assert found_texts(find_secrets, text) == [PEM[:50]]
 
 
 def test_what_is_public_is_no_secret() -> None:
     certificate = "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----"
     public = "-----BEGIN PUBLIC KEY-----\nMIIE\n-----END PUBLIC KEY-----"
-    assert found(find_secrets, f"{certificate}\n{public}") == []
-    assert found(find_secrets, f"{certificate}\n{PEM}") == [PEM]
+    assert found_texts(find_secrets, f"{certificate}\n{public}") == []
+    assert found_texts(find_secrets, f"{certificate}\n{PEM}") == [PEM]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_password_on_a_command_line_is_found() -> None:
     "text", ["https://acme.example:8080/a@b", "https://ada@acme.example", "https://u:p /@x", "a://u:@h", "//u:p@h"]
 )
 def test_other_addresses_have_no_password(text: str) -> None:
-    assert found(find_secrets, text) == []
+    assert found_texts(find_secrets, text) == []
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_value_after_a_strong_word_is_a_password(text: str, secret: str) -> No
     "value", ["***", "xxxx", "<your-password>", "${PASSWORD}", "{{ x }}", "null", "True", "wrong", "[x"]
 )
 def test_a_stand_in_is_no_password(value: str) -> None:
-    assert found(find_secrets, f"password={value}") == []
+    assert found_texts(find_secrets, f"password={value}") == []
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_what_is_told_is_less_certain_than_what_is_assigned() -> None:
     ],
 )
 def test_ordinary_sentences_have_no_secret(text: str) -> None:
-    assert found(find_secrets, text) == []
+    assert found_texts(find_secrets, text) == []
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_what_authorizes_is_a_token(text: str, secret: str) -> None:
     ],
 )
 def test_the_word_alone_authorizes_nothing(text: str) -> None:
-    assert found(find_secrets, text) == []
+    assert found_texts(find_secrets, text) == []
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,16 @@ def unmarked(ticket: str) -> tuple[str, list[tuple[int, int, str]]]:
 
 def compared() -> tuple[Labelled, Labelled]:
     wanted: Labelled = set()
-    found: Labelled = set()
+    labelled: Labelled = set()
     for number, ticket in enumerate(TICKETS):
         text, spans = unmarked(ticket)
         wanted |= {(number, *span) for span in spans}
         also = PEOPLE.finder(DEFAULT.kinds)
-        found |= {
+        labelled |= {
             (number, span.start, span.end, span.kind)
             for span in recognise(text, DEFAULT.kinds, at_least=DEFAULT.at_least, also=also)
         }
-    return wanted, found
+    return wanted, labelled
 
 
 def test_most_of_what_is_personal_is_found_and_little_else(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ REPLY = DeskReply("Restart the **app**.\n\nIt works again.", MARKER)
 
 @dataclass
 class Standing:
-    ground: DeskDependencies
+    dependencies: DeskDependencies
     clock: ManualClock
     remembered: dict[str, str] = field(default_factory=dict[str, str])
 

@@ -15,7 +15,7 @@ TOKEN = "token-of-gaby"
 REPOSITORY = "acme/app"
 
 
-def told(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -52,8 +52,8 @@ class ScriptedGitHub:
             "state": "open",
             "comments": 0,
             "html_url": f"https://github.example/{REPOSITORY}/issues/{number}",
-            "created_at": told(self.now),
-            "updated_at": told(self.now),
+            "created_at": timestamp(self.now),
+            "updated_at": timestamp(self.now),
             "author_association": "NONE",
             **more,
         }
@@ -66,8 +66,8 @@ class ScriptedGitHub:
             "body": body,
             "user": {"login": by, "id": 7, "type": "User"},
             "author_association": association,
-            "created_at": told(self.now),
-            "updated_at": told(self.now),
+            "created_at": timestamp(self.now),
+            "updated_at": timestamp(self.now),
         }
         self.comments[number].append(made)
         self.issues[number]["comments"] = len(self.comments[number])
@@ -82,7 +82,7 @@ class ScriptedGitHub:
         return self._ids
 
     def _touch(self, number: int) -> None:
-        self.issues[number]["updated_at"] = told(self.now)
+        self.issues[number]["updated_at"] = timestamp(self.now)
 
     async def _answer(self, exchange: Exchange) -> None:
         received = exchange.received

@@ -23,7 +23,7 @@ Answer = tuple[int, Any]
 _NOT_FOUND: Answer = (404, {"errorCode": "URL_NOT_FOUND", "message": "The URL given is wrong"})
 
 
-def told(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
 
 
@@ -61,8 +61,8 @@ class ScriptedZohoDesk:
             "statusType": "Open",
             "priority": None,
             "channel": "Email",
-            "createdTime": told(self.now),
-            "modifiedTime": told(self.now),
+            "createdTime": timestamp(self.now),
+            "modifiedTime": timestamp(self.now),
             "dueDate": None,
             "webUrl": f"https://desk.zoho.example/support/acme/ShowHomePage.do#Cases/dv/{found}",
             "contact": {"email": email, "lastName": "Ann", "account": {"accountName": "Acme"}},
@@ -77,21 +77,21 @@ class ScriptedZohoDesk:
             "direction": direction,
             "status": "SUCCESS",
             "visibility": "public",
-            "createdTime": told(self.now),
+            "createdTime": timestamp(self.now),
             "content": content,
             "summary": content[:20],
             "author": {"type": "END_USER" if direction == "in" else "AGENT", "email": None},
             **more,
         }
         self.threads[ticket].append(made)
-        self.tickets[ticket]["modifiedTime"] = told(self.now)
+        self.tickets[ticket]["modifiedTime"] = timestamp(self.now)
         return made
 
     def comment(self, ticket: str, content: str, *, public: bool = False) -> dict[str, Any]:
         commenter = {"type": "AGENT", "name": "Tom"}
-        made = {"id": self._id(), "content": content, "isPublic": public, "commentedTime": told(self.now)}
+        made = {"id": self._id(), "content": content, "isPublic": public, "commentedTime": timestamp(self.now)}
         self.comments[ticket].append({**made, "commenter": commenter})
-        self.tickets[ticket]["modifiedTime"] = told(self.now)
+        self.tickets[ticket]["modifiedTime"] = timestamp(self.now)
         return self.comments[ticket][-1]
 
     def _id(self) -> str:

@@ -65,12 +65,12 @@ class ScriptedConfluence:
             case ["wiki", "api", "v2", "spaces"]:
                 return self._part(received, [self._space(key) for key in self._keys()], by_cursor=True)
             case ["wiki", "api", "v2", "spaces", number, "pages"]:
-                found = [self._cloud(page) for page in self._of(self._keys()[int(number) - 1], received)]
+                found = [self._cloud(page) for page in self._pages_in(self._keys()[int(number) - 1], received)]
                 return self._part(received, found, by_cursor=True)
             case ["rest", "api", "space"]:
                 return self._part(received, [self._space(key) for key in self._keys()], by_cursor=False)
             case ["rest", "api", "content"]:
-                found = [self._server_page(page) for page in self._of(received.query["spaceKey"], received)]
+                found = [self._server_page(page) for page in self._pages_in(received.query["spaceKey"], received)]
                 return self._part(received, found, by_cursor=False)
             case ["wiki", "api", "v2", "pages", page] | ["rest", "api", "content", page]:
                 return self._one(page)
@@ -80,7 +80,7 @@ class ScriptedConfluence:
     def _keys(self) -> list[str]:
         return list(dict.fromkeys(page.space for page in self.pages.values()))
 
-    def _of(self, space: str, received: Received) -> list[WikiPage]:
+    def _pages_in(self, space: str, received: Received) -> list[WikiPage]:
         wanted = "any" if self.gives_everything else received.query.get("status", "any")
         return [page for page in self.pages.values() if page.space == space and wanted in {page.status, "any"}]
 

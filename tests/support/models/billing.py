@@ -60,13 +60,13 @@ class Till:
         sizes, marks = _prefixes(f"{vendor} {model}", blocks)
         places = [index for index, block in enumerate(blocks) if block.breakpoint and sizes[index] >= self._smallest]
         with self._lock:
-            read = max((size for place in places if (size := self._found(place, sizes, marks))), default=0)
+            read = max((size for place in places if (size := self._cached_size(place, sizes, marks))), default=0)
             self._known.update(marks[place] for place in places)
         total = sizes[-1] if sizes else 0
         kept = sizes[places[-1]] if places else 0
         return Bill(vendor, model, input=total - max(kept, read), cache_read=read, cache_write=max(kept - read, 0))
 
-    def _found(self, place: int, sizes: Sequence[int], marks: Sequence[str]) -> int:
+    def _cached_size(self, place: int, sizes: Sequence[int], marks: Sequence[str]) -> int:
         earlier = range(place, max(place - _LOOKS_BACK, -1), -1)
         return next((sizes[index] for index in earlier if marks[index] in self._known), 0)
 

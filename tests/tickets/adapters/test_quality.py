@@ -16,7 +16,16 @@ from scripts.quality_page import quality_page
 from gaby.kernel.clock import ManualClock
 from gaby.tickets import adapters
 from gaby.tickets.adapters.adapter import DeskDependencies
-from gaby.tickets.adapters.manifest import RULES, SCALES, AdapterManifest, BadManifest, judged, kind_of, load, manifests
+from gaby.tickets.adapters.manifest import (
+    RULES,
+    SCALES,
+    AdapterManifest,
+    BadManifest,
+    kind_of,
+    load,
+    manifests,
+    reached_scale,
+)
 from gaby_connectors.sdk.address_guard import AddressPolicy
 
 pytestmark = pytest.mark.promise("T2")
@@ -70,7 +79,7 @@ def test_every_adapter_has_a_manifest_and_every_manifest_an_adapter() -> None:
 
 @each_adapter
 def test_the_scale_is_what_the_rules_give(manifest: AdapterManifest) -> None:
-    assert manifest.quality.scale == judged(manifest)
+    assert manifest.quality.scale == reached_scale(manifest)
 
 
 @each_adapter
@@ -134,7 +143,7 @@ def test_one_rule_that_is_not_done_takes_the_scale_away(tmp_path: Path) -> None:
         end = whole.index("[quality.rules.", start + 1)
         undone = f'{whole[:start]}[quality.rules.{name}]\nstatus = "todo"\nreason = "Later."\n\n{whole[end:]}'
         (tmp_path / "manifest.toml").write_text(undone)
-        assert judged(load(tmp_path / "manifest.toml")) == left
+        assert reached_scale(load(tmp_path / "manifest.toml")) == left
 
 
 @pytest.mark.parametrize(

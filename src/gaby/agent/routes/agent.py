@@ -11,13 +11,13 @@ router = APIRouter(prefix="/api/agent", tags=["Investigations"])
 
 @router.get("")
 async def get_agent(actor: CanReadTickets, service: Service, session: ReadSession) -> PersonaOut:
-    return PersonaOut.of(await service.personas.of(session), await service.escalations.target(session))
+    return PersonaOut.from_domain(await service.personas.load(session), await service.escalations.target(session))
 
 
 @router.patch("")
 async def change_agent(actor: CanManageDesks, body: PersonaIn, service: Service, session: WriteSession) -> PersonaOut:
     persona = await service.personas.change(session, actor, body.changes())
-    return PersonaOut.of(persona, await service.escalations.target(session))
+    return PersonaOut.from_domain(persona, await service.escalations.target(session))
 
 
 @router.put("/escalation")
@@ -26,4 +26,4 @@ async def set_escalation(
 ) -> PersonaOut:
     """Where to say that a person has to look."""
     await service.escalations.set_target(session, actor, body.parsed())
-    return PersonaOut.of(await service.personas.of(session), await service.escalations.target(session))
+    return PersonaOut.from_domain(await service.personas.load(session), await service.escalations.target(session))

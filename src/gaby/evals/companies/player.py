@@ -31,7 +31,7 @@ from gaby.tools.manifests import parse_manifest
 
 _REPLY = "gaby.reply"
 _REFUSAL = "Not for this ticket."
-Told = Callable[[TicketResult], None]
+TicketResultCallback = Callable[[TicketResult], None]
 
 
 @dataclass
@@ -56,15 +56,20 @@ class _TicketWorkspace:
 
 
 async def play_company(
-    stage: EvalEnvironment, company: EvalCompany, *, runbooks: bool = True, at_once: int = 2, told: Told | None = None
+    stage: EvalEnvironment,
+    company: EvalCompany,
+    *,
+    runbooks: bool = True,
+    at_once: int = 2,
+    report: TicketResultCallback | None = None,
 ) -> CompanyResult:
     limit = asyncio.Semaphore(at_once)
 
     async def play(ticket: CompanyTicket) -> TicketResult:
         async with limit, _set_scene(stage, company, ticket, runbooks=runbooks) as scene:
             result = await _play(scene, ticket)
-        if told is not None:
-            told(result)
+        if report is not None:
+            report(result)
         return result
 
     async with asyncio.TaskGroup() as group:
@@ -105,7 +110,7 @@ async def _connect(scene: _TicketWorkspace) -> None:
     manifest = parse_manifest((scene.company.folder / "manifest.yaml").read_text(encoding="utf-8"))
     async with scene.stage.gaby.database.write(actor.workspace_id) as session:
         await tools.connectors.add(session, actor, NewConnector(about.connector, "command", way, manifest=manifest))
-    shown = await tools.look(actor, about.connector)
+    shown = await tools.inspect(actor, about.connector)
     scene.tools = tuple(each.name for each in shown.tools)
     scopes = Scopes(read=AccessRules(allow=("**",)), write=AccessRules(allow=about.allow_write))
     async with scene.stage.gaby.database.write(actor.workspace_id) as session:
@@ -135,10 +140,10 @@ def _split_pages(company: EvalCompany, folder: Path) -> None:
 
 
 async def _add_source(scene: _TicketWorkspace, new: NewSource) -> None:
-    parts = scene.stage.gaby.knowledge.parts
+    components = scene.stage.gaby.knowledge.components
     async with scene.stage.gaby.database.write(scene.actor.workspace_id) as session:
-        source = await parts.shelf.add(session, scene.actor, new)
-    await parts.syncer.sync(scene.actor, source.id)
+        source = await components.sources.add(session, scene.actor, new)
+    await components.syncer.sync(scene.actor, source.id)
 
 
 async def _play(scene: _TicketWorkspace, ticket: CompanyTicket) -> TicketResult:

@@ -18,7 +18,7 @@ from gaby.identity.throttle import SignInAttempt
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
 from gaby.kernel.events import Event
-from gaby.kernel.http.access import SESSION_COOKIE, SignedIn, doorway
+from gaby.kernel.http.access import SESSION_COOKIE, SignedIn, request_dependencies
 from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
 
 NOBODY = UUID(int=0)
@@ -81,18 +81,18 @@ async def prove_password(
 
     An account that does not exist takes the same steps and gets the same answer as one that does.
     """
-    async with doorway(request).database.read(SYSTEM) as session:
+    async with request_dependencies(request).database.read(SYSTEM) as session:
         home = await identity.workspaces.find(session, workspace) if workspace else None
         if workspace and home is None:
-            found = None
+            person = None
         else:
-            found = await identity.people.find(session, email, home=WorkspaceId(home.id) if home else None)
-    return await check_password(request, identity, found, _account_name(email, workspace), password)
+            person = await identity.people.find(session, email, home=WorkspaceId(home.id) if home else None)
+    return await check_password(request, identity, person, _account_name(email, workspace), password)
 
 
 async def prove_own_password(request: Request, identity: Identity, person_id: PersonId, password: str) -> PasswordProof:
     """Somebody who is signed in gives their password once more."""
-    async with doorway(request).database.read(SYSTEM) as session:
+    async with request_dependencies(request).database.read(SYSTEM) as session:
         person = await session.get_one(Person, person_id)
         home = await session.get(Workspace, person.home_workspace_id) if person.home_workspace_id else None
     name = _account_name(person.email, home.slug if home else None)
@@ -105,7 +105,7 @@ async def check_password(
     """The one way to try a password: the attempt is counted first, and a wrong one is recorded."""
     network = network_of(address_of(request))
     person_id = PersonId(person.id if person is not None else NOBODY)
-    async with doorway(request).database.read(SYSTEM) as session:
+    async with request_dependencies(request).database.read(SYSTEM) as session:
         device = await identity.devices.find(session, person_id, request.cookies.get(DEVICE_COOKIE))
         is_known = network in await identity.sign_ins.networks(session, person_id)
     attempt = SignInAttempt(account, network, device, from_known_network=is_known)
@@ -114,7 +114,7 @@ async def check_password(
         return PasswordProof(await identity.sign_ins.check_password(person, password), attempt)
     except WrongCredentials:
         # Nobody's key could shred it later, so only the network is recorded, which is nobody's personal data.
-        async with doorway(request).database.write(SYSTEM) as session:
+        async with request_dependencies(request).database.write(SYSTEM) as session:
             payload = {"network": network}
             session.emit(Event("sign_in.failed", SYSTEM, Actor("system", "sign-in", SYSTEM), payload))
         raise

@@ -21,7 +21,7 @@ from gaby.identity.schemas import Token
 from gaby.identity.service import Identity
 from gaby.kernel.database import AllWorkspaces, WriteSession
 from gaby.kernel.errors import GabyError
-from gaby.kernel.http.access import doorway
+from gaby.kernel.http.access import request_dependencies
 from gaby.kernel.ids import SYSTEM
 from gaby.kernel.text import CleanText, printable
 
@@ -39,7 +39,7 @@ async def home() -> HTMLResponse:
 @router.get("/setup")
 async def setup_page(request: Request, identity: IdentityService, token: Link) -> HTMLResponse:
     try:
-        async with doorway(request).database.read(SYSTEM) as session:
+        async with request_dependencies(request).database.read(SYSTEM) as session:
             await identity.first_admin.check(session, token)
     except LinkNotAccepted as error:
         return _refusal(error)
@@ -62,7 +62,9 @@ async def set_up(
 @router.get("/join")
 async def join_page(request: Request, identity: IdentityService, token: Link) -> HTMLResponse:
     try:
-        async with doorway(request).database.read(AllWorkspaces("an invitation tells its workspace")) as session:
+        async with request_dependencies(request).database.read(
+            AllWorkspaces("an invitation tells its workspace")
+        ) as session:
             invitation = await identity.invitations.find(session, token)
     except LinkNotAccepted as error:
         return _refusal(error)
@@ -81,7 +83,9 @@ async def join(
 ) -> Response:
     """A new account for the workspace, or one that somebody proves to have."""
     try:
-        async with doorway(request).database.read(AllWorkspaces("an invitation tells its workspace")) as session:
+        async with request_dependencies(request).database.read(
+            AllWorkspaces("an invitation tells its workspace")
+        ) as session:
             email = (await identity.invitations.find(session, token)).email
     except LinkNotAccepted as error:
         return _refusal(error)
@@ -117,7 +121,7 @@ async def _join_as(
 async def _enter(request: Request, identity: Identity, enter: Callable[[WriteSession], Awaitable[Person]]) -> Response:
     """Let somebody in and sign them in, in one transaction."""
     agent, address = request.headers.get("user-agent", ""), address_of(request)
-    async with doorway(request).database.write(AllWorkspaces("somebody enters by a link")) as session:
+    async with request_dependencies(request).database.write(AllWorkspaces("somebody enters by a link")) as session:
         person = await enter(session)
         _, cookie = await identity.sign_ins.start(session, person, user_agent=agent, address=address)
         device = await identity.devices.remember(session, person)

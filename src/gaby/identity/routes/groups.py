@@ -12,14 +12,14 @@ router = APIRouter(prefix="/api/groups", tags=["People"])
 
 @router.get("")
 async def list_groups(actor: CanReadPeople, identity: IdentityService, session: ReadSession) -> list[GroupOut]:
-    return [GroupOut.of(group) for group in await identity.groups.list(session)]
+    return [GroupOut.from_domain(group) for group in await identity.groups.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def create_group(
     actor: CanManagePeople, body: GroupIn, identity: IdentityService, session: WriteSession
 ) -> GroupOut:
-    return GroupOut.of(await identity.groups.create(session, actor, name=body.name))
+    return GroupOut.from_domain(await identity.groups.create(session, actor, name=body.name))
 
 
 @router.delete("/{group_id}", status_code=status.HTTP_204_NO_CONTENT)

@@ -12,7 +12,7 @@ router = APIRouter(prefix="/api/keys", tags=["API keys"])
 
 @router.get("")
 async def list_keys(actor: CanManageKeys, identity: IdentityService, session: ReadSession) -> list[ApiKeyOut]:
-    return [ApiKeyOut.of(key) for key in await identity.keys.list(session)]
+    return [ApiKeyOut.from_domain(key) for key in await identity.keys.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -23,7 +23,7 @@ async def create_key(
     key, text = await identity.keys.create(
         session, actor, name=body.name, scopes=body.scopes, expires_at=body.expires_at
     )
-    return NewApiKeyOut(key=ApiKeyOut.of(key), text=str(text))
+    return NewApiKeyOut(key=ApiKeyOut.from_domain(key), text=str(text))
 
 
 @router.delete("/{key_id}", status_code=status.HTTP_204_NO_CONTENT)

@@ -21,7 +21,7 @@ async def list_people(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[MemberOut]:
     """Everybody in the workspace, oldest first. Page on with `after` = the last id."""
-    return [MemberOut.of(member) for member in await identity.people.list(session, after=after, limit=limit)]
+    return [MemberOut.from_domain(member) for member in await identity.people.list(session, after=after, limit=limit)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -30,21 +30,21 @@ async def invite_person(
 ) -> InvitationOut:
     """Make a link with which somebody can join. It works once, for three days."""
     invitation, token = await identity.invitations.invite(session, actor, email=body.email, role=body.role)
-    return InvitationOut.of(invitation, f"{identity.public_url}/join?token={token}")
+    return InvitationOut.from_domain(invitation, f"{identity.public_url}/join?token={token}")
 
 
 @router.get("/{person_id}")
 async def show_person(
     actor: CanReadPeople, person_id: PersonId, identity: IdentityService, session: ReadSession
 ) -> MemberOut:
-    return MemberOut.of(await identity.people.get(session, person_id))
+    return MemberOut.from_domain(await identity.people.get(session, person_id))
 
 
 @router.patch("/{person_id}")
 async def change_role(
     actor: CanManagePeople, person_id: PersonId, body: RoleIn, identity: IdentityService, session: WriteSession
 ) -> MemberOut:
-    return MemberOut.of(await identity.people.change_role(session, actor, person_id, body.role))
+    return MemberOut.from_domain(await identity.people.change_role(session, actor, person_id, body.role))
 
 
 @router.delete("/{person_id}", status_code=status.HTTP_204_NO_CONTENT)

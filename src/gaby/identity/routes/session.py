@@ -31,7 +31,13 @@ from gaby.identity.service import Identity
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.database import AllWorkspaces, ReadSession
 from gaby.kernel.errors import NotFound
-from gaby.kernel.http.access import EntryReadSession, SignedIn, SystemReadSession, SystemWriteSession, doorway
+from gaby.kernel.http.access import (
+    EntryReadSession,
+    SignedIn,
+    SystemReadSession,
+    SystemWriteSession,
+    request_dependencies,
+)
 from gaby.kernel.ids import SYSTEM, PersonId, SessionId, WorkspaceId
 
 router = APIRouter(prefix="/api", tags=["Session"])
@@ -46,7 +52,7 @@ async def sign_in(request: Request, response: Response, body: SignInIn, identity
     """
     # The slow password check is done before the write, which others would have to wait for.
     proof = await prove_password(request, identity, email=body.email, workspace=body.workspace, password=body.password)
-    async with doorway(request).database.write(
+    async with request_dependencies(request).database.write(
         AllWorkspaces("a person signs in, to any of their workspaces")
     ) as session:
         agent, address = request.headers.get("user-agent", ""), address_of(request)
@@ -80,9 +86,9 @@ async def choose_workspace(
     request: Request, actor: SignedIn, own: OwnSignIn, body: ChooseWorkspaceIn, identity: IdentityService
 ) -> WorkspaceOut:
     """Work in another of your workspaces from now on, in this browser."""
-    async with doorway(request).database.write(body.workspace_id) as session:
+    async with request_dependencies(request).database.write(body.workspace_id) as session:
         await identity.sign_ins.choose_workspace(session, own.sign_in_id, body.workspace_id)
-        return WorkspaceOut.of(await identity.workspaces.get(session, body.workspace_id))
+        return WorkspaceOut.from_domain(await identity.workspaces.get(session, body.workspace_id))
 
 
 @router.post("/session/password", status_code=status.HTTP_204_NO_CONTENT)
@@ -91,7 +97,7 @@ async def change_password(
 ) -> None:
     """Change your password. Everywhere else you are signed in, you are signed out."""
     proof = await prove_own_password(request, identity, _person(actor), body.current)
-    async with doorway(request).database.write(SYSTEM) as session:
+    async with request_dependencies(request).database.write(SYSTEM) as session:
         person = await session.get_one(Person, proof.person.id)
         await identity.people.set_password(session, actor, person, body.new)
         await identity.sign_ins.end_all(session, actor, PersonId(person.id), but=own.sign_in_id)
@@ -105,8 +111,8 @@ async def change_password(
 async def list_sign_ins(
     actor: SignedIn, own: OwnSignIn, identity: IdentityService, session: SystemReadSession
 ) -> list[SignInOut]:
-    found = await identity.sign_ins.list(session, _person(actor))
-    return [SignInOut.of(sign_in, current=own.sign_in_id) for sign_in in found]
+    sign_ins = await identity.sign_ins.list(session, _person(actor))
+    return [SignInOut.from_domain(sign_in, current=own.sign_in_id) for sign_in in sign_ins]
 
 
 @router.delete("/sign-ins/{sign_in_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -135,7 +141,9 @@ async def _describe(
     return SessionOut(
         person=MeOut(id=PersonId(person.id), email=person.email, name=person.name),
         workspace_id=WorkspaceId(started.current_workspace_id) if here and started.current_workspace_id else None,
-        workspaces=[MyWorkspaceOut(**WorkspaceOut.of(workspace).model_dump(), role=role) for workspace, role in mine],
+        workspaces=[
+            MyWorkspaceOut(**WorkspaceOut.from_domain(workspace).model_dump(), role=role) for workspace, role in mine
+        ],
         permissions=sorted(permissions),
         csrf_token=csrf_token(token),
     )

@@ -22,14 +22,14 @@ router = APIRouter(prefix="/api", tags=["Workspaces"])
 @router.get("/workspace")
 async def show_workspace(actor: CanReadWorkspace, identity: IdentityService, session: ReadSession) -> WorkspaceOut:
     """The workspace you are in."""
-    return WorkspaceOut.of(await identity.workspaces.get(session, actor.workspace_id))
+    return WorkspaceOut.from_domain(await identity.workspaces.get(session, actor.workspace_id))
 
 
 @router.patch("/workspace")
 async def rename_workspace(
     actor: CanManageWorkspace, body: WorkspaceNameIn, identity: IdentityService, session: WriteSession
 ) -> WorkspaceOut:
-    return WorkspaceOut.of(await identity.workspaces.rename(session, actor, name=body.name))
+    return WorkspaceOut.from_domain(await identity.workspaces.rename(session, actor, name=body.name))
 
 
 @router.post("/workspaces", status_code=status.HTTP_201_CREATED)
@@ -41,4 +41,4 @@ async def create_workspace(
     person = await session.get(Person, actor.person_id) if actor.person_id is not None else None
     if person is not None:
         await identity.people.join(session, actor, WorkspaceId(workspace.id), person, Role.OWNER)
-    return WorkspaceOut.of(workspace)
+    return WorkspaceOut.from_domain(workspace)

@@ -29,7 +29,7 @@ class MasterKeyRing:
     keys: dict[str, bytes] = field(repr=False)
 
     @classmethod
-    def of(cls, *keys: bytes) -> "MasterKeyRing":
+    def from_keys(cls, *keys: bytes) -> "MasterKeyRing":
         """The first one is active."""
         named = {name(key): key for key in keys}
         return cls(name(keys[0]), named)
@@ -143,8 +143,8 @@ def _reported(path: Path, what: str) -> Generator[None]:
 
 def _decoded(encoded: dict[str, object]) -> dict[str, bytes] | None:
     keys = {each: decode_key(key) for each, key in encoded.items() if isinstance(key, str)}
-    found = {each: key for each, key in keys.items() if key is not None}
-    return found if len(found) == len(encoded) else None
+    decoded = {each: key for each, key in keys.items() if key is not None}
+    return decoded if len(decoded) == len(encoded) else None
 
 
 def _write_new(path: Path, data: bytes) -> None:

@@ -30,7 +30,7 @@ class MasterKeys:
     def load_or_create(cls, path: Path, random: Random = secrets.token_bytes) -> "MasterKeys":
         # A dangling link counts as there: somebody meant a key to be behind it.
         if not os.path.lexists(path):
-            keyfile.create(path, MasterKeyRing.of(random(KEY_BYTES)))
+            keyfile.create(path, MasterKeyRing.from_keys(random(KEY_BYTES)))
         return cls(keyfile.read(path), path, random)
 
     @classmethod
@@ -43,7 +43,7 @@ class MasterKeys:
                 "GABY_CRYPTO_MASTER_KEY is not a key. Make one with `openssl rand -base64 32`; after a change, keep "
                 "the old one behind a comma."
             )
-        return cls(MasterKeyRing.of(*good), random=random)
+        return cls(MasterKeyRing.from_keys(*good), random=random)
 
     @property
     def active_id(self) -> str:
@@ -62,7 +62,7 @@ class MasterKeys:
             )
         with keyfile.locked(self._path):
             known = keyfile.read(self._path)
-            fresh = MasterKeyRing.of(self._random(KEY_BYTES), *known.keys.values())
+            fresh = MasterKeyRing.from_keys(self._random(KEY_BYTES), *known.keys.values())
             keyfile.replace(self._path, fresh)
         self._ring = fresh
         return fresh.active

@@ -145,12 +145,12 @@ class Vault:
         return self._master.unwrap(row.wrapped, aad)
 
     async def _find(self, session: ReadSession, workspace_id: WorkspaceId, subject: str) -> _Row | None:
-        found = await session.execute(
+        rows = await session.execute(
             select(DataKey.id, DataKey.wrapped, DataKey.master_key_id, DataKey.shredded_at).where(
                 DataKey.workspace_id == workspace_id, DataKey.subject == subject
             )
         )
-        row = found.one_or_none()
+        row = rows.one_or_none()
         if row is None:
             return None
         row_id, data, master_key_id, shredded_at = row
@@ -162,7 +162,7 @@ class Vault:
         row = _Row(self._ids.new(), wrapped, ever_shredded=False)
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         # Two may seal for a new subject at the same moment; the second one takes the key of the first.
-        made = await session.execute(
+        inserted = await session.execute(
             insert(DataKey)
             .values(
                 workspace_id=workspace_id,
@@ -175,12 +175,12 @@ class Vault:
             .on_conflict_do_nothing()
             .returning(DataKey.id)
         )
-        if made.first() is not None:
+        if inserted.first() is not None:
             return row
-        found = await self._find(session, workspace_id, subject)
-        if found is None:
+        existing = await self._find(session, workspace_id, subject)
+        if existing is None:
             raise Conflict
-        return found
+        return existing
 
     async def _store(
         self,

@@ -92,11 +92,11 @@ class GroupCommit(Generic[Job, Result]):
             written: asyncio.Future[None] = loop.create_future()
             writing = self._thread.submit(self._write, jobs)
             # One message from the thread wakes everybody; awaiting the write itself would take more turns of the loop.
-            tell = partial(self._told, waiters, written)
+            tell = partial(self._deliver_results, waiters, written)
             writing.add_done_callback(lambda done: loop.call_soon_threadsafe(tell, done))
             await written
 
-    def _told(
+    def _deliver_results(
         self,
         waiters: list[asyncio.Future[Result]],
         written: asyncio.Future[None],

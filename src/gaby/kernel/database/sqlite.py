@@ -67,7 +67,7 @@ class SqliteEngine:
             connect_args={"timeout": BUSY_SECONDS, "async_creator_fn": OneTripConnection},
             hide_parameters=True,  # Values are people's data; errors end up in logs.
         )
-        _look_before_connecting(engine.sync_engine, self.path)
+        _check_file_before_connecting(engine.sync_engine, self.path)
         _take_over_transactions(engine.sync_engine, begin, query_only=query_only)
         install_guard(engine.sync_engine)
         return engine
@@ -96,7 +96,7 @@ def file_size(path: Path) -> int:
     return size
 
 
-def _look_before_connecting(engine: Engine, path: Path) -> None:
+def _check_file_before_connecting(engine: Engine, path: Path) -> None:
     def connecting(*_: object) -> None:
         try:
             file_size(path)

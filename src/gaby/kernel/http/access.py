@@ -29,8 +29,8 @@ class RequestDependencies:
     authenticate: Authenticate
 
 
-def doorway(request: Request) -> RequestDependencies:
-    return request.app.state.doorway
+def request_dependencies(request: Request) -> RequestDependencies:
+    return request.app.state.request_dependencies
 
 
 # Declared so that the API description names both ways in; the checking is done by `authenticate`.
@@ -43,7 +43,7 @@ async def _actor(
     _by_cookie: Annotated[Any, Security(_cookie)],
     _by_key: Annotated[Any, Security(_bearer)],
 ) -> Actor:
-    actor = await doorway(request).authenticate(request)
+    actor = await request_dependencies(request).authenticate(request)
     note_workspace(actor.workspace_id)
     return actor
 
@@ -84,34 +84,34 @@ CanManageInstallation = Annotated[Actor, _requires(Permission.INSTALLATION_MANAG
 
 
 async def _reading(request: Request, actor: SignedIn) -> AsyncGenerator[database.ReadSession]:
-    async with doorway(request).database.read(actor.workspace_id) as session:
+    async with request_dependencies(request).database.read(actor.workspace_id) as session:
         yield session
 
 
 async def _writing(request: Request, actor: SignedIn) -> AsyncGenerator[database.WriteSession]:
-    async with doorway(request).database.write(actor.workspace_id) as session:
+    async with request_dependencies(request).database.write(actor.workspace_id) as session:
         yield session
 
 
 async def _reading_system(request: Request) -> AsyncGenerator[database.ReadSession]:
-    async with doorway(request).database.read(SYSTEM) as session:
+    async with request_dependencies(request).database.read(SYSTEM) as session:
         yield session
 
 
 async def _writing_system(request: Request) -> AsyncGenerator[database.WriteSession]:
-    async with doorway(request).database.write(SYSTEM) as session:
+    async with request_dependencies(request).database.write(SYSTEM) as session:
         yield session
 
 
 async def _reading_across(request: Request) -> AsyncGenerator[database.ReadSession]:
-    async with doorway(request).database.read(
+    async with request_dependencies(request).database.read(
         AllWorkspaces("a person enters, and may belong to any workspace")
     ) as session:
         yield session
 
 
 async def _writing_across(request: Request) -> AsyncGenerator[database.WriteSession]:
-    async with doorway(request).database.write(
+    async with request_dependencies(request).database.write(
         AllWorkspaces("a person enters, and may belong to any workspace")
     ) as session:
         yield session

@@ -98,9 +98,9 @@ def _check_headers(headers: Headers) -> None:
 
 def _check_query(query: bytes) -> None:
     """For the same reason as in JSON, each name is given once."""
-    told = query.decode("latin-1")
+    text = query.decode("latin-1")
     try:
-        names = [name for name, _ in parse_qsl(told, keep_blank_values=True, max_num_fields=MAX_PARAMETERS)]
+        names = [name for name, _ in parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_PARAMETERS)]
     except ValueError:
         raise BadRequest(f"The address has more than {MAX_PARAMETERS} parameters.") from None
     if len(set(names)) != len(names):
@@ -128,10 +128,10 @@ def _check_json(body: bytes) -> None:
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Readers differ in which of two values they take, so that what one has checked another would not see."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise BadRequest("The JSON gives the same name twice in one object. Give each once.")
-    return found
+    return fields
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:

@@ -116,18 +116,18 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
 
 
 async def _on_invalid(_request: Request, error: RequestValidationError) -> Response:
-    found = cast("Sequence[Mapping[str, Any]]", error.errors())
-    told = [{"where": _where(each), "message": _message(each)} for each in found[:_MOST_ERRORS]]
-    return problem_response(Invalid(errors=told))
+    errors = cast("Sequence[Mapping[str, Any]]", error.errors())
+    details = [{"where": _where(each), "message": _message(each)} for each in errors[:_MOST_ERRORS]]
+    return problem_response(Invalid(errors=details))
 
 
 def _allowed(request: Request) -> str:
     """All methods of the address. Each route by itself knows only its own."""
-    found: set[str] = set()
+    methods: set[str] = set()
     for route in iter_route_contexts(request.app.routes):
         if route.methods and route.path and compile_path(route.path)[0].match(request.scope["path"]):
-            found |= route.methods
-    return ", ".join(sorted(found))
+            methods |= route.methods
+    return ", ".join(sorted(methods))
 
 
 def _response(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:

@@ -59,8 +59,8 @@ def plain_text(text: str, *, limit: int = MAX_TEXT, one_line: bool = False) -> s
 
 def plain_error(error: BaseException) -> dict[str, str]:
     # A traceback's text survives exceptions whose own `str` fails.
-    told = TracebackException(type(error), error, None)
-    return {"type": type(error).__qualname__, "message": plain_text(str(told))}
+    traceback = TracebackException(type(error), error, None)
+    return {"type": type(error).__qualname__, "message": plain_text(str(traceback))}
 
 
 def plain_stack(error: BaseException) -> str:

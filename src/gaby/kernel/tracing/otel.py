@@ -58,15 +58,15 @@ class OtelTracer:
         with self._tracer.start_as_current_span(
             name, kind=_KINDS[kind], record_exception=False, set_status_on_exception=False
         ) as started:
-            told = OtelSpan(started)
-            told.note(**{key: value for key, value in ids.items() if value is not None}, **attributes)
+            otel_span = OtelSpan(started)
+            otel_span.note(**{key: value for key, value in ids.items() if value is not None}, **attributes)
             known = started.get_span_context()
             ids_now = SpanIds(trace.format_trace_id(known.trace_id), trace.format_span_id(known.span_id))
             try:
                 with bind_span(ids_now):
-                    yield told
+                    yield otel_span
             except BaseException as error:
-                told.fail_with(error)
+                otel_span.fail_with(error)
                 raise
 
     def shutdown(self) -> None:
@@ -85,9 +85,9 @@ class OtelSpan:
         self._span.set_status(Status(StatusCode.ERROR, error_type))
 
     def fail_with(self, error: BaseException) -> None:
-        told = plain_error(error)
-        self._span.set_attribute("error.message", told["message"])
-        self.fail(told["type"])
+        description = plain_error(error)
+        self._span.set_attribute("error.message", description["message"])
+        self.fail(description["type"])
 
 
 def _flat(attributes: Mapping[str, object]) -> dict[str, str | bool | int | float | list[str]]:

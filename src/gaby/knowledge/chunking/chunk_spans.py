@@ -82,8 +82,8 @@ def belong(first: int, second: int) -> bool:
 
 def together(first: ChunkSpan, second: ChunkSpan) -> ChunkSpan:
     """Below the headings that both have. A line or two ahead of something larger say nothing about it."""
-    ahead = first.size < NEGLIGIBLE <= second.size
-    headings = second.headings if ahead else _common(first.headings, second.headings)
+    is_lead_in = first.size < NEGLIGIBLE <= second.size
+    headings = second.headings if is_lead_in else _common(first.headings, second.headings)
     return ChunkSpan(first.start, second.end, first.size + second.size, headings)
 
 

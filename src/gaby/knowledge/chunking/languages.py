@@ -15,8 +15,8 @@ class Grammar(NamedTuple):
     maker: str = "language"
 
     def load(self) -> Language:
-        made: object = getattr(import_module(self.package), self.maker)()
-        return Language(made)
+        capsule: object = getattr(import_module(self.package), self.maker)()
+        return Language(capsule)
 
 
 def _set(words: str) -> frozenset[str]:

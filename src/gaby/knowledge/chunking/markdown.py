@@ -104,10 +104,10 @@ def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _split(before: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for found in before.finditer(text, start, end):
-        if found.start() > start:
-            yield start, found.start()
-            start = found.start()
+    for match in before.finditer(text, start, end):
+        if match.start() > start:
+            yield start, match.start()
+            start = match.start()
     yield start, end
 
 

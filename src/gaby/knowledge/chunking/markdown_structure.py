@@ -41,25 +41,25 @@ class MarkdownStructure(NamedTuple):
 def marks_of(text: str) -> MarkdownStructure:
     body = front_matter_end(text)
     # One line feed ahead, so that a mark's offset is that of its own line in the text.
-    found = list(_MARK.finditer("\n" + text, body))
+    marks = list(_MARK.finditer("\n" + text, body))
     titles: list[MarkdownHeading] = []
     fences: list[tuple[int, int]] = []
-    closers = _Closers(found)
+    closers = _Closers(marks)
     floor = body
     index = 0
-    while index < len(found):
-        mark = found[index]
+    while index < len(marks):
+        mark = marks[index]
         after = index + 1
         if mark["fence"]:
-            closer = closers.of(index)
+            closer = closers.closing_mark(index)
             if closer is not None or not (len(mark["indent"]) > 3 or mark["item"]):
                 fences.append(
-                    (mark.start(), _line_end(text, found[closer].end() - 1 if closer is not None else len(text)))
+                    (mark.start(), _line_end(text, marks[closer].end() - 1 if closer is not None else len(text)))
                 )
-                after = closer + 1 if closer is not None else len(found)
+                after = closer + 1 if closer is not None else len(marks)
         elif title := _title(text, mark, floor):
             titles.append(title)
-        floor = _line_end(text, found[after - 1].end() - 1)
+        floor = _line_end(text, marks[after - 1].end() - 1)
         index = after
     return MarkdownStructure(body, titles, fences)
 
@@ -71,7 +71,7 @@ class _Closers:
         self._marks = marks
         self._unclosed: dict[str, int] = {}
 
-    def of(self, index: int) -> int | None:
+    def closing_mark(self, index: int) -> int | None:
         fence = self._marks[index]["fence"]
         sign, length = fence[0], len(fence)
         if length >= self._unclosed.get(sign, length + 1):

@@ -10,7 +10,7 @@ _GAP = re.compile(r"\n(?:[ \t]*\n)+")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?][\"')\]]{0,3}\s+|[。！？]")
 # No text has more letters to a token than this, as tokens are estimated.
-_LETTERS_PER_TOKEN = 3
+_CHARACTERS_PER_TOKEN = 3
 # Shorter ones are taken together at once: a million short lines are no million decisions.
 _SHORT = 160
 
@@ -55,15 +55,15 @@ LINES = (_some_lines, words)
 
 
 def _after_each(pattern: re.Pattern[str], text: str, start: int, end: int, least: int) -> Iterator[tuple[int, int]]:
-    while (found := pattern.search(text, min(start + least, end), end)) is not None:
-        yield start, found.end()
-        start = found.end()
+    while (match := pattern.search(text, min(start + least, end), end)) is not None:
+        yield start, match.end()
+        start = match.end()
     if start < end:
         yield start, end
 
 
 def _farthest(text: str, start: int, end: int) -> int:
-    stop = min(end, start + SOFT_MAXIMUM * _LETTERS_PER_TOKEN)
+    stop = min(end, start + SOFT_MAXIMUM * _CHARACTERS_PER_TOKEN)
     while (large := size(text, start, stop)) > SOFT_MAXIMUM and stop - start > 1:
         stop = start + max((stop - start) * SOFT_MAXIMUM // large, 1)
     return stop

@@ -53,7 +53,7 @@ class Citations:
         self._clock = clock
         self._ids = ids
 
-    async def keep(self, session: WriteSession, cited: Sequence[tuple[str, UUID, str]]) -> None:
+    async def store(self, session: WriteSession, cited: Sequence[tuple[str, UUID, str]]) -> None:
         """What an answer cites, with its text: token, document and text. The documents count as used."""
         now = self._clock.now()
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
@@ -147,10 +147,10 @@ class Citations:
         document = KnowledgeDocument
         if source_id is None:
             return None
-        found = select(document).where(
+        statement = select(document).where(
             document.workspace_id == place, document.source_id == source_id, document.uri == uri
         )
-        return (await session.scalars(found)).one_or_none()
+        return (await session.scalars(statement)).one_or_none()
 
 
 def lines_of(text: str, first: int, last: int) -> str:

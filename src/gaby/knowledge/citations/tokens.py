@@ -55,19 +55,19 @@ def parse(token: str) -> Citation | None:
     kind, _, rest = token.partition(":")
     if len(token) > LONGEST:
         return None
-    if kind == "tool" and (found := _CALL.fullmatch(rest)):
-        return CallCitation(found[1], found[2], int(found[3]))
+    if kind == "tool" and (match := _CALL.fullmatch(rest)):
+        return CallCitation(match[1], match[2], int(match[3]))
     return _document(rest) if kind == "doc" else None
 
 
 def _document(rest: str) -> LineCitation | None:
     parts = rest.split("#")
     source, _, uri = unquote(parts[0]).partition("/")
-    found = _LINES.fullmatch(parts[-1])
-    if not source or not uri or "\0" in uri or found is None or len(parts) not in {2, 3}:
+    match = _LINES.fullmatch(parts[-1])
+    if not source or not uri or "\0" in uri or match is None or len(parts) not in {2, 3}:
         return None
-    first = int(found[1])
-    last = int(found[2] or first)
+    first = int(match[1])
+    last = int(match[2] or first)
     headings = parts[1].split("/") if len(parts) == 3 else ()
     return LineCitation(source, uri, first, last, _names(headings)) if first <= last else None
 
@@ -82,4 +82,4 @@ def _short(heading: str) -> str:
 
 
 def _spelled(text: str) -> str:
-    return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace")), text)
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode(errors="replace")), text)

@@ -18,7 +18,7 @@ class Bm25Document:
 def scores(
     query: Sequence[str], documents: Sequence[Bm25Document], rarities: Mapping[str, float], average: float, limit: int
 ) -> Hits:
-    found: dict[int, float] = {}
+    score_of: dict[int, float] = {}
     for document in documents:
         score = sum(
             rarities[term] * term_weight(count, document.terms, average or 1)
@@ -26,6 +26,6 @@ def scores(
             if (count := document.counts.get(term, 0))
         )
         if score > 0:
-            found[document.id] = score
-    best = sorted(found.items(), key=lambda each: (-each[1], each[0]))[:limit]
+            score_of[document.id] = score
+    best = sorted(score_of.items(), key=lambda each: (-each[1], each[0]))[:limit]
     return dict(best)

@@ -30,9 +30,11 @@ async def build_graph(session: WriteSession, model: str) -> bool:
         "SELECT vector_dims(vector) FROM knowledge_vectors "
         "WHERE workspace_id = :workspace_id AND model = :model LIMIT 1"
     )
-    found = (await session.execute(query, {"workspace_id": session.workspace_id, "model": model})).scalar_one_or_none()
-    if found is None or found > _MOST_DIMENSIONS:
+    index_name = (
+        await session.execute(query, {"workspace_id": session.workspace_id, "model": model})
+    ).scalar_one_or_none()
+    if index_name is None or index_name > _MOST_DIMENSIONS:
         return False
     build = text("SELECT gaby_build_vector_graph(:place, :model, :dimensions)")
-    values = {"place": session.workspace_id, "model": model, "dimensions": found}
+    values = {"place": session.workspace_id, "model": model, "dimensions": index_name}
     return bool((await session.execute(build, values)).scalar_one())

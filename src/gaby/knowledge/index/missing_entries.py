@@ -14,9 +14,9 @@ _BATCH = 500
 
 async def without_vector(session: ReadSession, model: str, limit: int, known: AbstractSet[int]) -> list[int]:
     """The first of them. `known` is what lexical search has."""
-    found: list[int] = []
+    missing: list[int] = []
     after, usual = -1, 0
-    while len(found) < limit:
+    while len(missing) < limit:
         joined = and_(
             KnowledgeVector.workspace_id == KnowledgePassage.workspace_id,
             KnowledgeVector.passage_id == KnowledgePassage.id,
@@ -36,6 +36,6 @@ async def without_vector(session: ReadSession, model: str, limit: int, known: Ab
             vector = from_bytes(blob or b"")  # The outer join gives none where there is no row.
             usual = usual or (0 if vector is None else len(vector))
             if vector is None or len(vector) != usual or passage not in known:
-                found.append(passage)
+                missing.append(passage)
         after = rows[-1][0]
-    return found[:limit]
+    return missing[:limit]

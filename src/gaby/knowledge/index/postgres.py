@@ -41,11 +41,11 @@ class PostgresIndex:
         await connection.execute(insert(KnowledgePassage).values(words=_WORDS), rows)
         await statistics.count(session, (entry.terms for entry in entries))
         for model, of_model in vectors.items():
-            made = [
+            vector_rows = [
                 {"workspace_id": place, "model": model, "passage_id": entry.id, "vector": vector}
                 for entry, vector in zip(entries, of_model, strict=True)
             ]
-            await connection.execute(insert(KnowledgeVector), made)
+            await connection.execute(insert(KnowledgeVector), vector_rows)
 
     async def restore(self, session: WriteSession, entries: Sequence[IndexEntry]) -> None:
         statement = (
@@ -67,7 +67,7 @@ class PostgresIndex:
             query = select(func.tsvector_to_array(KnowledgePassage.words)).where(
                 KnowledgePassage.workspace_id == session.workspace_id, KnowledgePassage.id.between(first, last)
             )
-            terms = [found or () for found in (await session.scalars(query)).all()]
+            terms = [passage_id or () for passage_id in (await session.scalars(query)).all()]
             await statistics.count(session, terms, less=True)
 
     async def lexical(
@@ -77,10 +77,10 @@ class PostgresIndex:
         if corpus is None or not counts:
             return [{} for _ in queries]
         asked = [statistics.affordable(query, counts) for query in queries]
-        found = await self._candidates(session, sorted(set(chain.from_iterable(asked))))
+        candidates = await self._candidates(session, sorted(set(chain.from_iterable(asked))))
         rare = rarities(corpus.passages, counts)
         average = corpus.terms / max(1, corpus.passages)
-        return [scores(query, found, rare, average, limit) for query in asked]
+        return [scores(query, candidates, rare, average, limit) for query in asked]
 
     async def nearest(
         self, workspace_id: WorkspaceId, corpus: CorpusVersion, queries: Matrix, limit: int
@@ -97,8 +97,8 @@ class PostgresIndex:
                     "given": to_text(to_bytes(row)),
                     "limit": limit,
                 }
-                found = await session.execute(text(_NEAREST.format(cast=cast)), values)
-                near.append({passage: float(np.float32(score)) for passage, score in found})
+                rows = await session.execute(text(_NEAREST.format(cast=cast)), values)
+                near.append({passage: float(np.float32(score)) for passage, score in rows})
             return near
 
     async def vectors(
@@ -111,9 +111,9 @@ class PostgresIndex:
                 KnowledgeVector.model == corpus.model,
                 KnowledgeVector.passage_id.in_(ids),
             )
-            found = {passage: from_bytes(blob) for passage, blob in await session.execute(query)}
+            by_passage = {passage: from_bytes(blob) for passage, blob in await session.execute(query)}
         for place, passage in enumerate(ids):
-            vector = found.get(passage)
+            vector = by_passage.get(passage)
             if vector is not None and len(vector) == dimensions:
                 rows[place] = vector
         return rows
@@ -144,8 +144,8 @@ class PostgresIndex:
         }
         rows = await session.execute(text(_LEXICAL), values)
         return [
-            Bm25Document(passage, length, dict(zip(found, counts, strict=True)))
-            for passage, length, found, counts in rows
+            Bm25Document(passage, length, dict(zip(matched_terms, counts, strict=True)))
+            for passage, length, matched_terms, counts in rows
         ]
 
 

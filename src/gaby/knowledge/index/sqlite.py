@@ -54,12 +54,12 @@ class SqliteIndex:
     async def nearest(
         self, workspace_id: WorkspaceId, corpus: CorpusVersion, queries: Matrix, limit: int
     ) -> list[Hits]:
-        return await (await self._stores.of(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
+        return await (await self._stores.snapshot(workspace_id, corpus.model, corpus.version)).nearest(queries, limit)
 
     async def vectors(
         self, workspace_id: WorkspaceId, corpus: CorpusVersion, ids: Sequence[int], dimensions: int
     ) -> Matrix:
-        return (await self._stores.of(workspace_id, corpus.model, corpus.version)).rows_of(ids, dimensions)
+        return (await self._stores.snapshot(workspace_id, corpus.model, corpus.version)).rows_of(ids, dimensions)
 
     async def lacking(self, session: ReadSession, model: str, limit: int) -> list[int]:
         known = set[int]()
@@ -87,7 +87,7 @@ class SqliteIndex:
 
     async def _search(self, session: ReadSession, queries: Sequence[Sequence[str]], limit: int) -> list[Hits]:
         """All in one statement: handing over each of them to the thread of the database takes long."""
-        found: list[list[tuple[float, int]]] = [[] for _ in queries]
+        ranked: list[list[tuple[float, int]]] = [[] for _ in queries]
         asked = {place: " OR ".join(f'"{term}"' for term in terms) for place, terms in enumerate(queries) if terms}
         if asked:
             each = "SELECT {1} AS place, rowid, rank FROM (SELECT rowid, rank FROM {0} WHERE {0} MATCH :asked_{1} "
@@ -97,8 +97,8 @@ class SqliteIndex:
             rows: Iterable[Any] = await session.execute(text(statement), {**values, "limit": limit})
             for row in rows:
                 place: int = row[0]
-                found[place].append((row[2], row[1]))
-        return [{passage: -rank for rank, passage in sorted(hits)} for hits in found]
+                ranked[place].append((row[2], row[1]))
+        return [{passage: -rank for rank, passage in sorted(hits)} for hits in ranked]
 
     @staticmethod
     async def _exists(session: ReadSession) -> bool:

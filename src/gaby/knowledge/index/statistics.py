@@ -28,14 +28,14 @@ _COUNT = (
 async def having(session: ReadSession, terms: Iterable[str]) -> dict[str, int]:
     """Terms that stand nowhere are left out."""
     wanted = sorted(set(terms))
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for start in range(0, len(wanted), _AT_ONCE):
         query = select(KnowledgeTerm.term, KnowledgeTerm.passages).where(
             KnowledgeTerm.workspace_id == session.workspace_id,
             KnowledgeTerm.term.in_(wanted[start : start + _AT_ONCE]),
         )
-        found |= {term: count for term, count in await session.execute(query) if count > 0}
-    return found
+        counts |= {term: count for term, count in await session.execute(query) if count > 0}
+    return counts
 
 
 async def count(session: WriteSession, passages: Iterable[Iterable[str]], *, less: bool = False) -> None:

@@ -22,7 +22,7 @@ from gaby.llm.embeddings.embedder import Matrix
 
 _AT_ONCE = 1000
 """Vectors that are read together. What is read stands in memory twice for a moment."""
-_ROOM = 1.5
+_GROWTH = 1.5
 """How much larger than needed a file is made, so that it need not be made anew for each document."""
 _WASTE = 0.3
 """The share of removed rows at which the file is written anew."""
@@ -47,13 +47,13 @@ class VectorSnapshot:
 
     def rows_of(self, ids: Sequence[int], dimensions: int) -> Matrix:
         """One for each, of zeros where there is none."""
-        found = np.zeros((len(ids), dimensions), np.float32)
+        rows = np.zeros((len(ids), dimensions), np.float32)
         if len(self.ids) and dimensions == self.rows.shape[1]:
             wanted = np.asarray(ids, np.int64)
             places = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
             there = (self.ids[places] == wanted) & self.live[places]
-            found[there] = self.rows[places[there]]
-        return found
+            rows[there] = self.rows[places[there]]
+        return rows
 
     def _nearest(self, queries: Matrix, limit: int) -> list[Hits]:
         if not len(self.ids) or queries.shape[1] != self.rows.shape[1]:
@@ -94,11 +94,11 @@ class VectorStore:
             return self._now
         async with self._lock, database.read(self._workspace_id) as session:
             corpus = await session.get(KnowledgeCorpus, self._workspace_id)
-            found, passages = (corpus.version, corpus.passages) if corpus is not None else (0, 0)
-            if found != self._version:
+            stored, passages = (corpus.version, corpus.passages) if corpus is not None else (0, 0)
+            if stored != self._version:
                 live = await self._still_there(session)
                 await self._append(session, live, passages)
-                self._version = found
+                self._version = stored
             return self._now
 
     async def _still_there(self, session: ReadSession) -> NDArray[np.bool_]:
@@ -120,7 +120,7 @@ class VectorStore:
         place = len(live)
         async for some, blobs in self._newer(session):
             rows, fine = await asyncio.to_thread(_parsed, blobs, self._mapped.shape[1] if place else 0)
-            self._make_room(place + len(rows), rows.shape[1], expected, keep=place)
+            self._reserve(place + len(rows), rows.shape[1], expected, keep=place)
             self._mapped[place : place + len(rows)] = rows
             place += len(rows)
             ids.append(some)
@@ -132,18 +132,18 @@ class VectorStore:
         after = int(self._now.ids[-1]) if len(self._now.ids) else -1
         query = select(KnowledgeVector.passage_id, KnowledgeVector.vector).where(*self._mine())
         query = query.order_by(KnowledgeVector.passage_id).limit(_AT_ONCE)
-        while found := (await session.execute(query.where(KnowledgeVector.passage_id > after))).all():
-            after = found[-1][0]
-            yield np.array([each for each, _ in found], np.int64), [blob for _, blob in found]
+        while rows := (await session.execute(query.where(KnowledgeVector.passage_id > after))).all():
+            after = rows[-1][0]
+            yield np.array([each for each, _ in rows], np.int64), [blob for _, blob in rows]
 
     def _mine(self) -> tuple[ColumnElement[bool], ...]:
         return KnowledgeVector.workspace_id == self._workspace_id, KnowledgeVector.model == self._model
 
-    def _make_room(self, rows: int, dimensions: int, expected: int, *, keep: int) -> None:
+    def _reserve(self, rows: int, dimensions: int, expected: int, *, keep: int) -> None:
         if keep and len(self._mapped) >= rows:
             return  # What is written anew from the beginning gets another file: a search may be reading this one.
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        shape = (max(1, int(max(rows, expected) * _ROOM)), max(1, dimensions))
+        shape = (max(1, int(max(rows, expected) * _GROWTH)), max(1, dimensions))
         with tempfile.TemporaryFile(dir=self._folder) as file:  # Without a name, it lives as long as its mapping.
             mapped: Matrix = np.memmap(file, np.float32, "w+", shape=shape)
         if keep:
@@ -159,7 +159,7 @@ class VectorStores:
         self._folder = folder
         self._stores: OrderedDict[tuple[WorkspaceId, str], VectorStore] = OrderedDict()
 
-    async def of(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> VectorSnapshot:
+    async def snapshot(self, workspace_id: WorkspaceId, model: str, version: int | None = None) -> VectorSnapshot:
         key = (workspace_id, model)
         store = self._stores.pop(key, None) or VectorStore(self._folder, workspace_id, model)
         self._stores[key] = store

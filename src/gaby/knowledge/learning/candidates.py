@@ -36,11 +36,13 @@ class AlreadyDecided(Conflict):
 
 
 class Candidates:
-    def __init__(self, database: Database, clock: Clock, ids: IdFactory, shelf: SourceService, redact: Redact) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, ids: IdFactory, sources: SourceService, redact: Redact
+    ) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
-        self._shelf = shelf
+        self._sources = sources
         self._redact = redact
 
     async def stage(
@@ -109,7 +111,7 @@ class Candidates:
         row.edited = (title, text) != (row.title, row.text)
         row.title, row.text = title, text
         self._decide(row, actor, "accepted", None)
-        self._shelf.want_sync(await self._shelf.learned(session))  # The next sync indexes it.
+        self._sources.want_sync(await self._sources.learned(session))  # The next sync indexes it.
         self._tell(session, actor, "knowledge.candidate_accepted", row)
         return row
 
@@ -133,7 +135,7 @@ class Candidates:
         if not reason.strip():
             raise Invalid("Say why, so that whoever looks later understands.")
         self._decide(row, actor, "rejected", reason[:1000])
-        self._shelf.want_sync(await self._shelf.learned(session))
+        self._sources.want_sync(await self._sources.learned(session))
         self._tell(session, actor, "knowledge.candidate_rejected", row)
         return row
 
@@ -174,13 +176,13 @@ class Candidates:
     async def _like(self, session: ReadSession, title: str, text: str) -> KnowledgeCandidate | None:
         """Also among those that were decided: what a person rejected is not put before them again. Another answer to
         the same problem is something else."""
-        told, solved = _told(text)
+        described, solved = _comparable_texts(text)
         best, likest = None, _ALIKE
         for row in await self.list(session, None, limit=2000):
-            kept, kept_solved = _told(row.text)
-            found = likeness(f"{row.title}\n{kept}", f"{title}\n{told}")
-            if found >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
-                best, likest = row, found
+            kept, kept_solved = _comparable_texts(row.text)
+            similarity = likeness(f"{row.title}\n{kept}", f"{title}\n{described}")
+            if similarity >= likest and likeness(kept_solved, solved) >= _ALIKE_SOLVED:
+                best, likest = row, similarity
         return best
 
     def _decide(self, row: KnowledgeCandidate, actor: Actor, state: str, reason: str | None) -> None:
@@ -204,7 +206,7 @@ def _markdown(resolution: Resolution) -> str:
     return f"## Problem\n\n{resolution.problem.strip()}\n{_RESOLUTION}\n{resolution.resolution.strip()}\n{looked}"
 
 
-def _told(text: str) -> tuple[str, str]:
+def _comparable_texts(text: str) -> tuple[str, str]:
     """Without what was looked at, which is another thing every time; and of that what solved it, if it still says."""
-    told = text.partition(_LOOKED_AT)[0]
-    return told, told.partition(_RESOLUTION)[2] or told
+    described = text.partition(_LOOKED_AT)[0]
+    return described, described.partition(_RESOLUTION)[2] or described

@@ -22,7 +22,7 @@ _EXAMPLES = 5
 _ALIKE = 0.7
 """The cosine from which on two questions ask for the same page."""
 _MOST = 500
-"""Of a workspace. Then the ones asked once and longest ago make room."""
+"""Of a workspace. Then the ones asked once and longest ago are removed."""
 
 
 class KnowledgeGaps:
@@ -51,7 +51,7 @@ class KnowledgeGaps:
                 if asked not in gap.examples and len(gap.examples) < _EXAMPLES:
                     gap.examples = [*gap.examples, asked]
                 return
-            await self._make_room(session)
+            await self._evict_oldest(session)
             session.add(
                 KnowledgeGap(
                     workspace_id=workspace_id,
@@ -88,7 +88,7 @@ class KnowledgeGaps:
         return (await session.scalars(query.order_by(gap.id))).all()
 
     @staticmethod
-    async def _make_room(session: WriteSession) -> None:
+    async def _evict_oldest(session: WriteSession) -> None:
         gap = KnowledgeGap
         mine = gap.workspace_id == session.workspace_id
         count = (await session.scalars(select(func.count()).select_from(gap).where(mine))).one()
@@ -103,6 +103,6 @@ def _nearest(
     best, nearest = None, _ALIKE
     for gap in gaps:
         kept = from_bytes(gap.vector)
-        if kept is not None and len(kept) == len(vector) and (found := float(kept @ vector)) >= nearest:
-            best, nearest = gap, found
+        if kept is not None and len(kept) == len(vector) and (similarity := float(kept @ vector)) >= nearest:
+            best, nearest = gap, similarity
     return best

@@ -43,9 +43,9 @@ def binary_name(data: bytes) -> str | None:
         return "a program"
     if data.startswith(b"{\\rtf"):
         return "a rich text document"
-    found = next(((beginning, name) for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
+    signature = next(((beginning, name) for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
     # A text may well begin with the letters `GIF89a`; a picture soon has a byte that no text has.
-    return found[1] if found and (not found[0].isascii() or b"\0" in data[:_SOON]) else None
+    return signature[1] if signature and (not signature[0].isascii() or b"\0" in data[:_SOON]) else None
 
 
 def is_pdf(data: bytes) -> bool:

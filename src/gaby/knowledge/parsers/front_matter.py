@@ -35,12 +35,12 @@ def front_matter_end(text: str) -> int:
 def front_matter_title(text: str) -> str | None:
     """The title as it was meant, even where the block around it is not valid YAML or TOML."""
     end = front_matter_end(text)
-    found = _TITLE.search(text, 0, end) if end else None
-    if found is None:
+    match = _TITLE.search(text, 0, end) if end else None
+    if match is None:
         return None
-    value = found[1].strip()
+    value = match[1].strip()
     if value[:1] in (">", "|") and len(value) <= 3:
-        value = " ".join((found[2] or "").split())
+        value = " ".join((match[2] or "").split())
     return _unquoted(value).strip() or None
 
 
@@ -64,8 +64,8 @@ def unknown_audience(text: str) -> str | None:
 
 def _said_audience(text: str) -> str | None:
     end = front_matter_end(text)
-    found = _AUDIENCE.search(text, 0, end) if end else None
-    return None if found is None else _unquoted(found[1].strip()).strip()
+    match = _AUDIENCE.search(text, 0, end) if end else None
+    return None if match is None else _unquoted(match[1].strip()).strip()
 
 
 def _unquoted(value: str) -> str:

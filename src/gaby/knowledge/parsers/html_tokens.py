@@ -27,21 +27,21 @@ class HtmlToken(NamedTuple):
 
 def tokens(page: str) -> Iterator[HtmlToken]:
     position = 0
-    while (found := _MARKUP.search(page, position)) is not None:
-        if found.start() > position:
-            yield HtmlToken("", unescape(page[position : found.start()]))
-        if found[3]:
-            position = _comment_end(page, found.end())
+    while (match := _MARKUP.search(page, position)) is not None:
+        if match.start() > position:
+            yield HtmlToken("", unescape(page[position : match.start()]))
+        if match[3]:
+            position = _comment_end(page, match.end())
             continue
-        rest = _REST.match(page, found.end())
+        rest = _REST.match(page, match.end())
         if rest is None:
             return
         position = rest.end()
-        if not found[2]:
+        if not match[2]:
             continue
-        name = found[2].lower()
-        yield HtmlToken(found[1] + name, rest[1])
-        if not found[1] and name in _RAW:
+        name = match[2].lower()
+        yield HtmlToken(match[1] + name, rest[1])
+        if not match[1] and name in _RAW:
             end = _raw_end(page, name, position)
             yield HtmlToken("", unescape(page[position:end]))
             position = end

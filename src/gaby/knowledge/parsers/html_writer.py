@@ -204,8 +204,8 @@ class MarkdownWriter:
 
 
 def _language(written: str) -> str:
-    found = _LANGUAGE.search(written[:2000])
-    return found[1] if found else ""
+    match = _LANGUAGE.search(written[:2000])
+    return match[1] if match else ""
 
 
 _BEGIN = {

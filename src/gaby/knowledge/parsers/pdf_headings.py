@@ -46,8 +46,8 @@ def from_bookmarks(bookmarks: Sequence[Bookmark], pages: Pages) -> list[PdfHeadi
         if lines is None:
             lines = known[mark.page] = _lines_by_words(pages[mark.page])
         key = _key(mark.title)
-        found = lines.get(key, lines.get(_NUMBER.sub("", key), pages[mark.page][0].start))
-        headings.append(PdfHeading(found, mark.level, mark.title[:_LONGEST]))
+        start = lines.get(key, lines.get(_NUMBER.sub("", key), pages[mark.page][0].start))
+        headings.append(PdfHeading(start, mark.level, mark.title[:_LONGEST]))
     return sorted(headings, key=lambda heading: heading.start)
 
 
@@ -56,16 +56,16 @@ def from_type(pages: Pages) -> list[PdfHeading]:
     if not body:
         return []
     repeated = Counter(key for page in pages for key in {_key(line.words) for line in page})
-    found: list[tuple[PdfLine, str]] = []
+    headed_lines: list[tuple[PdfLine, str]] = []
     for page in pages:
         for group in _groups(page, body):
             words = " ".join(line.words.strip() for line in group)
             if len(words) <= _LONGEST and any(map(str.isalpha, words)) and repeated[_key(group[0].words)] < _REPEATED:
-                found.append((group[0], words))
-    if len(found) > _MOST_OF_ALL_LINES * sum(map(len, pages)):
+                headed_lines.append((group[0], words))
+    if len(headed_lines) > _MOST_OF_ALL_LINES * sum(map(len, pages)):
         return []
-    sizes = sorted({line.type for line, _ in found}, reverse=True)
-    return [PdfHeading(line.start, min(sizes.index(line.type) + 1, _DEEPEST), words) for line, words in found]
+    sizes = sorted({line.type for line, _ in headed_lines}, reverse=True)
+    return [PdfHeading(line.start, min(sizes.index(line.type) + 1, _DEEPEST), words) for line, words in headed_lines]
 
 
 def largest_line(pages: Pages) -> str | None:
@@ -78,11 +78,11 @@ def largest_line(pages: Pages) -> str | None:
 
 def _body_type(pages: Pages) -> float:
     """The size that most of the text is set in."""
-    letters: Counter[float] = Counter()
+    characters: Counter[float] = Counter()
     for line in chain.from_iterable(pages):
-        letters[line.type] += len(line.words)
-    del letters[0.0]
-    return letters.most_common(1)[0][0] if letters else 0.0
+        characters[line.type] += len(line.words)
+    del characters[0.0]
+    return characters.most_common(1)[0][0] if characters else 0.0
 
 
 def _groups(page: Sequence[PdfLine], body: float) -> list[list[PdfLine]]:

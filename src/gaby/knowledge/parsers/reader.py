@@ -45,9 +45,9 @@ def _read(brought: RawDocument, kind: str, limit_bytes: int) -> DocumentText:
         case "pdf":
             from gaby.knowledge.parsers.pdf import pdf_text
 
-            found = pdf_text(brought.data, limit_characters=limit_bytes)
-            title = title_of(brought.title, found.title, uri=uri)
-            return DocumentText(title, found.text, PDF, found.pages, found.outline)
+            pdf = pdf_text(brought.data, limit_characters=limit_bytes)
+            title = title_of(brought.title, pdf.title, uri=uri)
+            return DocumentText(title, pdf.text, PDF, pdf.pages, pdf.outline)
         case "html":
             from gaby.knowledge.parsers.html import html_text
 

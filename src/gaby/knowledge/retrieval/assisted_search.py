@@ -30,11 +30,11 @@ class AssistedSearch:
         runner = self._models.runner
         rewritten = await runner.run(search_queries, QueryInput(text=question), occasion)
         rewrites = () if rewritten.offline else tuple(rewritten.value.queries)
-        found = await self._searcher.search(occasion.workspace_id, question, limit=_JUDGED, rewrites=rewrites)
-        if rewritten.offline or not found.hits:
-            return replace(found, hits=found.hits[:TOP])
-        given = RankingInput(question=question, passages=[hit.read_aloud[:_READ] for hit in found.hits])
-        judged = await runner.run(rank_passages, given, occasion)
-        if judged.offline:
-            return replace(found, hits=found.hits[:TOP])
-        return replace(found, hits=tuple(found.hits[place] for place in judged.value.helpful[:TOP]))
+        results = await self._searcher.search(occasion.workspace_id, question, limit=_JUDGED, rewrites=rewrites)
+        if rewritten.offline or not results.hits:
+            return replace(results, hits=results.hits[:TOP])
+        given = RankingInput(question=question, passages=[hit.read_aloud[:_READ] for hit in results.hits])
+        ranking = await runner.run(rank_passages, given, occasion)
+        if ranking.offline:
+            return replace(results, hits=results.hits[:TOP])
+        return replace(results, hits=tuple(results.hits[place] for place in ranking.value.helpful[:TOP]))

@@ -31,7 +31,7 @@ class SearchCache(Generic[T]):
         self._kept.move_to_end((workspace_id, question))
         return kept[2]
 
-    def keep(self, workspace_id: WorkspaceId, question: Hashable, version: int, answer: T) -> None:
+    def put(self, workspace_id: WorkspaceId, question: Hashable, version: int, answer: T) -> None:
         self._kept[workspace_id, question] = (version, self._clock.now() + _LASTS, answer)
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)

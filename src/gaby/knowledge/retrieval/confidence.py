@@ -40,7 +40,7 @@ def signs_of(
             1.0,
             cosine[first, place].max(),
             cosine[:, place].max(),
-            _covered(queries, pool, pool.found[place]),
+            _covered(queries, pool, pool.candidates[place]),
             known,
             size,
         )
@@ -49,9 +49,9 @@ def signs_of(
     return np.array(rows, np.float64).reshape(len(places), 6)
 
 
-def _covered(queries: Sequence[SearchQuery], pool: CandidatePool, found: PooledPassage) -> float:
+def _covered(queries: Sequence[SearchQuery], pool: CandidatePool, passage: PooledPassage) -> float:
     """How much the passage has of the part of the question that it covers best."""
-    has = frozenset(terms("\n".join([found.title, *found.headings, found.text[:_READ]])))
+    has = frozenset(terms("\n".join([passage.title, *passage.headings, passage.text[:_READ]])))
     enough = _ENOUGH * _unknown(pool)
     shares = [_share(query, pool, has) for query in queries]
     return max(share * min(1.0, all_of_it / enough) for share, all_of_it in shares)

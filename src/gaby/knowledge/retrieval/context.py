@@ -11,7 +11,7 @@ from gaby.knowledge.retrieval.query_expansion import SearchQuery
 
 def document(pool: CandidatePool, queries: Sequence[SearchQuery]) -> Column:
     """How near the question is to the mean of what was found of the document."""
-    _, first, of = np.unique([each.document for each in pool.found], return_index=True, return_inverse=True)
+    _, first, of = np.unique([each.document for each in pool.candidates], return_index=True, return_inverse=True)
     # Passages of one document one behind the other, so that each document's are added in one go.
     in_order = np.argsort(of, kind="stable")
     begins = np.searchsorted(of[in_order], np.arange(len(first)))
@@ -22,9 +22,9 @@ def document(pool: CandidatePool, queries: Sequence[SearchQuery]) -> Column:
 
 def neighbour(pool: CandidatePool, scores: Column) -> Column:
     """The better score of the two beside each passage."""
-    at = {(each.document, each.ordinal): place for place, each in enumerate(pool.found)}
+    at = {(each.document, each.ordinal): place for place, each in enumerate(pool.candidates)}
     nowhere = len(scores)
-    beside = np.array(
-        [[at.get((each.document, each.ordinal + step), nowhere) for step in (-1, 1)] for each in pool.found]
+    neighbours = np.array(
+        [[at.get((each.document, each.ordinal + step), nowhere) for step in (-1, 1)] for each in pool.candidates]
     )
-    return np.append(scores, 0.0)[beside].max(axis=1)
+    return np.append(scores, 0.0)[neighbours].max(axis=1)

@@ -25,9 +25,9 @@ class DiversityChoice:
 
 def choose(pool: CandidatePool, scores: Column, limit: int, weights: RankingWeights) -> list[DiversityChoice]:
     """The best first. Of equal ones the one that comes first in the corpus."""
-    ids = np.array([each.id for each in pool.found])
+    ids = np.array([each.id for each in pool.candidates])
     among: list[int] = np.lexsort((ids, -scores))[: max(_AMONG * limit, _AT_LEAST)].tolist()
-    looked_at = [pool.found[place] for place in among]
+    looked_at = [pool.candidates[place] for place in among]
     document = np.array([each.document for each in looked_at])
     texts = np.array([hash(each.text) for each in looked_at])
     vectors = finite(pool.vectors[among])

@@ -15,7 +15,7 @@ _TYPICAL = 120
 """Terms of a passage. A fixed number, so that no passage is judged by the length of the others."""
 
 
-def found(asked: Mapping[str, int], read: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+def term_scores(asked: Mapping[str, int], read: Sequence[Sequence[str]]) -> NDArray[np.float64]:
     """One row for each passage, one column for each term: nothing where it is not, and little more for often than for
     once, as in BM25."""
     places = {term: place for place, term in enumerate(asked)}
@@ -23,7 +23,7 @@ def found(asked: Mapping[str, int], read: Sequence[Sequence[str]]) -> NDArray[np
     for row, passage in zip(counts, read, strict=True):
         for term, count in Counter(filter(places.__contains__, passage)).items():
             row[places[term]] = count
-    return counts * (_SATURATION + 1) / (counts + np.array([[_room(passage)] for passage in read]))
+    return counts * (_SATURATION + 1) / (counts + np.array([[_length_norm(passage)] for passage in read]))
 
 
 def side_by_side(asked: Sequence[str], read: Sequence[Sequence[str]], rarity: Mapping[str, float]) -> Column:
@@ -31,12 +31,12 @@ def side_by_side(asked: Sequence[str], read: Sequence[Sequence[str]], rarity: Ma
     wanted = Counter(pairwise(asked))
     scores = np.zeros(len(read))
     for place, passage in enumerate(read):
-        room = _room(passage)
+        length_norm = _length_norm(passage)
         for pair, count in Counter(filter(wanted.__contains__, pairwise(passage))).items():
             rare = rarity.get(pair[0], 0.0) + rarity.get(pair[1], 0.0)
-            scores[place] += wanted[pair] * rare * count * (_SATURATION + 1) / (count + room)
+            scores[place] += wanted[pair] * rare * count * (_SATURATION + 1) / (count + length_norm)
     return scores
 
 
-def _room(passage: Sequence[str]) -> float:
+def _length_norm(passage: Sequence[str]) -> float:
     return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * len(passage) / _TYPICAL)

@@ -32,7 +32,7 @@ class PooledPassage:
 
 @dataclass(frozen=True)
 class CandidatePool:
-    found: Sequence[PooledPassage]
+    candidates: Sequence[PooledPassage]
     lexical: Scores
     """BM25 in this workspace; 0 where no word is shared or others were far better."""
     cosine: Scores

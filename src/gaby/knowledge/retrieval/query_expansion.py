@@ -40,11 +40,11 @@ class SearchQuery:
 def questions(text: str, rewrites: Sequence[str] = (), *, most: int = MOST) -> list[SearchQuery]:
     """The whole text first. At most `most`; none for a text without anything to look for."""
     text = text[:READ]
-    found = [_query("whole", text), *[_query("rewrite", rewrite[:READ]) for rewrite in rewrites[: most - 1]]]
-    found += [_query("code", code) for code in _codes(text)]
+    queries = [_query("whole", text), *[_query("rewrite", rewrite[:READ]) for rewrite in rewrites[: most - 1]]]
+    queries += [_query("code", code) for code in _codes(text)]
     units = _units(text)
-    found += [_query("part", unit) for unit in _grouped(units, most - len(found))] if len(units) > 1 else []
-    return _distinct(found)[:most]
+    queries += [_query("part", unit) for unit in _grouped(units, most - len(queries))] if len(units) > 1 else []
+    return _distinct(queries)[:most]
 
 
 def _query(kind: QueryKind, text: str) -> SearchQuery:
@@ -52,8 +52,8 @@ def _query(kind: QueryKind, text: str) -> SearchQuery:
 
 
 def _codes(text: str) -> list[str]:
-    found = dict.fromkeys(entity.value for entity in extract(text) if entity.kind == "error_code")
-    return list(found)[:_CODES]
+    codes = dict.fromkeys(entity.value for entity in extract(text) if entity.kind == "error_code")
+    return list(codes)[:_CODES]
 
 
 def _units(text: str) -> list[str]:

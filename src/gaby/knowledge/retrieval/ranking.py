@@ -25,7 +25,7 @@ class ScoreComponent:
 
 @dataclass(frozen=True)
 class RankedPassage:
-    found: PooledPassage
+    passage: PooledPassage
     place: int
     """In the pool."""
     score: float
@@ -51,7 +51,7 @@ def rank(
     weights: RankingWeights = DEFAULT,
 ) -> list[RankedPassage]:
     """The best first. Empty when nothing in the pool answers: when the best is not as certain as it must be."""
-    if not queries or not pool.found or limit < 1:
+    if not queries or not pool.candidates or limit < 1:
         return []
     signs = _signs(queries, pool, weights)
     signs.append(_read(queries, pool, _total(signs), reranker or TermReranker(weights), weights))
@@ -75,11 +75,11 @@ def _signs(queries: Sequence[SearchQuery], pool: CandidatePool, weights: Ranking
 def _read(
     queries: Sequence[SearchQuery], pool: CandidatePool, scores: Column, reranker: Reranker, weights: RankingWeights
 ) -> _Signal:
-    ids = np.array([each.id for each in pool.found])
+    ids = np.array([each.id for each in pool.candidates])
     # In the order of the corpus, so that what a reranker says cannot depend on how the pool was filled.
     best = np.lexsort((ids, -scores))[: weights.shortlist]
     places = best[np.argsort(ids[best], kind="stable")].tolist()
-    values = np.zeros(len(pool.found))
+    values = np.zeros(len(pool.candidates))
     values[places] = fusion.finite(reranker.rerank(queries, pool, places))
     return _Signal("reading", weights.reading, values)
 
@@ -95,7 +95,7 @@ def _ranked(
     parts.append(_part("same document", chosen.same_document, -weights.same_document))
     parts.append(_part("twin", chosen.twin, -weights.twin))
     score = sum(part.contribution for part in parts)
-    return RankedPassage(pool.found[chosen.place], chosen.place, score, confidence, tuple(parts))
+    return RankedPassage(pool.candidates[chosen.place], chosen.place, score, confidence, tuple(parts))
 
 
 def _part(name: str, value: float, weight: float) -> ScoreComponent:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from gaby.knowledge.retrieval.fusion import scaled, wholes
-from gaby.knowledge.retrieval.interaction import found, side_by_side
+from gaby.knowledge.retrieval.interaction import side_by_side, term_scores
 from gaby.knowledge.retrieval.pool import CandidatePool, Column, PooledPassage
 from gaby.knowledge.retrieval.query_expansion import SearchQuery
 from gaby.knowledge.retrieval.weights import DEFAULT, RankingWeights
@@ -36,18 +36,18 @@ class TermReranker:
 
     def rerank(self, queries: Sequence[SearchQuery], pool: CandidatePool, places: Sequence[int]) -> Column:
         weights = self._weights
-        passages = [pool.found[place] for place in places]
-        read = [terms(_told(each)) for each in passages]
+        passages = [pool.candidates[place] for place in places]
+        read = [terms(_rerank_text(each)) for each in passages]
         titles = [terms(" ".join([each.title, *each.headings])) for each in passages]
         asked = list(chain.from_iterable(terms(queries[place].text) for place in wholes(queries)))
         counts = Counter(asked)
         rarity = np.array([pool.rarity.get(term, 0.0) * count for term, count in counts.items()])
         return (
-            weights.exact * scaled(found(counts, read) @ rarity)
+            weights.exact * scaled(term_scores(counts, read) @ rarity)
             + weights.pairs * scaled(side_by_side(asked, read, pool.rarity))
-            + weights.title * scaled(found(counts, titles) @ rarity)
+            + weights.title * scaled(term_scores(counts, titles) @ rarity)
         )
 
 
-def _told(passage: PooledPassage) -> str:
+def _rerank_text(passage: PooledPassage) -> str:
     return "\n".join([passage.title, passage.title, *passage.headings, passage.text[:_READ]])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from gaby.knowledge.citations.tokens import LineCitation
-from gaby.knowledge.markdown_text import items_with_their_heading, plainly
+from gaby.knowledge.markdown_text import items_with_their_heading, plain_text
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SearchHit:
         """The text without marks, where they are marks and not part of a program."""
         if self.kind not in {"markdown", "html"}:
             return self.text
-        return plainly(items_with_their_heading(self.text))
+        return plain_text(items_with_their_heading(self.text))
 
 
 @dataclass(frozen=True)

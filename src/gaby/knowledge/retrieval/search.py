@@ -104,11 +104,11 @@ class Searcher:
                 return known
             queries = questions(asked.text, asked.rewrites)
             brought = await self._bring(session, corpus, queries) if queries else None
-        found = SearchResults((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
+        results = SearchResults((), self._weights.threshold, corpus_version=corpus.version, passages=corpus.passages)
         if brought is not None:
-            found = await self._ranked(workspace_id, found, queries, brought, asked)
-        self._cache.keep(workspace_id, asked, corpus.version, found)
-        return found
+            results = await self._ranked(workspace_id, results, queries, brought, asked)
+        self._cache.put(workspace_id, asked, corpus.version, results)
+        return results
 
     async def _bring(
         self, session: ReadSession, corpus: KnowledgeCorpus, queries: Sequence[SearchQuery]
@@ -142,14 +142,14 @@ class Searcher:
         rows = await self._index.vectors(workspace_id, meant, ids, vectors.shape[1])
         lexical = _table(brought.lexical, ids)
         pool = CandidatePool(
-            _found(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages
+            _pooled(contexts), lexical, vectors @ rows.T, rows, vectors, brought.rarity, nothing.passages
         )
         unlimited = replace(self._weights, threshold=0.0)
         ranked = await asyncio.to_thread(
             rank, queries, pool, limit=asked.limit, reranker=self._reranker, weights=unlimited
         )
         if brought.model != DEFAULT_MODEL:
-            ranked = await self._judged_by_default(workspace_id, queries, pool, ranked)
+            ranked = await self._reranked_by_default(workspace_id, queries, pool, ranked)
         best = max((each.confidence for each in ranked), default=0.0)
         fits = asked.everything or best >= self._weights.threshold
         by_id = {each.id: each for each in contexts}
@@ -160,7 +160,7 @@ class Searcher:
             queries=tuple(query.text for query in queries),
         )
 
-    async def _judged_by_default(
+    async def _reranked_by_default(
         self,
         workspace_id: WorkspaceId,
         queries: Sequence[SearchQuery],
@@ -168,16 +168,21 @@ class Searcher:
         ranked: Sequence[RankedPassage],
     ) -> list[RankedPassage]:
         """Confidence is calibrated on the cosines of the default model, which is always there; the order stays."""
-        found = [each.found for each in ranked]
+        passages = [each.passage for each in ranked]
         texts = [question_text(DEFAULT_MODEL, query.text, pool.rarity) for query in queries]
-        texts += [passage_text(DEFAULT_MODEL, each.title, each.headings, each.text) for each in found]
+        texts += [passage_text(DEFAULT_MODEL, each.title, each.headings, each.text) for each in passages]
         vectors = await self._embedding.embed(workspace_id, DEFAULT_MODEL, texts)
         asked, rows = vectors[: len(queries)], vectors[len(queries) :]
         chosen = [each.place for each in ranked]
-        judged = replace(
-            pool, found=found, lexical=pool.lexical[:, chosen], cosine=asked @ rows.T, vectors=rows, queries=asked
+        reranked_pool = replace(
+            pool,
+            candidates=passages,
+            lexical=pool.lexical[:, chosen],
+            cosine=asked @ rows.T,
+            vectors=rows,
+            queries=asked,
         )
-        certain = confidences(queries, judged, range(len(found)), self._weights.certainty)
+        certain = confidences(queries, reranked_pool, range(len(passages)), self._weights.certainty)
         return [replace(each, confidence=value) for each, value in zip(ranked, certain, strict=True)]
 
     async def _nearest(
@@ -219,7 +224,7 @@ def _table(hits: Sequence[Hits], ids: Sequence[int]) -> "np.ndarray[tuple[int, i
     return table
 
 
-def _found(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
+def _pooled(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
     documents = {each: number for number, each in enumerate(dict.fromkeys(each.document_id for each in contexts))}
     return [
         PooledPassage(each.id, documents[each.document_id], each.ordinal, each.title, each.headings, each.text)
@@ -228,7 +233,7 @@ def _found(contexts: Sequence[PassageContext]) -> list[PooledPassage]:
 
 
 def _hit(ranked: RankedPassage, by_id: dict[int, PassageContext]) -> SearchHit:
-    context = by_id[ranked.found.id]
+    context = by_id[ranked.passage.id]
     before, after = (by_id.get(context.id + step) for step in (-1, 1))
     return SearchHit(
         citation=citation_of(context.source, context.uri, context.headings, context.first_line, context.last_line),

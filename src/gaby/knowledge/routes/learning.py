@@ -20,7 +20,7 @@ async def list_candidates(
     state: Literal["staged", "accepted", "rejected", "archived"] = "staged",
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[CandidateOut]:
-    return [CandidateOut.of(row) for row in await service.parts.candidates.list(session, state, limit)]
+    return [CandidateOut.from_domain(row) for row in await service.components.candidates.list(session, state, limit)]
 
 
 @router.post("/candidates/{candidate_id}/decision")
@@ -32,13 +32,13 @@ async def decide_candidate(
     session: WriteSession,
 ) -> CandidateOut:
     """Accepted, as it stands or as edited, it becomes a document; rejected, it is not asked again."""
-    candidates = service.parts.candidates
+    candidates = service.components.candidates
     row = await candidates.get(session, candidate_id)
     if body.decision == "accept":
-        return CandidateOut.of(await candidates.accept(session, actor, row, title=body.title, text=body.text))
+        return CandidateOut.from_domain(await candidates.accept(session, actor, row, title=body.title, text=body.text))
     if body.decision == "unlearn":
-        return CandidateOut.of(await candidates.unlearn(session, actor, row, body.reason or ""))
-    return CandidateOut.of(await candidates.reject(session, actor, row, body.reason or ""))
+        return CandidateOut.from_domain(await candidates.unlearn(session, actor, row, body.reason or ""))
+    return CandidateOut.from_domain(await candidates.reject(session, actor, row, body.reason or ""))
 
 
 @router.get("/gaps")
@@ -49,11 +49,11 @@ async def list_gaps(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[GapOut]:
     """Questions that found no answer, alike ones together, the most asked first."""
-    return [GapOut.of(row) for row in await service.parts.gaps.list(session, limit)]
+    return [GapOut.from_domain(row) for row in await service.components.gaps.list(session, limit)]
 
 
 @router.delete("/gaps/{gap_id}", status_code=status.HTTP_204_NO_CONTENT)
 async def close_gap(actor: CanCurateKnowledge, gap_id: GapId, service: Service, session: WriteSession) -> Response:
     """Somebody wrote the page, or there shall be none."""
-    await service.parts.gaps.close(session, actor, gap_id)
+    await service.components.gaps.close(session, actor, gap_id)
     return Response(status_code=status.HTTP_204_NO_CONTENT)

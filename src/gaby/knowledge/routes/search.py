@@ -16,16 +16,16 @@ router = APIRouter(prefix="/api/knowledge", tags=["Knowledge"])
 @router.post("/search")
 async def search(actor: CanReadKnowledge, body: SearchIn, service: Service) -> SearchOut:
     """The few passages that answer, each with its citation and the reasons of its score; none when none fits."""
-    found = await service.parts.searcher.search(
+    results = await service.components.searcher.search(
         actor.workspace_id, body.question, limit=body.limit, everything=body.everything
     )
-    return SearchOut.of(found)
+    return SearchOut.from_domain(results)
 
 
 @router.post("/ask")
 async def ask(actor: CanReadKnowledge, body: AskIn, service: Service) -> AnswerOut:
     """An answer in prose, every sentence with its source. A question without an answer is counted as a gap."""
-    return AnswerOut.of(await service.parts.answering.answer(actor, body.question))
+    return AnswerOut.from_domain(await service.components.answering.answer(actor, body.question))
 
 
 @router.get("/documents")
@@ -38,8 +38,8 @@ async def list_documents(
     stale: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> list[DocumentOut]:
-    found = await documents(session, now=service.now(), source=source, stale=stale, limit=limit)
-    return [DocumentOut.of(line) for line in found]
+    rows = await documents(session, now=service.now(), source=source, stale=stale, limit=limit)
+    return [DocumentOut.from_domain(line) for line in rows]
 
 
 @router.get("/documents/{document_id}")
@@ -52,7 +52,7 @@ async def read_document(
     lines: Annotated[int, Query(ge=1, le=2000)] = 200,
 ) -> LinesOut:
     """Some lines of it, however long it is."""
-    return LinesOut.of(await service.parts.citations.open(session, document_id, first_line, lines))
+    return LinesOut.from_domain(await service.components.citations.open(session, document_id, first_line, lines))
 
 
 @router.get("/citations")
@@ -64,6 +64,6 @@ async def open_citations(
 ) -> list[CitationOut]:
     """The lines that a citation names, as they were cited, and whether they changed since. Without one, what was cited
     last."""
-    citations = service.parts.citations
+    citations = service.components.citations
     tokens = [token] if token is not None else await citations.latest(session)
-    return [CitationOut.of(await citations.resolve(session, each)) for each in tokens]
+    return [CitationOut.from_domain(await citations.resolve(session, each)) for each in tokens]

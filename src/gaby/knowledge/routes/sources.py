@@ -16,7 +16,7 @@ from gaby.kernel.http.access import (
     CanReadKnowledge,
     ReadSession,
     WriteSession,
-    doorway,
+    request_dependencies,
 )
 from gaby.kernel.ids import SourceId
 from gaby.knowledge.routes.dependencies import Service
@@ -32,13 +32,13 @@ _PATIENCE = 3600
 @router.get("")
 async def list_sources(actor: CanReadKnowledge, service: Service, session: ReadSession) -> list[SourceOut]:
     """With how fresh each is, and how its last sync went."""
-    return [SourceOut.of(shelved) for shelved in await service.parts.shelf.list(session)]
+    return [SourceOut.from_domain(overview) for overview in await service.components.sources.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def add_source(actor: CanManageKnowledge, body: SourceIn, service: Service, session: WriteSession) -> SourceOut:
     """Folders, files and repositories on Gaby's own machine need the right to manage the installation."""
-    row = await service.parts.shelf.add(session, actor, body.new())
+    row = await service.components.sources.add(session, actor, body.new())
     return await _source(service, session, SourceId(row.id))
 
 
@@ -52,13 +52,13 @@ async def change_source(
     actor: CanManageKnowledge, source_id: SourceId, body: SourceChangeIn, service: Service, session: WriteSession
 ) -> SourceOut:
     """How often it is synced, and who may be shown its pages."""
-    shelf = service.parts.shelf
-    row = await shelf.get(session, source_id)
+    sources = service.components.sources
+    row = await sources.get(session, source_id)
     if "every_seconds" in body.model_fields_set:
         every = None if body.every_seconds is None else timedelta(seconds=body.every_seconds)
-        await shelf.reschedule(session, actor, row, every)
+        await sources.reschedule(session, actor, row, every)
     if body.audience is not None:
-        await shelf.set_audience(session, actor, row, body.audience)
+        await sources.set_audience(session, actor, row, body.audience)
     return await _source(service, session, source_id)
 
 
@@ -67,8 +67,8 @@ async def remove_source(
     actor: CanManageKnowledge, source_id: SourceId, service: Service, session: WriteSession
 ) -> Response:
     """With all its documents, at once."""
-    shelf = service.parts.shelf
-    await shelf.remove(session, actor, await shelf.get(session, source_id))
+    sources = service.components.sources
+    await sources.remove(session, actor, await sources.get(session, source_id))
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
@@ -77,7 +77,7 @@ async def sync_source(
     actor: CanCurateKnowledge, source_id: SourceId, service: Service, session: WriteSession
 ) -> SourceOut:
     """Starts within seconds, in the background; `progress` tells how far it is."""
-    await service.parts.shelf.ask_for_sync(session, actor, source_id)
+    await service.components.sources.ask_for_sync(session, actor, source_id)
     return await _source(service, session, source_id)
 
 
@@ -90,9 +90,9 @@ async def list_failures(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> list[FailureOut]:
     """Documents that are there and cannot be read, with the reason."""
-    shelf = service.parts.shelf
-    await shelf.get(session, source_id)
-    return [FailureOut.of(row) for row in await shelf.failures(session, source_id, limit)]
+    sources = service.components.sources
+    await sources.get(session, source_id)
+    return [FailureOut.from_domain(row) for row in await sources.failures(session, source_id, limit)]
 
 
 @router.get("/{source_id}/progress", response_class=StreamingResponse)
@@ -100,24 +100,24 @@ async def follow_sync(
     actor: CanReadKnowledge, source_id: SourceId, request: Request, service: Service
 ) -> StreamingResponse:
     """Server-sent events with the state of the sync, until none runs. One that was just asked for may not run yet."""
-    async with doorway(request).database.read(actor.workspace_id) as session:
-        await service.parts.shelf.get(session, source_id)
+    async with request_dependencies(request).database.read(actor.workspace_id) as session:
+        await service.components.sources.get(session, source_id)
     return StreamingResponse(_progress(request, actor, source_id, service), media_type="text/event-stream")
 
 
 async def _progress(request: Request, actor: Actor, source_id: SourceId, service: Knowledge) -> AsyncIterator[str]:
     last = ""
     for _ in range(int(_PATIENCE / _LOOK_EVERY)):
-        async with doorway(request).database.read(actor.workspace_id) as session:
-            row = await service.parts.shelf.get(session, source_id)
-        told = ProgressOut.of(row).model_dump_json()
-        if told != last:
-            yield f"event: progress\ndata: {told}\n\n"
-            last = told
+        async with request_dependencies(request).database.read(actor.workspace_id) as session:
+            row = await service.components.sources.get(session, source_id)
+        event = ProgressOut.from_domain(row).model_dump_json()
+        if event != last:
+            yield f"event: progress\ndata: {event}\n\n"
+            last = event
         if row.state != "running" or row.lease_until is None or row.lease_until < service.now():
             return
         await asyncio.sleep(_LOOK_EVERY)
 
 
 async def _source(service: Knowledge, session: Session, source_id: SourceId) -> SourceOut:
-    return SourceOut.of(await service.parts.shelf.shelved(session, source_id))
+    return SourceOut.from_domain(await service.components.sources.overview(session, source_id))

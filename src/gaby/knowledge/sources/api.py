@@ -86,4 +86,4 @@ def within(value: object, *names: str) -> object:
 
 def entries(value: object) -> list[dict[str, Any]]:
     """The objects of a list."""
-    return [found for found in map(mapping, items(value)) if found]
+    return [entry for entry in map(mapping, items(value)) if entry]

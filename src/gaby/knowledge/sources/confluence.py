@@ -54,9 +54,9 @@ class ConfluenceSource:
             pages = [page for space in await self._find_spaces() for page in await self._pages(space)]
         except ApiNotFound:
             raise SourceUnavailable("There is no Confluence at this address, or not for this token.") from None
-        found = {page.uri: page for page in pages}
-        yield SourceTotal(len(found))
-        for page in found.values():
+        by_uri = {page.uri: page for page in pages}
+        yield SourceTotal(len(by_uri))
+        for page in by_uri.values():
             yield SourceItem(page.uri, page.version, partial(self._bring, page))
 
     async def close(self) -> None:
@@ -64,23 +64,23 @@ class ConfluenceSource:
 
     async def _find_spaces(self) -> Sequence[_Space]:
         path = "/api/v2/spaces" if self._flavour == "cloud" else "/rest/api/space"
-        found = [
+        spaces = [
             _Space(text(each.get("key")), _id(each))
             for each in await self._all(path, {"status": "current"})
             if each.get("status", "current") == "current"
         ]
-        missing = set(self._spaces) - {space.key for space in found}
+        missing = set(self._spaces) - {space.key for space in spaces}
         if missing:
             raise SourceUnavailable(f"There is no space {', '.join(sorted(missing))}, or the token may not see it.")
-        return [space for space in found if not self._spaces or space.key in self._spaces]
+        return [space for space in spaces if not self._spaces or space.key in self._spaces]
 
     async def _pages(self, space: _Space) -> Sequence[_ConfluencePage]:
         if self._flavour == "cloud":
-            found = await self._all(f"/api/v2/spaces/{quote(space.id, safe='')}/pages", {"status": "current"})
+            listed = await self._all(f"/api/v2/spaces/{quote(space.id, safe='')}/pages", {"status": "current"})
         else:
             query = {"spaceKey": space.key, "type": "page", "status": "current", "expand": "version"}
-            found = await self._all("/rest/api/content", query)
-        return [self._page(space, each) for each in found if each.get("status", "current") == "current" and _id(each)]
+            listed = await self._all("/rest/api/content", query)
+        return [self._page(space, each) for each in listed if each.get("status", "current") == "current" and _id(each)]
 
     def _page(self, space: _Space, entry: Mapping[str, Any]) -> _ConfluencePage:
         place = text(within(entry, "_links", "webui"))
@@ -92,17 +92,17 @@ class ConfluenceSource:
     async def _all(self, path: str, query: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
         """Every entry of a list that comes in parts."""
         most = _AT_ONCE[self._flavour]
-        found: list[dict[str, Any]] = []
+        results: list[dict[str, Any]] = []
         onward: dict[str, str] = {}
         while True:
             answer = await self._api.get(f"{self._base}{path}?{urlencode({**query, 'limit': most, **onward})}")
             part = entries(answer.get("results"))
-            found += part
+            results += part
             following = text(within(answer, "_links", "next"))
             if not following:
-                return found
-            onward = self._onward(following, len(found), onward)
-            if not part or len(found) > self._max_pages:
+                return results
+            onward = self._onward(following, len(results), onward)
+            if not part or len(results) > self._max_pages:
                 raise SourceUnavailable("Confluence's list of pages does not end. Name fewer spaces with `spaces`.")
 
     def _onward(self, following: str, so_far: int, before: Mapping[str, str]) -> dict[str, str]:

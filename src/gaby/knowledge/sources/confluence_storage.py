@@ -40,7 +40,7 @@ def as_html(storage: str) -> str:
     page = _StorageConverter()
     # Behind the last end there are only openings without one, each of which would be searched for to the end.
     closed, end, rest = storage.rpartition("]]>")
-    for token in tokens(_CDATA.sub(lambda found: escape(found[1]), closed + end) + rest):
+    for token in tokens(_CDATA.sub(lambda match: escape(match[1]), closed + end) + rest):
         page.take(token)
     return page.finished()
 

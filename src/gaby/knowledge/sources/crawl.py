@@ -45,12 +45,12 @@ class WebsiteSource:
         except (BadSource, Unreadable) as error:
             raise SourceUnavailable(error.message) from error
         pause = max(self._bounds.pause, min(robots.delay or 0.0, _LONGEST_DELAY))
-        walk = CrawlSession(
+        crawl = CrawlSession(
             site, robots, RequestPacer(self._web, self._sleep, pause), self._memory, known, self._bounds
         )
-        if cursor is None or not walk.frontier.resume(cursor):
-            await walk.begin()
-        async for listed in walk.pages(self._wanted):
+        if cursor is None or not crawl.frontier.resume(cursor):
+            await crawl.begin()
+        async for listed in crawl.pages(self._wanted):
             yield listed
         await self._memory.save()
 

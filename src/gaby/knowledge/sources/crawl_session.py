@@ -1,4 +1,4 @@
-"""One walk through a website: what each page turns out to be, and where it leads."""
+"""One crawl of a website: what each page turns out to be, and where it leads."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ from gaby.knowledge.documents import Unreadable
 from gaby.knowledge.sources.frontier import Frontier, FrontierEntry
 from gaby.knowledge.sources.limits import Wanted
 from gaby.knowledge.sources.link_cache import LinkCache
-from gaby.knowledge.sources.pages import PageLinks, look
+from gaby.knowledge.sources.pages import PageLinks, read_page_links
 from gaby.knowledge.sources.robots import RobotsRules
 from gaby.knowledge.sources.sitemap import is_index, locations, unpacked
 from gaby.knowledge.sources.source import BadSource, FailedItem, Listed, SourceItem, SourceTotal, SourceUnavailable
@@ -160,12 +160,12 @@ class CrawlSession:
         if reply.body is None or not self.frontier.moved(step.url, reply.url):
             return None
         uri = uri_of(reply.url)
-        found = await asyncio.to_thread(_look, reply)
-        self._follow(found.links, step.depth)
-        if not found.index:
+        links = await asyncio.to_thread(_links_of, reply)
+        self._follow(links.links, step.depth)
+        if not links.index:
             return None
         fingerprint = fingerprint_of(reply)
-        self._memory.keep(uri, fingerprint, found.links)
+        self._memory.put(uri, fingerprint, links.links)
         return SourceItem(uri, fingerprint, partial(give, brought(reply, uri)))
 
     def _follow(self, links: Sequence[str], depth: int) -> None:
@@ -200,7 +200,7 @@ class CrawlSession:
         return "" if reply.body is None else await asyncio.to_thread(unpacked, reply.body)
 
 
-def _look(reply: WebResponse) -> PageLinks:
+def _links_of(reply: WebResponse) -> PageLinks:
     orders = reply.headers.get("x-robots-tag", "")
     is_page = reply.media_type in _HTML
-    return look((reply.body or b"") if is_page else b"", reply.url, reply.charset, orders)
+    return read_page_links((reply.body or b"") if is_page else b"", reply.url, reply.charset, orders)

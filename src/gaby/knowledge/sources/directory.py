@@ -35,30 +35,30 @@ class DirectorySource:
         self._max_files = max_files
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
-        root, found, skipped = await asyncio.to_thread(self._walk)
-        yield SourceTotal(len(found))
+        root, files, skipped = await asyncio.to_thread(self._list_files)
+        yield SourceTotal(len(files))
         yield skipped
-        for each in found:
+        for each in files:
             yield each if isinstance(each, FailedItem) else self._item(root, each)
 
     async def close(self) -> None:
         pass
 
-    def _walk(self) -> tuple[str, Sequence[FoundFile | FailedItem], SkippedItems]:
+    def _list_files(self) -> tuple[str, Sequence[FoundFile | FailedItem], SkippedItems]:
         root, skipped = os.path.realpath(self._root), SkippedFiles()
 
         def unwanted(uri: str) -> None:
             if self._paths.skips(uri):
                 skipped.add(uri)
 
-        found = FolderWalker(root, self._paths.reads, self._max_files, unwanted).walk()
-        return root, found, skipped.summary()
+        files = FolderWalker(root, self._paths.reads, self._max_files, unwanted).list_files()
+        return root, files, skipped.summary()
 
-    def _item(self, root: str, found: FoundFile) -> SourceItem | FailedItem:
-        if found.size > self._max_bytes:
-            return FailedItem(found.uri, too_large(found.size, self._max_bytes))
-        reading = partial(_read, root, found.real, found.uri, f"{root.rstrip('/')}/{found.uri}", self._max_bytes)
-        return SourceItem(found.uri, found.fingerprint, partial(asyncio.to_thread, reading), read=reading)
+    def _item(self, root: str, file: FoundFile) -> SourceItem | FailedItem:
+        if file.size > self._max_bytes:
+            return FailedItem(file.uri, too_large(file.size, self._max_bytes))
+        reading = partial(_read, root, file.real, file.uri, f"{root.rstrip('/')}/{file.uri}", self._max_bytes)
+        return SourceItem(file.uri, file.fingerprint, partial(asyncio.to_thread, reading), read=reading)
 
 
 class FileSource:

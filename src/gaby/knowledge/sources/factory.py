@@ -24,8 +24,8 @@ def check(config: SourceConfig) -> None:
     _plan(config)
 
 
-def make_source(config: SourceConfig, ground: SourceDependencies) -> DocumentSource:
-    return _plan(config)(ground)
+def make_source(config: SourceConfig, dependencies: SourceDependencies) -> DocumentSource:
+    return _plan(config)(dependencies)
 
 
 def _plan(config: SourceConfig) -> Plan:
@@ -41,14 +41,14 @@ def _folder(config: SourceConfig) -> Plan:
     path = _path(config.location)
     include, exclude = _globs(options, "include"), _globs(options, "exclude")
 
-    def make(ground: SourceDependencies) -> DocumentSource:
+    def make(dependencies: SourceDependencies) -> DocumentSource:
         return DirectorySource(
-            _allowed(path, ground),
-            wanted=ground.wanted,
+            _allowed(path, dependencies),
+            wanted=dependencies.wanted,
             include=include,
             exclude=exclude,
-            max_bytes=ground.limits.document_bytes,
-            max_files=ground.limits.files,
+            max_bytes=dependencies.limits.document_bytes,
+            max_files=dependencies.limits.files,
         )
 
     return make
@@ -58,7 +58,7 @@ def _file(config: SourceConfig) -> Plan:
     SourceOptions(config.options, ())
     no_secret(config)
     path = _path(config.location)
-    return lambda ground: FileSource(_allowed(path, ground), max_bytes=ground.limits.document_bytes)
+    return lambda dependencies: FileSource(_allowed(path, dependencies), max_bytes=dependencies.limits.document_bytes)
 
 
 def _git(config: SourceConfig) -> Plan:
@@ -70,18 +70,18 @@ def _git(config: SourceConfig) -> Plan:
         no_secret(config, "For ssh the key of the account that Gaby runs under is used.")
     secret = usable_secret(config) if config.secret else None
 
-    def make(ground: SourceDependencies) -> DocumentSource:
+    def make(dependencies: SourceDependencies) -> DocumentSource:
         if address.transport == "file":
-            _allowed(Path(address.url), ground)
+            _allowed(Path(address.url), dependencies)
         return GitSource(
             address,
-            guard=AddressGuard(ground.allowed_networks, ground.resolve),
-            cache=ground.cache,
-            paths=PathFilter(chosen, ground.wanted),
+            guard=AddressGuard(dependencies.allowed_networks, dependencies.resolve),
+            cache=dependencies.cache,
+            paths=PathFilter(chosen, dependencies.wanted),
             ref=ref,
             secret=secret,
-            max_bytes=ground.limits.document_bytes,
-            seconds=ground.limits.git_seconds,
+            max_bytes=dependencies.limits.document_bytes,
+            seconds=dependencies.limits.git_seconds,
         )
 
     return make
@@ -95,12 +95,14 @@ def _tickets(config: SourceConfig) -> Plan:
     if path is not None and path.suffix.lower() not in {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}:
         raise BadSource("Give an export that ends with `.jsonl` or `.csv`, or `desk` for the tickets of the desk.")
 
-    def make(ground: SourceDependencies) -> DocumentSource:
+    def make(dependencies: SourceDependencies) -> DocumentSource:
         if path is not None:
-            return TicketExportSource(_allowed(path, ground), statuses=statuses, max_bytes=ground.limits.export_bytes)
-        if ground.archive is None:
+            return TicketExportSource(
+                _allowed(path, dependencies), statuses=statuses, max_bytes=dependencies.limits.export_bytes
+            )
+        if dependencies.archive is None:
             raise BadSource("No desk is connected. Connect one, or give the path of an export.")
-        return DeskTicketSource(ground.archive)
+        return DeskTicketSource(dependencies.archive)
 
     return make
 
@@ -109,10 +111,10 @@ def _learned(config: SourceConfig) -> Plan:
     SourceOptions(config.options, ())
     no_secret(config)
 
-    def make(ground: SourceDependencies) -> DocumentSource:
-        if ground.learned is None:
+    def make(dependencies: SourceDependencies) -> DocumentSource:
+        if dependencies.learned is None:
             raise BadSource("What was learned is no source that can be added; it is there by itself.")
-        return GeneratedSource(ground.learned)
+        return GeneratedSource(dependencies.learned)
 
     return make
 
@@ -123,9 +125,9 @@ def _path(location: str) -> Path:
     return Path(location)
 
 
-def _allowed(path: Path, ground: SourceDependencies) -> Path:
+def _allowed(path: Path, dependencies: SourceDependencies) -> Path:
     real = path.resolve()
-    allowed = ground.allowed_folders
+    allowed = dependencies.allowed_folders
     if allowed is not None and not any(real.is_relative_to(folder.resolve()) for folder in allowed):
         raise BadSource(f"{path} is in none of the folders that this installation allows for documents.")
     return path

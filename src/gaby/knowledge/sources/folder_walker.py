@@ -1,4 +1,4 @@
-"""Walks a folder: every file once, no link out of it, nothing opened."""
+"""Lists a folder: every file once, no link out of it, nothing opened."""
 
 import os
 import stat
@@ -47,7 +47,7 @@ class FolderWalker:
         self._links: list[_Folder] = []
         self._seen: set[tuple[int, int]] = set()
 
-    def walk(self) -> list[FoundFile | FailedItem]:
+    def list_files(self) -> list[FoundFile | FailedItem]:
         """Sorted. Raises `SourceUnavailable` when it would not be complete."""
         while self._folders or self._links:
             # Links come last, so that what has a place of its own is found there.
@@ -153,4 +153,4 @@ def _below(folder: str, name: str) -> str:
 def printable_path(uri: str) -> str:
     """As far as it can be written in UTF-8 on one line."""
     text = uri.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    return "".join(character if character.isprintable() else "�" for character in text)

@@ -59,9 +59,9 @@ class Frontier:
         self._seen[key] = None
         return True
 
-    def moved(self, asked: str, found: str) -> bool:
+    def moved(self, asked: str, url: str) -> bool:
         """Whether a page that was redirected is at a place of its own."""
-        return _key(asked) == _key(found) or self.claim(found)
+        return _key(asked) == _key(url) or self.claim(url)
 
     def next(self) -> FrontierEntry | None:
         if not self._queue:

@@ -115,8 +115,8 @@ class GitSource:
         if self._address.transport != "file":
             pinned = (await self._guard.resolve_async(self._address.host, self._address.port))[0]
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
-        made = environment(self._address, self._folder, pinned, self._secret)
-        git = GitProcess(self._folder / "repository.git", made, seconds=self._seconds, secret=self._secret)
+        variables = environment(self._address, self._folder, pinned, self._secret)
+        git = GitProcess(self._folder / "repository.git", variables, seconds=self._seconds, secret=self._secret)
         version = re.search(rb"(\d+)\.(\d+)", await git.run("version"))
         if version is None or (int(version[1]), int(version[2])) < _NEEDED:
             raise SourceUnavailable("The program `git` is too old. Install version 2.37 or newer.")
@@ -142,12 +142,12 @@ class GitSource:
         asked = names if self._ref and not is_commit(self._ref) else ["HEAD"]
         answer = await git.run("ls-remote", "--quiet", "--", self._address.url, *asked)
         lines = (line.partition("\t") for line in answer.decode("utf-8", "replace").splitlines())
-        found = {name: commit for commit, _, name in lines}
+        commits = {name: commit for commit, _, name in lines}
         if is_commit(self._ref):
             return self._ref, self._ref
         for name in asked:
-            if name in found and is_commit(found[name]):
-                return name.removesuffix("^{}"), found[name]
+            if name in commits and is_commit(commits[name]):
+                return name.removesuffix("^{}"), commits[name]
         what = f"no branch or tag `{self._ref}`" if self._ref else "no commit yet"
         raise SourceUnavailable(f"The repository has {what}.")
 
@@ -181,9 +181,9 @@ async def _bring(blobs: GitBlobReader, entry: _TreeEntry, link: str | None) -> R
 
 def _entries(listing: bytes) -> list[_TreeEntry]:
     """`MODE TYPE ID SIZE<tab>PATH`, each ended by a NUL."""
-    found: list[_TreeEntry] = []
+    entries: list[_TreeEntry] = []
     for record in filter(None, listing.split(b"\0")):
         about, _, path = record.partition(b"\t")
         mode, _, blob, size = about.decode().split()
-        found.append(_TreeEntry(mode, blob, int(size) if size.isdigit() else 0, path.decode("utf-8", "replace")))
-    return found
+        entries.append(_TreeEntry(mode, blob, int(size) if size.isdigit() else 0, path.decode("utf-8", "replace")))
+    return entries

@@ -45,10 +45,10 @@ def git_address(location: str) -> GitAddress:
     if re.match(r"https://[^/]*@", location):
         raise BadSource("The address has a password in it. Give the token as the secret, and the address without it.")
     for transport, form, usual in (("https", _HTTPS, 443), ("ssh", _SSH, 22), ("ssh", _SCP, 22)):
-        found = form.fullmatch(location)
-        port = int(found[2] or usual) if found is not None else 0
-        if found is not None and port <= 65_535:
-            return GitAddress("https" if transport == "https" else "ssh", location, found[1].lower(), port, found[3])
+        match = form.fullmatch(location)
+        port = int(match[2] or usual) if match is not None else 0
+        if match is not None and port <= 65_535:
+            return GitAddress("https" if transport == "https" else "ssh", location, match[1].lower(), port, match[3])
     raise BadSource(
         "This is no address of a repository. Give one such as `https://git.company.example/docs.git`, "
         "`git@git.company.example:docs.git`, or a local path that begins with `/`."

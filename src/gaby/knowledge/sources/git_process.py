@@ -94,14 +94,14 @@ class GitProcess:
             text = text.replace(self._secret, "***").replace(_basic(self._secret), "***")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         telling = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:"))] or lines or ["no reason"]
-        shown = "".join(letter for letter in telling[0] if letter.isprintable())
+        shown = "".join(character for character in telling[0] if character.isprintable())
         return shown.partition(": ")[2][:_LONGEST_REASON] if ": " in shown else shown[:_LONGEST_REASON]
 
 
 def environment(address: GitAddress, home: Path, pinned: Address | None, secret: str | None) -> Mapping[str, str]:
     """`pinned` is the address that was judged, which is then the one that is called."""
     config = dict(_CONFIG)
-    made = {
+    variables = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(home),
         "LC_ALL": "C",
@@ -119,7 +119,7 @@ def environment(address: GitAddress, home: Path, pinned: Address | None, secret:
     }
     for inherited, name in (("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSH_AUTH_SOCK", "SSH_AUTH_SOCK")):
         if inherited in os.environ:
-            made[name] = os.environ[inherited]
+            variables[name] = os.environ[inherited]
     if address.transport == "https":
         config["http.curloptResolve"] = f"{address.host}:{address.port}:{pinned}"
         if secret:
@@ -127,12 +127,12 @@ def environment(address: GitAddress, home: Path, pinned: Address | None, secret:
                 f"Authorization: Basic {_basic(secret)}"
             )
     if address.transport == "ssh":
-        made["GIT_SSH_COMMAND"] = _ssh(address, pinned)
-        made["GIT_SSH_VARIANT"] = "ssh"
-    made["GIT_CONFIG_COUNT"] = str(len(config))
+        variables["GIT_SSH_COMMAND"] = _ssh(address, pinned)
+        variables["GIT_SSH_VARIANT"] = "ssh"
+    variables["GIT_CONFIG_COUNT"] = str(len(config))
     for number, (name, value) in enumerate(config.items()):
-        made |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return made
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 async def end(process: asyncio.subprocess.Process, *streams: asyncio.StreamReader) -> None:

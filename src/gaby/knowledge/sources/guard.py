@@ -17,10 +17,10 @@ class AddressRefused(BadSource):
 
 async def system_resolve(host: str, port: int) -> Sequence[Address]:
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in found))
+    return list(dict.fromkeys(ip_address(str(where[4][0]).split("%")[0]) for where in infos))
 
 
 class AddressGuard:
@@ -32,17 +32,17 @@ class AddressGuard:
 
     async def resolve_async(self, host: str, port: int) -> Sequence[Address]:
         """All there are, if all are allowed: one bad answer among good ones is a sign of an attack."""
-        found = await self._resolve(host, port)
-        if not found:
+        addresses = await self._resolve(host, port)
+        if not addresses:
             raise SourceUnavailable(f"The name {host} is not known. Check its spelling, and the network's DNS.")
-        for address in found:
+        for address in addresses:
             if not self._is_allowed(address):
                 log_refused(host, address)
                 raise AddressRefused(
                     f"{host} has a private or special address. "
                     "If that is meant, name its network in GABY_KNOWLEDGE_NETWORKS."
                 )
-        return found
+        return addresses
 
     def _is_allowed(self, address: Address) -> bool:
         return any(address in network for network in self._allowed) or is_public(address)

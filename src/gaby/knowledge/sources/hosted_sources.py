@@ -24,7 +24,7 @@ def page(config: SourceConfig) -> Plan:
     SourceOptions(config.options, ())
     no_secret(config)
     url = web_address(config.location)
-    return lambda ground: WebPageSource(url, web=_web(ground), wanted=ground.wanted)
+    return lambda dependencies: WebPageSource(url, web=_web(dependencies), wanted=dependencies.wanted)
 
 
 def site(config: SourceConfig) -> Plan:
@@ -37,17 +37,22 @@ def site(config: SourceConfig) -> Plan:
     sitemap = options.yes("sitemap", default=True)
     chosen = chooses((), [check_glob(glob) for glob in options.names("exclude")])
 
-    def make(ground: SourceDependencies) -> DocumentSource:
+    def make(dependencies: SourceDependencies) -> DocumentSource:
         bounds = CrawlLimits(
-            pages=int(pages) or ground.limits.pages,
-            depth=int(depth) if depth >= 0 else ground.limits.depth,
-            pause=pause if pause >= 0 else ground.limits.pause_seconds,
+            pages=int(pages) or dependencies.limits.pages,
+            depth=int(depth) if depth >= 0 else dependencies.limits.depth,
+            pause=pause if pause >= 0 else dependencies.limits.pause_seconds,
             sitemap=sitemap,
             chosen=chosen,
         )
-        web = _web(ground)
+        web = _web(dependencies)
         return WebsiteSource(
-            start, web=web, wanted=ground.wanted, cache=ground.cache, bounds=bounds, sleep=ground.sleep
+            start,
+            web=web,
+            wanted=dependencies.wanted,
+            cache=dependencies.cache,
+            bounds=bounds,
+            sleep=dependencies.sleep,
         )
 
     return make
@@ -66,9 +71,9 @@ def confluence(config: SourceConfig) -> Plan:
         base = f"{base}/wiki"
     _encrypted(base)
 
-    def make(ground: SourceDependencies) -> DocumentSource:
-        api = JsonApiClient(_web(ground), "Confluence", headers)
-        return ConfluenceSource(base, api=api, flavour=flavour, spaces=spaces, max_pages=ground.limits.files)
+    def make(dependencies: SourceDependencies) -> DocumentSource:
+        api = JsonApiClient(_web(dependencies), "Confluence", headers)
+        return ConfluenceSource(base, api=api, flavour=flavour, spaces=spaces, max_pages=dependencies.limits.files)
 
     return make
 
@@ -78,11 +83,15 @@ def notion(config: SourceConfig) -> Plan:
     base = web_address(config.location or _NOTION, example=_NOTION)
     headers = {**HEADERS, "Authorization": f"Bearer {usable_secret(config)}"}
     _encrypted(base)
-    return lambda ground: NotionSource(api=JsonApiClient(_web(ground), "Notion", headers), base=base, now=ground.now)
+    return lambda dependencies: NotionSource(
+        api=JsonApiClient(_web(dependencies), "Notion", headers), base=base, now=dependencies.now
+    )
 
 
-def _web(ground: SourceDependencies) -> WebClient:
-    return WebClient(AddressGuard(ground.allowed_networks, ground.resolve), ground.limits, sleep=ground.sleep)
+def _web(dependencies: SourceDependencies) -> WebClient:
+    return WebClient(
+        AddressGuard(dependencies.allowed_networks, dependencies.resolve), dependencies.limits, sleep=dependencies.sleep
+    )
 
 
 def _flavour(host: str) -> str:

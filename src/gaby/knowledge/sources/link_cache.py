@@ -31,12 +31,12 @@ class LinkCache:
 
     def links(self, uri: str, fingerprint: str | None = None) -> Sequence[str] | None:
         """Of the page as it was when it had this fingerprint, or when it was last seen."""
-        found = self._before.get(uri)
-        if found is None or (fingerprint is not None and found[0] != fingerprint):
+        entry = self._before.get(uri)
+        if entry is None or (fingerprint is not None and entry[0] != fingerprint):
             return None
-        return found[1]
+        return entry[1]
 
-    def keep(self, uri: str, fingerprint: str, links: Sequence[str]) -> None:
+    def put(self, uri: str, fingerprint: str, links: Sequence[str]) -> None:
         self._now[uri] = (fingerprint, list(links[:_MOST_LINKS]))
 
     def keep_as_it_was(self, uri: str) -> None:
@@ -59,6 +59,6 @@ class LinkCache:
         # A cache that cannot be written costs only time.
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self._path.with_suffix(f".{os.getpid()}.new")
-            beside.write_bytes(data)
-            beside.replace(self._path)
+            temporary = self._path.with_suffix(f".{os.getpid()}.new")
+            temporary.write_bytes(data)
+            temporary.replace(self._path)

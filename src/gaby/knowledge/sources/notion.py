@@ -47,9 +47,9 @@ class NotionSource:
         self._max_depth = max_depth
 
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
-        found = await self._search()
-        yield SourceTotal(len(found))
-        for page_id, entry in found.items():
+        pages = await self._search()
+        yield SourceTotal(len(pages))
+        for page_id, entry in pages.items():
             properties = entry.get("properties")
             link = text(entry.get("url"))
             page = _NotionPage(
@@ -71,7 +71,7 @@ class NotionSource:
 
     async def _search(self) -> Mapping[str, dict[str, Any]]:
         asked: dict[str, Any] = {"filter": {"property": "object", "value": "page"}, "page_size": _AT_ONCE}
-        found: dict[str, dict[str, Any]] = {}
+        pages: dict[str, dict[str, Any]] = {}
         while True:
             try:
                 answer = await self._api.post(f"{self._base}/v1/search", asked)
@@ -80,11 +80,11 @@ class NotionSource:
             for entry in entries(answer.get("results")):
                 gone = entry.get("archived") is True or entry.get("in_trash") is True
                 if entry.get("object") == "page" and text(entry.get("id")) and not gone:
-                    found[text(entry.get("id"))] = entry
+                    pages[text(entry.get("id"))] = entry
             if answer.get("has_more") is not True:
-                return found
+                return pages
             asked = {**asked, "start_cursor": _onward(answer, asked.get("start_cursor"))}
-            if len(found) > self._max_pages:
+            if len(pages) > self._max_pages:
                 raise SourceUnavailable(f"There are more than {self._max_pages} pages. Give the integration fewer.")
 
     async def _bring(self, page: _NotionPage) -> RawDocument:
@@ -97,25 +97,25 @@ class NotionSource:
 
     async def _blocks(self, parent: str, depth: int, budget: "_RequestBudget") -> Sequence[NotionBlock]:
         """Deeper than the limit nothing is asked for."""
-        made: list[NotionBlock] = []
+        notion_blocks: list[NotionBlock] = []
         for entry in await self._children(parent, budget):
             kind = text(entry.get("type"))
             enters = entry.get("has_children") is True and kind not in _NOT_ENTERED and depth > 1
             children = await self._blocks(text(entry.get("id")), depth - 1, budget) if enters else ()
-            made.append(NotionBlock(kind, mapping(entry.get(kind)), children))
-        return made
+            notion_blocks.append(NotionBlock(kind, mapping(entry.get(kind)), children))
+        return notion_blocks
 
     async def _children(self, parent: str, budget: "_RequestBudget") -> Sequence[Mapping[str, Any]]:
-        found: list[dict[str, Any]] = []
+        blocks: list[dict[str, Any]] = []
         onward: dict[str, str] = {}
         while True:
             query = urlencode({"page_size": _AT_ONCE, **onward})
             answer = await self._api.get(f"{self._base}/v1/blocks/{quote(parent, safe='')}/children?{query}")
             part = entries(answer.get("results"))
             budget.spend(len(part))
-            found += part
+            blocks += part
             if answer.get("has_more") is not True:
-                return found
+                return blocks
             onward = {"start_cursor": _onward(answer, onward.get("start_cursor"))}
 
 

@@ -41,13 +41,13 @@ def _lines(blocks: Sequence[NotionBlock]) -> list[str]:
     lines: list[str] = []
     before = ""
     for block in blocks:
-        made = _block(block)
-        if not made:
+        block_lines = _block(block)
+        if not block_lines:
             continue
         # Entries of one list stay together; everything else has a line of air.
         if lines and not (block.kind in _LISTED and before in _LISTED):
             lines.append("")
-        lines += made
+        lines += block_lines
         before = block.kind
     return lines
 
@@ -109,7 +109,7 @@ def _divider(_: NotionBlock) -> list[str]:
 
 def _code(block: NotionBlock) -> list[str]:
     words, language = rich(block.data.get("rich_text")), text(block.data.get("language"))
-    longest = max((len(found) for found in re.findall(r"`+", words)), default=0)
+    longest = max((len(ticks) for ticks in re.findall(r"`+", words)), default=0)
     fence = "`" * max(3, longest + 1)
     name = language if re.fullmatch(r"[\w+#-]{1,30}", language) else ""
     return [f"{fence}{name}", *words.split("\n"), fence]

@@ -16,7 +16,7 @@ class PageLinks:
     """Whether it may be kept."""
 
 
-def look(html: bytes, url: str, charset: str | None, robots_header: str = "") -> PageLinks:
+def read_page_links(html: bytes, url: str, charset: str | None, robots_header: str = "") -> PageLinks:
     orders = _words(robots_header)
     base: str | None = None
     written: dict[str, None] = {}
@@ -32,8 +32,8 @@ def look(html: bytes, url: str, charset: str | None, robots_header: str = "") ->
             if "href" in said and "nofollow" not in said.get("rel", "").lower().split():
                 written[said["href"]] = None
     follows = orders.isdisjoint({"nofollow", "none"})
-    found = (canonical(href, base or url) for href in written) if follows else ()
-    return PageLinks(tuple(dict.fromkeys(filter(None, found))), orders.isdisjoint({"noindex", "none"}))
+    links = (canonical(href, base or url) for href in written) if follows else ()
+    return PageLinks(tuple(dict.fromkeys(filter(None, links))), orders.isdisjoint({"noindex", "none"}))
 
 
 def _words(text: str) -> set[str]:

@@ -16,8 +16,8 @@ class RobotsRules:
 
     def allows(self, path: str) -> bool:
         """The longest pattern decides; of two that are as long, the one that allows."""
-        found = [(len(pattern), allowed) for pattern, allowed in self.rules if _matches(pattern, path)]
-        return max(found)[1] if found else True
+        matching = [(len(pattern), allowed) for pattern, allowed in self.rules if _matches(pattern, path)]
+        return max(matching)[1] if matching else True
 
 
 @dataclass
@@ -77,10 +77,10 @@ def _matches(pattern: str, path: str) -> bool:
     at = len(first)
     last = pieces.pop() if whole and pieces else None
     for piece in pieces:
-        found = path.find(piece, at)
-        if found < 0:
+        position = path.find(piece, at)
+        if position < 0:
             return False
-        at = found + len(piece)
+        at = position + len(piece)
     if last is not None:
         return len(path) - len(last) >= at and path.endswith(last)
     return not whole or at == len(path)

@@ -16,12 +16,12 @@ def is_index(text: str) -> bool:
 
 
 def locations(text: str) -> list[str]:
-    found: list[str] = []
+    urls: list[str] = []
     for match in _LOCATION.finditer(_CDATA.sub(r"\1", text)):
-        found.append(unescape(match[1]).strip())
-        if len(found) >= _MOST:
+        urls.append(unescape(match[1]).strip())
+        if len(urls) >= _MOST:
             break
-    return found
+    return urls
 
 
 def unpacked(data: bytes) -> str:

@@ -74,7 +74,7 @@ class _TicketDocument:
 
 def _item(ticket: ExportedTicket) -> SourceItem:
     markdown = as_document(ticket)
-    uri = "".join(letter if letter.isprintable() else "_" for letter in ticket.id)[:200]
+    uri = "".join(character if character.isprintable() else "_" for character in ticket.id)[:200]
     written = _TicketDocument(uri, ticket.subject or f"Ticket {uri}", markdown, ticket.link)
     return SourceItem(uri, sha256(markdown.encode("utf-8", "replace")).hexdigest()[:32], partial(_bring, written))
 

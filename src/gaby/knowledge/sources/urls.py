@@ -13,10 +13,10 @@ _LAST_PORT = 65_535
 
 def web_address(text: str, *, example: str = "https://help.company.example/") -> str:
     """What an operator gave, in its one spelling."""
-    found = canonical(text)
-    if found is None:
+    address = canonical(text)
+    if address is None:
         raise BadSource(f"This is no address of a page. Give one such as `{example}`, without a password in it.")
-    return found
+    return address
 
 
 def canonical(link: str, base: str = "") -> str | None:
@@ -76,5 +76,5 @@ class SiteScope:
         )
 
     def url(self, uri: str) -> str | None:
-        found = canonical(f"{self.origin}/{uri.lstrip('/')}")
-        return found if found is not None and self.contains(found) else None
+        address = canonical(f"{self.origin}/{uri.lstrip('/')}")
+        return address if address is not None and self.contains(address) else None

@@ -24,19 +24,19 @@ class WebPageSource:
     async def list(self, known: Mapping[str, str], cursor: str | None) -> AsyncIterator[Listed]:
         uri = uri_of(self._url)
         try:
-            found = await self._look(uri, known.get(uri))
+            item = await self._fetch_item(uri, known.get(uri))
         except Unreadable as error:
-            found = FailedItem(uri, error.message)
+            item = FailedItem(uri, error.message)
         except BadSource as error:
             raise SourceUnavailable(error.message) from error
-        yield SourceTotal(0 if found is None else 1)
-        if found is not None:
-            yield found
+        yield SourceTotal(0 if item is None else 1)
+        if item is not None:
+            yield item
 
     async def close(self) -> None:
         await self._web.close()
 
-    async def _look(self, uri: str, known: str | None) -> SourceItem | FailedItem | None:
+    async def _fetch_item(self, uri: str, known: str | None) -> SourceItem | FailedItem | None:
         reply = await self._web.get(WebRequest(self._url, conditions(known), wanted=partial(is_wanted, self._wanted)))
         if reply.status == 304 and known is not None:
             return SourceItem(uri, known, partial(fetch_again, self._web, self._url, uri))

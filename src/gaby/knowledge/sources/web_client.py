@@ -46,9 +46,9 @@ class WebResponse:
 
     @property
     def charset(self) -> str | None:
-        _, found, rest = self.headers.get("content-type", "").lower().partition("charset=")
+        _, separator, rest = self.headers.get("content-type", "").lower().partition("charset=")
         name = rest.partition(";")[0].strip(" \"'")
-        if not found or not name or not name.isascii():
+        if not separator or not name or not name.isascii():
             return None
         try:
             b"x".decode(name, "replace")

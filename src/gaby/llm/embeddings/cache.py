@@ -59,7 +59,7 @@ async def dimensions_of(session: ReadSession, model: str) -> int | None:
     return next((len(vector) for vector in kept if vector is not None), None)
 
 
-async def keep(
+async def store(
     session: WriteSession,
     model: str,
     vectors: Mapping[bytes, Vector],

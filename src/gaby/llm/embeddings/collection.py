@@ -1,4 +1,4 @@
-"""What a room offers so that its texts can be indexed anew: the knowledge base, the memory, the catalogue of tools."""
+"""What a package offers so that its texts can be reindexed: the knowledge base, the memory, the catalogue of tools."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,10 +8,10 @@ from gaby.llm.embeddings.embedder import Vector
 
 
 class EmbeddingCollection(Protocol):
-    """All texts of one room in the session's workspace. Keys are texts that sort in the order of the batches.
+    """All texts of one package in the session's workspace. Keys are texts that sort in the order of the batches.
 
     While the vectors of another model are made, those of the old one stay and are searched. A text that comes or
-    changes in the meantime needs both, so whoever stores it asks `Reindexer.being_made` which the other is.
+    changes in the meantime needs both, so whoever stores it asks `Reindexer.target_model` which the other is.
     """
 
     @property

@@ -46,10 +46,10 @@ class LocalEmbed:
 
         new = [text for text in dict.fromkeys(texts) if text not in known]
         vectors = find_embedder(model, self._folder).embed(new)
-        made = dict(zip(new, vectors, strict=True))
-        found = [made[text] if text in made else known[text] for text in texts]
-        known.update(made)
-        return np.stack(found) if found else vectors
+        new_vectors = dict(zip(new, vectors, strict=True))
+        rows = [new_vectors[text] if text in new_vectors else known[text] for text in texts]
+        known.update(new_vectors)
+        return np.stack(rows) if rows else vectors
 
 
 @cache

@@ -59,7 +59,7 @@ def _tokens_of(loaded: _MiniLMSession, text: str) -> Tokens:
 def _batches(tokens: Sequence[Tokens]) -> Iterator[list[int]]:
     """Texts of about the same length together, since all are padded to the longest."""
     batch: list[int] = []
-    for each in sorted((each for each, found in enumerate(tokens) if found), key=lambda each: len(tokens[each])):
+    for each in sorted((each for each, ids in enumerate(tokens) if ids), key=lambda each: len(tokens[each])):
         if batch and (len(batch) + 1) * len(tokens[each]) > _TOKENS_AT_ONCE:
             yield batch
             batch = []

@@ -76,7 +76,7 @@ class Reindexer:
         query = select(ReindexState).where(ReindexState.workspace_id == session.workspace_id)
         return (await session.scalars(query.order_by(ReindexState.collection))).all()
 
-    async def being_made(self, session: ReadSession, collection: str) -> str | None:
+    async def target_model(self, session: ReadSession, collection: str) -> str | None:
         """The model whose vectors are not searched yet, and that new texts need a vector of."""
         query = select(ReindexState.model).where(
             ReindexState.workspace_id == session.workspace_id,

@@ -44,12 +44,12 @@ async def ask(
 def checked(answer: Rows, model: str, *, count: int, dimensions: int | None) -> Matrix:
     """The answer as rows of length 1, or an error that says what is wrong with it."""
     try:
-        found = np.asarray(answer)
+        vectors = np.asarray(answer)
     except (TypeError, ValueError, OverflowError) as error:
         raise AnswerUnreadable(f"{model} answered with vectors of different lengths.") from error
-    if found.dtype.kind not in "fiu" or found.ndim != 2 or len(found) != count:
+    if vectors.dtype.kind not in "fiu" or vectors.ndim != 2 or len(vectors) != count:
         raise AnswerUnreadable(f"{model} was asked for {count} vectors, and answered with something else.")
-    rows = found.astype(np.float64)
+    rows = vectors.astype(np.float64)
     if rows.shape[1] != (dimensions or rows.shape[1]) or rows.shape[1] == 0:
         raise AnswerUnreadable(
             f"{model} answered with vectors of {rows.shape[1]} numbers, and before with {dimensions}. "

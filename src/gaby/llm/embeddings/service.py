@@ -79,11 +79,11 @@ class Embeddings:
         source = self._source(workspace_id, model, wait=wait)
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         unique = list(places)
-        made: list[Matrix] = []
+        matrices: list[Matrix] = []
         for start in range(0, len(unique), _AT_ONCE):
-            made.append(await self._some(source, unique[start : start + _AT_ONCE]))
-            source = replace(source, dimensions=made[0].shape[1])
-        rows = np.vstack(made) if made else np.zeros((0, source.dimensions or 0), np.float32)
+            matrices.append(await self._some(source, unique[start : start + _AT_ONCE]))
+            source = replace(source, dimensions=matrices[0].shape[1])
+        rows = np.vstack(matrices) if matrices else np.zeros((0, source.dimensions or 0), np.float32)
         return rows[[places[text] for text in texts]]
 
     def check(self, model: str) -> None:
@@ -122,13 +122,13 @@ class Embeddings:
             return np.vstack([rows async for rows in source.make(cleaned, source.dimensions)])
         hashes = [digest(text) for text in cleaned]
         by_hash = dict(zip(hashes, cleaned, strict=True))
-        found, dimensions = await self._look_up(source, list(by_hash))
-        vectors = dict(found.vectors)
+        lookup, dimensions = await self._look_up(source, list(by_hash))
+        vectors = dict(lookup.vectors)
         missing = [each for each in by_hash if each not in vectors]
         done = 0
         async for rows in source.make([by_hash[each] for each in missing], dimensions):
             new = dict(zip(missing[done : done + len(rows)], rows, strict=True))
-            await self._keep(source, new, found)
+            await self._store(source, new, lookup)
             vectors |= new
             done += len(rows)
         return np.stack([vectors[each] for each in hashes])
@@ -138,13 +138,13 @@ class Embeddings:
             dimensions = source.dimensions or await cache.dimensions_of(session, source.model)
             return await cache.find(session, source.model, hashes, dimensions=dimensions), dimensions
 
-    async def _keep(self, source: _VectorSource, vectors: Mapping[bytes, Vector], found: cache.CacheLookup) -> None:
+    async def _store(self, source: _VectorSource, vectors: Mapping[bytes, Vector], lookup: cache.CacheLookup) -> None:
         """The vectors are good also when they cannot be kept; they are made again another time."""
         if self._database.in_write_session():
             return  # A second write would wait for the first, and the first for us.
-        damaged = found.damaged & vectors.keys()
+        damaged = lookup.damaged & vectors.keys()
         try:
             async with self._database.write(source.workspace_id) as session:
-                await cache.keep(session, source.model, vectors, now=self._clock.now(), damaged=damaged)
+                await cache.store(session, source.model, vectors, now=self._clock.now(), damaged=damaged)
         except Unavailable as error:
             _log.warning("embeddings.not_kept", model=source.model, texts=len(vectors), error=repr(error))

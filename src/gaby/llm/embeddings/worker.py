@@ -74,10 +74,10 @@ class EmbeddingWorker:
         await asyncio.to_thread(self._thread.shutdown)
 
     @asynccontextmanager
-    async def _place(self, lane: str, *, wait: bool) -> AsyncGenerator[None]:
-        if not wait and self._free[lane].locked():
+    async def _place(self, queue: str, *, wait: bool) -> AsyncGenerator[None]:
+        if not wait and self._free[queue].locked():
             raise EmbeddingsBusy(retry_after=1)
-        async with self._free[lane]:
+        async with self._free[queue]:
             yield
 
     def _wake(self) -> None:
@@ -90,9 +90,9 @@ class EmbeddingWorker:
 
     def _next(self) -> _Job | None:
         """Small ones first, but not so many that the large ones stand still."""
-        for lane in (self._small, self._large):
-            while lane and lane[0].answer.done():
-                lane.popleft()  # Whoever asked has gone away.
+        for queue in (self._small, self._large):
+            while queue and queue[0].answer.done():
+                queue.popleft()  # Whoever asked has gone away.
         if self._small and (not self._large or self._small_in_a_row < _SMALL_IN_A_ROW):
             self._small_in_a_row += 1
             return self._small.popleft()
@@ -101,15 +101,15 @@ class EmbeddingWorker:
 
     async def _turn(self, job: _Job) -> None:
         self._now = job
-        made = asyncio.get_running_loop().run_in_executor(self._thread, job.embedder.embed, job.batches.popleft())
-        await asyncio.wait([made])
-        error = made.exception()
+        batch = asyncio.get_running_loop().run_in_executor(self._thread, job.embedder.embed, job.batches.popleft())
+        await asyncio.wait([batch])
+        error = batch.exception()
         if job.answer.done():
             return
         if error is not None:  # It belongs to whoever asked, and the others get their turns.
             job.answer.set_exception(error)
             return
-        job.rows.append(made.result())
+        job.rows.append(batch.result())
         if job.batches:
             self._large.append(job)
         else:

@@ -49,7 +49,7 @@ class AnthropicProvider:
     async def chat(self, request: ModelRequest) -> ModelResponse:
         gathering = ResponseBuilder(our_names(request), request.model)
         params = self._params(request)
-        with self._failures.told(gathering):
+        with self._failures.translate_errors(gathering):
             async with asyncio.timeout(request.timeout), self._opening(params, request.timeout) as opened:
                 gathering.begun = True
                 body = await whole(opened.http_response, MOST_BYTES_OF_AN_ANSWER)
@@ -58,7 +58,7 @@ class AnthropicProvider:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
         gathering = ResponseBuilder(our_names(request), request.model)
         params = {**self._params(request), "stream": True}
-        with self._failures.told(gathering):
+        with self._failures.translate_errors(gathering):
             opening = self._opening(params, request.timeout)
             async with aclosing(follow(opening, MessageStream(gathering), request.timeout)) as coming:
                 async for each in coming:

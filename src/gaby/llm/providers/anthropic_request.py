@@ -38,9 +38,9 @@ def _system(text: str) -> TextBlockParam:
 
 
 def _tools(tools: tuple[ToolSpec, ...]) -> list[ToolParam]:
-    made = [_tool(tool) for tool in tools]
-    made[-1]["cache_control"] = {"type": "ephemeral"}
-    return made
+    tool_params = [_tool(tool) for tool in tools]
+    tool_params[-1]["cache_control"] = {"type": "ephemeral"}
+    return tool_params
 
 
 def _tool(tool: ToolSpec) -> ToolParam:
@@ -60,8 +60,10 @@ def _messages(request: ModelRequest) -> list[MessageParam]:
     last = said[-1]
     place = len(last.replies) - 1 if last.replies and last.text.strip() else -1
     blocks[-1][place]["cache_control"] = _BREAKPOINT
-    made: list[Any] = [{"role": message.role, "content": each} for message, each in zip(said, blocks, strict=True)]
-    return made
+    message_params: list[Any] = [
+        {"role": message.role, "content": each} for message, each in zip(said, blocks, strict=True)
+    ]
+    return message_params
 
 
 def _blocks(message: ChatMessage) -> list[Block]:

@@ -43,14 +43,14 @@ _PARTS = frozenset(
 
 
 def read_message(body: bytes, gathering: ResponseBuilder) -> ModelResponse:
-    found = document(body)
-    gathering.billed = usage_of(found["usage"]) if "usage" in found else None
-    if found.get("type") != "message" or not isinstance(found.get("content"), list):
+    message = document(body)
+    gathering.billed = usage_of(message["usage"]) if "usage" in message else None
+    if message.get("type") != "message" or not isinstance(message.get("content"), list):
         raise AnswerUnreadable(usage=gathering.billed)
-    gathering.model = word(found.get("model"))
-    for index, each in enumerate(sequence(found["content"])):
+    gathering.model = word(message.get("model"))
+    for index, each in enumerate(sequence(message["content"])):
         _read_block(index, mapping(each), gathering)
-    return gathering.answer(_stop(found.get("stop_reason"), gathering))
+    return gathering.answer(_stop(message.get("stop_reason"), gathering))
 
 
 def _read_block(index: int, block: Mapping[str, Any], gathering: ResponseBuilder) -> None:
@@ -63,9 +63,9 @@ def _read_block(index: int, block: Mapping[str, Any], gathering: ResponseBuilder
         gathering.end_call(index)
 
 
-def usage_of(found: object) -> TokenUsage:
+def usage_of(usage: object) -> TokenUsage:
     """Anthropic's numbers are disjoint already."""
-    numbers = mapping(found)
+    numbers = mapping(usage)
     return TokenUsage(
         input=tokens(numbers.get("input_tokens")),
         output=tokens(numbers.get("output_tokens")),
@@ -90,31 +90,31 @@ class MessageStream:
         self._reason: object = None
 
     def feed(self, event: ServerSentEvent) -> str:
-        found = mapping(loaded(event.data))
-        kind = word(found.get("type"))
+        payload = mapping(loaded(event.data))
+        kind = word(payload.get("type"))
         if event.data and not kind:
             raise self.gathering.unreadable("An event is not JSON, or has no type.")
         if kind == "error":
             raise self._failure(event)
         if kind in _PARTS and (self.gathering.billed is None) != (kind == "message_start"):
             raise self.gathering.unreadable("Its parts come in the wrong order.")
-        return self._take(kind, found)
+        return self._take(kind, payload)
 
-    def _take(self, kind: str, found: Mapping[str, Any]) -> str:
+    def _take(self, kind: str, payload: Mapping[str, Any]) -> str:
         match kind:
             case "message_start":
-                message = mapping(found.get("message"))
+                message = mapping(payload.get("message"))
                 self.gathering.model = word(message.get("model"))
                 self.gathering.billed = usage_of(message.get("usage"))
             case "content_block_start":
-                self._begin(found.get("index"), mapping(found.get("content_block")))
+                self._begin(payload.get("index"), mapping(payload.get("content_block")))
             case "content_block_delta":
-                return self._continue(found.get("index"), mapping(found.get("delta")))
+                return self._continue(payload.get("index"), mapping(payload.get("delta")))
             case "content_block_stop":
-                self.gathering.end_call(self._index(found.get("index")), if_empty="{}")
+                self.gathering.end_call(self._index(payload.get("index")), if_empty="{}")
             case "message_delta":
-                self._reason = mapping(found.get("delta")).get("stop_reason") or self._reason
-                self._bill(mapping(found.get("usage")))
+                self._reason = mapping(payload.get("delta")).get("stop_reason") or self._reason
+                self._bill(mapping(payload.get("usage")))
             case "message_stop":
                 self.finished = True
             case _:
@@ -143,12 +143,12 @@ class MessageStream:
     def _bill(self, numbers: Mapping[str, Any]) -> None:
         """These are totals so far. Later ones may leave out what has not changed."""
         before = self.gathering.billed or TokenUsage()
-        told = usage_of(numbers)
+        usage = usage_of(numbers)
         self.gathering.billed = TokenUsage(
-            input=told.input if _says(numbers, "input_tokens") else before.input,
-            output=max(told.output, before.output),
-            cache_read=told.cache_read if _says(numbers, "cache_read_input_tokens") else before.cache_read,
-            cache_write=told.cache_write if _says(numbers, "cache_creation_input_tokens") else before.cache_write,
+            input=usage.input if _says(numbers, "input_tokens") else before.input,
+            output=max(usage.output, before.output),
+            cache_read=usage.cache_read if _says(numbers, "cache_read_input_tokens") else before.cache_read,
+            cache_write=usage.cache_write if _says(numbers, "cache_creation_input_tokens") else before.cache_write,
         )
 
     def _failure(self, event: ServerSentEvent) -> Exception:

@@ -23,5 +23,5 @@ def make_provider(config: ProviderConfig, clock: Clock | None = None) -> Provide
     """The first call for a kind takes as long as its package takes to load: up to seconds, so not on an event loop
     that others wait for."""
     module, name = _WHERE[config.kind]
-    made = getattr(import_module(f"gaby.llm.providers.{module}"), name)
-    return cast("Provider", made(config, clock or SystemClock()))
+    provider_class = getattr(import_module(f"gaby.llm.providers.{module}"), name)
+    return cast("Provider", provider_class(config, clock or SystemClock()))

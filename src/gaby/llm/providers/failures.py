@@ -87,7 +87,7 @@ class ErrorTranslator:
     clock: Clock
 
     @contextmanager
-    def told(self, seen: ResponseProgress) -> Generator[None]:
+    def translate_errors(self, seen: ResponseProgress) -> Generator[None]:
         """Whatever is raised inside leaves as a `ModelError`. It has no cause: a vendor's error holds the request,
         and with it the key."""
         try:
@@ -135,13 +135,13 @@ def body_of(response: httpx2.Response) -> bytes:
 def message_of(body: bytes) -> str:
     """The sentence in a vendor's error, wherever this vendor puts it. Nothing when the body is a page or garbage."""
     try:
-        found: Any = orjson.loads(body)
+        message: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
         return ""
     for name in ("error", "message", "detail"):
-        if isinstance(found, dict):
-            found = cast("dict[str, Any]", found).get(name, cast("Any", found))
-    return re.sub(r"\s+", " ", found).strip() if isinstance(found, str) else ""
+        if isinstance(message, dict):
+            message = cast("dict[str, Any]", message).get(name, cast("Any", message))
+    return re.sub(r"\s+", " ", message).strip() if isinstance(message, str) else ""
 
 
 def _words(error: type[ModelError]) -> str:

@@ -48,10 +48,10 @@ class LiteLLMProvider:
     async def chat(self, request: ModelRequest) -> ModelResponse:
         gathering = ResponseBuilder(our_names(request), request.model)
         params = completion_params(request, self._dialect)
-        with self._told(gathering):
+        with self._translate_errors(gathering):
             async with asyncio.timeout(request.timeout):
-                found = await self._litellm.acompletion(**params, **self._account, timeout=request.timeout)
-            return completion(mapping(found.model_dump()), gathering)
+                response = await self._litellm.acompletion(**params, **self._account, timeout=request.timeout)
+            return completion(mapping(response.model_dump()), gathering)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse]:
         reader = CompletionStream(ResponseBuilder(our_names(request), request.model))
@@ -60,7 +60,7 @@ class LiteLLMProvider:
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        with self._told(reader.gathering):
+        with self._translate_errors(reader.gathering):
             async with asyncio.timeout(request.timeout):
                 coming = await self._litellm.acompletion(**params, **self._account, timeout=request.timeout)
             reader.gathering.begun = True
@@ -79,12 +79,12 @@ class LiteLLMProvider:
     async def embed(self, texts: Sequence[str], *, model: str, timeout: float) -> EmbeddingResponse:  # noqa: ASYNC109
         if not texts:
             return EmbeddingResponse(())
-        with self._told(NoProgress()):
+        with self._translate_errors(NoProgress()):
             async with asyncio.timeout(timeout):
-                found = await self._litellm.aembedding(
+                response = await self._litellm.aembedding(
                     model=model, input=list(texts), **self._account, timeout=timeout, encoding_format="float"
                 )
-        return vectors(found.model_dump(), len(texts))
+        return vectors(response.model_dump(), len(texts))
 
     def supports(self, capability: Capability) -> bool:
         match capability:
@@ -101,9 +101,9 @@ class LiteLLMProvider:
         """The package keeps its connections for itself."""
 
     @contextmanager
-    def _told(self, seen: ResponseProgress) -> Generator[None]:
+    def _translate_errors(self, seen: ResponseProgress) -> Generator[None]:
         """Responses of this package are of any library, so only the status and the words are taken from its errors."""
-        with self._failures.told(seen):
+        with self._failures.translate_errors(seen):
             try:
                 yield
             except openai.APIStatusError as error:

@@ -43,7 +43,7 @@ class OpenAIProvider:
     async def chat(self, request: ModelRequest) -> ModelResponse:
         gathering = ResponseBuilder(our_names(request), request.model)
         params = dict(completion_params(request, self._dialect))
-        with self._failures.told(gathering):
+        with self._failures.translate_errors(gathering):
             async with asyncio.timeout(request.timeout), self._opening(params, request.timeout) as opened:
                 gathering.begun = True
                 body = await whole(opened.http_response, MOST_BYTES_OF_AN_ANSWER)
@@ -56,7 +56,7 @@ class OpenAIProvider:
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        with self._failures.told(gathering):
+        with self._failures.translate_errors(gathering):
             opening = self._opening(params, request.timeout)
             async with aclosing(follow(opening, CompletionStream(gathering), request.timeout)) as coming:
                 async for each in coming:
@@ -66,7 +66,7 @@ class OpenAIProvider:
         if not texts:
             return EmbeddingResponse(())
         seen = NoProgress()
-        with self._failures.told(seen):
+        with self._failures.translate_errors(seen):
             asking = {"input": list(texts), "model": model, "encoding_format": "float"}
             async with asyncio.timeout(timeout), self._embed(**asking, timeout=timeout) as opened:
                 seen.begun = True

@@ -55,8 +55,8 @@ def _format(shape: OutputSchema, dialect: OpenAIDialect) -> ResponseFormat:
         named = {"name": shape_name(shape), "schema": demanded(shape), "strict": True}
     else:
         named = {"name": shape_name(shape), "schema": _tolerated(shape), "strict": True}
-    made: Any = {"type": "json_schema", "json_schema": named}
-    return made
+    response_format: Any = {"type": "json_schema", "json_schema": named}
+    return response_format
 
 
 def _tolerated(shape: OutputSchema) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def _messages(request: ModelRequest, dialect: OpenAIDialect) -> list[Any]:
         # As text before the text: servers that are compatible do not all take a message in parts.
         begun = "\n\n".join(each for each in (request.envelope, said[0].text) if each.strip())
         said[0] = ChatMessage("user", begun, replies=said[0].replies)
-    made = [turn for message in said for turn in _turns(message)]
+    all_turns = [turn for message in said for turn in _turns(message)]
     system = _system(request, dialect)
-    return [{"role": "system", "content": system}, *made] if system.strip() else made
+    return [{"role": "system", "content": system}, *all_turns] if system.strip() else all_turns
 
 
 def _system(request: ModelRequest, dialect: OpenAIDialect) -> str:

@@ -29,15 +29,15 @@ def read_completion(body: bytes, gathering: ResponseBuilder) -> ModelResponse:
     return completion(document(body), gathering)
 
 
-def completion(found: Mapping[str, Any], gathering: ResponseBuilder) -> ModelResponse:
-    gathering.billed = usage_of(found["usage"]) if isinstance(found.get("usage"), dict) else None
-    choice = _first(found)
+def completion(payload: Mapping[str, Any], gathering: ResponseBuilder) -> ModelResponse:
+    gathering.billed = usage_of(payload["usage"]) if isinstance(payload.get("usage"), dict) else None
+    choice = _first(payload)
     message = mapping(choice.get("message"))
-    if found.get("error") and not message:
-        raise _refused(found)
+    if payload.get("error") and not message:
+        raise _refused(payload)
     if not message:
         raise AnswerUnreadable(usage=gathering.billed)
-    gathering.model = word(found.get("model"))
+    gathering.model = word(payload.get("model"))
     refusal = word(message.get("refusal"))
     gathering.add_text(refusal or word(message.get("content")))
     for index, each in enumerate(sequence(message.get("tool_calls"))):
@@ -48,15 +48,15 @@ def completion(found: Mapping[str, Any], gathering: ResponseBuilder) -> ModelRes
     return gathering.answer("refusal" if refusal else _stop(choice.get("finish_reason"), gathering))
 
 
-def _first(found: Mapping[str, Any]) -> Mapping[str, Any]:
+def _first(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """We never ask for more than one."""
-    choices = [mapping(each) for each in sequence(found.get("choices"))]
+    choices = [mapping(each) for each in sequence(payload.get("choices"))]
     return next((each for each in choices if each.get("index", 0) == 0), mapping(None))
 
 
-def usage_of(found: object) -> TokenUsage:
+def usage_of(usage: object) -> TokenUsage:
     """OpenAI counts what came from the cache, or went there, among the tokens of the prompt."""
-    numbers = mapping(found)
+    numbers = mapping(usage)
     details = mapping(numbers.get("prompt_tokens_details"))
     prompt = tokens(numbers.get("prompt_tokens"))
     cached = min(tokens(details.get("cached_tokens")), prompt)
@@ -87,19 +87,19 @@ class CompletionStream:
             return ""
         if not event.data:
             return ""
-        found = mapping(loaded(event.data))
-        if not found:
+        payload = mapping(loaded(event.data))
+        if not payload:
             raise self.gathering.unreadable("An event is not JSON.")
-        return self.take(found)
+        return self.take(payload)
 
-    def take(self, found: Mapping[str, Any]) -> str:
-        if found.get("error"):
-            raise self._failure(found)
+    def take(self, payload: Mapping[str, Any]) -> str:
+        if payload.get("error"):
+            raise self._failure(payload)
         self._chunks += 1
-        self.gathering.model = self.gathering.model or word(found.get("model"))
-        if isinstance(found.get("usage"), dict):
-            self.gathering.billed = usage_of(found["usage"])
-        choice = _first(found)
+        self.gathering.model = self.gathering.model or word(payload.get("model"))
+        if isinstance(payload.get("usage"), dict):
+            self.gathering.billed = usage_of(payload["usage"])
+        choice = _first(payload)
         self._reason = choice.get("finish_reason") or self._reason
         return self._continue(mapping(choice.get("delta")))
 
@@ -135,14 +135,14 @@ class CompletionStream:
         if function.get("arguments") is not None:
             self.gathering.add_arguments(index, function["arguments"])
 
-    def _failure(self, found: Mapping[str, Any]) -> Exception:
+    def _failure(self, payload: Mapping[str, Any]) -> Exception:
         if self._chunks:
             return AnswerCutOff(usage=self.gathering.billed)
-        return _refused(found)
+        return _refused(payload)
 
 
-def _refused(found: Mapping[str, Any]) -> VendorStreamError:
-    return VendorStreamError(_status(mapping(found["error"])), orjson.dumps({"error": found["error"]}))
+def _refused(payload: Mapping[str, Any]) -> VendorStreamError:
+    return VendorStreamError(_status(mapping(payload["error"])), orjson.dumps({"error": payload["error"]}))
 
 
 def _status(error: Mapping[str, Any]) -> int:

@@ -116,10 +116,10 @@ def loaded(text: str | bytes) -> Any:
 
 def document(body: bytes) -> Mapping[str, Any]:
     """The JSON object that a whole answer is; an empty one when it is something else."""
-    found = loaded(body)
-    if found is None and is_cut_off(body.decode(errors="replace")):
+    value = loaded(body)
+    if value is None and is_cut_off(body.decode(errors="replace")):
         raise AnswerCutOff
-    return mapping(found)
+    return mapping(value)
 
 
 def is_cut_off(text: str) -> bool:
@@ -142,7 +142,7 @@ def sequence(value: object) -> list[Any]:
 
 
 def tokens(value: object) -> int:
-    """A number of tokens that can be booked, whatever the provider claims."""
+    """A number of tokens that can be recorded, whatever the provider claims."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return max(0, min(int(value), _MOST_TOKENS))

@@ -43,16 +43,16 @@ class SseDecoder:
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         self._rest += chunk
-        found: list[ServerSentEvent] = []
+        events: list[ServerSentEvent] = []
         while (end := self._rest.find(b"\n", self._searched)) >= 0:
             line = bytes(self._rest[:end])
             del self._rest[: end + 1]
             self._searched = 0
-            found += self._line(line.removesuffix(b"\r"))
+            events += self._line(line.removesuffix(b"\r"))
         self._searched = len(self._rest)
         if self._searched + self._size > _LONGEST_EVENT:
             raise AnswerUnreadable("The provider sent an event that is too long to be part of an answer.")
-        return found
+        return events
 
     def _line(self, line: bytes) -> list[ServerSentEvent]:
         if not line:

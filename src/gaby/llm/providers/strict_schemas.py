@@ -38,11 +38,11 @@ class _StrictConverter:
         self._made: dict[str, Any] = {}
 
     def whole(self) -> dict[str, Any]:
-        made = self._convert(self._resolved(self._root), 0)
-        if made.get("type") != "object":
+        converted = self._convert(self._resolved(self._root), 0)
+        if converted.get("type") != "object":
             raise SchemaNotStrict("The answer must be an object.")
         self._make_definitions()
-        return {**made, "$defs": self._made} if self._made else made
+        return {**converted, "$defs": self._made} if self._made else converted
 
     def _make_definitions(self) -> None:
         waiting = dict(self._names)
@@ -56,41 +56,41 @@ class _StrictConverter:
             raise SchemaNotStrict("A schema that is only true or false leaves everything open.")
         if depth > _DEEPEST:
             raise SchemaNotStrict("The schema is nested too deeply.")
-        found = self._merged(cast("Schema", schema), depth)
-        if "$ref" in found:
-            return {"$ref": self._reference(found["$ref"])}
-        words = {key: found[key] for key in ("title", "description") if isinstance(found.get(key), str)}
-        return {**words, **self._content(found, depth)}
+        merged = self._merged(cast("Schema", schema), depth)
+        if "$ref" in merged:
+            return {"$ref": self._reference(merged["$ref"])}
+        words = {key: merged[key] for key in ("title", "description") if isinstance(merged.get(key), str)}
+        return {**words, **self._content(merged, depth)}
 
-    def _content(self, found: Schema, depth: int) -> dict[str, Any]:
-        choices = found.get("anyOf", found.get("oneOf"))
+    def _content(self, schema: Schema, depth: int) -> dict[str, Any]:
+        choices = schema.get("anyOf", schema.get("oneOf"))
         if isinstance(choices, list | tuple) and choices:
             return {"anyOf": [self._convert(each, depth + 1) for each in cast("list[Any]", choices)]}
-        if "enum" in found or "const" in found:
-            return _literals(found)
-        kinds = _kinds(found)
+        if "enum" in schema or "const" in schema:
+            return _literals(schema)
+        kinds = _kinds(schema)
         if len(kinds) > 1:
-            return {"anyOf": [self._of_kind(kind, found, depth + 1) for kind in kinds]}
-        return self._of_kind(kinds[0], found, depth)
+            return {"anyOf": [self._of_kind(kind, schema, depth + 1) for kind in kinds]}
+        return self._of_kind(kinds[0], schema, depth)
 
-    def _of_kind(self, kind: str, found: Schema, depth: int) -> dict[str, Any]:
+    def _of_kind(self, kind: str, schema: Schema, depth: int) -> dict[str, Any]:
         if kind == "object":
-            return self._object(found, depth)
+            return self._object(schema, depth)
         if kind == "array":
-            if "items" not in found or found.get("prefixItems"):
+            if "items" not in schema or schema.get("prefixItems"):
                 raise SchemaNotStrict("A list must say what is in it, the same for every place.")
-            return {"type": "array", "items": self._convert(found["items"], depth + 1)}
+            return {"type": "array", "items": self._convert(schema["items"], depth + 1)}
         return {"type": kind}
 
-    def _object(self, found: Schema, depth: int) -> dict[str, Any]:
-        rest = found.get("additionalProperties")
-        if rest not in (None, True, False) or found.get("patternProperties"):
+    def _object(self, schema: Schema, depth: int) -> dict[str, Any]:
+        rest = schema.get("additionalProperties")
+        if rest not in (None, True, False) or schema.get("patternProperties"):
             raise SchemaNotStrict("An object must name all its properties; use a list of pairs for free ones.")
-        properties = found.get("properties", {} if rest is False else None)
+        properties = schema.get("properties", {} if rest is False else None)
         if not isinstance(properties, Mapping) or (rest is True and not properties):
             raise SchemaNotStrict("An object must name all its properties; use a list of pairs for free ones.")
-        made = {str(name): self._convert(each, depth + 1) for name, each in cast("Schema", properties).items()}
-        return {"type": "object", "properties": made, "required": list(made), "additionalProperties": False}
+        converted = {str(name): self._convert(each, depth + 1) for name, each in cast("Schema", properties).items()}
+        return {"type": "object", "properties": converted, "required": list(converted), "additionalProperties": False}
 
     def _merged(self, schema: Schema, depth: int) -> Schema:
         """Parts of an `allOf` become one. References among them are replaced by what they refer to."""
@@ -124,23 +124,23 @@ class _StrictConverter:
         self._at(place)
         if not place:
             return "#"
-        taken = set(self._names.values())
+        used_names = set(self._names.values())
         last = "".join(each if each.isalnum() and each.isascii() else "_" for each in place.rpartition("/")[2])
-        candidates = (last if not number else f"{last}_{number}" for number in range(len(taken) + 1))
-        name = self._names.setdefault(place, next(each for each in candidates if each not in taken))
+        candidates = (last if not number else f"{last}_{number}" for number in range(len(used_names) + 1))
+        name = self._names.setdefault(place, next(each for each in candidates if each not in used_names))
         return f"#/$defs/{name}"
 
     def _at(self, place: str) -> object:
-        found: object = self._root
+        node: object = self._root
         for part in place.split("/")[1:]:
-            found = _inside(found, unquote(part).replace("~1", "/").replace("~0", "~"))
-        return found
+            node = _inside(node, unquote(part).replace("~1", "/").replace("~0", "~"))
+        return node
 
 
-def _inside(found: object, step: str) -> object:
-    named = dict(cast("Mapping[Any, Any]", found)) if isinstance(found, Mapping) else {}
-    if isinstance(found, list | tuple):
-        named = {str(index): each for index, each in enumerate(cast("list[Any]", found))}
+def _inside(node: object, step: str) -> object:
+    named = dict(cast("Mapping[Any, Any]", node)) if isinstance(node, Mapping) else {}
+    if isinstance(node, list | tuple):
+        named = {str(index): each for index, each in enumerate(cast("list[Any]", node))}
     if step not in named:
         raise SchemaNotStrict("A reference leads nowhere.")
     return named[step]
@@ -153,29 +153,29 @@ def _place(ref: object) -> str:
 
 
 def _properties(schema: Schema) -> Schema:
-    found = schema.get("properties")
-    return cast("Schema", found) if isinstance(found, Mapping) else {}
+    properties = schema.get("properties")
+    return cast("Schema", properties) if isinstance(properties, Mapping) else {}
 
 
-def _kinds(found: Schema) -> list[str]:
-    said = found.get("type", "object" if "properties" in found else "array" if "items" in found else None)
+def _kinds(schema: Schema) -> list[str]:
+    said = schema.get("type", "object" if "properties" in schema else "array" if "items" in schema else None)
     kinds = [said] if isinstance(said, str) else list(cast("list[Any]", said)) if isinstance(said, list | tuple) else []
     if not kinds or any(kind not in _TYPES for kind in kinds):
         raise SchemaNotStrict("A value must say of what type it is.")
     return list(dict.fromkeys(kinds))
 
 
-def _literals(found: Schema) -> dict[str, Any]:
+def _literals(schema: Schema) -> dict[str, Any]:
     """The allowed values with their types, which some vendors demand beside them."""
-    given = found["enum"] if "enum" in found else [found["const"]]
+    given = schema["enum"] if "enum" in schema else [schema["const"]]
     values = list(cast("list[Any]", given)) if isinstance(given, list | tuple) else []
     kinds = list(dict.fromkeys(_kind_of(value) for value in values))
     if not kinds:
         raise SchemaNotStrict("A list of allowed values must hold texts, numbers, true, false or null.")
-    made: list[dict[str, Any]] = [
+    options: list[dict[str, Any]] = [
         {"type": kind, "enum": [value for value in values if _kind_of(value) == kind]} for kind in kinds
     ]
-    return made[0] if len(made) == 1 else {"anyOf": made}
+    return options[0] if len(options) == 1 else {"anyOf": options}
 
 
 def _kind_of(value: object) -> str:

@@ -14,12 +14,12 @@ def read_vectors(body: bytes, expected: int) -> EmbeddingResponse:
     return vectors(loaded(body), expected)
 
 
-def vectors(found: object, expected: int) -> EmbeddingResponse:
+def vectors(payload: object, expected: int) -> EmbeddingResponse:
     """One row for each text, in the order of the texts, all of one length. Anything else is no answer."""
-    told = mapping(mapping(found).get("usage"))
-    usage = TokenUsage(input=tokens(told.get("prompt_tokens", told.get("total_tokens"))))
+    reported = mapping(mapping(payload).get("usage"))
+    usage = TokenUsage(input=tokens(reported.get("prompt_tokens", reported.get("total_tokens"))))
     rows: dict[int, Row] = {}
-    for place, each in enumerate(sequence(mapping(found).get("data"))):
+    for place, each in enumerate(sequence(mapping(payload).get("data"))):
         index = mapping(each).get("index", place)
         row = _row(mapping(each).get("embedding"))
         if row is None or not isinstance(index, int) or index in rows:
@@ -30,8 +30,8 @@ def vectors(found: object, expected: int) -> EmbeddingResponse:
     return EmbeddingResponse(tuple(rows[index] for index in range(expected)), usage)
 
 
-def _row(found: object) -> Row | None:
-    values: list[Any] = sequence(found)
+def _row(entry: object) -> Row | None:
+    values: list[Any] = sequence(entry)
     if not values or not all(type(value) in (int, float) for value in values):
         return None
     try:

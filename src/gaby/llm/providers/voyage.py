@@ -43,7 +43,7 @@ class VoyageProvider:
             return EmbeddingResponse(())
         seen = NoProgress()
         asking = {"input": list(texts), "model": model}
-        with self._failures.told(seen):
+        with self._failures.translate_errors(seen):
             async with (
                 asyncio.timeout(timeout),
                 self._client.stream("POST", self._address, json=asking, timeout=timeout) as response,

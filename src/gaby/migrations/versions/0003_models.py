@@ -1,4 +1,4 @@
-"""Models: accounts, routes and prices, and the books of what they cost."""
+"""Models: accounts, routes and prices, and the ledger of what they cost."""
 
 import sqlalchemy as sa
 from alembic import op

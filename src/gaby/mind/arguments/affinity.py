@@ -103,22 +103,22 @@ def affinity(slot: ParameterSlot, entity: Entity) -> float:
 def _stands_for(prefix: str, noun: str) -> bool:
     """`INV` for invoice, `usr` for user, `tkt` for ticket: its letters, in order, from the first."""
     rest = iter(noun)
-    return prefix[0].lower() == noun[0] and all(letter in rest for letter in prefix.lower())
+    return prefix[0].lower() == noun[0] and all(character in rest for character in prefix.lower())
 
 
 def _by_words(slot: ParameterSlot, kind: EntityKind) -> float:
     named = _kinds_of(slot.words)
     if kind in named:
         # `user_email` is an e-mail and not a user: the last word says what it is.
-        last = next(found for word in reversed(slot.words) if (found := _KINDS_OF.get(word)))
+        last = next(kinds for word in reversed(slot.words) if (kinds := _KINDS_OF.get(word)))
         return SURE if kind in last else POSSIBLE
     says = set(slot.described)
-    told = _kinds_of(says)
+    said_kinds = _kinds_of(says)
     if kind == "email" and "username" in named:
         return LIKELY if not says.isdisjoint(_MAIL_WORDS) else POSSIBLE
     if named - {"id"}:
         return NONE
-    return PLAUSIBLE if kind in told else NONE
+    return PLAUSIBLE if kind in said_kinds else NONE
 
 
 def _kinds_of(terms: Iterable[str]) -> set[EntityKind]:
@@ -157,10 +157,10 @@ def _wants_id(slot: ParameterSlot) -> bool:
 
 def _of_quantity(slot: ParameterSlot, entity: Entity) -> float:
     named = {_UNIT_WORDS[word] for word in slot.words if word in _UNIT_WORDS}
-    told = {_UNIT_WORDS[word] for word in slot.described if word in _UNIT_WORDS}
+    units = {_UNIT_WORDS[word] for word in slot.described if word in _UNIT_WORDS}
     if named:
         return SURE if entity.label in named else NONE  # Hours are not turned into minutes.
-    return LIKELY if entity.label in told else NONE
+    return LIKELY if entity.label in units else NONE
 
 
 def _of_money(slot: ParameterSlot) -> float:

@@ -80,9 +80,9 @@ def slots_of(schema: Schema, root: Schema, path: tuple[str, ...] = ()) -> Iterat
 def _shapes(declared: object, root: Schema, path: tuple[str, ...], *, required: bool) -> Iterator[ParameterSlot]:
     outer = mapping(declared)
     for option in _options(outer, root, 0):
-        told = option.get("description") or outer.get("description") or option.get("title") or outer.get("title")
+        description = option.get("description") or outer.get("description") or option.get("title") or outer.get("title")
         yield ParameterSlot(
-            path, option, required=required, description=told if isinstance(told, str) else "", root=root
+            path, option, required=required, description=description if isinstance(description, str) else "", root=root
         )
 
 

@@ -1,4 +1,4 @@
-"""E-mail addresses, links, hosts, network addresses and telephones, as the safety room recognises them."""
+"""E-mail addresses, links, hosts, network addresses and telephones, as `gaby.safety` recognises them."""
 
 import re
 from collections.abc import Iterator
@@ -38,19 +38,19 @@ def withheld(text: str) -> Withheld:
 
 def find_addresses(text: str) -> tuple[list[Entity], Withheld]:
     """And where secrets stand, in which nothing may be found."""
-    found = list(_placeholders(text))
+    entities = list(_placeholders(text))
     secrets: Withheld = []
     for span in recognise(text, _WITHHELD | set(_AS_ENTITY)):
         if kind := _AS_ENTITY.get(span.kind):
             value = text[span.start : span.end]
-            found.append(Entity(kind, value, span.start, span.end, value.lower() if kind == "email" else None))
+            entities.append(Entity(kind, value, span.start, span.end, value.lower() if kind == "email" else None))
         else:
             secrets.append((span.start, span.end))
-    found += _links(text)
-    found += (Entity("ip", here[0], here.start(), here.end()) for here in _LOOPBACK.finditer(text))
-    found += (_host(here[0], here.start(), here.end()) for here in _LOCAL_NAME.finditer(text))
-    found += _called_hosts(text)
-    return found, secrets
+    entities += _links(text)
+    entities += (Entity("ip", here[0], here.start(), here.end()) for here in _LOOPBACK.finditer(text))
+    entities += (_host(here[0], here.start(), here.end()) for here in _LOCAL_NAME.finditer(text))
+    entities += _called_hosts(text)
+    return entities, secrets
 
 
 def _called_hosts(text: str) -> Iterator[Entity]:
@@ -64,8 +64,8 @@ def _called_hosts(text: str) -> Iterator[Entity]:
 def _placeholders(text: str) -> Iterator[Entity]:
     """What the redactor left in the place of a value is as good as the value: tools get the value back."""
     kinds: dict[str, EntityKind] = {"email": "email", "ip": "ip", "phone": "phone", "account": "id"}
-    for found in _PLACEHOLDER.finditer(text):
-        yield Entity(kinds[found[1]], found[0], found.start(), found.end())
+    for match in _PLACEHOLDER.finditer(text):
+        yield Entity(kinds[match[1]], match[0], match.start(), match.end())
 
 
 def _links(text: str) -> Iterator[Entity]:

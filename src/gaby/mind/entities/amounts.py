@@ -72,17 +72,17 @@ _DOTTED = 2
 
 
 def find_amounts(text: str) -> Iterator[Entity]:
-    for found in _MONEY_BEFORE.finditer(text):
-        currency = _SYMBOLS[found[1].lower()] if found[1] else found[2]
-        yield _money(found, found[3], found[4], currency)
-    for found in _MONEY_AFTER.finditer(text):
-        word = found[5] and _WORDS[found[5].lower()]
-        yield _money(found, found[1], found[2], _SYMBOLS.get(found[3] or "") or word or found[4].upper())
+    for match in _MONEY_BEFORE.finditer(text):
+        currency = _SYMBOLS[match[1].lower()] if match[1] else match[2]
+        yield _money(match, match[3], match[4], currency)
+    for match in _MONEY_AFTER.finditer(text):
+        word = match[5] and _WORDS[match[5].lower()]
+        yield _money(match, match[1], match[2], _SYMBOLS.get(match[3] or "") or word or match[4].upper())
     yield from _quantities(text)
-    for found in _VERSION.finditer(text):
-        number = re.split(r"[-+]", found[0])[0]
-        if found[0][0] in "vV" or number.count(".") == _DOTTED or said_before(_SAYS_VERSION, text, found.start()):
-            yield Entity("version", found[0], found.start(), found.end(), found[0].lstrip("vV"))
+    for match in _VERSION.finditer(text):
+        number = re.split(r"[-+]", match[0])[0]
+        if match[0][0] in "vV" or number.count(".") == _DOTTED or said_before(_SAYS_VERSION, text, match.start()):
+            yield Entity("version", match[0], match.start(), match.end(), match[0].lstrip("vV"))
 
 
 def plain_number(text: str) -> str:
@@ -97,17 +97,17 @@ def plain_number(text: str) -> str:
     return whole + digits[last + 1 :] if is_thousands else f"{whole}.{digits[last + 1 :]}"
 
 
-def _money(found: re.Match[str], number: str, times: str | None, currency: str) -> Entity:
+def _money(match: re.Match[str], number: str, times: str | None, currency: str) -> Entity:
     # What "12k" is exactly, nobody said.
     normal = None if times else f"{plain_number(number)} {currency}"
-    return Entity("money", found[0], found.start(), found.end(), normal, currency)
+    return Entity("money", match[0], match.start(), match.end(), normal, currency)
 
 
 def _quantities(text: str) -> Iterator[Entity]:
-    for found in _QUANTITY.finditer(text):
-        unit = found[2] or found[4].lower()
-        if unit in {"error", "errors"} and _STATUS.fullmatch(found[1]):
+    for match in _QUANTITY.finditer(text):
+        unit = match[2] or match[4].lower()
+        if unit in {"error", "errors"} and _STATUS.fullmatch(match[1]):
             continue
         # "5 m" may be metres, "5 d" may be anything; attached to its number a letter is a unit.
-        if (plain := _UNITS.get(unit)) and not (unit in _ONE_LETTER and found[3]):
-            yield Entity("quantity", found[0], found.start(), found.end(), plain_number(found[1]), plain)
+        if (plain := _UNITS.get(unit)) and not (unit in _ONE_LETTER and match[3]):
+            yield Entity("quantity", match[0], match.start(), match.end(), plain_number(match[1]), plain)

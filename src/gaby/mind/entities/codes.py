@@ -67,11 +67,11 @@ _UNITS_AFTER = re.compile(
 
 def find_codes(text: str) -> Iterator[Entity]:
     for pattern in (_VENDOR, _ERRNO):
-        for found in pattern.finditer(text):
-            yield _code(text, found.start(), found.end())
-    for found in _STATUS.finditer(text):
-        if span := _status(text, found):
-            yield _code(text, *span, found[0])
+        for match in pattern.finditer(text):
+            yield _code(text, match.start(), match.end())
+    for match in _STATUS.finditer(text):
+        if span := _status(text, match):
+            yield _code(text, *span, match[0])
     for word in made_up_words(text):
         end = word.start() + len(word[0].rstrip("-/_."))
         if _is_called(text, word.start(), end):
@@ -79,16 +79,16 @@ def find_codes(text: str) -> Iterator[Entity]:
     yield from _symbols(text)
 
 
-def _status(text: str, found: re.Match[str]) -> tuple[int, int] | None:
+def _status(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """A number is a status of HTTP only if the words around it say so. They are a part of the code, a verb is not."""
-    start, end = found.span()
+    start, end = match.span()
     said = _HTTP_BEFORE.search(text, max(0, start - _WIDEST), start) if text[start - 1 : start] in _LINKS else None
     reason = _REASON_AFTER.match(text, end)
-    is_failure = found[0][0] in "45"
+    is_failure = match[0][0] in "45"
     if said or (reason and is_failure):
         return said.start() if said else start, reason.end() if reason else end
-    told = _ERROR_AFTER.match(text, end) or (_VERB_AFTER.match(text, end) and said_before(_VERB_BEFORE, text, start))
-    return (start, end) if is_failure and told else None
+    context = _ERROR_AFTER.match(text, end) or (_VERB_AFTER.match(text, end) and said_before(_VERB_BEFORE, text, start))
+    return (start, end) if is_failure and context else None
 
 
 def _is_called(text: str, start: int, end: int) -> bool:
@@ -107,10 +107,10 @@ def _code(text: str, start: int, end: int, normal: str | None = None) -> Entity:
 
 
 def _symbols(text: str) -> Iterator[Entity]:
-    for found in _NAMED.finditer(text):
-        name = found[0].rstrip(".$")
+    for match in _NAMED.finditer(text):
+        name = match[0].rstrip(".$")
         if _EXCEPTION.fullmatch(name.rpartition(".")[2]):
-            yield _code(text, found.start(), found.start() + len(name))
-    for found in _SYMBOL.finditer(text):
-        if _SAYS_WRONG.search(found[0]):
-            yield _code(text, found.start(), found.end())
+            yield _code(text, match.start(), match.start() + len(name))
+    for match in _SYMBOL.finditer(text):
+        if _SAYS_WRONG.search(match[0]):
+            yield _code(text, match.start(), match.end())

@@ -35,45 +35,45 @@ _HOUR = re.compile(r"(?<![\w.:/,\-])(1[0-2]|0?[1-9]) ?([ap])(?:m\b|\.m\.)", re.I
 
 
 def find_dates(text: str) -> Iterator[Entity]:
-    for found in _ISO.finditer(text):
-        if normal := _day(found[1], found[3], found[4]):
-            yield _date(found, normal + (found[5] or ""))
-    for found in _NUMBERS.finditer(text):
-        if entity := _from_numbers(found):
+    for match in _ISO.finditer(text):
+        if normal := _day(match[1], match[3], match[4]):
+            yield _date(match, normal + (match[5] or ""))
+    for match in _NUMBERS.finditer(text):
+        if entity := _from_numbers(match):
             yield entity
-    for found in _DAY_FIRST.finditer(text):
-        if 1 <= int(found[1]) <= 31:
-            yield _date(found, _day(found[3], _month(found[2]), found[1]))
-    for found in _MONTH_FIRST.finditer(text):
-        if found[4]:
-            yield _date(found, f"{found[4]}-{_month(found[1]):02}")
-        elif 1 <= int(found[2]) <= 31:
-            yield _date(found, _day(found[3], _month(found[1]), found[2]))
+    for match in _DAY_FIRST.finditer(text):
+        if 1 <= int(match[1]) <= 31:
+            yield _date(match, _day(match[3], _month(match[2]), match[1]))
+    for match in _MONTH_FIRST.finditer(text):
+        if match[4]:
+            yield _date(match, f"{match[4]}-{_month(match[1]):02}")
+        elif 1 <= int(match[2]) <= 31:
+            yield _date(match, _day(match[3], _month(match[1]), match[2]))
 
 
 def find_times(text: str) -> Iterator[Entity]:
-    for found in _CLOCK.finditer(text):
-        hour = _of_24(int(found[1]), found[4])
-        seconds = f":{found[3]}" if found[3] else ""
-        yield Entity("time", found[0], found.start(), found.end(), f"{hour:02}:{found[2]}{seconds}")
-    for found in _HOUR.finditer(text):
-        yield Entity("time", found[0], found.start(), found.end(), f"{_of_24(int(found[1]), found[2]):02}:00")
+    for match in _CLOCK.finditer(text):
+        hour = _of_24(int(match[1]), match[4])
+        seconds = f":{match[3]}" if match[3] else ""
+        yield Entity("time", match[0], match.start(), match.end(), f"{hour:02}:{match[2]}{seconds}")
+    for match in _HOUR.finditer(text):
+        yield Entity("time", match[0], match.start(), match.end(), f"{_of_24(int(match[1]), match[2]):02}:00")
 
 
-def _from_numbers(found: re.Match[str]) -> Entity | None:
-    first, second, year = int(found[1]), int(found[3]), found[4]
-    if len(year) == 2 and found[2] != "/":
+def _from_numbers(match: re.Match[str]) -> Entity | None:
+    first, second, year = int(match[1]), int(match[3]), match[4]
+    if len(year) == 2 and match[2] != "/":
         return None  # As likely a version or a number of an article.
     days = [day for day in (_day(year, second, first), _day(year, first, second)) if day]
     if not days:
         return None
     # With dots the day always comes first; with slashes nobody knows, unless one of the two cannot be a month.
-    is_sure = len(year) == 4 and (found[2] == "." or len(set(days)) == 1)
-    return _date(found, days[0] if is_sure and not (found[2] == "." and second > 12) else None)
+    is_sure = len(year) == 4 and (match[2] == "." or len(set(days)) == 1)
+    return _date(match, days[0] if is_sure and not (match[2] == "." and second > 12) else None)
 
 
-def _date(found: re.Match[str], normal: str | None) -> Entity:
-    return Entity("date", found[0], found.start(), found.end(), normal)
+def _date(match: re.Match[str], normal: str | None) -> Entity:
+    return Entity("date", match[0], match.start(), match.end(), normal)
 
 
 def _day(year: str | None, month: int | str, day: int | str) -> str | None:

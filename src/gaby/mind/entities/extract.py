@@ -41,9 +41,9 @@ def _extract(text: str) -> tuple[Entity, ...]:
         *find_amounts(text),
         *find_names(text),
     ]
-    taken = _OccupiedSpans(len(text), withheld)
-    kept = taken.keep(typed)
-    kept += taken.keep(find_quoted(text))
+    occupied = _OccupiedSpans(len(text), withheld)
+    kept = occupied.claim(typed)
+    kept += occupied.claim(find_quoted(text))
     return tuple(sorted(kept, key=lambda entity: entity.start))
 
 
@@ -55,7 +55,7 @@ class _OccupiedSpans:
         for start, end in withheld:
             self._mark(start, end)
 
-    def keep(self, entities: Iterable[Entity]) -> list[Entity]:
+    def claim(self, entities: Iterable[Entity]) -> list[Entity]:
         kept: list[Entity] = []
         for entity in sorted(entities, key=_by_length):
             if self._taken.find(1, entity.start, entity.end) < 0:

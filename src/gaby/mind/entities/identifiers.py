@@ -39,19 +39,19 @@ _ENOUGH_DIGITS = 3
 
 
 def find_identifiers(text: str) -> Iterator[Entity]:
-    for found in _UUID.finditer(text):
-        yield Entity("uuid", found[0], found.start(), found.end(), found[0].lower())
-    for found in _DASHED.finditer(text):
-        # "A-4" may be a road; with one letter it takes more digits to be a number in somebody's books.
-        if found[1] not in _NOT_IDS and _digits(found[0]) >= (1 if len(found[1]) > 1 else _ENOUGH_DIGITS):
-            yield _id(found[0], found.start())
-    for found in _UNDERSCORED.finditer(text):
-        yield _id(found[0], found.start())
-    for found in _HASHED.finditer(text):
-        yield Entity("id", found[0], found.start(), found.end(), found[1])
-    for found in _SERIAL.finditer(text):
-        if _digits(found[0]) >= _ENOUGH_DIGITS and len(found[0]) - _digits(found[0]) >= 2:
-            yield _id(found[0], found.start())
+    for match in _UUID.finditer(text):
+        yield Entity("uuid", match[0], match.start(), match.end(), match[0].lower())
+    for match in _DASHED.finditer(text):
+        # "A-4" may be a road; with one letter it takes more digits to be a record's number.
+        if match[1] not in _NOT_IDS and _digits(match[0]) >= (1 if len(match[1]) > 1 else _ENOUGH_DIGITS):
+            yield _id(match[0], match.start())
+    for match in _UNDERSCORED.finditer(text):
+        yield _id(match[0], match.start())
+    for match in _HASHED.finditer(text):
+        yield Entity("id", match[0], match.start(), match.end(), match[1])
+    for match in _SERIAL.finditer(text):
+        if _digits(match[0]) >= _ENOUGH_DIGITS and len(match[0]) - _digits(match[0]) >= 2:
+            yield _id(match[0], match.start())
     yield from _called(text)
 
 
@@ -66,10 +66,10 @@ def _called(text: str) -> Iterator[Entity]:
             or text[word.end() : word.end() + 1] in _GOES_ON
         ):
             continue
-        if found := said_before(_CALLED, text, word.start()):
-            is_announced = bool(found[2]) or found[3].strip() in {":", "=", "#", ": #"}
-            if _is_id(value, found[1].lower(), is_announced=is_announced, has_number_word=bool(found[2])):
-                label = found[1].lower()
+        if announced := said_before(_CALLED, text, word.start()):
+            is_announced = bool(announced[2]) or announced[3].strip() in {":", "=", "#", ": #"}
+            if _is_id(value, announced[1].lower(), is_announced=is_announced, has_number_word=bool(announced[2])):
+                label = announced[1].lower()
                 yield _id(value, word.start(), _SYNONYMS.get(label, label))
 
 
@@ -79,11 +79,11 @@ def _is_id(value: str, label: str, *, is_announced: bool, has_number_word: bool)
     if value.isdigit():
         return is_announced or len(value) >= _ENOUGH_DIGITS
     if label == "user" and not has_number_word:
-        return False  # A login, not a number in somebody's books.
-    return is_announced or _looks_made(value)
+        return False  # A login, not a record's number.
+    return is_announced or _looks_generated(value)
 
 
-def _looks_made(value: str) -> bool:
+def _looks_generated(value: str) -> bool:
     """Letters and digits mixed as no word is: `A17`, `web-12`, `8f2c`; not `3rd` and not `24h`."""
     if value[0].isdigit():
         return any(map(str.isupper, value)) or _digits(value) >= _ENOUGH_DIGITS

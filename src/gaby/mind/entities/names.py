@@ -55,28 +55,28 @@ _QUOTES = (
 def find_names(text: str) -> Iterator[Entity]:
     yield from _users(text)
     for pattern in (_UNIX_PATH, _WINDOWS_PATH, _FILE):
-        for found in pattern.finditer(text):
-            value = found[0].rstrip(".,;:")
+        for match in pattern.finditer(text):
+            value = match[0].rstrip(".,;:")
             if len(value.strip("/.~\\")) >= 2:
-                yield Entity("path", value, found.start(), found.start() + len(value))
+                yield Entity("path", value, match.start(), match.start() + len(value))
 
 
 def find_quoted(text: str) -> Iterator[Entity]:
     for pattern in _QUOTES:
-        for found in pattern.finditer(text):
-            value = found[1].strip()
+        for match in pattern.finditer(text):
+            value = match[1].strip()
             if value and any(map(str.isalnum, value)):
-                start = found.start(1) + found[1].index(value)
+                start = match.start(1) + match[1].index(value)
                 yield Entity("quoted", value, start, start + len(value))
 
 
 def _users(text: str) -> Iterator[Entity]:
-    for found in _DOMAIN_USER.finditer(text):
-        yield Entity("username", found[0], found.start(), found.end())
-    for found in _CALLED.finditer(text):
-        value = found[3].rstrip("-.")
-        if _is_login(value, cue=found[1].lower(), link=(found[2] or "").strip().lower()):
-            yield Entity("username", value, found.start(3), found.start(3) + len(value))
+    for match in _DOMAIN_USER.finditer(text):
+        yield Entity("username", match[0], match.start(), match.end())
+    for match in _CALLED.finditer(text):
+        value = match[3].rstrip("-.")
+        if _is_login(value, cue=match[1].lower(), link=(match[2] or "").strip().lower()):
+            yield Entity("username", value, match.start(3), match.start(3) + len(value))
 
 
 def _is_login(value: str, *, cue: str, link: str) -> bool:

@@ -87,16 +87,16 @@ def _read_arguments(text: str, given: dict[str, ArgumentSource]) -> str:
 
 def _cut_selector(text: str) -> tuple[str, str]:
     """`for each ride, `station_id`: ...` in front of its arguments and from there on."""
-    for found in _BEHIND_SELECTOR.finditer(text):
-        if text.count("`", 0, found.start()) % 2 == 0:
-            return text[: found.start()].strip(" ,;.)"), text[found.end() :]
+    for match in _BEHIND_SELECTOR.finditer(text):
+        if text.count("`", 0, match.start()) % 2 == 0:
+            return text[: match.start()].strip(" ,;.)"), text[match.end() :]
     return text, ""
 
 
 def _source(text: str, start: int) -> tuple[ArgumentSource, int]:
     for kind, pattern in _SOURCES:
-        if found := pattern.match(text, start):
-            return _made(kind, found), found.end()
+        if match := pattern.match(text, start):
+            return _argument_source(kind, match), match.end()
     raise StatementError(
         f"“{text[start : start + 80].strip()}” says not where the value comes from",
         "write a value in backticks, the requester's e-mail address, this ticket, `field` of the thing, or "
@@ -104,7 +104,7 @@ def _source(text: str, start: int) -> tuple[ArgumentSource, int]:
     )
 
 
-def _made(kind: str, found: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 - one for each kind of source
+def _argument_source(kind: str, matched: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 - one for each kind of source
     match kind:
         case "address":
             return RequesterAddress()
@@ -113,13 +113,13 @@ def _made(kind: str, found: re.Match[str]) -> ArgumentSource:  # noqa: PLR0911 -
         case "ticket":
             return TicketIdValue()
         case "ticket value":
-            return TicketValue(" ".join(found[1].split()), (found[2] or "").strip("`"))
+            return TicketValue(" ".join(matched[1].split()), (matched[2] or "").strip("`"))
         case "field":
-            return ResultField(_ref(found[1], found[3] or "", (found[2] or "").strip("`")))
+            return ResultField(_ref(matched[1], matched[3] or "", (matched[2] or "").strip("`")))
         case "whose field":
-            return ResultField(_ref(found[2], found[1], ""))
+            return ResultField(_ref(matched[2], matched[1], ""))
         case _:
-            return ConstantValue((found[1] or found[2]).strip("`"))
+            return ConstantValue((matched[1] or matched[2]).strip("`"))
 
 
 def _ref(field: str, whose: str, tool: str) -> FieldRef:
@@ -127,16 +127,16 @@ def _ref(field: str, whose: str, tool: str) -> FieldRef:
     return FieldRef(name, frozenset(nouns | nouns_in(whose)), frozenset(tools | ({tool} if tool else set())))
 
 
-def _selector(found: re.Match[str]) -> Selector:
-    nouns = nouns_in(found[2])
+def _selector(match: re.Match[str]) -> Selector:
+    nouns = nouns_in(match[2])
     if not nouns:
-        raise StatementError(f"“{found[2]}” names no thing", _HINT)
-    rest = (found[4] or "").strip(" .;)")
-    each = found[1].lower() in {"each", "every", "all"}
+        raise StatementError(f"“{match[2]}” names no thing", _HINT)
+    rest = (match[4] or "").strip(" .;)")
+    each = match[1].lower() in {"each", "every", "all"}
     if extreme := _EXTREME.fullmatch(rest):
         side = "highest" if extreme[1].lower() in _HIGH else "lowest"
-        return Selector(nouns, found[2], extreme=side, by=extreme[2], each=each)
-    return Selector(nouns, found[2], _tests(rest), each=each)
+        return Selector(nouns, match[2], extreme=side, by=extreme[2], each=each)
+    return Selector(nouns, match[2], _tests(rest), each=each)
 
 
 def _tests(rest: str) -> tuple[FieldTest, ...]:

@@ -42,11 +42,11 @@ class CheckedProblem:
     problem: RunbookProblem
 
 
-def check(book: Runbook, cards: Sequence[ToolCard]) -> list[CheckedProblem]:
+def check(runbook: Runbook, cards: Sequence[ToolCard]) -> list[CheckedProblem]:
     """Its own errors first, then those against the tools, in the order of its lines."""
-    found = [CheckedProblem("error", each) for each in book.errors]
-    found += _Check(book, cards).problems()
-    return sorted(dict.fromkeys(found), key=lambda each: each.problem.line)
+    problems = [CheckedProblem("error", each) for each in runbook.errors]
+    problems += _Check(runbook, cards).problems()
+    return sorted(dict.fromkeys(problems), key=lambda each: each.problem.line)
 
 
 def tool_names(cards: Sequence[ToolCard]) -> frozenset[str]:
@@ -55,46 +55,46 @@ def tool_names(cards: Sequence[ToolCard]) -> frozenset[str]:
 
 
 class _Check:
-    def __init__(self, book: Runbook, cards: Sequence[ToolCard]) -> None:
-        self._book = book
+    def __init__(self, runbook: Runbook, cards: Sequence[ToolCard]) -> None:
+        self._runbook = runbook
         self._by_name: dict[str, list[ToolCard]] = {}
         for card in cards:
             for name in {card.name, short_name(card.name)}:
                 self._by_name.setdefault(name, []).append(card)
-        self._used = [card for card in cards if short_name(card.name) in book.tools]
-        self._reads = [card for card in self._used if card.lane == "read"]
+        self._used = [card for card in cards if short_name(card.name) in runbook.tools]
+        self._reads = [card for card in self._used if card.access == "read"]
         # Every tool has answered, and no answer has any row: what is left is what the schemas declare.
         calls = [PastCall(number, card.name, {}, "done", "read", {}) for number, card in enumerate(self._reads, 1)]
         view = RecordView(calls)
         self._scene = EvaluationContext(
-            view, Ownership(view, None, cards), tools=book.tools, cards=self._reads, calls=calls
+            view, Ownership(view, None, cards), tools=runbook.tools, cards=self._reads, calls=calls
         )
         self._unclear = sorted(short_name(card.name) for card in self._reads if not card.declares.rows)
 
     def problems(self) -> Iterator[CheckedProblem]:
-        for call in self._book.steps:
+        for call in self._runbook.steps:
             yield from self._call(call, is_step=True)
-        for branch in self._book.branches:
+        for branch in self._runbook.branches:
             for ref, words in _refs(branch.conditions):
                 yield from self._field(ref, branch.line, words)
             for call in branch.wanted:
                 yield from self._call(call, is_step=False)
             for said in (*branch.told, *branch.asked):
                 yield from self._template(said)
-        changes = [card for card in self._used if card.lane == "write"]
+        changes = [card for card in self._used if card.access == "write"]
         if changes and not any(card.declares.owner for card in self._reads):
             why = "no tool of this runbook declares whose its rows are, so nobody is known and nothing will be changed"
-            yield _warning(1, self._book.title, why, "declare `owner` in the connector's manifest")
+            yield _warning(1, self._runbook.title, why, "declare `owner` in the connector's manifest")
 
     def _call(self, call: RunbookCall, *, is_step: bool) -> Iterator[CheckedProblem]:
         cards = self._by_name.get(call.tool, [])
         if len(cards) > 1:
-            told = ", ".join(f"`{card.name}`" for card in cards)
-            yield _error(call.line, call.words, f"several connectors have `{call.tool}`", f"write one of {told}")
+            tool_names = ", ".join(f"`{card.name}`" for card in cards)
+            yield _error(call.line, call.words, f"several connectors have `{call.tool}`", f"write one of {tool_names}")
         if not cards:
             return
         card = cards[0]
-        if is_step and card.lane == "write":
+        if is_step and card.access == "write":
             hint = "put it below a paragraph that begins with If"
             yield _error(call.line, call.words, f"`{call.tool}` changes something, and no condition says when", hint)
         slots = {each[0].name: each for each in slots_of(card.schema, card.schema) if each}
@@ -128,9 +128,9 @@ class _Check:
     def _argument(self, call: RunbookCall, card: ToolCard, slots: Sequence[ParameterSlot]) -> Iterator[CheckedProblem]:
         """An argument of which the runbook says nothing has to come from a result by its name or its kind."""
         name = slots[0].name
-        if card.lane == "write" and name in card.declares.content:
+        if card.access == "write" and name in card.declares.content:
             return
-        if card.lane == "read" and (
+        if card.access == "read" and (
             spelled(name) in ADDRESS_NAMES or any(slot.format in ADDRESS_FORMATS for slot in slots)
         ):
             return
@@ -148,11 +148,11 @@ class _Check:
         yield self._doubt(call.line, call.words, why, hint)
 
     def _field(self, ref: FieldRef, line: int, words: str) -> Iterator[CheckedProblem]:
-        found = resolve(ref, self._scene)
-        if found.places:
+        resolved = resolve(ref, self._scene)
+        if resolved.places:
             return
-        if "several" in found.why:
-            yield _error(line, words, found.why, f"say whose it is: the account's `{ref.name}`")
+        if "several" in resolved.why:
+            yield _error(line, words, resolved.why, f"say whose it is: the account's `{ref.name}`")
         else:
             names = sorted({name for card in self._reads for names in card.declares.rows.values() for name in names})
             near = get_close_matches(ref.name, names, 1)
@@ -168,8 +168,8 @@ class _Check:
     def _doubt(self, line: int, words: str, why: str, hint: str) -> CheckedProblem:
         """An error where all tools say what they return; else nobody can know."""
         if self._unclear:
-            told = f"{why}, as far as is known; {_listed(self._unclear)} does not declare what it returns"
-            return _warning(line, words, told, hint)
+            reason = f"{why}, as far as is known; {_listed(self._unclear)} does not declare what it returns"
+            return _warning(line, words, reason, hint)
         return _error(line, words, why, hint)
 
 

@@ -20,7 +20,7 @@ def passes(value: Any, test: FieldTest, now: datetime | None, requester: str | N
     if test.operator in {"above", "below"} and figure(value) is None:
         # "At least 3" is "not below 3", and what is no number is neither.
         return False
-    return _plainly(value, test, requester) != test.negated
+    return _passes(value, test, requester) != test.negated
 
 
 def unreadable(value: Any, operator: Operator) -> bool:
@@ -78,13 +78,13 @@ def moment(value: Any) -> datetime | None:
     if not isinstance(value, str) or not _MOMENT.fullmatch(value.strip()):
         return None
     try:
-        found = datetime.fromisoformat(value.strip())
+        parsed = datetime.fromisoformat(value.strip())
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
-def _plainly(value: Any, test: FieldTest, requester: str | None) -> bool:
+def _passes(value: Any, test: FieldTest, requester: str | None) -> bool:
     number = figure(value)
     match test.operator:
         case "set" | "empty":

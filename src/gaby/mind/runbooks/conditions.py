@@ -121,7 +121,7 @@ def alternatives(text: str) -> list[tuple[Condition, ...]]:
         raise ConditionError(f"the condition is longer than {_LONGEST} characters", "divide it into several causes")
     if text.count("`") % 2:
         raise ConditionError("a backtick is not closed")
-    found: list[tuple[Condition, ...]] = []
+    groups: list[tuple[Condition, ...]] = []
     for part in _cut(text, _OR_IF):
         group: list[Condition] = []
         before: Nouns = frozenset()
@@ -129,8 +129,8 @@ def alternatives(text: str) -> list[tuple[Condition, ...]]:
             conditions = [replace(each, words=clause) for each in _conditions(clause, before)]
             group += conditions
             before = _nouns_of(conditions[0]) or before
-        found.append(tuple(group))
-    return found
+        groups.append(tuple(group))
+    return groups
 
 
 def _cut(text: str, at: re.Pattern[str]) -> Iterator[str]:
@@ -157,29 +157,29 @@ def _conditions(clause: str, before: Nouns) -> list[Condition]:
     return [_test(clause, before)]
 
 
-def _same(found: re.Match[str], before: Nouns) -> list[Condition]:
-    nouns = nouns_in(found["nouns"]) or before
-    least = max(2, number_of(found["number"])) if found["number"] else 2
-    same: list[Condition] = [SameValue(FieldRef(spelled(found["same"].strip("`")), nouns), least)]
-    if found["field"]:
-        ref = FieldRef(spelled(found["field"].strip("`")), nouns)
-        same.append(FieldTest(ref, "is", (found["value"].strip("`"),)))
+def _same(match: re.Match[str], before: Nouns) -> list[Condition]:
+    nouns = nouns_in(match["nouns"]) or before
+    least = max(2, number_of(match["number"])) if match["number"] else 2
+    same: list[Condition] = [SameValue(FieldRef(spelled(match["same"].strip("`")), nouns), least)]
+    if match["field"]:
+        ref = FieldRef(spelled(match["field"].strip("`")), nouns)
+        same.append(FieldTest(ref, "is", (match["value"].strip("`"),)))
     return same
 
 
-def _count(found: re.Match[str]) -> CountCondition:
-    nouns = nouns_in(found["nouns"])
+def _count(match: re.Match[str]) -> CountCondition:
+    nouns = nouns_in(match["nouns"])
     if not nouns:
         raise ConditionError(
             "nothing says what is counted", "write ``at least 3 logins have `reason` `bad_password` ``"
         )
-    tools = frozenset({found["tool"].strip("`")} if found["tool"] else ())
+    tools = frozenset({match["tool"].strip("`")} if match["tool"] else ())
     tests: tuple[FieldTest, ...] = ()
-    if found["test"]:
-        test = _test(found["test"], nouns)
+    if match["test"]:
+        test = _test(match["test"], nouns)
         ref = replace(test.ref, nouns=test.ref.nouns or nouns, tools=test.ref.tools | tools, implied=False)
         tests = (replace(test, ref=ref),)
-    number, how = number_of(found["number"]), (found["how"] or "").lower()
+    number, how = number_of(match["number"]), (match["how"] or "").lower()
     least, most = {
         "fewer than": (0, number - 1),
         "less than": (0, number - 1),
@@ -192,19 +192,19 @@ def _count(found: re.Match[str]) -> CountCondition:
 
 
 def _test(clause: str, before: Nouns) -> FieldTest:
-    found = _TEST.fullmatch(clause)
-    if found is None:
+    match = _TEST.fullmatch(clause)
+    if match is None:
         raise ConditionError(f"“{clause[:120]}” is not understood", _HINT)
-    name, nouns, tools = dotted(found["field"].strip("`"))
-    subject = (found["subject"] or "").strip()
-    said = nouns_in(subject) | nouns_in(found["of"] or "")
+    name, nouns, tools = dotted(match["field"].strip("`"))
+    subject = (match["subject"] or "").strip()
+    said = nouns_in(subject) | nouns_in(match["of"] or "")
     nouns |= said
-    if found["tool"]:
-        tools |= {found["tool"].strip("`")}
+    if match["tool"]:
+        tools |= {match["tool"].strip("`")}
     implied = not nouns
     if implied or _FOLLOWS.match(subject or "it"):
         nouns |= before
-    operation = _operation(found["operation"].strip())
+    operation = _operation(match["operation"].strip())
     return FieldTest(
         FieldRef(name, frozenset(nouns), frozenset(tools), implied),
         operation.operator,
@@ -218,7 +218,7 @@ def _test(clause: str, before: Nouns) -> FieldTest:
 
 def _operation(text: str) -> FieldPredicate:
     for pattern, read in OPERATORS:
-        if (found := pattern.fullmatch(text)) and (operation := read(found)) is not None:
+        if (match := pattern.fullmatch(text)) and (operation := read(match)) is not None:
             return operation
     hint = "put values in backticks: is `active`" if re.fullmatch(r"(?:is|are)(?: not)? [\w \-]{1,60}", text) else _HINT
     raise ConditionError(f"“{text[:120]}” is not understood behind the field", hint)

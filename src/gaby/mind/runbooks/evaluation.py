@@ -105,8 +105,8 @@ def places_of(condition: Condition, scene: EvaluationContext) -> list[RecordColl
     """Where a condition looks."""
     match condition:
         case FieldTest(ref=ref, other=other):
-            found = [*resolve(ref, scene).places]
-            return found + ([*resolve(other, scene).places] if other is not None else [])
+            places = [*resolve(ref, scene).places]
+            return places + ([*resolve(other, scene).places] if other is not None else [])
         case SameValue(ref=ref):
             return [*resolve(ref, scene).places]
         case CountCondition():
@@ -117,23 +117,26 @@ def places_of(condition: Condition, scene: EvaluationContext) -> list[RecordColl
 
 def resolve(ref: FieldRef, scene: EvaluationContext) -> _ResolvedPlaces:
     """Where such a field stands: of the tool or the thing that the words name, if they name one."""
-    found = [each for each in scene.collections if ref.name in scene.names(each)]
-    if named := [each for each in found if short_name(each.place[0]) in ref.tools or each.place[0] in ref.tools]:
-        found = named
-    if not found:
+    matching_places = [each for each in scene.collections if ref.name in scene.names(each)]
+    if named := [
+        each for each in matching_places if short_name(each.place[0]) in ref.tools or each.place[0] in ref.tools
+    ]:
+        matching_places = named
+    if not matching_places:
         return _ResolvedPlaces(why=_never_seen(f"`{ref.name}`", scene))
-    best = max(called(each.place, ref.nouns) for each in found)
+    best = max(called(each.place, ref.nouns) for each in matching_places)
     if not (best or named or ref.implied) and scene.names_thing(ref.nouns):
         return _ResolvedPlaces(why=_never_seen(_field_of(ref), scene))
-    found = [each for each in found if called(each.place, ref.nouns) == best]
-    if len({_thing(each.place) for each in found}) > 1:
-        told = ", ".join(
-            f"`{short_name(tool)}` ({path[-1] if path else 'result'})" for tool, path in (each.place for each in found)
+    matching_places = [each for each in matching_places if called(each.place, ref.nouns) == best]
+    if len({_thing(each.place) for each in matching_places}) > 1:
+        listed = ", ".join(
+            f"`{short_name(tool)}` ({path[-1] if path else 'result'})"
+            for tool, path in (each.place for each in matching_places)
         )
         return _ResolvedPlaces(
-            why=f"`{ref.name}` stands in several answers, {told}, and nothing says which one is meant"
+            why=f"`{ref.name}` stands in several answers, {listed}, and nothing says which one is meant"
         )
-    return _ResolvedPlaces(tuple(found))
+    return _ResolvedPlaces(tuple(matching_places))
 
 
 def _thing(place: Place) -> str:
@@ -147,7 +150,7 @@ def _field_of(ref: FieldRef) -> str:
 
 
 def _never_seen(what: str, scene: EvaluationContext) -> str:
-    lost = [call for call in scene.calls if call.lane == "read" and call.outcome in {"failed", "denied", "unknown"}]
+    lost = [call for call in scene.calls if call.access == "read" and call.outcome in {"failed", "denied", "unknown"}]
     lost = [call for call in lost if not scene.tools or short_name(call.tool) in scene.tools]
     if lost:
         last = lost[-1]
@@ -252,9 +255,9 @@ def _tested(tests: Sequence[FieldTest], scene: EvaluationContext) -> ConditionRe
     """Tries the places in which the fields stand, those first that have all of them."""
     refs = list(dict.fromkeys(ref for test in tests for ref in (test.ref, test.other) if ref is not None))
     places = {ref: resolve(ref, scene) for ref in refs}
-    why = next((found.why for found in places.values() if found.why), "")
-    for found in places.values():
-        for collection in found.places:
+    why = next((resolved.why for resolved in places.values() if resolved.why), "")
+    for resolved in places.values():
+        for collection in resolved.places:
             why = why or _readable(collection, scene)[1]
     known = [test for test in tests if all(places[ref].places for ref in (test.ref, test.other) if ref is not None)]
     refs = [ref for ref in refs if places[ref].places]
@@ -268,7 +271,7 @@ def _tested(tests: Sequence[FieldTest], scene: EvaluationContext) -> ConditionRe
             continue
         if (by := _by(known, dict(zip(refs, way, strict=True)), scene)) is not None:
             return ConditionResult(holds=True, by=tuple(by))
-    unclear = next((found for test in known if (found := _misread(test, scene, places))), "")
+    unclear = next((resolved for test in known if (resolved := _misread(test, scene, places))), "")
     return ConditionResult(None, why=unclear) if unclear else ConditionResult(holds=False)
 
 

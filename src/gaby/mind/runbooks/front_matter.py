@@ -38,16 +38,16 @@ def read_front_matter(text: str) -> FrontMatter:
     for number, line in enumerate(lines[1:end], 2):
         if (item := _ITEM.fullmatch(line)) and key == "symptoms":
             symptoms.append(_unquoted(item[1]))
-        elif found := _KEY.fullmatch(line):
-            key, value = found[1].lower(), _without_comment(found[2] or "")
+        elif match := _KEY.fullmatch(line):
+            key, value = match[1].lower(), _without_comment(match[2] or "")
             if key == "runbook":
                 declared = {"true": True, "yes": True, "false": False, "no": False}.get(value.lower())
                 if declared is None:
                     problems.append((number, line, "`runbook` is neither true nor false", "write `runbook: true`"))
             elif key == "symptoms" and value:
                 symptoms += _flow_list(value)
-    told = tuple(dict.fromkeys(each[:_LONGEST_SYMPTOM] for each in symptoms if each.strip()))[:_MOST_SYMPTOMS]
-    return FrontMatter(declared, told, end + 1, tuple(problems))
+    unique = tuple(dict.fromkeys(each[:_LONGEST_SYMPTOM] for each in symptoms if each.strip()))[:_MOST_SYMPTOMS]
+    return FrontMatter(declared, unique, end + 1, tuple(problems))
 
 
 def _flow_list(value: str) -> list[str]:

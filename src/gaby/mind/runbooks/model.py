@@ -122,7 +122,7 @@ class RunbookProblem:
     hint: str = ""
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         return f"line {self.line}: {self.why}"
 
 

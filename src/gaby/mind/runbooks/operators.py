@@ -50,47 +50,47 @@ def _fixed(operator: Operator) -> _Read:
 
 
 def _aged(operator: Operator) -> _Read:
-    def read(found: re.Match[str]) -> FieldPredicate | None:
-        count = int(found["count"]) if found["count"].isdigit() else _COUNTS[found["count"].lower()]
-        seconds = count * _SECONDS[found["unit"].lower()]
+    def read(match: re.Match[str]) -> FieldPredicate | None:
+        count = int(match["count"]) if match["count"].isdigit() else _COUNTS[match["count"].lower()]
+        seconds = count * _SECONDS[match["unit"].lower()]
         return FieldPredicate(operator, age=timedelta(seconds=seconds)) if seconds <= _MOST_SECONDS else None
 
     return read
 
 
 def _measured(operator: Operator, *, negated: bool) -> _Read:
-    def read(found: re.Match[str]) -> FieldPredicate | None:
-        if found["other"]:
-            return FieldPredicate(operator, other=_other(found), negated=negated)
-        return FieldPredicate(operator, number=float(found["number"]), negated=negated)
+    def read(match: re.Match[str]) -> FieldPredicate | None:
+        if match["other"]:
+            return FieldPredicate(operator, other=_other(match), negated=negated)
+        return FieldPredicate(operator, number=float(match["number"]), negated=negated)
 
     return read
 
 
 def _compared(operator: Operator) -> _Read:
-    def read(found: re.Match[str]) -> FieldPredicate | None:
-        negated = bool(found["no"])
-        if found["other"]:
-            return FieldPredicate(operator, other=_other(found), negated=negated)
-        values = tuple(each.strip("`") for each in re.findall(_VALUE, found["values"]))
+    def read(match: re.Match[str]) -> FieldPredicate | None:
+        negated = bool(match["no"])
+        if match["other"]:
+            return FieldPredicate(operator, other=_other(match), negated=negated)
+        values = tuple(each.strip("`") for each in re.findall(_VALUE, match["values"]))
         return FieldPredicate(operator, values, negated=negated)
 
     return read
 
 
-def _other(found: re.Match[str]) -> FieldRef:
-    name, nouns, tools = dotted(found["other"].strip("`"))
-    return FieldRef(name, frozenset(nouns | nouns_in(found["whose"] or "")), frozenset(tools))
+def _other(match: re.Match[str]) -> FieldRef:
+    name, nouns, tools = dotted(match["other"].strip("`"))
+    return FieldRef(name, frozenset(nouns | nouns_in(match["whose"] or "")), frozenset(tools))
 
 
-def _within_field(found: re.Match[str]) -> FieldPredicate | None:
+def _within_field(match: re.Match[str]) -> FieldPredicate | None:
     """One name behind `is in` is a field that holds a list: `in `zones``."""
-    name, nouns, tools = dotted(found["values"].strip("`"))
-    return FieldPredicate("within", other=FieldRef(name, frozenset(nouns), frozenset(tools)), negated=bool(found["no"]))
+    name, nouns, tools = dotted(match["values"].strip("`"))
+    return FieldPredicate("within", other=FieldRef(name, frozenset(nouns), frozenset(tools)), negated=bool(match["no"]))
 
 
-def _requester(found: re.Match[str]) -> FieldPredicate | None:
-    return FieldPredicate("self", negated=bool(found["no"]))
+def _requester(match: re.Match[str]) -> FieldPredicate | None:
+    return FieldPredicate("self", negated=bool(match["no"]))
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -75,8 +75,8 @@ def is_runbook(text: str, tools: frozenset[str]) -> bool:
         return declared
     if "`" not in text:
         return False
-    book = parse_runbook(text, tools)
-    return not book.errors and bool(book.steps) and any(branch.conditions for branch in book.branches)
+    runbook = parse_runbook(text, tools)
+    return not runbook.errors and bool(runbook.steps) and any(branch.conditions for branch in runbook.branches)
 
 
 def document_of(citation: str) -> str:
@@ -128,16 +128,16 @@ class _Parser:
 
     def errors(self) -> list[RunbookProblem]:
         """What is wrong with lines, and with the whole, in the order of the lines."""
-        found = list(self._problems)
-        if not found and not any(body.conditions for body in self._bodies):
+        problems = list(self._problems)
+        if not problems and not any(body.conditions for body in self._bodies):
             why = "it has no condition, so nobody knows when to do what"
-            found.append(RunbookProblem(1, self.title, why, "write a paragraph that begins with If"))
+            problems.append(RunbookProblem(1, self.title, why, "write a paragraph that begins with If"))
         for body in self._bodies:
             if body.does_nothing and not body.divided:
                 why = "nothing is to be done under this condition"
                 hint = "say what to do, in sentences below it: Do `tool`., Tell the requester: ..., Hand it to ..."
-                found.append(RunbookProblem(body.line, body.words or "Otherwise", why, hint))
-        return sorted(found, key=lambda each: each.line)
+                problems.append(RunbookProblem(body.line, body.words or "Otherwise", why, hint))
+        return sorted(problems, key=lambda each: each.line)
 
     def take(self, block: MarkdownBlock) -> None:
         if block.too_long or block.kind == "rest":
@@ -292,12 +292,12 @@ def _ends(block: MarkdownBlock, body: _BranchBuilder) -> bool:
 
 def sentences(text: str) -> list[str]:
     """Cut at full stops that stand outside of backticks and end no abbreviation."""
-    found: list[str] = []
+    pieces: list[str] = []
     begin = 0
     for end in _END.finditer(text):
         inside = text.count("`", begin, end.start()) % 2
         if not inside and not _ABBREVIATION.search(text, max(begin, end.start() - 8), end.start() + 1):
-            found.append(text[begin : end.end()].strip())
+            pieces.append(text[begin : end.end()].strip())
             begin = end.end()
-    found.append(text[begin:].strip())
-    return [each for each in found if any(map(str.isalnum, each))]
+    pieces.append(text[begin:].strip())
+    return [each for each in pieces if any(map(str.isalnum, each))]

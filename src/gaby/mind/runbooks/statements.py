@@ -37,7 +37,7 @@ ASKS = re.compile(
     r"(to|for|whether|if|which|what|when|where|who|not to) (?=\S)",
     re.IGNORECASE,
 )
-_HANDS = re.compile(
+_HANDOVER = re.compile(
     r"(?:hand|pass|escalate|forward|route|assign|give|report) (?:it|this|that|the ticket|everything)"
     r"(?: over)? to (?=\S)",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ OTHERWISE = re.compile(r"(?:otherwise|else|in all other cases|in any other case)
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("note", _NOTE),
     ("tell", TELLS),
-    ("hand", _HANDS),
+    ("hand", _HANDOVER),
     ("security", _SECURITY),
     ("consent", _CONSENT),
     ("slow", _SLOW),
@@ -83,14 +83,14 @@ def condition_end(text: str) -> int:
     """Where the `if` ends: at the first colon, or else at the first comma that begins something new."""
     comma = 0
     ticked = False
-    for place, letter in enumerate(text):
-        ticked ^= letter == "`"
+    for place, character in enumerate(text):
+        ticked ^= character == "`"
         if ticked:
             continue
-        if letter == ":" and text[place + 1 : place + 2] in {"", " ", "*"}:
+        if character == ":" and text[place + 1 : place + 2] in {"", " ", "*"}:
             return place
         goes_on = re.match(r",\s*(?:and|or|whose|then and)\b|,\s*`", text[place : place + 12], re.IGNORECASE)
-        if letter == "," and not comma and not goes_on:
+        if character == "," and not comma and not goes_on:
             comma = place
     return comma or len(text)
 
@@ -105,8 +105,8 @@ def statement_of(sentence: str, tools: frozenset[str]) -> RunbookStatement | Non
         is_for_colleagues = _COLLEAGUES.search(asks[1]) and not REQUESTER.match(asks[1])
         return RunbookStatement("hand" if is_for_colleagues else "ask", said, later)
     for kind, form in _KINDS:
-        if found := form.match(said):
-            text = said[found.end() :] if kind in {"note", "cause"} else said
+        if match := form.match(said):
+            text = said[match.end() :] if kind in {"note", "cause"} else said
             return RunbookStatement(kind, text, later, _handed_with(said, tools) if kind == "hand" else ())
     call = call_of(said, tools)
     return None if call is None else RunbookStatement("call", said, calls=(call,))
@@ -114,7 +114,7 @@ def statement_of(sentence: str, tools: frozenset[str]) -> RunbookStatement | Non
 
 def call_of(sentence: str, tools: frozenset[str]) -> RunbookCall | None:
     """The one call that a sentence asks for. None when it names no tool."""
-    marks = [found for found in _TICKED.finditer(sentence) if tool_named(found[1], tools)]
+    marks = [match for match in _TICKED.finditer(sentence) if tool_named(match[1], tools)]
     if not marks:
         return None
     mark, ahead = marks[0], sentence[: marks[0].start()].strip()
@@ -134,17 +134,17 @@ def call_of(sentence: str, tools: frozenset[str]) -> RunbookCall | None:
 
 def _handed_with(sentence: str, tools: frozenset[str]) -> tuple[RunbookCall, ...]:
     """`Hand it to the reporting team with `add_note``: the call tells them, and what follows a colon is for them."""
-    found = next((each for each in _TICKED.finditer(sentence) if tool_named(each[1], tools)), None)
-    if found is None:
-        if told := re.search(r"\b(?:with|using|by) `([^`\n]{1,200})`", sentence):
-            raise StatementError(f"there is no tool `{told[1]}`", "`gaby tools list` shows those that are connected")
+    ticked = next((each for each in _TICKED.finditer(sentence) if tool_named(each[1], tools)), None)
+    if ticked is None:
+        if match := re.search(r"\b(?:with|using|by) `([^`\n]{1,200})`", sentence):
+            raise StatementError(f"there is no tool `{match[1]}`", "`gaby tools list` shows those that are connected")
         return ()
-    if not re.search(r"\b(?:with|using|by|through) \Z", sentence[: found.start()]):
-        raise StatementError(f"it is not clear whether `{found[1]}` is to be called", "write: with `tool`")
-    rest = sentence[found.end() :]
+    if not re.search(r"\b(?:with|using|by|through) \Z", sentence[: ticked.start()]):
+        raise StatementError(f"it is not clear whether `{ticked[1]}` is to be called", "write: with `tool`")
+    rest = sentence[ticked.end() :]
     arguments = rest if rest.lstrip().startswith((",", "(")) and "`" in rest else ""
     given, selector = arguments_of(arguments.rstrip(" .!"))
-    return (RunbookCall(tool_named(found[1], tools), given, selector, plain(sentence), hands_over=True),)
+    return (RunbookCall(tool_named(ticked[1], tools), given, selector, plain(sentence), hands_over=True),)
 
 
 def not_understood(sentence: str) -> StatementError:

@@ -51,7 +51,7 @@ _BRANDS = (
 def find_cards(sight: ScannedText) -> Iterator[TextSpan]:
     speaks_of_cards = bool(sight.long_runs) and not sight.words.isdisjoint(_CARD_WORDS)
     for start, end in sight.long_runs:
-        groups = [found.span() for found in _GROUP.finditer(sight.text, start, end)]
+        groups = [match.span() for match in _GROUP.finditer(sight.text, start, end)]
         first = 0
         while first < len(groups):
             is_said = speaks_of_cards and _SAYS_CARD.search(sight.before(groups[first][0], _CONTEXT)) is not None

@@ -19,7 +19,7 @@ def secrets_in_column(text: str, start: int, end: int) -> Iterator[tuple[int, in
     width = text.count(delimiter, begin, stop)
     if width > _MOST_CELLS:
         return
-    beside = list(_cells(text, end, stop, delimiter))
+    next_cells = list(_cells(text, end, stop, delimiter))
     rows = 0
     for line_start, line_end in _lines(text, stop + 1):
         if text.count(delimiter, line_start, line_end) != width:
@@ -28,15 +28,15 @@ def secrets_in_column(text: str, start: int, end: int) -> Iterator[tuple[int, in
         rows += 1
         if not set(text[cells[column][0] : cells[column][1]]) <= set("-: "):
             yield cells[column]
-    if not rows and delimiter == "|" and beside and beside[0][0] < beside[0][1]:
-        yield beside[0]
+    if not rows and delimiter == "|" and next_cells and next_cells[0][0] < next_cells[0][1]:
+        yield next_cells[0]
 
 
 def _delimiter(text: str, begin: int, start: int, end: int, stop: int) -> str | None:
     """What stands on both sides of the cell, where the line's own ends count too."""
     before, after = text[begin:start].rstrip(" *`\"'")[-1:], text[end:stop].lstrip(" \r*`\"'")[:1]
-    found = {mark for mark in (before, after) if mark}
-    return next(iter(found)) if len(found) == 1 and found <= set(_DELIMITERS) else None
+    marks = {mark for mark in (before, after) if mark}
+    return next(iter(marks)) if len(marks) == 1 and marks <= set(_DELIMITERS) else None
 
 
 def _cells(text: str, start: int, end: int, delimiter: str, *, is_row: bool = False) -> Iterator[tuple[int, int]]:

@@ -95,30 +95,30 @@ def _announced(sight: ScannedText, start: int, end: int, stem: str) -> Iterator[
     if column := list(secrets_in_column(text, start, end)) if is_strong else []:
         for begin, stop in column:
             yield from _secret(text[begin:stop], begin, name, is_strong=True, is_assigned=False)
-    elif (is_strong or stem.startswith("cred")) and (found := _PAIR.match(text, end)):
-        yield from _found(found, name, is_strong=True, is_assigned=False)
-    elif found := _assignment(text, start, end, name):
-        yield from _found(found, name, is_strong=is_strong, is_assigned=True)
-    elif is_strong and (found := _BELOW.match(text, end)):
-        group = found.lastindex or 0
-        yield from _secret(found[group], found.start(group), name, is_strong=True, is_assigned=False)
-    elif found := _TOLD.match(text, end):
-        yield from _found(found, name, is_strong=is_strong, is_assigned=False)
+    elif (is_strong or stem.startswith("cred")) and (match := _PAIR.match(text, end)):
+        yield from _match_spans(match, name, is_strong=True, is_assigned=False)
+    elif match := _assignment(text, start, end, name):
+        yield from _match_spans(match, name, is_strong=is_strong, is_assigned=True)
+    elif is_strong and (match := _BELOW.match(text, end)):
+        group = match.lastindex or 0
+        yield from _secret(match[group], match.start(group), name, is_strong=True, is_assigned=False)
+    elif match := _TOLD.match(text, end):
+        yield from _match_spans(match, name, is_strong=is_strong, is_assigned=False)
 
 
 def _assignment(text: str, start: int, end: int, name: str) -> re.Match[str] | None:
-    if text[start - 1 : start] == "<" and (found := _TAG.match(text, end)):
-        return found
+    if text[start - 1 : start] == "<" and (match := _TAG.match(text, end)):
+        return match
     # A passphrase has blanks in it.
-    if "phrase" in name.lower() and (found := _LINE.match(text, end)):
-        return found
+    if "phrase" in name.lower() and (match := _LINE.match(text, end)):
+        return match
     return _ATTRIBUTE.match(text, end) or _ASSIGNED.match(text, end)
 
 
-def _found(found: re.Match[str], name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
-    group = found.lastindex or 0
-    value = found[group] if is_assigned else found[group].rstrip(".!?):")
-    return _secret(value, found.start(group), name, is_strong=is_strong, is_assigned=is_assigned)
+def _match_spans(match: re.Match[str], name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
+    group = match.lastindex or 0
+    value = match[group] if is_assigned else match[group].rstrip(".!?):")
+    return _secret(value, match.start(group), name, is_strong=is_strong, is_assigned=is_assigned)
 
 
 def _secret(value: str, start: int, name: str, *, is_strong: bool, is_assigned: bool) -> Iterator[TextSpan]:
@@ -156,5 +156,5 @@ def _looks_made_up(value: str, name: str) -> bool:
 
 
 def _match(pattern: re.Pattern[str], text: str, at: int = 0) -> str:
-    found = pattern.match(text, at)
-    return found[0] if found else ""
+    match = pattern.match(text, at)
+    return match[0] if match else ""

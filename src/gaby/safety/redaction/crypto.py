@@ -18,10 +18,10 @@ _GENERATORS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 def find_crypto(text: str) -> list[tuple[int, int, str]]:
     """Where each begins and ends, and its one spelling."""
     return [
-        (*found.span(), value)
+        (*match.span(), value)
         for start, end in long_tokens(text)
-        for found in _ADDRESS.finditer(text, start, end)
-        if (value := _canonical(found[0]))
+        for match in _ADDRESS.finditer(text, start, end)
+        if (value := _canonical(match[0]))
     ]
 
 

@@ -84,8 +84,8 @@ def recognise(
     if "private_key" in kinds:
         spans += find_private_keys(text)
     for window in windows(text):
-        found = _wanted(_scan_once(text[window.start : window.end]), kinds, at_least, also)
-        spans += _placed(text, window, found)
+        detected = _wanted(_scan_once(text[window.start : window.end]), kinds, at_least, also)
+        spans += _placed(text, window, detected)
     return merge(spans)
 
 
@@ -106,14 +106,14 @@ def _wanted(
     scans: Iterable[_Scan], kinds: Collection[Kind], at_least: SpanCertainty, also: Finder | None
 ) -> Iterator[TextSpan]:
     for reading, sight, spans in scans:
-        found = [span for span in spans if span.certainty >= at_least and span.kind in kinds]
+        detected = [span for span in spans if span.certainty >= at_least and span.kind in kinds]
         if also:
-            found += also(sight)
+            detected += also(sight)
         if reading.changed:
-            found = [
-                span._replace(start=start, end=end) for span in found for start, end in (reading.place(*span[:2]),)
+            detected = [
+                span._replace(start=start, end=end) for span in detected for start, end in (reading.place(*span[:2]),)
             ]
-        yield from found
+        yield from detected
 
 
 def _placed(text: str, window: TextWindow, spans: Iterable[TextSpan]) -> Iterator[TextSpan]:
@@ -125,8 +125,8 @@ def _placed(text: str, window: TextWindow, spans: Iterable[TextSpan]) -> Iterato
             if not is_secret:
                 continue
             # A token may be longer than any window. It goes on as long as nothing separates it.
-            found = _TOKEN_END.match(text, end)
-            end = found.end() if found else end
+            match = _TOKEN_END.match(text, end)
+            end = match.end() if match else end
         elif window.is_at_start(span.start) and not (is_secret and span.certainty is SpanCertainty.SURE):
             continue
         yield span._replace(start=start, end=end)

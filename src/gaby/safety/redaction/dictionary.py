@@ -63,9 +63,9 @@ class Dictionary:
     def of_people(cls, *, names: Iterable[str] = (), emails: Iterable[str] = (), phones: Iterable[str] = ()) -> Self:
         """From what a ticket says of its people: display names (`Lovelace, Ada`, `Ada Lovelace via Support`), mail
         headers (`"Ada Lovelace" <ada@acme.example>`) and addresses, whose local part often is the name."""
-        return cls(person for given in (*names, *emails) for person in _people(given)).knowing(phones)
+        return cls(person for given in (*names, *emails) for person in _people(given)).with_phones(phones)
 
-    def knowing(self, phones: Iterable[str]) -> Self:
+    def with_phones(self, phones: Iterable[str]) -> Self:
         self._learn(KnownPerson(phones=tuple(phones)))
         return self
 
@@ -80,8 +80,8 @@ class Dictionary:
     def find(self, sight: ScannedText) -> Iterator[TextSpan]:
         for word in self._first_words & sight.words:
             for kind, pattern in self._by_first_word[word]:
-                for found in re.finditer(pattern, sight.low):
-                    yield TextSpan(found.start(), found.end(), kind, SpanCertainty.SURE)
+                for match in re.finditer(pattern, sight.low):
+                    yield TextSpan(match.start(), match.end(), kind, SpanCertainty.SURE)
         if self._phones:
             yield from self._find_phones(sight)
 

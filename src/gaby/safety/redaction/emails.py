@@ -26,16 +26,16 @@ def find_emails(sight: ScannedText) -> Iterator[TextSpan]:
             yield TextSpan(start, end, "email", SpanCertainty.SURE)
         at = sight.text.find("@", at + 1)
     if any(mark in sight.low for mark in _MARKS):
-        for found in _SPELLED_OUT.finditer(sight.low):
-            yield TextSpan(found.start(), found.end(), "email", SpanCertainty.LIKELY)
+        for match in _SPELLED_OUT.finditer(sight.low):
+            yield TextSpan(match.start(), match.end(), "email", SpanCertainty.LIKELY)
 
 
 def domain_end(text: str, start: int) -> int:
     """Where the domain name that begins at `start` ends, or 0 when there is none."""
-    found = _DOMAIN.match(text, start)
-    if found is None:
+    match = _DOMAIN.match(text, start)
+    if match is None:
         return 0
-    name = found[0].rstrip("-_")
+    name = match[0].rstrip("-_")
     top = name.rpartition(".")[2]
     is_top = len(top) >= 2 and ((top.isalpha() and len(top) <= _LONGEST_TOP) or top.lower().startswith("xn--"))
     return start + len(name) if is_top else 0
@@ -47,11 +47,11 @@ def _is_password(text: str, start: int) -> bool:
 
 
 def _local_start(text: str, at: int) -> int:
-    found = _LOCAL_BACKWARDS.match(text[max(0, at - _WIDEST_NAME) : at][::-1])
-    if found is None:
+    match = _LOCAL_BACKWARDS.match(text[max(0, at - _WIDEST_NAME) : at][::-1])
+    if match is None:
         return at
     # Quotes and slashes around an address are rarely a part of it.
-    local = found[0][::-1].lstrip(".'`/={}|*?&")
+    local = match[0][::-1].lstrip(".'`/={}|*?&")
     for mark in "=/|?&":
         local = local.rpartition(mark)[2]
     return at - len(local)

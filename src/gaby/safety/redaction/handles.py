@@ -21,24 +21,24 @@ _HANDLE = re.compile(r"@(?<![\w@]@)[^\W\d][\w.\-]{2,63}+")
 
 def find_schemes(text: str) -> Iterator[tuple[int, int, str]]:
     """Any scheme that a program may open: a word, a colon, and no blank after it."""
-    taken = 0
+    end_of_last = 0
     for colon in _COLON.finditer(text):
         at = colon.start()
-        if at < taken:
+        if at < end_of_last:
             continue
         before = text[max(0, at - _LONGEST_SCHEME) : at]
-        found = _SCHEME_BACKWARDS.match(before[::-1])
-        scheme = found[0][::-1].lstrip("+.-_").lower() if found else ""
+        match = _SCHEME_BACKWARDS.match(before[::-1])
+        scheme = match[0][::-1].lstrip("+.-_").lower() if match else ""
         if not _SCHEME.fullmatch(scheme) or scheme in _CITATIONS or _NO_LINK.match(text, at):
             continue
         rest = _REST.match(text, at + 1)
         target = trimmed(rest[0]) if rest else ""
         if target:
-            taken = at + 1 + len(target)
-            yield at - len(scheme), taken, f"{scheme}:{target}"
+            end_of_last = at + 1 + len(target)
+            yield at - len(scheme), end_of_last, f"{scheme}:{target}"
 
 
 def find_handles(text: str) -> Iterator[tuple[int, int, str]]:
-    for found in _HANDLE.finditer(text):
-        name = found[0].rstrip(".-_")
-        yield found.start(), found.start() + len(name), name.lower()
+    for match in _HANDLE.finditer(text):
+        name = match[0].rstrip(".-_")
+        yield match.start(), match.start() + len(name), name.lower()

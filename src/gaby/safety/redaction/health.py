@@ -56,6 +56,6 @@ def _after(
         at = sight.low.find(phrase)
         while at >= 0:
             after = at + len(phrase)
-            if found := form.match(sight.low, after):
-                yield found.span(1)
+            if match := form.match(sight.low, after):
+                yield match.span(1)
             at = sight.low.find(phrase, after)

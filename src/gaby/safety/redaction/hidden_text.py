@@ -19,24 +19,24 @@ _SHORTEST_TEXT = 4
 def find_hidden(text: str) -> Iterator[tuple[int, int, bytes]]:
     """Where something may hide, and what it decodes to."""
     for start, end in long_tokens(text):
-        for found in _ENCODED.finditer(text, start, end):
-            if _HEX.fullmatch(found[0]):
-                yield *found.span(), bytes.fromhex(found[0])
-            elif raw := _base64(found[0]):
-                yield *found.span(), raw
+        for match in _ENCODED.finditer(text, start, end):
+            if _HEX.fullmatch(match[0]):
+                yield *match.span(), bytes.fromhex(match[0])
+            elif raw := _base64(match[0]):
+                yield *match.span(), raw
     if "%" in text:
-        for found in _ESCAPED.finditer(text):
-            yield *found.span(), unquote_to_bytes(found[0])
+        for match in _ESCAPED.finditer(text):
+            yield *match.span(), unquote_to_bytes(match[0])
 
 
 def find_unseen(text: str) -> Iterator[tuple[int, int, str]]:
     """Where characters stand that nobody sees, and what they say."""
     if text.isascii():
         return
-    for found in _TAGS.finditer(text):
-        yield *found.span(), "".join(chr(ord(character) - 0xE0000) for character in found[0])
-    for found in _ZERO_WIDTH.finditer(text):
-        yield *found.span(), _bits(found[0]) or f"{len(found[0])} invisible characters"
+    for match in _TAGS.finditer(text):
+        yield *match.span(), "".join(chr(ord(character) - 0xE0000) for character in match[0])
+    for match in _ZERO_WIDTH.finditer(text):
+        yield *match.span(), _bits(match[0]) or f"{len(match[0])} invisible characters"
 
 
 def readable(raw: bytes) -> str | None:
@@ -62,6 +62,6 @@ def _bits(text: str) -> str | None:
     for one in set(text):
         bits = "".join("1" if character == one else "0" for character in text)
         raw = bytes(int(bits[place : place + 8], 2) for place in range(0, len(bits) - 7, 8))
-        if found := readable(raw):
-            return found
+        if decoded := readable(raw):
+            return decoded
     return None

@@ -33,8 +33,8 @@ _IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}(?:[ \-._]{0,2}[A-Za-z0-9]){11,29}+")
 def find_ibans(sight: ScannedText) -> Iterator[TextSpan]:
     for at in sight.letters_first:
         # The underscore is a letter in a shape, but not in a country.
-        if found := _IBAN.match(sight.text, at):
-            end = iban_end(sight.text, found.start(), found.end())
+        if match := _IBAN.match(sight.text, at):
+            end = iban_end(sight.text, match.start(), match.end())
             if end and sight.is_apart(at, end):
                 yield TextSpan(at, end, "iban", SpanCertainty.SURE)
 

@@ -118,11 +118,11 @@ class CompiledForm(NamedTuple):
 
 @cache
 def _validator(country: str, module: str) -> Callable[[str], bool]:
-    found: Any = get_cc_module(country, module)
+    validator: Any = get_cc_module(country, module)
 
     def is_valid(text: str) -> bool:
         try:
-            return found.is_valid(text)
+            return validator.is_valid(text)
         except (LookupError, ValueError, ArithmeticError):
             return False  # Some modules raise on numbers that their tables do not know, such as a county of China.
 

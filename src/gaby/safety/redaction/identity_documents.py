@@ -29,6 +29,6 @@ _FEWEST_DIGITS = 3
 def find_identity_documents(sight: ScannedText) -> Iterator[TextSpan]:
     if sight.words.isdisjoint(_GATE):
         return
-    for found in _NUMBER.finditer(sight.low):
-        if len(_DIGITS.findall(found[1])) >= _FEWEST_DIGITS:
-            yield TextSpan(found.start(1), found.end(1), "national_id", SpanCertainty.LIKELY)
+    for match in _NUMBER.finditer(sight.low):
+        if len(_DIGITS.findall(match[1])) >= _FEWEST_DIGITS:
+            yield TextSpan(match.start(1), match.end(1), "national_id", SpanCertainty.LIKELY)

@@ -25,18 +25,18 @@ def find_images(text: str) -> Iterator[tuple[int, int, str]]:
     """Where something stands that loads by being looked at, and from where."""
     if "![" in text:
         definitions = _definitions(text)
-        for found in _IMAGE.finditer(text):
-            if address := remote(found[2]):
-                yield *found.span(), address
-        for found in _REFERENCE_IMAGE.finditer(text):
-            target = definitions.get((found[2] or found[1]).strip().lower(), "")
+        for match in _IMAGE.finditer(text):
+            if address := remote(match[2]):
+                yield *match.span(), address
+        for match in _REFERENCE_IMAGE.finditer(text):
+            target = definitions.get((match[2] or match[1]).strip().lower(), "")
             if address := remote(target):
-                yield *found.span(), address
+                yield *match.span(), address
     if "<" in text:
-        for found in _LOADING_TAG.finditer(text):
-            for source in _SOURCE.finditer(found[0]):
+        for match in _LOADING_TAG.finditer(text):
+            for source in _SOURCE.finditer(match[0]):
                 if address := remote(source[1]):
-                    yield *found.span(), address
+                    yield *match.span(), address
 
 
 def remote(address: str) -> str | None:
@@ -50,4 +50,4 @@ def remote(address: str) -> str | None:
 
 
 def _definitions(text: str) -> dict[str, str]:
-    return {found[1].strip().lower(): found[2] for found in _DEFINITION.finditer(text)} if "]:" in text else {}
+    return {match[1].strip().lower(): match[2] for match in _DEFINITION.finditer(text)} if "]:" in text else {}

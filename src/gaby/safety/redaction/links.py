@@ -36,8 +36,8 @@ class LinkSpan(NamedTuple):
 def find_links(text: str, *, archives: bool = True) -> list[LinkSpan]:
     """`archives`: a name such as `backup.zip` is a file. Programs that show texts make a link of it all the same."""
     links = [*_with_scheme(text), *_scripts(text), *_shares(text)]
-    taken = _LinkSpans(links)
-    links += (link for link in _bare(text, archives=archives) if link.start not in taken)
+    spans = _LinkSpans(links)
+    links += (link for link in _bare(text, archives=archives) if link.start not in spans)
     return links
 
 
@@ -78,50 +78,50 @@ def trimmed(text: str) -> str:
 
 
 def _with_scheme(text: str) -> Iterator[LinkSpan]:
-    for found in _AFTER_SCHEME.finditer(text):
-        scheme = _match(_SCHEME_BACKWARDS, text[max(0, found.start() - 16) : found.start()][::-1])[::-1].lstrip("+.-_")
+    for match in _AFTER_SCHEME.finditer(text):
+        scheme = _match(_SCHEME_BACKWARDS, text[max(0, match.start() - 16) : match.start()][::-1])[::-1].lstrip("+.-_")
         is_web = scheme.lower() in {"http", "https"}
         # One letter is a drive, and one slash leads somewhere only on the web.
-        if len(scheme) < 2 or scheme.isdigit() or not (is_web or len(found[0]) > 2):
+        if len(scheme) < 2 or scheme.isdigit() or not (is_web or len(match[0]) > 2):
             continue
-        rest = trimmed(_match(_REST, text, found.end()))
+        rest = trimmed(_match(_REST, text, match.end()))
         if rest.strip("/\\"):
             value, host = canonical_link(scheme, rest.lstrip("/\\"))
-            yield LinkSpan(found.start() - len(scheme), found.end() + len(rest), value, host, is_bare=False)
+            yield LinkSpan(match.start() - len(scheme), match.end() + len(rest), value, host, is_bare=False)
 
 
 def _scripts(text: str) -> Iterator[LinkSpan]:
     low = lower(text)
     if "script:" not in low and "data:" not in low:
         return
-    for found in _SCRIPT.finditer(low):
-        if low[found.start()] != "d" or _DATA.match(low, found.start()):
-            rest = _match(_REST, text, found.end())
-            yield LinkSpan(found.start(), found.end() + len(rest), found[0] + rest, "", is_bare=False)
+    for match in _SCRIPT.finditer(low):
+        if low[match.start()] != "d" or _DATA.match(low, match.start()):
+            rest = _match(_REST, text, match.end())
+            yield LinkSpan(match.start(), match.end() + len(rest), match[0] + rest, "", is_bare=False)
 
 
 def _shares(text: str) -> Iterator[LinkSpan]:
-    for found in _SHARE.finditer(text):
-        host = canonical_host(found[1])
-        value = f"file://{host}{text[found.end(1) : found.end()]}".replace("\\", "/")
-        yield LinkSpan(found.start(), found.end(), value, host, is_bare=False)
+    for match in _SHARE.finditer(text):
+        host = canonical_host(match[1])
+        value = f"file://{host}{text[match.end(1) : match.end()]}".replace("\\", "/")
+        yield LinkSpan(match.start(), match.end(), value, host, is_bare=False)
 
 
 def _bare(text: str, *, archives: bool) -> Iterator[LinkSpan]:
-    for found in _TOP.finditer(text):
-        before = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
+    for match in _TOP.finditer(text):
+        before = text[max(0, match.start() - _LONGEST_NAME) : match.start()]
         name = _match(_NAME_BACKWARDS, before[::-1])[::-1].lstrip("-.")
-        start = found.start() - len(name)
+        start = match.start() - len(name)
         if not name or text[start - 1 : start] == "@":
             continue
-        full = name + found[0]
-        after = trimmed(_match(_PORT_AND_PATH, text, found.end()))
+        full = name + match[0]
+        after = trimmed(_match(_PORT_AND_PATH, text, match.end()))
         if is_host(full, more=after not in {"", "/"}, archives=archives):
             value, host = canonical_link("https", full + after)
             is_bare = after in {"", "/"}
-            yield LinkSpan(start, found.end() + len(after), host if is_bare else value, host, is_bare)
+            yield LinkSpan(start, match.end() + len(after), host if is_bare else value, host, is_bare)
 
 
 def _match(pattern: re.Pattern[str], text: str, at: int = 0) -> str:
-    found = pattern.match(text, at)
-    return found[0] if found else ""
+    match = pattern.match(text, at)
+    return match[0] if match else ""

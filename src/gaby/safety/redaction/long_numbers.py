@@ -45,24 +45,24 @@ def _shape(text: str) -> bytes:
     return text.encode("ascii", "replace").translate(_SHAPE)
 
 
-def _blanked(found: re.Match[str]) -> str:
-    return "_" * len(found[0])
+def _blanked(match: re.Match[str]) -> str:
+    return "_" * len(match[0])
 
 
-def _without_hash(found: re.Match[str]) -> str:
-    digits = _DIGITS.findall(found[0])
-    letters = len(found[0]) - sum(map(len, digits))
+def _without_hash(match: re.Match[str]) -> str:
+    digits = _DIGITS.findall(match[0])
+    letters = len(match[0]) - sum(map(len, digits))
     is_hash = letters >= 3 and max(map(len, digits), default=0) <= _LONGEST_IN_HASH
-    return _blanked(found) if is_hash else found[0]
+    return _blanked(match) if is_hash else match[0]
 
 
-def _without_version(found: re.Match[str]) -> str:
+def _without_version(match: re.Match[str]) -> str:
     """`10.0.19045.3803`. The groups of a telephone number have more than one digit."""
-    return _blanked(found) if any(len(part) == 1 for part in found[0].split(".")) else found[0]
+    return _blanked(match) if any(len(part) == 1 for part in match[0].split(".")) else match[0]
 
 
 def _numbers(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    groups = [(start + found.start(), start + found.end()) for found in _DIGITS.finditer(text[start:end])]
+    groups = [(start + match.start(), start + match.end()) for match in _DIGITS.finditer(text[start:end])]
     long = [group for group in groups if group[1] - group[0] >= _SHORTEST]
     if long:
         # A number that stands whole in the text is that number, whatever shorter ones stand beside it.

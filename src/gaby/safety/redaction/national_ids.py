@@ -20,19 +20,19 @@ _NINO_LETTERS = re.compile(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[ABCEGHJ-PRSTW-Z][ABCEGHJ-N
 
 def find_national_ids(sight: ScannedText) -> Iterator[TextSpan]:
     # To search the whole text for words pays only where many numbers would ask for them.
-    forms = _Forms(sight).of if len(sight.numbers) > _MANY else _all_forms
+    forms = _Forms(sight).of_length if len(sight.numbers) > _MANY else _all_forms
     for start, length in sight.numbers:
         for form in forms(length):
-            if (found := form.rest.match(sight.text, start + length)) and not _JOINED.match(
+            if (match := form.rest.match(sight.text, start + length)) and not _JOINED.match(
                 sight.text, max(0, start - 2), start
             ):
-                yield from _number(sight, start, found.end(), form)
+                yield from _number(sight, start, match.end(), form)
     for start in sight.letters_first:
-        if (found := _NINO.match(sight.text, start)) and _NINO_LETTERS.match(sight.text, start):
-            yield from _apart(sight, start, found.end(), SpanCertainty.LIKELY)
+        if (match := _NINO.match(sight.text, start)) and _NINO_LETTERS.match(sight.text, start):
+            yield from _apart(sight, start, match.end(), SpanCertainty.LIKELY)
         for form in FORMS[0]:
-            if found := form.rest.match(sight.text, start):
-                yield from _number(sight, start, found.end(), form)
+            if match := form.rest.match(sight.text, start):
+                yield from _number(sight, start, match.end(), form)
 
 
 def _all_forms(length: int) -> list[CompiledForm]:
@@ -46,7 +46,7 @@ class _Forms:
         self._low = sight.before(len(sight.low), len(sight.low))
         self._by_length: dict[int, list[CompiledForm]] = {}
 
-    def of(self, length: int) -> list[CompiledForm]:
+    def of_length(self, length: int) -> list[CompiledForm]:
         forms = self._by_length.get(length)
         if forms is None:
             forms = [form for form in FORMS.get(length, ()) if form.alone or form.words.search(self._low)]

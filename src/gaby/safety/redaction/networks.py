@@ -25,26 +25,26 @@ def find_networks(sight: ScannedText) -> Iterator[TextSpan]:
     if has_colons or "::" in sight.text:
         yield from _ipv6(sight)
     if has_colons or _DASHED.search(sight.text):
-        for found in _MAC.finditer(sight.text):
-            yield TextSpan(found.start(), found.end(), "mac", SpanCertainty.SURE)
-    for found in _MAC_DOTTED.finditer(sight.text):
-        start = found.start() - 4
+        for match in _MAC.finditer(sight.text):
+            yield TextSpan(match.start(), match.end(), "mac", SpanCertainty.SURE)
+    for match in _MAC_DOTTED.finditer(sight.text):
+        start = match.start() - 4
         is_first = start >= 0 and sight.text[start - 1 : start] != "." and _HEX.match(sight.text, start)
-        if is_first and sight.is_apart(start, found.end()):
-            yield TextSpan(start, found.end(), "mac", SpanCertainty.LIKELY)
+        if is_first and sight.is_apart(start, match.end()):
+            yield TextSpan(start, match.end(), "mac", SpanCertainty.LIKELY)
 
 
 def _ipv4(sight: ScannedText) -> Iterator[TextSpan]:
-    for found in _IPV4.finditer(sight.text):
-        if _is_somebodys(found[0]) and not _VERSION_BEFORE.search(sight.before(found.start(), 12)):
-            yield TextSpan(found.start(), found.end(), "ip", SpanCertainty.LIKELY)
+    for match in _IPV4.finditer(sight.text):
+        if _is_somebodys(match[0]) and not _VERSION_BEFORE.search(sight.before(match.start(), 12)):
+            yield TextSpan(match.start(), match.end(), "ip", SpanCertainty.LIKELY)
 
 
 def _ipv6(sight: ScannedText) -> Iterator[TextSpan]:
-    for found in _IPV6.finditer(sight.text):
+    for match in _IPV6.finditer(sight.text):
         # Without a digit it may be a name in a program: `abc::def`.
-        if _is_somebodys(found[0]) and not set(found[0]).isdisjoint("0123456789"):
-            yield TextSpan(found.start(), found.end(), "ip", SpanCertainty.SURE)
+        if _is_somebodys(match[0]) and not set(match[0]).isdisjoint("0123456789"):
+            yield TextSpan(match.start(), match.end(), "ip", SpanCertainty.SURE)
 
 
 def _is_somebodys(text: str) -> bool:

@@ -97,27 +97,27 @@ class NormalizedText:
         starts: list[int] = []
         ends: list[int] = []
         before = 0
-        for found in pattern.finditer(self.text):
-            self._keep(before, found.start(), pieces, starts, ends)
-            before = found.end()
-            new = replace(found)
-            start, end = self.place(found.start(), found.end())
+        for match in pattern.finditer(self.text):
+            self._copy_range(before, match.start(), pieces, starts, ends)
+            before = match.end()
+            new = replace(match)
+            start, end = self.place(match.start(), match.end())
             pieces.append(new)
             starts.extend([start] * len(new))
             ends.extend([end] * len(new))
         if before == 0:
             return self
-        self._keep(before, len(self.text), pieces, starts, ends)
+        self._copy_range(before, len(self.text), pieces, starts, ends)
         return type(self)("".join(pieces), starts, ends)
 
     def without(self, pattern: re.Pattern[str]) -> Self:
         return self.sub(pattern, lambda _: "")
 
     def translated(self, table: dict[int, str]) -> Self:
-        text = _BEYOND_ASCII.sub(lambda found: found[0].translate(table), self.text)
+        text = _BEYOND_ASCII.sub(lambda match: match[0].translate(table), self.text)
         return type(self)(text, self._starts, self._ends)
 
-    def _keep(self, start: int, end: int, pieces: list[str], starts: list[int], ends: list[int]) -> None:
+    def _copy_range(self, start: int, end: int, pieces: list[str], starts: list[int], ends: list[int]) -> None:
         pieces.append(self.text[start:end])
         starts.extend(range(start, end) if self._starts is None else self._starts[start:end])
         ends.extend(range(start + 1, end + 1) if self._ends is None else self._ends[start:end])

@@ -53,9 +53,9 @@ def find_one_time_codes(sight: ScannedText) -> Iterator[TextSpan]:
     if sight.words.isdisjoint(_GATE):
         return
     for form in _FORMS:
-        for found in form.finditer(sight.low):
-            if not _OTHER.search(found[0]) and not _is_year(found[1]):
-                yield TextSpan(found.start(1), found.end(1), "password", SpanCertainty.LIKELY)
+        for match in form.finditer(sight.low):
+            if not _OTHER.search(match[0]) and not _is_year(match[1]):
+                yield TextSpan(match.start(1), match.end(1), "password", SpanCertainty.LIKELY)
 
 
 def _is_year(digits: str) -> bool:

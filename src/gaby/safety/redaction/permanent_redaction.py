@@ -14,6 +14,6 @@ def redacting_for_good(redactor: Redactor, random: Callable[[int], bytes]) -> Ca
         redacted = redactor.redact(text, placeholders, from_outside=True).text
         if not len(placeholders):
             return redacted  # Most texts; to look for what is not there would cost more than the rest.
-        return placeholders.own.sub(lambda found: f"[{found[0][1:].partition(':')[0]}]", redacted)
+        return placeholders.own.sub(lambda match: f"[{match[0][1:].partition(':')[0]}]", redacted)
 
     return redact

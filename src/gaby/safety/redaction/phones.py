@@ -31,8 +31,8 @@ _CONTEXT = 28
 
 
 def find_phones(sight: ScannedText) -> Iterator[TextSpan]:
-    for found in _INTERNATIONAL.finditer(sight.text):
-        yield TextSpan(found.start(), _with_extension(sight, found.end()), "phone", SpanCertainty.SURE)
+    for match in _INTERNATIONAL.finditer(sight.text):
+        yield TextSpan(match.start(), _with_extension(sight, match.end()), "phone", SpanCertainty.SURE)
     for run in sight.runs:
         end = run.start
         for part in run.parts():
@@ -43,23 +43,23 @@ def find_phones(sight: ScannedText) -> Iterator[TextSpan]:
 
 def _national(sight: ScannedText, run: DigitRun, *, is_whole: bool) -> TextSpan | None:
     grouped = _grouped(run.text)
-    found = grouped or _ONE_GROUP.match(run.text) or _loosely_grouped(run)
-    if found is None:
+    match = grouped or _ONE_GROUP.match(run.text) or _loosely_grouped(run)
+    if match is None:
         return None
     before = sight.before(run.start, _CONTEXT)
-    says_phone = _SAYS_PHONE.search(before) or _SAYS_PHONE_AFTER.match(sight.low, run.start + found.end())
+    says_phone = _SAYS_PHONE.search(before) or _SAYS_PHONE_AFTER.match(sight.low, run.start + match.end())
     is_written = grouped or (is_whole and is_written_as_phone(run.text))
     if says_phone or (is_written and not _SAYS_NUMBER.search(before)):
-        return _span(sight, run.start, found)
+        return _span(sight, run.start, match)
     return None
 
 
 def _grouped(text: str) -> re.Match[str] | None:
     if text.startswith("0"):
-        if found := _DOUBLE_ZERO.match(text):
-            return found
-        found = _TRUNK_ZERO.match(text)
-        return found if found and 9 <= _count(found[0]) <= 12 else None
+        if match := _DOUBLE_ZERO.match(text):
+            return match
+        match = _TRUNK_ZERO.match(text)
+        return match if match and 9 <= _count(match[0]) <= 12 else None
     return _NORTH_AMERICA.match(text)
 
 
@@ -67,18 +67,18 @@ def _loosely_grouped(run: DigitRun) -> re.Match[str] | None:
     return _ANY_GROUPS.match(run.text) if len(run.digits) <= 15 else None
 
 
-def _span(sight: ScannedText, start: int, found: re.Match[str]) -> TextSpan | None:
-    end = _with_extension(sight, start + found.end())
+def _span(sight: ScannedText, start: int, match: re.Match[str]) -> TextSpan | None:
+    end = _with_extension(sight, start + match.end())
     if not sight.is_apart(start, end):
         return None
-    if ")" in found[0] and sight.text[start - 1 : start] == "(":
+    if ")" in match[0] and sight.text[start - 1 : start] == "(":
         start -= 1
     return TextSpan(start, end, "phone", SpanCertainty.LIKELY)
 
 
 def _with_extension(sight: ScannedText, end: int) -> int:
-    found = _EXTENSION.match(sight.text, end)
-    return found.end() if found else end
+    match = _EXTENSION.match(sight.text, end)
+    return match.end() if match else end
 
 
 def _count(text: str) -> int:

@@ -88,8 +88,8 @@ class Placeholders:
     def defused(self, text: str, *, all_of_them: bool) -> str:
         """The text in which what only looks like a placeholder of this run stands for nothing but itself."""
 
-        def defuse(found: re.Match[str]) -> str:
-            return self._put(TYPED, found[0]) if all_of_them or found[0] not in self else found[0]
+        def defuse(match: re.Match[str]) -> str:
+            return self._put(TYPED, match[0]) if all_of_them or match[0] not in self else match[0]
 
         return self.own.sub(defuse, text)
 
@@ -131,7 +131,7 @@ class Placeholders:
         return value
 
     def _restore_text(self, text: str, reader: "_RestoreReader") -> str:
-        return self.own.sub(lambda found: str(self._original(found[0], reader)), text) if self.tag in text else text
+        return self.own.sub(lambda match: str(self._original(match[0], reader)), text) if self.tag in text else text
 
     def _restore_object(self, value: dict[str, Any], reader: "_RestoreReader", depth: int) -> dict[str, Any]:
         items = [(self._restore_text(key, reader), key, item) for key, item in value.items()]
@@ -152,21 +152,23 @@ class Placeholders:
         return placeholder if reader.hidden is None else reader.hidden
 
     def _put(self, kind: str, original: Original) -> str:
-        made = self._placeholders.get((kind, type(original), original))
-        if made is None:
+        placeholder = self._placeholders.get((kind, type(original), original))
+        if placeholder is None:
             number = self._numbers.get((kind, _identity(kind, original)), self._last.get(kind, 0) + 1)
-            made = self._load(_PlaceholderEntry(kind, number, self._spellings.get((kind, number), 0) + 1, original))
-        return made
+            placeholder = self._load(
+                _PlaceholderEntry(kind, number, self._spellings.get((kind, number), 0) + 1, original)
+            )
+        return placeholder
 
     def _load(self, entry: _PlaceholderEntry) -> str:
         kind, number, spelling, original = entry
-        made = f"[{kind}:{number}{f'.{spelling}' if spelling > 1 else ''}-{self.tag}]"
-        self._entries[made] = entry
-        self._placeholders[kind, type(original), original] = made
+        placeholder = f"[{kind}:{number}{f'.{spelling}' if spelling > 1 else ''}-{self.tag}]"
+        self._entries[placeholder] = entry
+        self._placeholders[kind, type(original), original] = placeholder
         self._numbers[kind, _identity(kind, original)] = number
         self._spellings[kind, number] = spelling
         self._last[kind] = max(number, self._last.get(kind, 0))
-        return made
+        return placeholder
 
 
 def _identity(kind: str, original: Original) -> str:

@@ -66,11 +66,11 @@ class Redactor:
         from_outside: bool = False,
     ) -> RedactedValue:
         """The same for JSON, keys too. `hints` are fields that are personal whatever they hold, see `FieldHints`."""
-        found = FieldHints(hints or {})
-        leaves = JsonLeaves(found, self.profile.kinds)
+        field_hints = FieldHints(hints or {})
+        leaves = JsonLeaves(field_hints, self.profile.kinds)
         leaves.take(value)
         before = list(leaves.texts)
-        kinds = self._redact(leaves, placeholders, found, from_outside=from_outside)
+        kinds = self._redact(leaves, placeholders, field_hints, from_outside=from_outside)
         return RedactedValue(value if leaves.texts == before else leaves.put(value), kinds)
 
     def _redact(
@@ -88,11 +88,11 @@ class Redactor:
         # Each pass finds what the one before uncovered, and that is near to what was taken out.
         zones = [_Zone(place, 0, len(text)) for place, text in enumerate(leaves.texts)]
         for _ in range(_MOST_PASSES):
-            found = self._find(leaves.texts, zones, placeholders)
-            if not found:
+            spans_by_text = self._find(leaves.texts, zones, placeholders)
+            if not spans_by_text:
                 break
             zones = list[_Zone]()
-            for place, spans in found.items():
+            for place, spans in spans_by_text.items():
                 zones += _replace(leaves, place, spans, placeholders)
                 kinds.update(span.kind for span in spans)
         return +kinds
@@ -111,20 +111,20 @@ class Redactor:
         self, texts: Sequence[str], zones: Sequence["_Zone"], placeholders: Placeholders
     ) -> dict[int, list[TextSpan]]:
         """What is to be taken out, by text. Short texts are looked at as one: every look has a price of its own."""
-        found: dict[int, list[TextSpan]] = {}
+        spans_by_text: dict[int, list[TextSpan]] = {}
         short = [zone for zone in zones if zone.end - zone.start < _LONG]
         for group in ([zone] for zone in zones if zone.end - zone.start >= _LONG):
-            self._look(texts, group, placeholders, found)
+            self._scan(texts, group, placeholders, spans_by_text)
         if short:
-            self._look(texts, short, placeholders, found)
-        return found
+            self._scan(texts, short, placeholders, spans_by_text)
+        return spans_by_text
 
-    def _look(
+    def _scan(
         self,
         texts: Sequence[str],
         zones: Sequence["_Zone"],
         placeholders: Placeholders,
-        found: dict[int, list[TextSpan]],
+        spans_by_text: dict[int, list[TextSpan]],
     ) -> None:
         pieces = [texts[zone.place][zone.start : zone.end] for zone in zones]
         joined = SEPARATOR.join(pieces)
@@ -138,7 +138,7 @@ class Redactor:
             shift = zone.start - starts[number]
             placed = span._replace(start=span.start + shift, end=span.end + shift)
             if zone.holds(placed, len(texts[zone.place])):
-                found.setdefault(zone.place, []).append(placed)
+                spans_by_text.setdefault(zone.place, []).append(placed)
 
 
 class _Zone(NamedTuple):
@@ -167,7 +167,7 @@ def _masked(text: str, placeholders: Placeholders) -> str:
     if SEPARATOR in text:
         text = text.replace(SEPARATOR, _INVISIBLE)
     if placeholders.tag in text:
-        text = placeholders.own.sub(lambda found: SEPARATOR * len(found[0]), text)
+        text = placeholders.own.sub(lambda match: SEPARATOR * len(match[0]), text)
     return text
 
 

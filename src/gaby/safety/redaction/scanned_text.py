@@ -85,8 +85,8 @@ class DigitRun(NamedTuple):
 
     def parts(self) -> Iterator["DigitRun"]:
         """The run from each place where a number can begin: its start, and after every blank in it."""
-        for found in _BEGINNING.finditer(self.text):
-            at = found.start()
+        for match in _BEGINNING.finditer(self.text):
+            at = match.start()
             # No single number is longer, and all of the rest for each of them would be too much to look at.
             text = self.text[at : at + _LONGEST_NUMBER]
             digits = text.translate(_NOT_DIGITS)
@@ -108,15 +108,15 @@ class ScannedText:
         raw = text.encode("ascii", "replace")
         self._shape = b" %b " % raw.translate(_WORDS)
         self.letters_first = [
-            self._shape.rindex(b" ", 0, found.start() + 1)
+            self._shape.rindex(b" ", 0, match.start() + 1)
             for pattern in _LETTERS_FIRST
-            for found in pattern.finditer(self._shape)
+            for match in pattern.finditer(self._shape)
         ]
         """Where words begin that have letters and then digits in the shape of an account or identity number."""
-        self.numbers = [(found.start(), len(found[0]) - 1) for found in _NUMBER.finditer(self._shape)]
+        self.numbers = [(match.start(), len(match[0]) - 1) for match in _NUMBER.finditer(self._shape)]
         """Where digits begin that no letter or digit stands before, and how many."""
         self.runs = list(self._find_runs(raw))
-        self.long_runs = [found.span() for found in _LONG_RUN.finditer(raw.translate(_GROUPS)) if _is_number(found[0])]
+        self.long_runs = [match.span() for match in _LONG_RUN.finditer(raw.translate(_GROUPS)) if _is_number(match[0])]
         """Twelve digits or more with whatever people put between the groups of a card."""
         self._words: frozenset[str] | None = None
 
@@ -136,10 +136,10 @@ class ScannedText:
         return self.low[max(0, start - length) : start].replace(SEPARATOR, " ")
 
     def _find_runs(self, raw: bytes) -> Iterator[DigitRun]:
-        for found in _RUN.finditer(raw.translate(_NUMBERS)):
-            if not _is_number(found[0]):
+        for match in _RUN.finditer(raw.translate(_NUMBERS)):
+            if not _is_number(match[0]):
                 continue
-            start, end = found.span()
+            start, end = match.span()
             if date := _DATE.match(self.text, start):
                 start = date.end()
             if end - start >= _SHORTEST_RUN:
@@ -156,6 +156,6 @@ class ScannedText:
         return self._after_uuid(place) != place
 
     def _after_uuid(self, start: int) -> int:
-        if found := _UUID.search(self.text, max(0, start - _UUID_LENGTH), start + _UUID_LENGTH):
-            return found.end() if found.start() <= start < found.end() else start
+        if match := _UUID.search(self.text, max(0, start - _UUID_LENGTH), start + _UUID_LENGTH):
+            return match.end() if match.start() <= start < match.end() else start
         return start

@@ -52,8 +52,8 @@ def find_secrets(sight: ScannedText) -> Iterator[TextSpan]:
     yield from _in_links(sight)
     for mark, form in _COMMANDS:
         if mark in sight.low:
-            for found in form.finditer(sight.text):
-                yield TextSpan(found.start(1), found.end(1), "password", SpanCertainty.LIKELY)
+            for match in form.finditer(sight.text):
+                yield TextSpan(match.start(1), match.end(1), "password", SpanCertainty.LIKELY)
     yield from find_credentials(sight)
     yield from find_one_time_codes(sight)
     yield from _authorized(sight)
@@ -61,9 +61,9 @@ def find_secrets(sight: ScannedText) -> Iterator[TextSpan]:
 
 
 def _spans(form: re.Pattern[str], text: str, group: int, kind: str) -> Iterator[TextSpan]:
-    for found in form.finditer(text):
+    for match in form.finditer(text):
         yield TextSpan(
-            found.start(group), found.end(group), "token" if kind == "token" else "api_key", SpanCertainty.SURE
+            match.start(group), match.end(group), "token" if kind == "token" else "api_key", SpanCertainty.SURE
         )
 
 
@@ -77,28 +77,28 @@ def find_private_keys(text: str) -> Iterator[TextSpan]:
             yield TextSpan(at, end, "private_key", SpanCertainty.SURE)
         at = text.find("-----BEGIN ", end)
     if "PuTTY-User-Key" in text:
-        for found in _PUTTY.finditer(text):
-            yield TextSpan(found.start(), found.end(), "private_key", SpanCertainty.SURE)
+        for match in _PUTTY.finditer(text):
+            yield TextSpan(match.start(), match.end(), "private_key", SpanCertainty.SURE)
 
 
 def _pem_end(text: str, at: int) -> int:
     at = text.find("-----END ", at)
     while at >= 0:
-        if found := _PEM_END.match(text, at):
-            return found.end()
+        if match := _PEM_END.match(text, at):
+            return match.end()
         at = text.find("-----END ", at + 1)
     return len(text)
 
 
 def _tokens(sight: ScannedText, start: int, end: int) -> Iterator[TextSpan]:
-    for found in CERTAIN_TOKEN.finditer(sight.text, start, end):
-        first = _with_bot_number(sight.text, found.start())
-        yield TextSpan(first, found.end(), "api_key", SpanCertainty.SURE)
-    for found in CHECKED_TOKEN.finditer(sight.text, start, end):
-        if is_mixed(found[0]):
-            yield TextSpan(found.start(), found.end(), "api_key", SpanCertainty.LIKELY)
-    for found in _JWT.finditer(sight.text, start, end):
-        yield TextSpan(found.start(), found.end(), "token", SpanCertainty.SURE)
+    for match in CERTAIN_TOKEN.finditer(sight.text, start, end):
+        first = _with_bot_number(sight.text, match.start())
+        yield TextSpan(first, match.end(), "api_key", SpanCertainty.SURE)
+    for match in CHECKED_TOKEN.finditer(sight.text, start, end):
+        if is_mixed(match[0]):
+            yield TextSpan(match.start(), match.end(), "api_key", SpanCertainty.LIKELY)
+    for match in _JWT.finditer(sight.text, start, end):
+        yield TextSpan(match.start(), match.end(), "token", SpanCertainty.SURE)
     if _AWS_LENGTH <= end - start <= _AWS_LENGTH + 1:
         stretch = sight.text[start:end].rstrip(".")
         if is_aws_secret(stretch):
@@ -115,8 +115,8 @@ def _with_bot_number(text: str, start: int) -> int:
 
 def _in_links(sight: ScannedText) -> Iterator[TextSpan]:
     if "://" in sight.text:
-        for found in _URL_PASSWORD.finditer(sight.text):
-            yield TextSpan(found.start(1), found.end(1), "password", SpanCertainty.SURE)
+        for match in _URL_PASSWORD.finditer(sight.text):
+            yield TextSpan(match.start(1), match.end(1), "password", SpanCertainty.SURE)
         if "=" in sight.text:
             yield from _spans(_QUERY, sight.text, 1, "api_key")
     for mark, form in WEBHOOKS:
@@ -126,20 +126,20 @@ def _in_links(sight: ScannedText) -> Iterator[TextSpan]:
 
 def _authorized(sight: ScannedText) -> Iterator[TextSpan]:
     if "authorization" in sight.low:
-        for found in _AUTHORIZATION.finditer(sight.low):
-            if found[1] or not found[2].isalpha():
-                yield TextSpan(found.start(2), found.end(2), "token", SpanCertainty.SURE)
+        for match in _AUTHORIZATION.finditer(sight.low):
+            if match[1] or not match[2].isalpha():
+                yield TextSpan(match.start(2), match.end(2), "token", SpanCertainty.SURE)
     if "bearer " in sight.low:
-        for found in _BEARER.finditer(sight.low):
-            if len(found[1]) >= _LONG or not found[1].isalpha():
-                yield TextSpan(found.start(1), found.end(1), "token", SpanCertainty.SURE)
+        for match in _BEARER.finditer(sight.low):
+            if len(match[1]) >= _LONG or not match[1].isalpha():
+                yield TextSpan(match.start(1), match.end(1), "token", SpanCertainty.SURE)
 
 
 def _cookies(sight: ScannedText) -> Iterator[TextSpan]:
     if "cookie" in sight.low:
-        for found in _COOKIE.finditer(sight.low):
-            start, end = found.span(2)
-            if found[1]:
+        for match in _COOKIE.finditer(sight.low):
+            start, end = match.span(2)
+            if match[1]:
                 # Of what a server sets, only the value is secret; name, path and flags say what goes wrong.
                 start = sight.low.index("=", start) + 1
                 end = min(end, sight.low.find(";", start) % (end + 1))

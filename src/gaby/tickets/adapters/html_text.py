@@ -84,13 +84,13 @@ class _TextExtractor:
             self._parts.append("\n- ")
         elif name in ("td", "th") and closing:
             self._parts.append(" ")
-        elif name == "img" and (found := _ALT.search(written[:4000])):
-            self._parts.append(unescape(found[1]))
+        elif name == "img" and (match := _ALT.search(written[:4000])):
+            self._parts.append(unescape(match[1]))
 
     def _anchor(self, written: str, *, closing: bool) -> None:
         if not closing:
-            found = _HREF.search(written[:4000])
-            self._link = unescape(found[1]) if found else ""
+            match = _HREF.search(written[:4000])
+            self._link = unescape(match[1]) if match else ""
         elif self._link:
             # A text may say another address than the one it leads to, so both are read.
             if self._parts and self._parts[-1].strip() != self._link:
@@ -116,16 +116,16 @@ def _tokens(page: str) -> Iterator[tuple[str, str]]:
             end = page.find("-->", start + 4)
             position = end + 3 if end >= 0 else len(page)
             continue
-        found = _TAG.match(page, start + 1)
-        if found is None and page[start + 1 : start + 2] not in ("!", "?", "/"):
+        match = _TAG.match(page, start + 1)
+        if match is None and page[start + 1 : start + 2] not in ("!", "?", "/"):
             yield "", "<"
             position = start + 1
             continue
         end = page.find(">", start)
         if end < 0:
             return
-        if found is not None:
-            yield found[1] + found[2], page[found.end() : end]
+        if match is not None:
+            yield match[1] + match[2], page[match.end() : end]
         position = end + 1
     if position < len(page):
         yield "", page[position:]

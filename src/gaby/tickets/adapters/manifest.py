@@ -101,7 +101,7 @@ def manifests(folder: Path = Path(__file__).parent) -> Sequence[AdapterManifest]
     return [load(path) for path in sorted(folder.glob("*/manifest.toml"))]
 
 
-def judged(manifest: AdapterManifest) -> Scale:
+def reached_scale(manifest: AdapterManifest) -> Scale:
     """The scale that the rules give."""
     reached: Scale = "none"
     for scale in SCALES[1:]:

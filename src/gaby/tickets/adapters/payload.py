@@ -39,11 +39,11 @@ def moment(value: object) -> datetime | None:
     if not isinstance(value, str) or not 10 <= len(value) <= 40:
         return None
     try:
-        found = datetime.fromisoformat(value)
-        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        parsed = datetime.fromisoformat(value)
+        parsed = parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
-    return found if _LEAST_YEAR <= found.year <= _LAST_YEAR else None
+    return parsed if _LEAST_YEAR <= parsed.year <= _LAST_YEAR else None
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def mapping(value: object) -> dict[str, Any]:
 def entries(value: object) -> list[dict[str, Any]]:
     """The objects of a list."""
     listed = cast("list[object]", value) if isinstance(value, list | tuple) else []
-    return [found for found in map(mapping, listed) if found]
+    return [entry for entry in map(mapping, listed) if entry]
 
 
 def within(value: object, *names: str) -> object:

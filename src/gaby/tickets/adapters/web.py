@@ -90,9 +90,9 @@ async def send(http: httpx2.AsyncClient, ask: DeskRequest, service: str) -> Desk
         raise _lost(ask, f"{service} broke off before it had answered.") from error
 
 
-def judged(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetime) -> Any:
+def checked_json(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetime) -> Any:
     """The JSON of an answer that is fine, None when it has no body; else the error that the answer is."""
-    judged_status(answer, ask, service, now=now)
+    check_status(answer, ask, service, now=now)
     if not answer.body.strip():
         return None
     try:
@@ -101,7 +101,7 @@ def judged(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetim
         raise _lost(ask, f"{service} does not answer with JSON. Is this its address?") from error
 
 
-def judged_status(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetime) -> None:
+def check_status(answer: DeskResponse, ask: DeskRequest, service: str, *, now: datetime) -> None:
     """Only whether it is fine, for those whose words do not matter."""
     if answer.fine:
         return

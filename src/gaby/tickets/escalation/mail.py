@@ -108,7 +108,7 @@ class MailChannel:
         except (smtplib.SMTPException, OSError) as error:
             raise DeskUnavailable("The mail server cannot be reached.") from error
         try:
-            self._hand_over(connection, message)
+            self._send(connection, message)
         finally:
             _quietly(connection.close)
 
@@ -130,7 +130,7 @@ class MailChannel:
             raise
         return connection
 
-    def _hand_over(self, connection: smtplib.SMTP, message: bytes) -> None:
+    def _send(self, connection: smtplib.SMTP, message: bytes) -> None:
         try:
             _demand(connection.mail(self._server.sender))
             answers = [connection.rcpt(each) for each in self._recipients]

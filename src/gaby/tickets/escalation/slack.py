@@ -5,7 +5,7 @@ import re
 import httpx2
 
 from gaby.kernel.clock import Clock
-from gaby.tickets.adapters.web import DeskRequest, judged_status, send
+from gaby.tickets.adapters.web import DeskRequest, check_status, send
 from gaby.tickets.escalation.channel import VERDICTS, Escalation
 from gaby.tickets.text_cleanup import clean, clean_line
 
@@ -27,7 +27,7 @@ class SlackChannel:
 
     async def send(self, escalation: Escalation) -> None:
         ask = DeskRequest("POST", self._address, json=message(escalation))
-        judged_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=self._clock.now())
+        check_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=self._clock.now())
 
 
 def message(escalation: Escalation) -> dict[str, object]:

@@ -61,7 +61,7 @@ class EscalationTarget(BaseModel):
             raise Forbidden(str(error)) from None
 
     def recipients(self) -> list[str]:
-        return [found for each in self.address.get_secret_value().split(",") if (found := clean_email(each))]
+        return [address for each in self.address.get_secret_value().split(",") if (address := clean_email(each))]
 
 
 def parse_target(text: str, *, secret: str = "", smtp: SmtpServer | None = None) -> EscalationTarget:

@@ -5,7 +5,7 @@ import orjson
 
 from gaby.kernel.clock import Clock
 from gaby.tickets.adapters.signatures import HEADER, signed_header
-from gaby.tickets.adapters.web import DeskRequest, judged_status, send
+from gaby.tickets.adapters.web import DeskRequest, check_status, send
 from gaby.tickets.escalation.channel import Escalation
 from gaby.tickets.text_cleanup import LONGEST_BODY, LONGEST_TITLE, clean, clean_line
 
@@ -28,11 +28,11 @@ class WebhookChannel:
             HEADER: signed_header(self._secret, body, now),
         }
         ask = DeskRequest("POST", self._address, headers=headers, content=body)
-        judged_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=now)
+        check_status(await send(self._http, ask, _SERVICE), ask, _SERVICE, now=now)
 
 
 def _body(escalation: Escalation) -> bytes:
-    told = {
+    fields = {
         "id": escalation.id,
         "verdict": escalation.verdict,
         "title": clean_line(escalation.title, LONGEST_TITLE),
@@ -42,7 +42,7 @@ def _body(escalation: Escalation) -> bytes:
         "steps": [clean_line(each, LONGEST_BODY) for each in escalation.steps],
     }
     try:
-        return orjson.dumps({**told, "investigation": orjson.loads(escalation.investigation)})
+        return orjson.dumps({**fields, "investigation": orjson.loads(escalation.investigation)})
     except (ValueError, TypeError):
         words = escalation.investigation.encode("utf-8", "replace").decode()
-        return orjson.dumps({**told, "investigation": words})
+        return orjson.dumps({**fields, "investigation": words})

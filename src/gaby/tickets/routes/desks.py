@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from fastapi import APIRouter, Request, Response, status
 
-from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, doorway
+from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, request_dependencies
 from gaby.kernel.ids import DeskId
 from gaby.tickets.routes.dependencies import Service
 from gaby.tickets.schemas import DeadLetterOut, DeskChangeIn, DeskIn, DeskOut, ReceivedOut
@@ -14,18 +14,18 @@ router = APIRouter(prefix="/api/desks", tags=["Desks"])
 
 @router.get("")
 async def list_desks(actor: CanReadTickets, service: Service, session: ReadSession) -> list[DeskOut]:
-    return [DeskOut.of(row) for row in await service.desks.list(session)]
+    return [DeskOut.from_domain(row) for row in await service.desks.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 async def add_desk(actor: CanManageDesks, body: DeskIn, service: Service, session: WriteSession) -> DeskOut:
     """Folders on Gaby's own machine need the right to manage the installation."""
-    return DeskOut.of(await service.desks.add(session, actor, body.new()))
+    return DeskOut.from_domain(await service.desks.add(session, actor, body.new()))
 
 
 @router.get("/{desk_id}")
 async def get_desk(actor: CanReadTickets, desk_id: DeskId, service: Service, session: ReadSession) -> DeskOut:
-    return DeskOut.of(await service.desks.get(session, desk_id))
+    return DeskOut.from_domain(await service.desks.get(session, desk_id))
 
 
 @router.patch("/{desk_id}")
@@ -38,7 +38,7 @@ async def change_desk(
         await service.desks.poll_every(session, actor, desk, every)
     if body.drafts is not None:
         await service.desks.set_drafts(session, actor, desk, drafts=body.drafts)
-    return DeskOut.of(desk)
+    return DeskOut.from_domain(desk)
 
 
 @router.delete("/{desk_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -51,9 +51,9 @@ async def remove_desk(actor: CanManageDesks, desk_id: DeskId, service: Service, 
 @router.post("/{desk_id}/poll")
 async def poll_desk(actor: CanManageDesks, desk_id: DeskId, service: Service, request: Request) -> ReceivedOut:
     """Now, whatever its schedule says."""
-    async with doorway(request).database.read(actor.workspace_id) as session:
+    async with request_dependencies(request).database.read(actor.workspace_id) as session:
         await service.desks.get(session, desk_id)
-    return ReceivedOut.of(await service.receiver.poll(actor.workspace_id, desk_id))
+    return ReceivedOut.from_domain(await service.receiver.poll(actor.workspace_id, desk_id))
 
 
 @router.get("/{desk_id}/letters")
@@ -62,4 +62,4 @@ async def list_letters(
 ) -> list[DeadLetterOut]:
     """What the desk sent and Gaby could not take in."""
     desk = await service.desks.get(session, desk_id)
-    return [DeadLetterOut.of(row) for row in await service.receiver.letters(session, desk)]
+    return [DeadLetterOut.from_domain(row) for row in await service.receiver.dead_letters(session, desk)]

@@ -14,5 +14,5 @@ async def add_instruction(
     actor: CanDecideApprovals, prepared: InstructionToAdd, service: Service, session: WriteSession
 ) -> TicketOut:
     """Your own request to Gaby: what it names, you have chosen, and nobody is asked about that again."""
-    taken = await service.add_instruction(session, actor, prepared)
-    return TicketOut.of(await service.intake.get(session, taken.ticket_id))
+    received = await service.add_instruction(session, actor, prepared)
+    return TicketOut.from_domain(await service.intake.get(session, received.ticket_id))

@@ -22,7 +22,7 @@ async def list_tickets(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> list[TicketOut]:
     """The newest first."""
-    return [TicketOut.of(row) for row in await service.list(session, status, limit)]
+    return [TicketOut.from_domain(row) for row in await service.list(session, status, limit)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -30,10 +30,10 @@ async def add_ticket(
     actor: CanWorkOnTickets, prepared: TicketToAdd, service: Service, session: WriteSession, response: Response
 ) -> TicketOut:
     """To the built-in desk. 200 instead of 201 when it was there already."""
-    taken = await service.add(session, actor, prepared)
-    if not taken.new:
+    received = await service.add(session, actor, prepared)
+    if not received.new:
         response.status_code = status.HTTP_200_OK
-    return TicketOut.of(await service.intake.get(session, taken.ticket_id))
+    return TicketOut.from_domain(await service.intake.get(session, received.ticket_id))
 
 
 @router.get("/{ticket_id}")
@@ -49,7 +49,7 @@ async def get_original(
     actor: CanWorkOnTickets, ticket_id: TicketId, service: Service, session: ReadSession
 ) -> OriginalOut:
     """What was really written, for those who work on tickets."""
-    return OriginalOut.of(await service.intake.written(session, await service.intake.get(session, ticket_id)))
+    return OriginalOut.from_domain(await service.intake.written(session, await service.intake.get(session, ticket_id)))
 
 
 @router.post("/{ticket_id}/messages", status_code=status.HTTP_201_CREATED)
@@ -74,4 +74,4 @@ async def close_ticket(
     """A person is done with it. Gaby lets it be, until the requester writes again."""
     row = await service.intake.get(session, ticket_id)
     await service.close(session, actor, row)
-    return TicketOut.of(row)
+    return TicketOut.from_domain(row)

@@ -18,4 +18,4 @@ async def ready(desk_id: DeskId) -> dict[str, str]:
 @router.post("/desks/{desk_id}", status_code=status.HTTP_202_ACCEPTED)
 async def deliver(desk_id: DeskId, request: Request, service: Service) -> ReceivedOut:
     """401 for what is forged, too old, or was delivered before; nothing is stored then."""
-    return ReceivedOut.of(await service.receiver.deliver(desk_id, dict(request.headers), await request.body()))
+    return ReceivedOut.from_domain(await service.receiver.deliver(desk_id, dict(request.headers), await request.body()))

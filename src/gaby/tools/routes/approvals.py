@@ -19,7 +19,7 @@ async def list_approvals(
     actor: CanDecideApprovals, service: ToolService, session: ReadSession, state: State | None = "waiting"
 ) -> list[ApprovalOut]:
     """Newest first. Without a state, those that wait."""
-    return [ApprovalOut.of(row) for row in await service.approvals.list(session, state)]
+    return [ApprovalOut.from_domain(row) for row in await service.approvals.list(session, state)]
 
 
 @router.get("/{approval_id}")
@@ -29,7 +29,7 @@ async def show_approval(
     """With the real arguments, since nobody can judge a call without seeing what it would send."""
     row = await service.approvals.get(session, approval_id)
     sealed = await service.approvals.call_of(session, row)
-    return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
+    return ApprovalDetailOut(**ApprovalOut.from_domain(row).model_dump(), real_arguments=sealed.arguments)
 
 
 @router.post("/{approval_id}/decision")
@@ -41,4 +41,4 @@ async def decide_approval(
     session: WriteSession,
 ) -> ApprovalOut:
     """The first answer counts. Whoever comes second gets 409 with the name of who decided."""
-    return ApprovalOut.of(await service.decide_approval(session, actor, approval_id, body.answer()))
+    return ApprovalOut.from_domain(await service.decide_approval(session, actor, approval_id, body.answer()))

@@ -30,12 +30,12 @@ health = APIRouter(tags=["Health"])
 async def connector_health(actor: CanReadConnectors, service: ToolService) -> list[HealthOut]:
     """The connectors of this workspace that this process has started or tried to start."""
     own = [status for status in service.host.statuses() if status.key.workspace_id == actor.workspace_id]
-    return [HealthOut.of(status) for status in own]
+    return [HealthOut.from_domain(status) for status in own]
 
 
 @router.get("")
 async def list_connectors(actor: CanReadConnectors, service: ToolService, session: ReadSession) -> list[ConnectorOut]:
-    return [ConnectorOut.of(row) for row in await service.connectors.list(session)]
+    return [ConnectorOut.from_domain(row) for row in await service.connectors.list(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -43,14 +43,16 @@ async def add_connector(
     actor: CanManageConnectors, body: ConnectorIn, service: ToolService, session: WriteSession
 ) -> ConnectorOut:
     """Set up one of Gaby's own connectors. Look at its tools and accept them before it can be used."""
-    return ConnectorOut.of(await service.connectors.add(session, actor, bundled(body.name, body.kind, body.settings)))
+    return ConnectorOut.from_domain(
+        await service.connectors.add(session, actor, bundled(body.name, body.kind, body.settings))
+    )
 
 
 @router.get("/{connector_id}")
 async def show_connector(
     actor: CanReadConnectors, connector_id: ConnectorId, service: ToolService, session: ReadSession
 ) -> ConnectorOut:
-    return ConnectorOut.of(await service.connectors.by_id(session, connector_id))
+    return ConnectorOut.from_domain(await service.connectors.by_id(session, connector_id))
 
 
 @router.patch("/{connector_id}")
@@ -59,7 +61,7 @@ async def limit_connector(
 ) -> ConnectorOut:
     """Say what it may do: autonomy, scopes, how often."""
     row = await service.connectors.by_id(session, connector_id)
-    return ConnectorOut.of(await service.connectors.limit(session, actor, row.name, body.change()))
+    return ConnectorOut.from_domain(await service.connectors.limit(session, actor, row.name, body.change()))
 
 
 @router.put("/{connector_id}/credentials")
@@ -73,7 +75,7 @@ async def sign_in_connector(
     """Replace its settings and secrets. What waited for a new sign-in may go on."""
     row = await service.connectors.by_id(session, connector_id)
     fresh = bundled(row.name, row.kind, body.settings)
-    return ConnectorOut.of(await service.connectors.sign_in(session, actor, row.name, fresh))
+    return ConnectorOut.from_domain(await service.connectors.sign_in(session, actor, row.name, fresh))
 
 
 @router.put("/{connector_id}/manifest")
@@ -84,7 +86,7 @@ async def describe_connector(
     row = await service.connectors.by_id(session, connector_id)
     known = ServerDefinitions.model_validate(row.accepted) if row.accepted is not None else None
     manifest = parse_manifest(body.yaml, known) if body.yaml is not None else None
-    return ConnectorOut.of(await service.connectors.describe(session, actor, row.name, manifest))
+    return ConnectorOut.from_domain(await service.connectors.describe(session, actor, row.name, manifest))
 
 
 @router.get("/{connector_id}/draft")
@@ -92,7 +94,7 @@ async def draft_manifest(
     actor: CanReadConnectors, connector_id: ConnectorId, service: ToolService, session: ReadSession
 ) -> ManifestDraftOut:
     """A manifest for the tools that have none, guessed with a reason for each guess, to edit and send back."""
-    return ManifestDraftOut.of(draft_of(await service.connectors.by_id(session, connector_id)))
+    return ManifestDraftOut.from_domain(draft_of(await service.connectors.by_id(session, connector_id)))
 
 
 @router.post("/{connector_id}/look")
@@ -100,7 +102,7 @@ async def look_at_connector(
     actor: CanManageConnectors, connector_id: ConnectorId, service: ToolService
 ) -> DefinitionsOut:
     """Start it and note what it shows of itself."""
-    return DefinitionsOut.of(await service.look_by_id(actor, connector_id))
+    return DefinitionsOut.from_domain(await service.inspect_by_id(actor, connector_id))
 
 
 @router.get("/{connector_id}/changes")
@@ -108,7 +110,7 @@ async def show_changes(
     actor: CanReadConnectors, connector_id: ConnectorId, service: ToolService, session: ReadSession
 ) -> DefinitionsOut:
     """How its tools differ from those that were accepted, as far as was seen."""
-    return DefinitionsOut.of(await service.connectors.by_id(session, connector_id))
+    return DefinitionsOut.from_domain(await service.connectors.by_id(session, connector_id))
 
 
 @router.post("/{connector_id}/accept")
@@ -116,7 +118,7 @@ async def accept_connector(
     actor: CanManageConnectors, connector_id: ConnectorId, body: AcceptIn, service: ToolService, session: WriteSession
 ) -> ConnectorOut:
     row = await service.connectors.by_id(session, connector_id)
-    return ConnectorOut.of(await service.connectors.accept(session, actor, row.name, body.fingerprint))
+    return ConnectorOut.from_domain(await service.connectors.accept(session, actor, row.name, body.fingerprint))
 
 
 @router.get("/{connector_id}/log")

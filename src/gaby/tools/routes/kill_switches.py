@@ -21,7 +21,7 @@ router = APIRouter(prefix="/api", tags=["Kill switches"])
 @router.get("/kill-switches")
 async def list_switches(actor: CanReadConnectors, service: ToolService, session: ReadSession) -> list[KillSwitchOut]:
     """What is stopped in this workspace."""
-    return [KillSwitchOut.of(row) for row in await service.kill_switches.list(session)]
+    return [KillSwitchOut.from_domain(row) for row in await service.kill_switches.list(session)]
 
 
 @router.put("/kill-switch")
@@ -29,7 +29,7 @@ async def stop_workspace(
     actor: CanStopTools, body: StopIn, service: ToolService, session: WriteSession
 ) -> KillSwitchOut:
     """No tool of this workspace runs from the next step on."""
-    return KillSwitchOut.of(await service.kill_switches.pull(session, actor, body.reason))
+    return KillSwitchOut.from_domain(await service.kill_switches.pull(session, actor, body.reason))
 
 
 @router.delete("/kill-switch", status_code=status.HTTP_204_NO_CONTENT)
@@ -43,7 +43,7 @@ async def stop_connector(
     actor: CanStopTools, connector_id: ConnectorId, body: StopIn, service: ToolService, session: WriteSession
 ) -> KillSwitchOut:
     row = await service.connectors.by_id(session, connector_id)
-    return KillSwitchOut.of(await service.kill_switches.pull(session, actor, body.reason, ConnectorId(row.id)))
+    return KillSwitchOut.from_domain(await service.kill_switches.pull(session, actor, body.reason, ConnectorId(row.id)))
 
 
 @router.delete("/connectors/{connector_id}/kill-switch", status_code=status.HTTP_204_NO_CONTENT)
@@ -59,7 +59,7 @@ async def stop_everything(
     actor: CanManageInstallation, body: StopIn, service: ToolService, session: SystemWriteSession
 ) -> KillSwitchOut:
     """No tool runs anywhere from the next step on."""
-    return KillSwitchOut.of(await service.kill_switches.pull(session, actor, body.reason))
+    return KillSwitchOut.from_domain(await service.kill_switches.pull(session, actor, body.reason))
 
 
 @router.delete("/system/kill-switch", status_code=status.HTTP_204_NO_CONTENT)

@@ -13,11 +13,11 @@ router = APIRouter(prefix="/api/tools", tags=["Tools"])
 @router.get("")
 async def list_tools(actor: CanReadConnectors, service: ToolService) -> list[ToolOut]:
     snapshot = await service.catalogue.snapshot(actor.workspace_id)
-    return [ToolOut.of(entry) for _, entry in sorted(snapshot.tools.items())]
+    return [ToolOut.from_domain(entry) for _, entry in sorted(snapshot.tools.items())]
 
 
 @router.post("/explain")
 async def explain(actor: CanReadConnectors, body: ExplainIn, service: ToolService) -> VerdictOut:
     """The verdict on a call that somebody unknown would make, without acting: its values count as from outside."""
     call = ToolCall(body.tool, body.arguments, service.ids.new(), rehearse=body.rehearse)
-    return VerdictOut.of(await service.invoker.explain(call, service.run(actor)))
+    return VerdictOut.from_domain(await service.invoker.explain(call, service.run(actor)))

@@ -32,7 +32,7 @@ def mail(running_mail: MailServer) -> MailServer:
 
 
 @pytest.fixture
-async def ground() -> AsyncGenerator[DeskDependencies]:
+async def dependencies() -> AsyncGenerator[DeskDependencies]:
     async def remember(values: object) -> None:
         raise AssertionError(values)
 
@@ -41,9 +41,9 @@ async def ground() -> AsyncGenerator[DeskDependencies]:
 
 
 @pytest.fixture
-def open_desk(mail: MailServer, ground: DeskDependencies) -> OpenDesk:
+def open_desk(mail: MailServer, dependencies: DeskDependencies) -> OpenDesk:
     def opened(**changes: Any) -> TicketAdapter:
-        return kind.open(settings(mail, **changes), ground)
+        return kind.open(settings(mail, **changes), dependencies)
 
     return opened
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gaby.tickets.adapters.email.authentication_results import parse_authentication_results
 from gaby.tickets.adapters.email.header_scan import HeaderSyntaxError
 from tests.support.mail_server import ANN
-from tests.tickets.adapters.email.letters import OFFLINE, letter, understood
+from tests.tickets.adapters.email.mail_messages import OFFLINE, mail_message, understood
 
 pytestmark = pytest.mark.promise("S17")
 
@@ -18,9 +18,9 @@ _OWN = "mx.acme.example"
 
 def is_verified(*headers: str, sender: str = ANN) -> bool:
     said = "".join(f"Authentication-Results: {header}\r\n" for header in headers).encode()
-    found = understood(said + letter(sender=sender))
-    assert found.verified_by == "mail"
-    return found.requester_verified
+    incoming_ticket = understood(said + mail_message(sender=sender))
+    assert incoming_ticket.verified_by == "mail"
+    return incoming_ticket.requester_verified
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_only_the_topmost_header_of_the_own_server_counts() -> None:
 def test_without_a_named_server_nobody_is_verified() -> None:
     config = OFFLINE.model_copy(update={"authserv_id": ""})
     for header in (f"{_OWN}; {_FORGED}", f"; {_FORGED}", f'""; {_FORGED}'):
-        mail = f"Authentication-Results: {header}\r\n".encode() + letter()
+        mail = f"Authentication-Results: {header}\r\n".encode() + mail_message()
         assert not understood(mail, config).requester_verified
 
 
@@ -160,18 +160,18 @@ def test_a_from_that_names_several_or_nobody_verifies_nobody(sender: str) -> Non
 @given(st.text(alphabet='ab=;.@"()\\ \t1/-', max_size=80))
 def test_any_text_is_read_to_its_end_or_refused(text: str) -> None:
     try:
-        found = parse_authentication_results(f"{_OWN}; spf=none smtp.mailfrom=({text}")
+        authentication_results = parse_authentication_results(f"{_OWN}; spf=none smtp.mailfrom=({text}")
     except HeaderSyntaxError:
         return
     # It began inside a comment, so whatever it says about methods needs its own end of the comment first.
-    assert found.authserv_id == _OWN
-    assert len(found.results) == 1 or ")" in text
+    assert authentication_results.authserv_id == _OWN
+    assert len(authentication_results.results) == 1 or ")" in text
 
 
 @given(st.text(alphabet='ab=;.@()\\" dmarcpshe', max_size=60))
 def test_nothing_that_is_quoted_properly_becomes_a_result(text: str) -> None:
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    found = parse_authentication_results(f'{_OWN}; spf=fail smtp.mailfrom="{quoted}"; {_FAILED}')
-    assert [each.method for each in found.results] == ["spf", "dmarc"]
-    assert found.results[0].sole("smtp.mailfrom") == text
-    assert found.dmarc_domain is None
+    authentication_results = parse_authentication_results(f'{_OWN}; spf=fail smtp.mailfrom="{quoted}"; {_FAILED}')
+    assert [each.method for each in authentication_results.results] == ["spf", "dmarc"]
+    assert authentication_results.results[0].sole("smtp.mailfrom") == text
+    assert authentication_results.dmarc_domain is None

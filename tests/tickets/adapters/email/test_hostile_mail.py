@@ -25,7 +25,7 @@ from gaby.tickets.adapters.email.outgoing_mail import OutgoingMail
 from gaby.tickets.adapters.email.outgoing_mail import mail as written
 from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.support.mail_server import ANN, MailServer
-from tests.tickets.adapters.email.letters import MARKER, OFFLINE, letter, understood
+from tests.tickets.adapters.email.mail_messages import MARKER, OFFLINE, mail_message, understood
 
 pytestmark = pytest.mark.promise("T8")
 _PLAIN = b"From: ann@client.example\r\nSubject: Hello\r\n"
@@ -54,37 +54,37 @@ def _multipart(kind: str, *parts: bytes) -> bytes:
 
 
 HOSTILE = {
-    "ten thousand headers": b"".join(b"X-%d: y\r\n" % n for n in range(10_000)) + letter(),
-    "a header of a megabyte": b"X-Long: " + b"a" * 1_000_000 + b"\r\n" + letter(),
-    "a subject of a megabyte": letter("=?utf-8?q?" + "=?" * 500_000 + "?="),
-    "a body of five megabytes": letter(body="word " * 1_000_000),
+    "ten thousand headers": b"".join(b"X-%d: y\r\n" % n for n in range(10_000)) + mail_message(),
+    "a header of a megabyte": b"X-Long: " + b"a" * 1_000_000 + b"\r\n" + mail_message(),
+    "a subject of a megabyte": mail_message("=?utf-8?q?" + "=?" * 500_000 + "?="),
+    "a body of five megabytes": mail_message(body="word " * 1_000_000),
     "five megabytes of empty lines": _nested(200, b"\r\n" * 2_500_000),
     "two hundred layers": _nested(200),
     "ten thousand layers": _nested(10_000),
     "ten thousand parts": _multipart("mixed", *([b"\r\nx"] * 10_000)),
-    "NUL": letter("Nul\0 here", "a\0b"),
-    "lone surrogates": letter("=?utf-7?q?+2AA-?=", "x").replace(
+    "NUL": mail_message("Nul\0 here", "a\0b"),
+    "lone surrogates": mail_message("=?utf-7?q?+2AA-?=", "x").replace(
         b"\r\n\r\n", b"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\xed\xa0\x80"
     ),
-    "a charset that is none": letter(Content_Type="text/plain; charset=nonsense"),
-    "a charset that is slow": letter(body="a-" * 400_000, Content_Type="text/plain; charset=punycode"),
-    "another charset than it says": letter(Content_Type="text/plain; charset=utf-16").replace(
+    "a charset that is none": mail_message(Content_Type="text/plain; charset=nonsense"),
+    "a charset that is slow": mail_message(body="a-" * 400_000, Content_Type="text/plain; charset=punycode"),
+    "another charset than it says": mail_message(Content_Type="text/plain; charset=utf-16").replace(
         b"drops", b"dr\xfcps\xff"
     ),
-    "broken base64": letter(body="####A", Content_Transfer_Encoding="base64"),
-    "broken MIME": letter(body="--x\r\n--x\r\n--x--y", Content_Type='multipart/mixed; boundary="x'),
-    "a boundary of nothing": letter(Content_Type='multipart/mixed; boundary=""'),
-    "RFC 2231 gone wrong": letter(Content_Type="text/plain; name*0*=nonsense''%zz; name*1=x; charset*=x'y'z"),
-    "addresses without end": letter(sender="(" * 5_000 + "<" * 2_000),
-    "no From": letter().replace(b"From: ann@client.example\r\n", b""),
-    "two From": b"From: boss@acme.example\r\n" + letter(),
+    "broken base64": mail_message(body="####A", Content_Transfer_Encoding="base64"),
+    "broken MIME": mail_message(body="--x\r\n--x\r\n--x--y", Content_Type='multipart/mixed; boundary="x'),
+    "a boundary of nothing": mail_message(Content_Type='multipart/mixed; boundary=""'),
+    "RFC 2231 gone wrong": mail_message(Content_Type="text/plain; name*0*=nonsense''%zz; name*1=x; charset*=x'y'z"),
+    "addresses without end": mail_message(sender="(" * 5_000 + "<" * 2_000),
+    "no From": mail_message().replace(b"From: ann@client.example\r\n", b""),
+    "two From": b"From: boss@acme.example\r\n" + mail_message(),
     "nothing at all": b"",
     "only a body": b"\r\nhello",
     "only bytes": bytes(range(256)) * 100,
-    "HTML that never ends": letter(body="<a " * 300_000, Content_Type="text/html"),
-    "comments that never end": letter(body="<!--" * 300_000, Content_Type="text/html"),
-    "quotes that never end": letter(body="<p x='" * 200_000 + ">", Content_Type="text/html"),
-    "references without end": letter(References=" ".join(f"<{n}@x.example>" for n in range(20_000))),
+    "HTML that never ends": mail_message(body="<a " * 300_000, Content_Type="text/html"),
+    "comments that never end": mail_message(body="<!--" * 300_000, Content_Type="text/html"),
+    "quotes that never end": mail_message(body="<p x='" * 200_000 + ">", Content_Type="text/html"),
+    "references without end": mail_message(References=" ".join(f"<{n}@x.example>" for n in range(20_000))),
 }
 
 
@@ -136,11 +136,11 @@ async def test_polling_goes_on_after_hostile_mails(desk: TicketAdapter, mail: Ma
 
 
 def _fill(mail: MailServer) -> None:
-    mail.put(letter("First", Message_ID="<a@client.example>"))
+    mail.put(mail_message("First", Message_ID="<a@client.example>"))
     # What takes no IMAP server by APPEND is left to the table above.
     for name in ("ten thousand headers", "a header of a megabyte", "two hundred layers", "broken MIME", "only bytes"):
         mail.put(HOSTILE[name].replace(b"\0", b""))
-    mail.put(letter("Last", Message_ID="<z@client.example>"))
+    mail.put(mail_message("Last", Message_ID="<z@client.example>"))
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def _fill(mail: MailServer) -> None:
         (_multipart("alternative", b"\r\nplain", b"Content-Type: text/html\r\n\r\n<b>rich</b>"), "plain"),
         (_multipart("alternative", b"\r\n  ", b"Content-Type: text/html\r\n\r\n<b>rich</b>"), "rich"),
         (_multipart("mixed", b"\r\none", b"\r\ntwo"), "one\n\ntwo"),
-        (letter(body="<p>a<script>x</script><br>b &amp; c", Content_Type="text/html"), "a\nb & c"),
-        (letter(body="seen<div style='display:none'>not</div>", Content_Type="text/html"), "seen"),
-        (letter(body="=C3=BCber", Content_Transfer_Encoding="quoted-printable"), "über"),
-        (letter(body=base64.b64encode("größer".encode()).decode(), Content_Transfer_Encoding="base64"), "größer"),
-        (letter().replace(b"It drops", b"Gr\xfc\xdfe: it drops"), "Grüße: it drops every hour."),
-        (letter(body="pay\u200bpal \u202egnp.exe\u202c سلام\u200c ها"), "paypal gnp.exe سلام\u200c ها"),
-        (letter(body="thanks\r\n-- \r\nAnn\r\n> old"), "thanks\n-- \nAnn\n> old"),
+        (mail_message(body="<p>a<script>x</script><br>b &amp; c", Content_Type="text/html"), "a\nb & c"),
+        (mail_message(body="seen<div style='display:none'>not</div>", Content_Type="text/html"), "seen"),
+        (mail_message(body="=C3=BCber", Content_Transfer_Encoding="quoted-printable"), "über"),
+        (mail_message(body=base64.b64encode("größer".encode()).decode(), Content_Transfer_Encoding="base64"), "größer"),
+        (mail_message().replace(b"It drops", b"Gr\xfc\xdfe: it drops"), "Grüße: it drops every hour."),
+        (mail_message(body="pay\u200bpal \u202egnp.exe\u202c سلام\u200c ها"), "paypal gnp.exe سلام\u200c ها"),
+        (mail_message(body="thanks\r\n-- \r\nAnn\r\n> old"), "thanks\n-- \nAnn\n> old"),
     ],
     ids=["plain", "only rich", "two parts", "html", "hidden", "quoted", "base64", "no charset", "deceiving", "history"],
 )
@@ -186,7 +186,7 @@ def test_attachments_are_named_and_not_kept() -> None:
     ],
 )
 def test_programs_are_told_from_people(headers: dict[str, str], automatic: bool) -> None:
-    assert understood(letter(**headers)).metadata["automatic"] is automatic
+    assert understood(mail_message(**headers)).metadata["automatic"] is automatic
 
 
 _PASS = "mx.acme.example; dkim=pass header.d=client.example; dmarc=pass (p=none) header.from=client.example"
@@ -208,13 +208,13 @@ _PASS = "mx.acme.example; dkim=pass header.d=client.example; dmarc=pass (p=none)
 )
 def test_a_sender_is_verified_by_the_desks_own_server_only(results: list[str], sender: str, verified: bool) -> None:
     said = "".join(f"Authentication-Results: {result}\r\n" for result in results).encode()
-    assert understood(said + letter(sender=sender)).requester_verified is verified
+    assert understood(said + mail_message(sender=sender)).requester_verified is verified
 
 
 def test_nobody_becomes_a_colleague_by_saying_so() -> None:
     reply = {"root": {"id": "root@client.example"}, "parents": ["root@client.example"]}
     said = b"Authentication-Results: mx.acme.example; dmarc=pass header.from=acme.example\r\n"
-    authors = [_author(head + letter(sender="eve@acme.example"), reply) for head in (b"", said)]
+    authors = [_author(head + mail_message(sender="eve@acme.example"), reply) for head in (b"", said)]
     assert authors == ["requester", "agent"]
 
 
@@ -225,9 +225,9 @@ def _author(mail: bytes, reply: Mapping[str, object]) -> str:
 
 @pytest.mark.promise("T6")
 @pytest.mark.parametrize("to", ["ann@client.example\r\nBcc: x@y.example", "ann", "a b@client.example", "", None, 7])
-async def test_an_address_cannot_carry_a_header(to: object, ground: DeskDependencies) -> None:
+async def test_an_address_cannot_carry_a_header(to: object, dependencies: DeskDependencies) -> None:
     with pytest.raises(DeskRefused):
-        await kind.open(OFFLINE, ground).post_reply("t", DeskReply("x", MARKER), {"to": to, "subject": "x"})
+        await kind.open(OFFLINE, dependencies).post_reply("t", DeskReply("x", MARKER), {"to": to, "subject": "x"})
 
 
 @pytest.mark.promise("T6")

@@ -20,7 +20,7 @@ from tests.support.mail_server import ANN, BOB, SUPPORT, MailServer
 from tests.support.valkey import free_port
 from tests.tickets.adapters.email.conftest import OpenDesk
 from tests.tickets.adapters.email.cutting import cut_line
-from tests.tickets.adapters.email.letters import MARKER, letter
+from tests.tickets.adapters.email.mail_messages import MARKER, mail_message
 
 pytestmark = [pytest.mark.xdist_group("mail"), pytest.mark.promise("T2", "T3")]
 # The dot alone on its line ends a mail, and what follows would be orders to the server.
@@ -28,12 +28,12 @@ ANSWER = DeskReply("Restart the client.\n\n<b>It</b> is known.\n.\nRSET", MARKER
 
 
 async def whole(desk: TicketAdapter, cursor: str | None = None) -> tuple[list[RawTicket], str]:
-    found: list[RawTicket] = []
+    tickets: list[RawTicket] = []
     page = TicketPage([], cursor or "", more=True)
     while page.more:
         page = await desk.poll(page.cursor or None)
-        found.extend(page.tickets)
-    return found, page.cursor
+        tickets.extend(page.tickets)
+    return tickets, page.cursor
 
 
 async def copy_arrives(desk: TicketAdapter, ticket: str) -> str:
@@ -51,13 +51,13 @@ def text_of(mail: Message) -> str:
     return payload.decode()
 
 
-def of(mails: Sequence[Message], subject: str) -> list[Message]:
+def mails_about(mails: Sequence[Message], subject: str) -> list[Message]:
     return [mail for mail in mails if mail["subject"] == subject]
 
 
 @pytest.mark.promise("T6")
 async def test_a_mail_is_answered_in_its_thread(desk: TicketAdapter, mail: MailServer) -> None:
-    mail.send(letter(Message_ID="<vpn-1@client.example>", References="<before@client.example>"))
+    mail.send(mail_message(Message_ID="<vpn-1@client.example>", References="<before@client.example>"))
     mail.wait_for(SUPPORT, 1)
     [raw], cursor = await whole(desk)
     ticket = desk.normalize(raw)
@@ -83,15 +83,15 @@ async def test_a_mail_is_answered_in_its_thread(desk: TicketAdapter, mail: MailS
 
 
 async def test_whoever_replies_to_gaby_is_on_the_same_ticket(desk: TicketAdapter, mail: MailServer) -> None:
-    mail.put(letter(Message_ID="<first@client.example>"))
+    mail.put(mail_message(Message_ID="<first@client.example>"))
     [raw], cursor = await whole(desk)
     ticket = desk.normalize(raw)
     await desk.post_reply(ticket.external_id, ANSWER, ticket.metadata)
     await copy_arrives(desk, ticket.external_id)
 
     own = f"<{MARKER}@acme.example>"
-    mail.put(letter("Re: The VPN drops", "Still drops.", Message_ID="<second@client.example>", In_Reply_To=own))
-    mail.put(letter("Re: The VPN drops", "Me too.", sender=BOB, In_Reply_To="<second@client.example>"))
+    mail.put(mail_message("Re: The VPN drops", "Still drops.", Message_ID="<second@client.example>", In_Reply_To=own))
+    mail.put(mail_message("Re: The VPN drops", "Me too.", sender=BOB, In_Reply_To="<second@client.example>"))
 
     later, _ = await whole(desk, cursor)
     tickets = [desk.normalize(raw) for raw in later]
@@ -108,9 +108,9 @@ async def test_a_thread_that_began_elsewhere_belongs_to_each_sender_alone(
     desk: TicketAdapter, mail: MailServer
 ) -> None:
     gone = "<newsletter-43@acme.example>"
-    mail.put(letter("Re: News", "Any news?", sender=f'"{ANN}" <{BOB}>', In_Reply_To=gone))
-    mail.put(letter("Re: News", "My password is lost.", sender="Ann <Ann@client.example>", In_Reply_To=gone))
-    mail.put(letter("Out of office", "I am away.", References=gone, Auto_Submitted="auto-replied"))
+    mail.put(mail_message("Re: News", "Any news?", sender=f'"{ANN}" <{BOB}>', In_Reply_To=gone))
+    mail.put(mail_message("Re: News", "My password is lost.", sender="Ann <Ann@client.example>", In_Reply_To=gone))
+    mail.put(mail_message("Out of office", "I am away.", References=gone, Auto_Submitted="auto-replied"))
 
     found, _ = await whole(desk)
 
@@ -126,8 +126,8 @@ async def test_a_thread_that_began_elsewhere_belongs_to_each_sender_alone(
 @pytest.mark.promise("S17")
 async def test_answers_to_gaby_stay_on_the_ticket_of_each_sender(desk: TicketAdapter, mail: MailServer) -> None:
     gone = "<newsletter-43@acme.example>"
-    mail.put(letter("Re: News", sender=BOB, Message_ID="<b@client.example>", In_Reply_To=gone))
-    mail.put(letter("Re: News", Message_ID="<a@client.example>", In_Reply_To=gone))
+    mail.put(mail_message("Re: News", sender=BOB, Message_ID="<b@client.example>", In_Reply_To=gone))
+    mail.put(mail_message("Re: News", Message_ID="<a@client.example>", In_Reply_To=gone))
     found, cursor = await whole(desk)
     bobs, anns = [desk.normalize(raw) for raw in found]
     await desk.post_reply(anns.external_id, ANSWER, anns.metadata)
@@ -135,10 +135,10 @@ async def test_answers_to_gaby_stay_on_the_ticket_of_each_sender(desk: TicketAda
     [answer] = mail.wait_for(ANN, 1)
     own = answer["message-id"]
 
-    mail.put(letter("Re: News", "Only the last is named.", In_Reply_To=own))
-    mail.put(letter("Re: News", "All are named.", References=f"{answer['references']} {own}", In_Reply_To=own))
-    mail.put(letter("Re: News", "Me too.", sender=BOB, References=f"{answer['references']} {own}"))
-    mail.put(letter("Re: News", "And mine?", sender=BOB, In_Reply_To="<b@client.example>"))
+    mail.put(mail_message("Re: News", "Only the last is named.", In_Reply_To=own))
+    mail.put(mail_message("Re: News", "All are named.", References=f"{answer['references']} {own}", In_Reply_To=own))
+    mail.put(mail_message("Re: News", "Me too.", sender=BOB, References=f"{answer['references']} {own}"))
+    mail.put(mail_message("Re: News", "And mine?", sender=BOB, In_Reply_To="<b@client.example>"))
 
     later, _ = await whole(desk, cursor)
     tickets = [desk.normalize(raw) for raw in later]
@@ -149,14 +149,14 @@ async def test_answers_to_gaby_stay_on_the_ticket_of_each_sender(desk: TicketAda
 async def test_a_follow_up_finds_its_ticket_when_the_first_mail_was_moved_away(
     desk: TicketAdapter, mail: MailServer
 ) -> None:
-    mail.put(letter(Message_ID="<first@client.example>"))
+    mail.put(mail_message(Message_ID="<first@client.example>"))
     [raw], _ = await whole(desk)
     ticket = desk.normalize(raw)
     mail.empty()
     await desk.post_reply(ticket.external_id, ANSWER, ticket.metadata)
     await copy_arrives(desk, ticket.external_id)
 
-    mail.put(letter("Re: The VPN drops", References=f"<first@client.example> <{MARKER}@acme.example>"))
+    mail.put(mail_message("Re: The VPN drops", References=f"<first@client.example> <{MARKER}@acme.example>"))
 
     [reply], _ = await whole(desk)
     assert (reply.external_id, desk.normalize(reply).metadata["to"]) == ("first@client.example", ANN)
@@ -165,9 +165,9 @@ async def test_a_follow_up_finds_its_ticket_when_the_first_mail_was_moved_away(
 @pytest.mark.promise("S17")
 async def test_nobody_chooses_the_id_of_somebody_elses_thread(desk: TicketAdapter, mail: MailServer) -> None:
     squatted = thread_id("newsletter-43@acme.example", ANN, ANN)
-    mail.put(letter("Hello", sender=BOB, Message_ID=f"<{squatted}>"))
-    mail.put(letter("Hello", sender=BOB, Message_ID="<x@client.example>", In_Reply_To=f"<{squatted}>"))
-    mail.put(letter("Re: News", In_Reply_To="<newsletter-43@acme.example>"))
+    mail.put(mail_message("Hello", sender=BOB, Message_ID=f"<{squatted}>"))
+    mail.put(mail_message("Hello", sender=BOB, Message_ID="<x@client.example>", In_Reply_To=f"<{squatted}>"))
+    mail.put(mail_message("Re: News", In_Reply_To="<newsletter-43@acme.example>"))
 
     found, _ = await whole(desk)
 
@@ -179,9 +179,9 @@ async def test_nobody_chooses_the_id_of_somebody_elses_thread(desk: TicketAdapte
 @pytest.mark.promise("S17")
 async def test_a_reply_to_of_somebody_else_makes_another_thread(open_desk: OpenDesk, mail: MailServer) -> None:
     desk, gone = open_desk(follow_reply_to=True), "<newsletter-43@acme.example>"
-    mail.put(letter("Re: News", In_Reply_To=gone, Reply_To=BOB))
-    mail.put(letter("Re: News", In_Reply_To=gone))
-    mail.put(letter("Re: News", sender="undisclosed", In_Reply_To=gone))
+    mail.put(mail_message("Re: News", In_Reply_To=gone, Reply_To=BOB))
+    mail.put(mail_message("Re: News", In_Reply_To=gone))
+    mail.put(mail_message("Re: News", sender="undisclosed", In_Reply_To=gone))
 
     found, _ = await whole(desk)
 
@@ -191,7 +191,7 @@ async def test_a_reply_to_of_somebody_else_makes_another_thread(open_desk: OpenD
 
 
 async def test_a_mail_without_an_id_keeps_its_thread(desk: TicketAdapter, mail: MailServer) -> None:
-    mail.put(letter("No id"))
+    mail.put(mail_message("No id"))
     [raw], cursor = await whole(desk)
     ticket = desk.normalize(raw)
     assert ticket.external_id.startswith("digest-")
@@ -200,7 +200,7 @@ async def test_a_mail_without_an_id_keeps_its_thread(desk: TicketAdapter, mail: 
     [answer] = mail.wait_for(ANN, 1)
     assert answer["in-reply-to"] is None
 
-    mail.put(letter("Re: No id", sender=BOB, References=answer["message-id"]))
+    mail.put(mail_message("Re: No id", sender=BOB, References=answer["message-id"]))
 
     [reply], _ = await whole(desk, cursor)
     assert reply.external_id == ticket.external_id
@@ -211,7 +211,7 @@ async def test_a_mail_without_an_id_keeps_its_thread(desk: TicketAdapter, mail: 
 async def test_a_lost_answer_of_the_server_is_found_again(
     open_desk: OpenDesk, desk: TicketAdapter, mail: MailServer
 ) -> None:
-    mail.put(letter(Message_ID="<lost@client.example>"))
+    mail.put(mail_message(Message_ID="<lost@client.example>"))
     [raw], _ = await whole(desk)
     ticket = desk.normalize(raw)
     assert not desk.capabilities().finds_replies
@@ -227,7 +227,7 @@ async def test_a_lost_answer_of_the_server_is_found_again(
 async def test_a_mail_that_was_not_sent_whole_was_not_sent(
     open_desk: OpenDesk, desk: TicketAdapter, mail: MailServer
 ) -> None:
-    mail.put(letter(Message_ID="<half@client.example>"))
+    mail.put(mail_message(Message_ID="<half@client.example>"))
     [raw], _ = await whole(desk)
     ticket = desk.normalize(raw)
     long = DeskReply("A long answer.\n" * 20_000, MARKER)
@@ -243,7 +243,7 @@ async def test_a_mail_that_was_not_sent_whole_was_not_sent(
 
 async def test_a_new_desk_goes_on_where_the_old_one_stopped(open_desk: OpenDesk, mail: MailServer) -> None:
     for number in range(45):
-        mail.put(letter(f"Mail {number}", Message_ID=f"<{number}@client.example>"))
+        mail.put(mail_message(f"Mail {number}", Message_ID=f"<{number}@client.example>"))
     desk = open_desk()
     first = await desk.poll(None)
     await desk.aclose()
@@ -259,22 +259,22 @@ async def test_a_new_desk_goes_on_where_the_old_one_stopped(open_desk: OpenDesk,
 async def test_a_mailbox_that_is_numbered_anew_is_read_anew(open_desk: OpenDesk, mail: MailServer) -> None:
     mail.make_folder("Anfragen & Büro")
     desk = open_desk(mailbox="Anfragen & Büro")
-    mail.put(letter("One", Message_ID="<1@client.example>"), folder="Anfragen & Büro")
+    mail.put(mail_message("One", Message_ID="<1@client.example>"), folder="Anfragen & Büro")
     [_], cursor = await whole(desk)
 
     mail.make_folder("Anfragen & Büro")
     for name in ("One", "Two"):
-        mail.put(letter(name, Message_ID=f"<{name}@client.example>"), folder="Anfragen & Büro")
+        mail.put(mail_message(name, Message_ID=f"<{name}@client.example>"), folder="Anfragen & Büro")
 
     again, _ = await whole(desk, cursor)
     assert [desk.normalize(raw).title for raw in again] == ["One", "Two"]
 
 
 async def test_without_a_since_only_new_mails_count(open_desk: OpenDesk, mail: MailServer) -> None:
-    mail.put(letter("Old"))
+    mail.put(mail_message("Old"))
     desk = open_desk(since=None)
     start = await desk.poll(None)
-    mail.put(letter("New"))
+    mail.put(mail_message("New"))
     later, _ = await whole(desk, start.cursor)
 
     assert start.tickets == []
@@ -282,7 +282,7 @@ async def test_without_a_since_only_new_mails_count(open_desk: OpenDesk, mail: M
 
 
 async def test_a_program_is_not_answered(desk: TicketAdapter, mail: MailServer) -> None:
-    mail.send(letter("Out of office", Auto_Submitted="auto-replied", Message_ID="<ooo@client.example>"))
+    mail.send(mail_message("Out of office", Auto_Submitted="auto-replied", Message_ID="<ooo@client.example>"))
     mail.wait_for(SUPPORT, 1)
     [raw], _ = await whole(desk)
     ticket = desk.normalize(raw)

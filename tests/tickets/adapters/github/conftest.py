@@ -18,16 +18,16 @@ def vendor() -> Generator[ScriptedGitHub]:
 
 
 @pytest.fixture
-async def ground() -> AsyncGenerator[Standing]:
+async def dependencies() -> AsyncGenerator[Standing]:
     async with standing() as held:
         yield held
 
 
 @pytest.fixture
-def opening(vendor: ScriptedGitHub, ground: Standing) -> Opening:
+def opening(vendor: ScriptedGitHub, dependencies: Standing) -> Opening:
     def opened(**more: Any) -> GitHubDesk:
         config = {"repositories": [REPOSITORY], "token": TOKEN, "api_url": vendor.url, **more}
-        return GitHubDesk(kind.config.model_validate(config), ground.ground)
+        return GitHubDesk(kind.config.model_validate(config), dependencies.dependencies)
 
     return opened
 

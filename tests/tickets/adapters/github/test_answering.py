@@ -116,13 +116,15 @@ async def test_an_id_from_elsewhere_reaches_no_other_address(vendor: ScriptedGit
     assert not vendor.asked
 
 
-async def test_subscribing_twice_leaves_one_webhook(vendor: ScriptedGitHub, opening: Opening, ground: Standing) -> None:
+async def test_subscribing_twice_leaves_one_webhook(
+    vendor: ScriptedGitHub, opening: Opening, dependencies: Standing
+) -> None:
     desk = opening()
     said = await desk.subscribe("https://gaby.example/hooks/1")
     await desk.subscribe("https://gaby.example/hooks/1")
 
     assert said == "GitHub delivers issues and comments to https://gaby.example/hooks/1."
-    assert [hook["config"]["secret"] for hook in vendor.hooks] == [ground.remembered["webhook_secret"]]
+    assert [hook["config"]["secret"] for hook in vendor.hooks] == [dependencies.remembered["webhook_secret"]]
     assert vendor.hooks[0]["events"] == ["issues", "issue_comment"]
 
 

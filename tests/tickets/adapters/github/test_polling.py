@@ -31,7 +31,7 @@ async def test_an_issue_becomes_a_ticket_with_its_comments(vendor: ScriptedGitHu
     assert ticket.metadata["link"] == f"https://github.example/{REPOSITORY}/issues/1"
 
 
-async def test_polling_leaves_nothing_out(vendor: ScriptedGitHub, desk: GitHubDesk, ground: Standing) -> None:
+async def test_polling_leaves_nothing_out(vendor: ScriptedGitHub, desk: GitHubDesk, dependencies: Standing) -> None:
     """More at one time than a page holds, more than a page in all, and some that change while the pages are read."""
     for number in range(130):
         vendor.now += timedelta(seconds=0 if number < 70 else 1)
@@ -52,11 +52,13 @@ async def test_polling_leaves_nothing_out(vendor: ScriptedGitHub, desk: GitHubDe
     assert f"{REPOSITORY}#131" in (await everything(desk, cursor))[0]
 
 
-async def test_from_now_on_unless_told_since_when(vendor: ScriptedGitHub, opening: Opening, ground: Standing) -> None:
+async def test_from_now_on_unless_told_since_when(
+    vendor: ScriptedGitHub, opening: Opening, dependencies: Standing
+) -> None:
     vendor.open_issue("Long ago")
     desk = opening()
     nothing = await desk.poll(None)
-    vendor.now = ground.clock.now() + timedelta(seconds=1)
+    vendor.now = dependencies.clock.now() + timedelta(seconds=1)
     vendor.open_issue("Just now")
 
     assert not nothing.tickets
@@ -172,7 +174,7 @@ async def test_garbage_is_an_error_that_has_a_name(
 
 
 @pytest.mark.promise("T8")
-async def test_one_issue_with_broken_letters_does_not_hold_up_the_others(
+async def test_one_issue_with_broken_characters_does_not_hold_up_the_others(
     vendor: ScriptedGitHub, desk: GitHubDesk
 ) -> None:
     body = b'[{"number": 1, "title": "a\\ud800b"}, {"number": 2, "title": "fine"}]'

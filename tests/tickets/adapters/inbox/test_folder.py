@@ -20,7 +20,7 @@ from gaby.tickets.adapters.adapter import (
 )
 from gaby.tickets.adapters.inbox import kind
 from gaby.tickets.adapters.inbox.desk import InboxDesk
-from gaby.tickets.adapters.inbox.folder import look
+from gaby.tickets.adapters.inbox.folder import read_page
 from gaby.tickets.adapters.payload import mapping
 from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desks import NewDesk
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def inbox(folder: Path | None) -> InboxDesk:
     async with standing() as held:
-        return InboxDesk(kind.config.model_validate({"folder": folder}), held.ground)
+        return InboxDesk(kind.config.model_validate({"folder": folder}), held.dependencies)
 
 
 def names(folder: Path) -> list[str]:
@@ -116,7 +116,7 @@ async def test_files_are_moved_aside_only_after_they_were_stored_and_none_is_lef
 async def test_a_cursor_cannot_reach_outside_the_folder(folder: Path) -> None:
     outside = folder.parent / "secret.json"
     outside.write_text("{}")
-    look(folder, json.dumps(["../secret.json", str(outside), "..", "", "taken"]))
+    read_page(folder, json.dumps(["../secret.json", str(outside), "..", "", "taken"]))
     assert outside.read_text() == "{}"
 
 
@@ -202,7 +202,7 @@ async def test_a_link_is_left_where_it_is(folder: Path, tmp_path: Path) -> None:
     secret = tmp_path / "master.json"
     secret.write_text('{"title": "the key"}')
     (folder / "harmless.json").symlink_to(secret)
-    assert look(folder, None).tickets == []
+    assert read_page(folder, None).tickets == []
     assert secret.exists()
 
 
@@ -248,7 +248,7 @@ async def test_a_bad_file_holds_nothing_up_and_comes_in_when_it_is_mended(place:
     assert {ticket.title for ticket in await tickets(place)} == {"Before it", "After it", "Mended"}
     async with place.gaby.database.read(place.workspace_id) as session:
         desk = await place.gaby.tickets.desks.get(session, desk_id)
-        assert [letter.state for letter in await receiver.letters(session, desk)] == ["mended"]
+        assert [dead_letter.state for dead_letter in await receiver.dead_letters(session, desk)] == ["mended"]
 
 
 @one_engine

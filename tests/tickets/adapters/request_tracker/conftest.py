@@ -24,7 +24,7 @@ def tracker() -> Generator[RequestTrackerServer]:
 
 
 @pytest.fixture
-async def ground() -> AsyncGenerator[DeskDependencies]:
+async def dependencies() -> AsyncGenerator[DeskDependencies]:
     async def remember(values: object) -> None:
         raise AssertionError(values)
 
@@ -33,10 +33,10 @@ async def ground() -> AsyncGenerator[DeskDependencies]:
 
 
 @pytest.fixture
-def open_desk(tracker: RequestTrackerServer, ground: DeskDependencies) -> OpenDesk:
+def open_desk(tracker: RequestTrackerServer, dependencies: DeskDependencies) -> OpenDesk:
     def opened(**changes: Any) -> TicketAdapter:
         usual = {"base_url": tracker.url, "token": tracker.token, "queues": "Support"}
-        return kind.open(RequestTrackerConfig.model_validate({**usual, **changes}), ground)
+        return kind.open(RequestTrackerConfig.model_validate({**usual, **changes}), dependencies)
 
     return opened
 

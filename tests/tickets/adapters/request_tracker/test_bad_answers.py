@@ -25,7 +25,7 @@ pytestmark = pytest.mark.promise("T2", "T8")
 
 
 @asynccontextmanager
-async def answering(answer: bytes, ground: DeskDependencies) -> AsyncGenerator[Any]:
+async def answering(answer: bytes, dependencies: DeskDependencies) -> AsyncGenerator[Any]:
     """A desk whose server says the same to everybody, and hangs up."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -40,7 +40,7 @@ async def answering(answer: bytes, ground: DeskDependencies) -> AsyncGenerator[A
         config = RequestTrackerConfig.model_validate(
             {"base_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "token": "t", "since": _SINCE}
         )
-        yield kind.open(config, ground)
+        yield kind.open(config, dependencies)
 
 
 _SINCE = datetime(2030, 1, 1, tzinfo=UTC)
@@ -78,17 +78,17 @@ PAGE = b"<html>Sign in, please</html>"
     ],
 )
 async def test_a_bad_answer_has_a_meaning(
-    answer: bytes, reading: type[Exception], posting: type[Exception], ground: DeskDependencies
+    answer: bytes, reading: type[Exception], posting: type[Exception], dependencies: DeskDependencies
 ) -> None:
-    async with answering(answer, ground) as desk:
+    async with answering(answer, dependencies) as desk:
         with pytest.raises(reading):
             await desk.poll(None)
         with pytest.raises(posting):
             await desk.post_reply("1", DeskReply("x", MARKER), {})
 
 
-async def test_a_busy_desk_says_when_to_come_again(ground: DeskDependencies) -> None:
-    async with answering(_http("429 Slow down", b"", "Retry-After: 7"), ground) as desk:
+async def test_a_busy_desk_says_when_to_come_again(dependencies: DeskDependencies) -> None:
+    async with answering(_http("429 Slow down", b"", "Retry-After: 7"), dependencies) as desk:
         with pytest.raises(DeskUnavailable) as told:
             await desk.poll(None)
     assert told.value.retry_after == 7
@@ -113,8 +113,8 @@ def _raw(ticket: Mapping[str, Any], *texts: str) -> RawTicket:
     ],
     ids=["odd characters", "nothing", "long"],
 )
-def test_a_hostile_ticket_is_cleaned(raw: RawTicket, ground: DeskDependencies) -> None:
-    ticket = kind.open(CONFIG, ground).normalize(raw)
+def test_a_hostile_ticket_is_cleaned(raw: RawTicket, dependencies: DeskDependencies) -> None:
+    ticket = kind.open(CONFIG, dependencies).normalize(raw)
     for text in (ticket.title, ticket.body, *(message.body for message in ticket.messages)):
         text.encode()
         assert not set("\0\r\u202e\u200b") & set(text)
@@ -133,9 +133,9 @@ def test_a_hostile_ticket_is_cleaned(raw: RawTicket, ground: DeskDependencies) -
         {"ticket": {**TICKET, "Priority": "?"}},
     ],
 )
-def test_what_is_no_ticket_is_refused(payload: dict[str, Any], ground: DeskDependencies) -> None:
+def test_what_is_no_ticket_is_refused(payload: dict[str, Any], dependencies: DeskDependencies) -> None:
     with pytest.raises(TicketUnreadable):
-        kind.open(CONFIG, ground).normalize(RawTicket("7", payload))
+        kind.open(CONFIG, dependencies).normalize(RawTicket("7", payload))
 
 
 @pytest.mark.parametrize(

@@ -146,11 +146,11 @@ async def test_an_answer_is_posted_once_though_its_receipt_was_lost(
 
 
 async def test_nothing_is_left_out_when_many_share_a_second(
-    ground: DeskDependencies, tracker: RequestTrackerServer
+    dependencies: DeskDependencies, tracker: RequestTrackerServer
 ) -> None:
     second = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
     with tickets_changed_at(tracker, *[second] * 12) as numbers:
-        changes = TrackerChanges(_rest(ground, tracker), ["Support"])
+        changes = TrackerChanges(_rest(dependencies, tracker), ["Support"])
         first = await changes.after(TrackerCursor(second), second)
         rest = await changes.after(parse(str(first.cursor)), second)
 
@@ -176,10 +176,10 @@ async def test_a_change_in_the_same_second_is_seen_after_the_poll(
     assert [raw.external_id for raw in again] == [early, late]
 
 
-async def test_a_backlog_is_read_from_its_oldest(ground: DeskDependencies, tracker: RequestTrackerServer) -> None:
+async def test_a_backlog_is_read_from_its_oldest(dependencies: DeskDependencies, tracker: RequestTrackerServer) -> None:
     begin = datetime(2019, 1, 1, tzinfo=UTC)
     with tickets_changed_at(tracker, *(begin + timedelta(days=index) for index in range(105))):
-        await _reads_backlog(TrackerChanges(_rest(ground, tracker), ["Support"]), begin)
+        await _reads_backlog(TrackerChanges(_rest(dependencies, tracker), ["Support"]), begin)
 
 
 async def _reads_backlog(changes: TrackerChanges, begin: datetime) -> None:
@@ -192,18 +192,18 @@ async def _reads_backlog(changes: TrackerChanges, begin: datetime) -> None:
     assert seen == [begin + timedelta(days=1 + index) for index in range(30)]
 
 
-def _rest(ground: DeskDependencies, tracker: RequestTrackerServer) -> RestClient:
-    return RestClient(ground.http, tracker.url, f"token {tracker.token}")
+def _rest(dependencies: DeskDependencies, tracker: RequestTrackerServer) -> RestClient:
+    return RestClient(dependencies.http, tracker.url, f"token {tracker.token}")
 
 
 @pytest.mark.promise("T8")
 async def test_a_ticket_that_cannot_be_read_does_not_hold_up_the_rest(
-    desk: TicketAdapter, ground: DeskDependencies, tracker: RequestTrackerServer
+    desk: TicketAdapter, dependencies: DeskDependencies, tracker: RequestTrackerServer
 ) -> None:
     hidden = tracker.create("Hidden", Queue="Payroll")
     seen = tracker.create("Seen")
     listed = [ListedTicket(id=int(number), LastUpdated=datetime.now(UTC)) for number in (hidden, seen)]
-    first, second = await TrackerTickets(_rest(ground, tracker)).read(listed)
+    first, second = await TrackerTickets(_rest(dependencies, tracker)).read(listed)
     with pytest.raises(TicketUnreadable):
         desk.normalize(first)
     assert desk.normalize(second).title == "Seen"

@@ -18,13 +18,13 @@ def vendor() -> Generator[ScriptedZohoDesk]:
 
 
 @pytest.fixture
-async def ground() -> AsyncGenerator[Standing]:
+async def dependencies() -> AsyncGenerator[Standing]:
     async with standing() as held:
         yield held
 
 
 @pytest.fixture
-def opening(vendor: ScriptedZohoDesk, ground: Standing) -> Opening:
+def opening(vendor: ScriptedZohoDesk, dependencies: Standing) -> Opening:
     def opened(**more: Any) -> ZohoDesk:
         config = {
             "org_id": ORG,
@@ -36,7 +36,7 @@ def opening(vendor: ScriptedZohoDesk, ground: Standing) -> Opening:
             "accounts_url": vendor.url,
             **more,
         }
-        return ZohoDesk(kind.config.model_validate(config), ground.ground)
+        return ZohoDesk(kind.config.model_validate(config), dependencies.dependencies)
 
     return opened
 

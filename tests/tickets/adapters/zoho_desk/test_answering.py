@@ -133,12 +133,14 @@ async def test_an_id_from_elsewhere_reaches_no_other_address(vendor: ScriptedZoh
     assert not vendor.asked
 
 
-async def test_subscribing_twice_leaves_one_webhook(vendor: ScriptedZohoDesk, desk: ZohoDesk, ground: Standing) -> None:
+async def test_subscribing_twice_leaves_one_webhook(
+    vendor: ScriptedZohoDesk, desk: ZohoDesk, dependencies: Standing
+) -> None:
     said = await desk.subscribe("https://gaby.example/hooks/1")
     await desk.subscribe("https://gaby.example/hooks/1")
 
     assert said == "Zoho Desk delivers new and changed tickets to https://gaby.example/hooks/1."
-    assert [hook["id"] for hook in vendor.webhooks] == [ground.remembered["webhook_id"]]
+    assert [hook["id"] for hook in vendor.webhooks] == [dependencies.remembered["webhook_id"]]
     assert set(vendor.webhooks[0]["subscriptions"]) == {"Ticket_Add", "Ticket_Update"}
 
 

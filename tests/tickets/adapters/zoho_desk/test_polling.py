@@ -38,7 +38,7 @@ async def test_a_ticket_comes_with_its_threads_and_comments(vendor: ScriptedZoho
     ]
 
 
-async def test_polling_leaves_nothing_out(vendor: ScriptedZohoDesk, desk: ZohoDesk, ground: Standing) -> None:
+async def test_polling_leaves_nothing_out(vendor: ScriptedZohoDesk, desk: ZohoDesk, dependencies: Standing) -> None:
     """More at one time than a page holds, and some that change between any two pages."""
     for number in range(130):
         vendor.now += timedelta(seconds=0 if number < 90 else 1)
@@ -67,11 +67,13 @@ async def test_what_appears_late_in_the_search_is_found(vendor: ScriptedZohoDesk
     assert (await everything(desk, cursor))[0] == [late]
 
 
-async def test_from_now_on_unless_told_since_when(vendor: ScriptedZohoDesk, opening: Opening, ground: Standing) -> None:
+async def test_from_now_on_unless_told_since_when(
+    vendor: ScriptedZohoDesk, opening: Opening, dependencies: Standing
+) -> None:
     vendor.add("Long ago")
     desk = opening()
     nothing = await desk.poll(None)
-    vendor.now = ground.clock.now() + timedelta(seconds=1)
+    vendor.now = dependencies.clock.now() + timedelta(seconds=1)
     found = vendor.add("Just now")
 
     assert not nothing.tickets
@@ -115,19 +117,19 @@ async def test_a_customer_who_quotes_gaby_stays_the_customer(vendor: ScriptedZoh
 
 
 async def test_a_token_is_renewed_when_refused_and_before_it_ends(
-    vendor: ScriptedZohoDesk, desk: ZohoDesk, opening: Opening, ground: Standing
+    vendor: ScriptedZohoDesk, desk: ZohoDesk, opening: Opening, dependencies: Standing
 ) -> None:
     await desk.check()
-    until, token = ground.remembered["session"].split()
-    assert (token, int(until)) == (vendor.valid[0], int(ground.clock.now().timestamp()) + 3600)
+    until, token = dependencies.remembered["session"].split()
+    assert (token, int(until)) == (vendor.valid[0], int(dependencies.clock.now().timestamp()) + 3600)
 
     vendor.valid.clear()
     await desk.check()
-    ground.clock.advance(timedelta(minutes=56))
+    dependencies.clock.advance(timedelta(minutes=56))
     await desk.check()
     assert len(vendor.valid) == 2
 
-    other = opening(session=ground.remembered["session"])
+    other = opening(session=dependencies.remembered["session"])
     await other.check()
     assert len(vendor.valid) == 2
 
@@ -176,7 +178,7 @@ async def test_limits_are_honoured(
 
 
 async def test_the_last_credits_are_kept_for_answers(
-    vendor: ScriptedZohoDesk, desk: ZohoDesk, ground: Standing
+    vendor: ScriptedZohoDesk, desk: ZohoDesk, dependencies: Standing
 ) -> None:
     found = vendor.add("Login fails")
     vendor.credits = 499
@@ -186,7 +188,7 @@ async def test_the_last_credits_are_kept_for_answers(
         await desk.poll(cursor)
     await desk.update_status(found, "needs_tech", {})
     vendor.credits = 50_000
-    ground.clock.advance(timedelta(minutes=16))
+    dependencies.clock.advance(timedelta(minutes=16))
     assert not (await desk.poll(cursor)).tickets
 
 

@@ -34,17 +34,19 @@ def from_zoho(now: datetime, **claims: Any) -> Mapping[str, str]:
     return {"x-zdesk-jwt": token(HOOK, now, **claims)}
 
 
-async def test_a_delivery_of_zoho_is_a_ticket(vendor: ScriptedZohoDesk, listening: ZohoDesk, ground: Standing) -> None:
-    now = ground.clock.now()
+async def test_a_delivery_of_zoho_is_a_ticket(
+    vendor: ScriptedZohoDesk, listening: ZohoDesk, dependencies: Standing
+) -> None:
+    now = dependencies.clock.now()
     delivery = listening.verify(from_zoho(now), events(vendor), now)
 
     assert [listening.normalize(raw).body for raw in delivery.tickets] == ["It says 500."]
 
 
 async def test_a_delivery_of_a_gateway_is_a_ticket(
-    vendor: ScriptedZohoDesk, listening: ZohoDesk, ground: Standing
+    vendor: ScriptedZohoDesk, listening: ZohoDesk, dependencies: Standing
 ) -> None:
-    body, now = events(vendor), ground.clock.now()
+    body, now = events(vendor), dependencies.clock.now()
     signed = {"x-gaby-signature": signed_header(SECRET, body, now)}
 
     assert len(listening.verify(signed, body, now).tickets) == 1
@@ -71,21 +73,21 @@ async def test_a_delivery_of_a_gateway_is_a_ticket(
     ],
 )
 async def test_another_token_is_refused(
-    vendor: ScriptedZohoDesk, listening: ZohoDesk, ground: Standing, claims: dict[str, Any]
+    vendor: ScriptedZohoDesk, listening: ZohoDesk, dependencies: Standing, claims: dict[str, Any]
 ) -> None:
-    now = ground.clock.now()
+    now = dependencies.clock.now()
     with pytest.raises(WebhookRefused):
         listening.verify(from_zoho(now, **claims), events(vendor), now)
 
 
 @pytest.mark.parametrize("header", ["", "a.b.c", "..", "a" * 9000, "\u00ff.\ud800.x", "e30.e30.e30", "[].[].[]"])
-async def test_garbage_instead_of_a_token_is_refused(listening: ZohoDesk, ground: Standing, header: str) -> None:
+async def test_garbage_instead_of_a_token_is_refused(listening: ZohoDesk, dependencies: Standing, header: str) -> None:
     with pytest.raises(WebhookRefused):
-        listening.verify({"x-zdesk-jwt": header}, b"[]", ground.clock.now())
+        listening.verify({"x-zdesk-jwt": header}, b"[]", dependencies.clock.now())
 
 
-async def test_a_changed_token_is_refused(listening: ZohoDesk, ground: Standing) -> None:
-    now = ground.clock.now()
+async def test_a_changed_token_is_refused(listening: ZohoDesk, dependencies: Standing) -> None:
+    now = dependencies.clock.now()
     head, claims, signature = from_zoho(now)["x-zdesk-jwt"].split(".")
     for changed in (f"{head}.{claims}x.{signature}", f"{head}.{claims}.{signature[:-8]}AAAAAAAA"):
         with pytest.raises(WebhookRefused):
@@ -93,8 +95,8 @@ async def test_a_changed_token_is_refused(listening: ZohoDesk, ground: Standing)
 
 
 @pytest.mark.parametrize("seconds", [-301, 301])
-async def test_an_old_delivery_is_refused(listening: ZohoDesk, ground: Standing, seconds: int) -> None:
-    now = ground.clock.now()
+async def test_an_old_delivery_is_refused(listening: ZohoDesk, dependencies: Standing, seconds: int) -> None:
+    now = dependencies.clock.now()
     at = now - timedelta(seconds=seconds)
     with pytest.raises(WebhookRefused):
         listening.verify(from_zoho(now, iat=int(at.timestamp())), b"[]", now)
@@ -102,10 +104,10 @@ async def test_an_old_delivery_is_refused(listening: ZohoDesk, ground: Standing,
 
 
 async def test_one_token_stands_for_one_delivery(
-    vendor: ScriptedZohoDesk, listening: ZohoDesk, ground: Standing
+    vendor: ScriptedZohoDesk, listening: ZohoDesk, dependencies: Standing
 ) -> None:
     """It does not cover the body, so another body with the same token is a replay."""
-    now = ground.clock.now()
+    now = dependencies.clock.now()
     headers = from_zoho(now)
     first = listening.verify(headers, events(vendor), now)
     forged = listening.verify(headers, events(vendor), now)
@@ -117,20 +119,22 @@ async def test_one_token_stands_for_one_delivery(
 
 
 async def test_keys_are_fetched_when_polling_and_remembered(
-    vendor: ScriptedZohoDesk, opening: Opening, ground: Standing
+    vendor: ScriptedZohoDesk, opening: Opening, dependencies: Standing
 ) -> None:
     desk = opening(webhook_id=HOOK)
-    now = ground.clock.now()
+    now = dependencies.clock.now()
     with pytest.raises(WebhookRefused):
         desk.verify(from_zoho(now), b"[]", now)
     await desk.poll(None)
     await desk.poll(None)
 
     assert desk.verify(from_zoho(now), b"[]", now).id
-    assert orjson.loads(ground.remembered["webhook_keys"]) == jwks()
+    assert orjson.loads(dependencies.remembered["webhook_keys"]) == jwks()
     assert sum("jwks" in received.path for received in vendor.asked) == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[1]", b'[{"eventType": [], "payload": 1}]', b"[" * 100_000, b"\xff"])
-async def test_a_body_that_says_nothing_brings_no_ticket(listening: ZohoDesk, ground: Standing, body: bytes) -> None:
-    assert not listening.verify(from_zoho(ground.clock.now()), body, ground.clock.now()).tickets
+async def test_a_body_that_says_nothing_brings_no_ticket(
+    listening: ZohoDesk, dependencies: Standing, body: bytes
+) -> None:
+    assert not listening.verify(from_zoho(dependencies.clock.now()), body, dependencies.clock.now()).tickets

@@ -27,8 +27,8 @@ class MethodResult:
 
     def sole(self, name: str) -> str | None:
         """The property of this name. None when it is told twice, or not at all."""
-        found = [value for key, value in self.properties if key == name]
-        return found[0] if len(found) == 1 else None
+        values = [value for key, value in self.properties if key == name]
+        return values[0] if len(values) == 1 else None
 
 
 class AuthenticationResults(NamedTuple):

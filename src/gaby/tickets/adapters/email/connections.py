@@ -32,10 +32,10 @@ class MailConnection:
                 connection.shutdown(socket.SHUT_RDWR)
 
 
-async def in_time(seconds: float, work: Callable[[MailConnection], T], outside: AddressPolicy) -> T:
+async def in_time(seconds: float, operation: Callable[[MailConnection], T], outside: AddressPolicy) -> T:
     """When the time is up the line is cut, and the work itself says what that means: only it knows how far it was."""
     line = MailConnection(outside)
-    task = asyncio.create_task(asyncio.to_thread(work, line))
+    task = asyncio.create_task(asyncio.to_thread(operation, line))
     try:
         done, _ = await asyncio.wait((task,), timeout=seconds)
         if not done:

@@ -38,10 +38,10 @@ _MARKER = re.compile(r"gaby-[0-9a-z]{32}")
 
 
 class EmailDesk:
-    def __init__(self, config: EmailConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: EmailConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._clock = ground.clock
-        self._outside = ground.outside
+        self._clock = dependencies.clock
+        self._outside = dependencies.outside
 
     def capabilities(self) -> DeskCapabilities:
         return DeskCapabilities()
@@ -61,13 +61,13 @@ class EmailDesk:
         return await in_time(_POLL_WITHIN, work, self._outside)
 
     async def poll(self, cursor: str | None) -> TicketPage:
-        told = parse(cursor) if cursor is not None else None
+        parsed = parse(cursor) if cursor is not None else None
         now, end = self._clock.now(), self._clock.monotonic() + _READ_FOR
 
         def work(line: MailConnection) -> TicketPage:
             with signed_in(self._config, line) as box:
                 state = box.examine(self._config.mailbox)
-                start = position(told, state, self._config.since, now)
+                start = position(parsed, state, self._config.since, now)
                 return MailPoll(box, self._config, lambda: self._clock.monotonic() < end).page(start, state)
 
         return await in_time(_POLL_WITHIN, work, self._outside)

@@ -56,15 +56,15 @@ def _part(value: bytes | str, charset: str | None) -> str:
 
 def address(head: Message, name: str) -> str | None:
     """The mailbox in it. None where the header comes twice, names several, or is not plain."""
-    found = _mailbox(head, name)
-    return found[0] if found is not None else None
+    mailbox = _mailbox(head, name)
+    return mailbox[0] if mailbox is not None else None
 
 
 def sole_address(head: Message, name: str) -> str | None:
     """The same, and None as well where the header could be read as naming somebody else besides: what a program takes
     for a name with a comma, another takes for two people. Only this one is vouched for."""
-    found = _mailbox(head, name)
-    return found[0] if found is not None and not _SEPARATORS & set(found[1]) else None
+    mailbox = _mailbox(head, name)
+    return mailbox[0] if mailbox is not None and not _SEPARATORS & set(mailbox[1]) else None
 
 
 def _mailbox(head: Message, name: str) -> tuple[str, str] | None:
@@ -78,9 +78,9 @@ def _mailbox(head: Message, name: str) -> tuple[str, str] | None:
         text = "".join(_skeleton(header_pieces(plain)))
     except HeaderSyntaxError:
         return None
-    found = _IN_ANGLES.findall(text)
-    mailbox = (found[0] if len(found) == 1 else "" if found else text).strip()
-    return (mailbox.lower(), _IN_ANGLES.sub("", text) if found else "") if is_address(mailbox) else None
+    addresses = _IN_ANGLES.findall(text)
+    mailbox = (addresses[0] if len(addresses) == 1 else "" if addresses else text).strip()
+    return (mailbox.lower(), _IN_ANGLES.sub("", text) if addresses else "") if is_address(mailbox) else None
 
 
 def _skeleton(pieces: Iterator[HeaderPiece]) -> Iterator[str]:
@@ -92,9 +92,9 @@ def _skeleton(pieces: Iterator[HeaderPiece]) -> Iterator[str]:
 
 def message_id(head: Message, mail: bytes) -> str:
     """Without its brackets. A mail without a usable one gets one from its bytes, the same each time it is read."""
-    found = _ID.fullmatch(raw(head, "message-id"))
+    match = _ID.fullmatch(raw(head, "message-id"))
     # Who could choose an id of Gaby's would own the ticket of whoever gets it later.
-    return found[1] if found and not found[1].startswith((DIGEST, THREAD)) else digest_id(mail)
+    return match[1] if match and not match[1].startswith((DIGEST, THREAD)) else digest_id(mail)
 
 
 def digest_id(mail: bytes) -> str:
@@ -108,8 +108,8 @@ def thread_id(root: str, *owner: str) -> str:
 
 def parents(head: Message) -> list[str]:
     """The messages it refers to, oldest first."""
-    found = ids(head, "references") or ids(head, "in-reply-to")
-    return found if len(found) <= MOST_IDS else [found[0], *found[1 - MOST_IDS :]]
+    references = ids(head, "references") or ids(head, "in-reply-to")
+    return references if len(references) <= MOST_IDS else [references[0], *references[1 - MOST_IDS :]]
 
 
 def ids(head: Message, name: str) -> list[str]:
@@ -129,8 +129,8 @@ def is_own_id(message: str, domain: str) -> bool:
 def is_verified(head: Message, authserv_id: str) -> bool:
     """Whether the desk's own server says that the domain of the one address in the one `From` sent this (DMARC)."""
     sender = sole_address(head, "from")
-    found = trusted_results(head, authserv_id)
-    return sender is not None and found is not None and found.dmarc_domain == sender.rpartition("@")[2]
+    results = trusted_results(head, authserv_id)
+    return sender is not None and results is not None and results.dmarc_domain == sender.rpartition("@")[2]
 
 
 def is_automatic(head: Message, to: str | None) -> bool:

@@ -26,15 +26,15 @@ def payload(mail: bytes, at: datetime | None, config: EmailConfig, *, whole: boo
 
 def _payload(parsed: MimePart, mail: bytes, at: datetime | None, config: EmailConfig, *, whole: bool) -> dict[str, Any]:
     head = summary(mail, config)
-    found = read(parsed)
-    body = found.text()
+    content = read(parsed)
+    body = content.text()
     return {
         **head,
         "at": at.isoformat() if at else None,
         "parents": head["parents"] or _returned(parsed, config),
         "body": body,
-        "attachments": found.attachments,
-        "shortened": found.shortened or not whole,
+        "attachments": content.attachments,
+        "shortened": content.shortened or not whole,
         "urgency": _urgency(parsed),
     }
 
@@ -73,7 +73,7 @@ def _returned(parsed: MimePart, config: EmailConfig) -> list[str]:
     """The answer of Gaby's that a mail server returns, which says so in its body only."""
     if parsed.head.get_content_type() != "multipart/report":
         return []
-    returned = (found[1].decode() for found in _RETURNED_ID.finditer(parsed.body))
+    returned = (match[1].decode() for match in _RETURNED_ID.finditer(parsed.body))
     return [message for message in returned if headers.is_own_id(message, config.domain)][:1]
 
 

@@ -79,9 +79,9 @@ class Mailbox:
     def uids(self, first: int, last: int, since: date | None = None) -> list[int]:
         """Those that are there, the oldest first."""
         dated = f" SINCE {since.day}-{_MONTHS[since.month - 1]}-{since.year}" if since else ""
-        found = self._search(f"UID {first}:{last}{dated}")
+        numbers = self._search(f"UID {first}:{last}{dated}")
         # A range that ends past the last mail matches that mail, whatever its number.
-        return sorted(uid for uid in found if first <= uid <= last)
+        return sorted(uid for uid in numbers if first <= uid <= last)
 
     def with_id(self, message_id: str) -> int | None:
         """The first that came with this id, which is without quotes and backslashes: see `heads`."""
@@ -103,8 +103,8 @@ class Mailbox:
         return self._fetch(uid, f"(RFC822.SIZE INTERNALDATE BODY.PEEK[]<0.{most}>)")
 
     def head(self, uid: int) -> bytes:
-        found = self._fetch(uid, f"(BODY.PEEK[HEADER]<0.{_MOST_HEAD}>)")
-        return found.mail if found else b""
+        fetched = self._fetch(uid, f"(BODY.PEEK[HEADER]<0.{_MOST_HEAD}>)")
+        return fetched.mail if fetched else b""
 
     def _fetch(self, uid: int, what: str) -> FetchedMail | None:
         status, answer = self._imap.uid("FETCH", str(uid), what)
@@ -124,9 +124,9 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def _moment(about: bytes) -> datetime | None:
-    found = _DATE.search(about)
+    match = _DATE.search(about)
     try:
-        return datetime.strptime(found[1].decode().strip(), "%d-%b-%Y %H:%M:%S %z") if found else None
+        return datetime.strptime(match[1].decode().strip(), "%d-%b-%Y %H:%M:%S %z") if match else None
     except ValueError:
         return None
 
@@ -137,8 +137,8 @@ def quoted(folder: str) -> str:
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _shifted(found: re.Match[str]) -> str:
-    return "&" + b64encode(found[0].encode("utf-16-be")).decode().rstrip("=").replace("/", ",") + "-"
+def _shifted(match: re.Match[str]) -> str:
+    return "&" + b64encode(match[0].encode("utf-16-be")).decode().rstrip("=").replace("/", ",") + "-"
 
 
 @contextmanager

@@ -108,17 +108,17 @@ def _without_line_end(text: bytes) -> bytes:
 
 def _joined(inside: list[MailContent]) -> MailContent:
     return MailContent(
-        [text for found in inside for text in found.texts],
-        [attachment for found in inside for attachment in found.attachments][:_MOST_ATTACHMENTS],
-        all(found.plain for found in inside),
-        any(found.shortened for found in inside),
+        [text for content in inside for text in content.texts],
+        [attachment for content in inside for attachment in content.attachments][:_MOST_ATTACHMENTS],
+        all(content.plain for content in inside),
+        any(content.shortened for content in inside),
     )
 
 
 def _best(inside: list[MailContent]) -> MailContent:
     """Of several ways to say the same, the plain one if it says anything."""
-    saying = [found for found in inside if any(text.strip() for text in found.texts)]
-    plain = [found for found in saying if found.plain]
+    saying = [content for content in inside if any(text.strip() for text in content.texts)]
+    plain = [content for content in saying if content.plain]
     chosen = (plain or saying or [MailContent()])[0]
     whole = _joined(inside)
     return MailContent(chosen.texts, whole.attachments, chosen.plain, whole.shortened)

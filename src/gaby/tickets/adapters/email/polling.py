@@ -45,10 +45,10 @@ class MailCursor:
 
 
 def parse(text: str) -> MailCursor:
-    found = _CURSOR.fullmatch(text)
-    if found is None:
+    match = _CURSOR.fullmatch(text)
+    if match is None:
         raise DeskRefused("This is no cursor of a mailbox.")
-    return MailCursor(*(int(number) for number in found.groups()))
+    return MailCursor(*(int(number) for number in match.groups()))
 
 
 def position(cursor: MailCursor | None, state: MailboxStatus, since: datetime | None, now: datetime) -> MailCursor:
@@ -93,10 +93,10 @@ class MailPoll:
             if uid + 1 < cursor.old_below:
                 upper = min(upper, cursor.old_below - 1)
                 # A day early: servers compare dates without the zone.
-                found = self._box.uids(uid + 1, upper, cursor.since.date() - timedelta(days=1))
+                uids = self._box.uids(uid + 1, upper, cursor.since.date() - timedelta(days=1))
             else:
-                found = self._box.uids(uid + 1, upper)
-            yield from ((number, True) for number in found)
+                uids = self._box.uids(uid + 1, upper)
+            yield from ((number, True) for number in uids)
             yield upper, False
             uid = upper
 
@@ -130,12 +130,12 @@ class MailThreads:
             before = [parent for parent in current["parents"] if parent not in seen]
             if not before:
                 break
-            found = self._look_up(before[0]) or self._answered(before[1:])
-            if found is None:
+            known = self._look_up(before[0]) or self._answered(before[1:])
+            if known is None:
                 current = self._without_root(before[0], current)
                 break
-            seen.add(found["id"])
-            current = found
+            seen.add(known["id"])
+            current = known
         return {name: current[name] for name in _ABOUT_ROOTS if name in current}
 
     def _answered(self, parents: list[str]) -> dict[str, Any] | None:

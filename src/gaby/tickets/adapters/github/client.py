@@ -8,7 +8,7 @@ from typing import Any
 from gaby.tickets.adapters.adapter import DeskDependencies, DeskUnavailable
 from gaby.tickets.adapters.github.config import GitHubConfig
 from gaby.tickets.adapters.payload import entries, mapping
-from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, judged, pause, same_origin, send
+from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, checked_json, pause, same_origin, send
 
 SERVICE = "GitHub"
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "User-Agent": "gaby"}
@@ -34,9 +34,9 @@ class ListPage:
 
 
 class GitHubClient:
-    def __init__(self, config: GitHubConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: GitHubConfig, dependencies: DeskDependencies) -> None:
         self._base = config.api_url
-        self._ground = ground
+        self._dependencies = dependencies
         self._authorization = f"Bearer {config.token.get_secret_value()}"
         self._tags: dict[str, str] = {}
 
@@ -54,7 +54,7 @@ class GitHubClient:
             return ListPage([], key, unchanged=True)
         return ListPage(entries(self._read(answer, ask)), key, answer.headers.get("etag", "")[:200])
 
-    def keep(self, listing: ListPage) -> None:
+    def remember(self, listing: ListPage) -> None:
         """Only for a page that nothing was new in: of another one nobody knows whether it will be stored."""
         if listing.tag:
             self._tags[listing.key] = listing.tag
@@ -64,16 +64,16 @@ class GitHubClient:
     async def all_of(self, path: str) -> list[dict[str, Any]]:
         """Every entry of a list, along the links that GitHub gives, as far as three thousand."""
         ask = self._ask("GET", path, query={"per_page": "100"})
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         for _ in range(_MOST_PAGES):
             answer = await self._send(ask)
-            found += entries(self._read(answer, ask))
+            items += entries(self._read(answer, ask))
             onward = _NEXT.search(answer.headers.get("link", "")[:5000])
             # The token goes with the request, so a link to another place is not followed.
             if onward is None or not same_origin(onward[1], self._base):
                 break
             ask = DeskRequest("GET", onward[1])
-        return found
+        return items
 
     async def change(
         self, method: Method, path: str, body: object = None, *, repeatable: bool = False
@@ -86,21 +86,21 @@ class GitHubClient:
 
     async def _send(self, ask: DeskRequest) -> DeskResponse:
         headers = {**_HEADERS, "Authorization": self._authorization, **ask.headers}
-        return await send(self._ground.http, replace(ask, headers=headers), SERVICE)
+        return await send(self._dependencies.http, replace(ask, headers=headers), SERVICE)
 
     def _read(self, answer: DeskResponse, ask: DeskRequest) -> object:
         if answer.status in _GONE:
             raise GitHubNotFound
         if answer.status in _LIMITED and (wait := self._pause(answer)) is not None:
             raise DeskUnavailable("GitHub's limit of requests is reached.", retry_after=wait)
-        return judged(answer, ask, SERVICE, now=self._ground.clock.now())
+        return checked_json(answer, ask, SERVICE, now=self._dependencies.clock.now())
 
     def _pause(self, answer: DeskResponse) -> float | None:
         """None when this is a refusal and no limit: GitHub says 403 for both."""
-        now = self._ground.clock.now()
-        told = pause(answer, now)
-        if told is not None:
-            return told
+        now = self._dependencies.clock.now()
+        seconds = pause(answer, now)
+        if seconds is not None:
+            return seconds
         reset = answer.headers.get("x-ratelimit-reset", "")
         if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isascii() and reset.isdigit():
             return min(max(int(reset[:12]) - now.timestamp(), 1.0), 86_400.0)

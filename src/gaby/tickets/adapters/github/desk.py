@@ -30,10 +30,10 @@ _AT_ONCE = 50
 
 
 class GitHubDesk:
-    def __init__(self, config: GitHubConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: GitHubConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._ground = ground
-        self._client = GitHubClient(config, ground)
+        self._dependencies = dependencies
+        self._client = GitHubClient(config, dependencies)
         self._secret = config.webhook_secret.get_secret_value()
         self._login: str | None = None
 
@@ -42,14 +42,14 @@ class GitHubDesk:
 
     async def check(self) -> str:
         for repository in self._config.repositories:
-            found = await self._get(f"repos/{repository}")
-            if found.get("has_issues") is False:
+            listed = await self._get(f"repos/{repository}")
+            if listed.get("has_issues") is False:
                 raise DeskRefused(f"Issues are switched off in {repository}.")
         login = await self._own_login()
         return f"Issues of {', '.join(self._config.repositories)}" + (f", as {login}." if login else ".")
 
     async def poll(self, cursor: str | None) -> TicketPage:
-        trails, now = mapping(of_cursor(cursor)), self._ground.clock.now()
+        trails, now = mapping(of_cursor(cursor)), self._dependencies.clock.now()
         start = self._config.since or now
         start = start if start.tzinfo else start.replace(tzinfo=UTC)
         following: dict[str, object] = {}
@@ -65,16 +65,16 @@ class GitHubDesk:
         return TicketPage(tickets, cursor_of(following), more=more)
 
     def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
-        found = verified(self._config, self._secret, headers, body, now)
+        delivery = verified(self._config, self._secret, headers, body, now)
         mine = {"own_login": self._login} if self._login else {}
         return VerifiedDelivery(
-            found.id, [RawTicket(raw.external_id, {**raw.payload, **mine}) for raw in found.tickets]
+            delivery.id, [RawTicket(raw.external_id, {**raw.payload, **mine}) for raw in delivery.tickets]
         )
 
     async def subscribe(self, callback: str) -> str:
         if not self._secret:
             self._secret = token_hex(32)
-            await self._ground.remember({"webhook_secret": self._secret})
+            await self._dependencies.remember({"webhook_secret": self._secret})
         refused: list[str] = []
         for repository in self._config.repositories:
             try:
@@ -97,10 +97,10 @@ class GitHubDesk:
             posted = await self._client.change("POST", f"{_path(external_id)}/comments", body)
         except GitHubNotFound:
             raise _gone() from None
-        found = identity(posted.get("id"))
-        if not found:
+        comment_id = identity(posted.get("id"))
+        if not comment_id:
             raise DeskOutcomeUnknown
-        return found
+        return comment_id
 
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
         try:
@@ -108,7 +108,9 @@ class GitHubDesk:
         except GitHubNotFound:
             raise _gone() from None
         bodies = [(identity(comment.get("id")), comment.get("body")) for comment in comments]
-        return next((found for found, body in bodies if found and isinstance(body, str) and marker in body), None)
+        return next(
+            (comment_id for comment_id, body in bodies if comment_id and isinstance(body, str) and marker in body), None
+        )
 
     async def update_status(self, external_id: str, verdict: Verdict, metadata: Mapping[str, Any]) -> None:
         path, wanted = _path(external_id), VERDICT_LABEL + verdict.replace("_", "-")
@@ -152,23 +154,23 @@ class GitHubDesk:
             raise DeskRefused(f"GitHub has no {repository}, or not for this token.") from None
         if listing.unchanged:
             return trail, [], False
-        issues = {found: issue for issue in listing.entries if (found := external_id(repository, issue))}
-        changes = [ChangedItem(found, moment(issue.get("updated_at"))) for found, issue in issues.items()]
+        issues = {issue_id: issue for issue in listing.entries if (issue_id := external_id(repository, issue))}
+        changes = [ChangedItem(issue_id, moment(issue.get("updated_at"))) for issue_id, issue in issues.items()]
         full = len(listing.entries) >= _AT_ONCE
         if not full and not trail.fresh(changes):
-            self._client.keep(listing)
-        fresh = [found for found in trail.fresh(changes) if "pull_request" not in issues[found]]
-        tickets = [await self._whole(repository, found, issues[found]) for found in fresh]
+            self._client.remember(listing)
+        fresh = [issue_id for issue_id in trail.fresh(changes) if "pull_request" not in issues[issue_id]]
+        tickets = [await self._whole(repository, issue_id, issues[issue_id]) for issue_id in fresh]
         return trail.after(changes, full=full, now=now, step=_AT_ONCE), tickets, full
 
-    async def _whole(self, repository: str, found: str, issue: Mapping[str, Any]) -> RawTicket:
+    async def _whole(self, repository: str, issue_id: str, issue: Mapping[str, Any]) -> RawTicket:
         try:
-            comments = await self._client.all_of(f"{_path(found)}/comments") if issue.get("comments") != 0 else []
+            comments = await self._client.all_of(f"{_path(issue_id)}/comments") if issue.get("comments") != 0 else []
         except (GitHubNotFound, DeskRefused):
             comments = []
         login = await self._own_login()
         mine = {"own_login": login} if login else {}
-        return RawTicket(found, {"repository": repository, "issue": issue, "comments": comments, **mine})
+        return RawTicket(issue_id, {"repository": repository, "issue": issue, "comments": comments, **mine})
 
     async def _own_login(self) -> str:
         """Empty for an app's token, which belongs to nobody."""

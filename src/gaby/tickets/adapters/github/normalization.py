@@ -29,8 +29,8 @@ def external_id(repository: object, issue: Mapping[str, Any]) -> str | None:
 
 def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTicket:
     issue = mapping(raw.payload.get("issue"))
-    found = external_id(raw.payload.get("repository"), issue)
-    if found is None or found != raw.external_id or "pull_request" in issue:
+    ticket_id = external_id(raw.payload.get("repository"), issue)
+    if ticket_id is None or ticket_id != raw.external_id or "pull_request" in issue:
         raise TicketUnreadable
     body = _words(issue.get("body"))
     title = line(issue.get("title")) or line(body, 80)
@@ -41,7 +41,7 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
     metadata = {"number": f"#{issue['number']}", "link": link(issue.get("html_url")), "login": login}
     own = raw.payload.get("own_login")
     return IncomingTicket(
-        external_id=found,
+        external_id=ticket_id,
         title=title,
         body=body,
         # GitHub signed the author in; which address that person has it does not tell, so nobody can be vouched for.
@@ -59,9 +59,9 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
 def _messages(payload: Mapping[str, Any], own: str) -> Iterator[IncomingMessage]:
     asker = within(payload, "issue", "user", "login")
     for comment in entries(payload.get("comments")):
-        if found := identity(comment.get("id")):
+        if comment_id := identity(comment.get("id")):
             yield IncomingMessage(
-                external_id=found,
+                external_id=comment_id,
                 author=_author(comment, asker, own),
                 body=_words(comment.get("body")),
                 at=moment(comment.get("created_at")),
@@ -83,9 +83,9 @@ def _author(comment: Mapping[str, Any], asker: object, own: str) -> Author:
 def _priority(labels: list[str], priorities: Mapping[str, Priority]) -> Priority:
     """Of several, the most urgent."""
     plain = [_PREFIX.sub("", label.lower()) for label in labels]
-    found = {priorities[each] for each in (*plain, *(label.lower() for label in labels)) if each in priorities}
+    matching = {priorities[each] for each in (*plain, *(label.lower() for label in labels)) if each in priorities}
     for each in reversed(PRIORITIES):
-        if each in found:
+        if each in matching:
             return each
     return "medium"
 

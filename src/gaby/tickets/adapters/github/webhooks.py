@@ -35,14 +35,14 @@ def _tickets(config: GitHubConfig, body: bytes, now: datetime) -> list[RawTicket
     # GitHub tells it as its owner writes it; an issue has one id, whichever way it came.
     spelt = {each.lower(): each for each in config.repositories}
     repository = spelt.get(line(within(event, "repository", "full_name")).lower())
-    found = external_id(repository, issue)
-    if found is None or "pull_request" in issue or line(event.get("action"), 40) in _GOING:
+    issue_id = external_id(repository, issue)
+    if issue_id is None or "pull_request" in issue or line(event.get("action"), 40) in _GOING:
         return []
     if not set(config.labels) <= {line(label.get("name")) for label in entries(issue.get("labels"))}:
         return []
     _check_fresh(issue, comment, now)
     payload: dict[str, Any] = {"repository": repository, "issue": issue, "comments": [comment] if comment else []}
-    return [RawTicket(found, payload)]
+    return [RawTicket(issue_id, payload)]
 
 
 def _check_fresh(issue: Mapping[str, Any], comment: Mapping[str, Any], now: datetime) -> None:

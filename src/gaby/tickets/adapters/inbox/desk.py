@@ -18,12 +18,12 @@ from gaby.tickets.adapters.adapter import (
     WebhookRefused,
 )
 from gaby.tickets.adapters.inbox.config import InboxConfig
-from gaby.tickets.adapters.inbox.folder import look
+from gaby.tickets.adapters.inbox.folder import read_page
 from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
 
 
 class InboxDesk:
-    def __init__(self, config: InboxConfig, _ground: DeskDependencies) -> None:
+    def __init__(self, config: InboxConfig, _dependencies: DeskDependencies) -> None:
         self._config = config
 
     def capabilities(self) -> DeskCapabilities:
@@ -39,7 +39,7 @@ class InboxDesk:
     async def poll(self, cursor: str | None) -> TicketPage:
         if self._config.folder is None:
             return TicketPage([], cursor or "")
-        return await asyncio.to_thread(look, self._config.folder, cursor)
+        return await asyncio.to_thread(read_page, self._config.folder, cursor)
 
     def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         raise WebhookRefused
@@ -48,22 +48,22 @@ class InboxDesk:
         return "Programs add tickets with an API key: POST /api/tickets."
 
     def normalize(self, raw: RawTicket) -> IncomingTicket:
-        told = raw.payload
-        if "unreadable" in told:
-            raise TicketUnreadable(payload.line(told["unreadable"]))
-        title, body = payload.line(told.get("title")), payload.text(told.get("body"))
+        fields = raw.payload
+        if "unreadable" in fields:
+            raise TicketUnreadable(payload.line(fields["unreadable"]))
+        title, body = payload.line(fields.get("title")), payload.text(fields.get("body"))
         if not title and not body:
             raise TicketUnreadable('It has neither a "title" nor a "body".')
         return IncomingTicket(
             external_id=raw.external_id,
             title=title,
             body=body,
-            requester_email=payload.email(told.get("requester_email")),
-            requester_verified=told.get("requester_verified") is True,
-            customer=payload.line(told.get("customer")),
-            priority=_priority(told.get("priority")),
-            received_at=payload.moment(told.get("received_at")),
-            metadata={"automatic": True} if told.get("automatic") is True else {},
+            requester_email=payload.email(fields.get("requester_email")),
+            requester_verified=fields.get("requester_verified") is True,
+            customer=payload.line(fields.get("customer")),
+            priority=_priority(fields.get("priority")),
+            received_at=payload.moment(fields.get("received_at")),
+            metadata={"automatic": True} if fields.get("automatic") is True else {},
         )
 
     async def post_reply(self, external_id: str, reply: DeskReply, metadata: Mapping[str, Any]) -> str:

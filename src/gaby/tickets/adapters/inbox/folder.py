@@ -14,7 +14,7 @@ _TAKEN = "taken"
 _SUFFIXES = {".json", ".eml"}
 
 
-def look(folder: Path, cursor: str | None) -> TicketPage:
+def read_page(folder: Path, cursor: str | None) -> TicketPage:
     """The cursor names the files of the last page, which are stored by now."""
     try:
         _set_aside(folder, _names(cursor))
@@ -28,9 +28,9 @@ def look(folder: Path, cursor: str | None) -> TicketPage:
         raise DeskRefused(f"There is no folder {folder}. Make it, or connect the desk anew.") from None
     except OSError as error:
         raise DeskUnavailable(f"The folder {folder} cannot be read: {error.strerror}.") from None
-    found = files[:_AT_ONCE]
-    tickets = [ticket for path in found if (ticket := _read(path)) is not None]
-    return TicketPage(tickets, json.dumps([path.name for path in found]), more=len(files) > _AT_ONCE)
+    page_files = files[:_AT_ONCE]
+    tickets = [ticket for path in page_files if (ticket := _read(path)) is not None]
+    return TicketPage(tickets, json.dumps([path.name for path in page_files]), more=len(files) > _AT_ONCE)
 
 
 def _set_aside(folder: Path, names: Sequence[str]) -> None:

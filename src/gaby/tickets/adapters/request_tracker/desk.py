@@ -41,10 +41,10 @@ class _Status(TrackerModel):
 
 
 class RequestTrackerDesk:
-    def __init__(self, config: RequestTrackerConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: RequestTrackerConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._clock = ground.clock
-        self._rest = RestClient(ground.http, config.base_url, config.authorization)
+        self._clock = dependencies.clock
+        self._rest = RestClient(dependencies.http, config.base_url, config.authorization)
         self._tickets = TrackerTickets(self._rest)
         self._changes = TrackerChanges(self._rest, config.queues)
 
@@ -94,11 +94,11 @@ class RequestTrackerDesk:
             "TimeTaken": minutes,
         }
         answer = await self._rest.change("POST", path, body)
-        made = _TRANSACTION.search(answer.location)
-        found = made[1] if made else await self._tickets.find(external_id, marker)
-        if found is None:
+        match = _TRANSACTION.search(answer.location)
+        transaction_id = match[1] if match else await self._tickets.find(external_id, marker)
+        if transaction_id is None:
             raise DeskOutcomeUnknown("The help desk says that it took the answer, and does not have it.")
-        return found
+        return transaction_id
 
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
         return await self._tickets.find(external_id, marker)

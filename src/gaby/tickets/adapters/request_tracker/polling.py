@@ -40,10 +40,10 @@ class TrackerCursor:
 
 
 def parse(text: str) -> TrackerCursor:
-    found = _CURSOR.fullmatch(text)
-    if found is None:
+    match = _CURSOR.fullmatch(text)
+    if match is None:
         raise DeskRefused("This is no cursor of a Request Tracker.")
-    at, after, floor = (int(number) for number in found.groups())
+    at, after, floor = (int(number) for number in match.groups())
     return TrackerCursor(_moment(at), after, _moment(floor) if floor else None)
 
 
@@ -92,10 +92,10 @@ class TrackerChanges:
     async def _all(self, where: str) -> AsyncGenerator[ListedTicket]:
         for page in range(1, _MOST_PAGES):
             answer = await self._list(where, "ASC", page)
-            found = items(ListedTicket, answer.body)
-            for ticket in found:
+            tickets = items(ListedTicket, answer.body)
+            for ticket in tickets:
                 yield ticket
-            if _is_last(answer, found):
+            if _is_last(answer, tickets):
                 return
 
     async def _list(self, where: str, order: str, page: int) -> RestResponse:
@@ -104,9 +104,9 @@ class TrackerChanges:
         return await self._rest.get("tickets", query)
 
 
-def _is_last(answer: RestResponse, found: Sequence[ListedTicket]) -> bool:
+def _is_last(answer: RestResponse, tickets: Sequence[ListedTicket]) -> bool:
     """Where the server does not tell how many there are, a page may lack some, and only an empty one is the last."""
-    return not found or (answer.body.get("total") is not None and not answer.body.get("next_page"))
+    return not tickets or (answer.body.get("total") is not None and not answer.body.get("next_page"))
 
 
 def _ago(span: timedelta) -> str:

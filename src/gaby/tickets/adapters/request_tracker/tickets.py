@@ -54,8 +54,8 @@ class TrackerTickets:
             return RawTicket(str(number), {"unreadable": error.message})
 
     async def _one(self, number: int) -> RawTicket:
-        found = (await self._rest.get("tickets", {"query": f"id = {number}", **TICKET_FIELDS})).body
-        tickets = items(TrackerTicket, found)
+        answer = (await self._rest.get("tickets", {"query": f"id = {number}", **TICKET_FIELDS})).body
+        tickets = items(TrackerTicket, answer)
         if not tickets:
             raise DeskRefused("The ticket has gone, or Gaby may not see it.")
         written = await self.written(str(number))
@@ -87,13 +87,13 @@ class TrackerTickets:
         return await self._pages(f"{ticket_path(external_id)}/history", TrackerTransaction, wanted, TRANSACTION_FIELDS)
 
     async def _pages(self, path: str, kind: type[ShapeT], wanted: object, fields: Mapping[str, str]) -> list[ShapeT]:
-        found: list[ShapeT] = []
+        entries: list[ShapeT] = []
         for page in range(1, _MOST_PAGES):
             query = {"per_page": PER_PAGE, "page": page, "orderby": "id", **fields}
             part = items(kind, (await self._rest.again("POST", path, query=query, body=wanted)).body)
-            found.extend(part)
+            entries.extend(part)
             if len(part) < PER_PAGE:
-                return found
+                return entries
         raise DeskRefused("The ticket has more messages than Gaby reads.")
 
     async def texts(self, transactions: Sequence[int]) -> dict[int, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gaby.tickets.adapters.adapter import DeskDependencies, DeskUnavailable
 from gaby.tickets.adapters.payload import entries, mapping
-from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, judged, parsed, pause, send
+from gaby.tickets.adapters.web import DeskRequest, DeskResponse, Method, checked_json, parsed, pause, send
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
 from gaby.tickets.adapters.zoho_desk.tokens import ZohoTokens
 
@@ -25,10 +25,10 @@ class ZohoNotFound(Exception):
 
 
 class ZohoClient:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: ZohoDeskConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._ground = ground
-        self._tokens = ZohoTokens(config, ground)
+        self._dependencies = dependencies
+        self._tokens = ZohoTokens(config, dependencies)
         self._spare_until: datetime | None = None
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -36,14 +36,14 @@ class ZohoClient:
 
     async def all_of(self, path: str) -> list[dict[str, Any]]:
         """Every entry of a list, as far as a thousand."""
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         for page in range(_MOST_PAGES):
             listed = await self.get(path, {"from": str(page * _AT_ONCE), "limit": str(_AT_ONCE)})
             part = entries(listed.get("data"))
-            found += part
+            items += part
             if len(part) < _AT_ONCE:
                 break
-        return found
+        return items
 
     async def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         return mapping(await self._call(self._ask("POST", path, json=body)))
@@ -54,11 +54,13 @@ class ZohoClient:
     async def keys(self) -> object:
         """The public keys that deliveries are signed with."""
         ask = DeskRequest("GET", f"{self._config.desk_url}/.well-known/jwks.json")
-        return judged(await send(self._ground.http, ask, SERVICE), ask, SERVICE, now=self._ground.clock.now())
+        return checked_json(
+            await send(self._dependencies.http, ask, SERVICE), ask, SERVICE, now=self._dependencies.clock.now()
+        )
 
     def check_credits(self) -> None:
         """`DeskUnavailable` while only the reserve is left, which is kept for answers."""
-        now = self._ground.clock.now()
+        now = self._dependencies.clock.now()
         if self._spare_until and now < self._spare_until:
             left = (self._spare_until - now).total_seconds()
             raise DeskUnavailable("Few of the day's API credits are left; they are kept for answers.", retry_after=left)
@@ -76,15 +78,15 @@ class ZohoClient:
             raise ZohoNotFound
         if answer.status == 429:
             raise self._busy(answer)
-        return judged(answer, ask, SERVICE, now=self._ground.clock.now())
+        return checked_json(answer, ask, SERVICE, now=self._dependencies.clock.now())
 
     async def _send(self, ask: DeskRequest, token: str) -> DeskResponse:
         headers = {"Authorization": f"Zoho-oauthtoken {token}", "orgId": self._config.org_id}
-        answer = await send(self._ground.http, replace(ask, headers=headers), SERVICE)
+        answer = await send(self._dependencies.http, replace(ask, headers=headers), SERVICE)
         left = answer.headers.get(_CREDITS, "")
         if left.isascii() and left.isdigit() and len(left) < 10:
             short = int(left) < self._config.credit_reserve
-            self._spare_until = self._ground.clock.now() + _LOOK_AGAIN if short else None
+            self._spare_until = self._dependencies.clock.now() + _LOOK_AGAIN if short else None
         return answer
 
     def _busy(self, answer: DeskResponse) -> DeskUnavailable:
@@ -94,6 +96,6 @@ class ZohoClient:
         except ValueError:
             spent = False
         usual = _OUT_OF_CREDITS if spent else _TOO_MANY_AT_ONCE
-        told = pause(answer, self._ground.clock.now())
+        seconds = pause(answer, self._dependencies.clock.now())
         message = "The day's API credits are used up." if spent else f"{SERVICE} asks for a pause."
-        return DeskUnavailable(message, retry_after=usual if told is None else told)
+        return DeskUnavailable(message, retry_after=usual if seconds is None else seconds)

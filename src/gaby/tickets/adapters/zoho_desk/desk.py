@@ -39,10 +39,10 @@ _KEYS_FOR = timedelta(hours=6)
 
 
 class ZohoDesk:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: ZohoDeskConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._ground = ground
-        self._client = ZohoClient(config, ground)
+        self._dependencies = dependencies
+        self._client = ZohoClient(config, dependencies)
         self._keys_at: datetime | None = None
         self._receiver = ZohoWebhookVerifier(
             org_id=config.org_id,
@@ -62,10 +62,10 @@ class ZohoDesk:
     async def poll(self, cursor: str | None) -> TicketPage:
         self._client.check_credits()
         await self._refresh_keys()
-        now = self._ground.clock.now()
+        now = self._dependencies.clock.now()
         trail = ChangeCursor.loaded(of_cursor(cursor), _aware(self._config.since) or now)
         query = {
-            "modifiedTimeRange": f"{_told(trail.since)},{_told(now + timedelta(days=1))}",
+            "modifiedTimeRange": f"{_format_time(trail.since)},{_format_time(now + timedelta(days=1))}",
             "sortBy": "modifiedTime",
             "from": str(trail.offset),
             "limit": str(_AT_ONCE),
@@ -74,14 +74,18 @@ class ZohoDesk:
             query["departmentIds"] = ",".join(self._config.departments)
         listed = entries((await self._get("tickets/search", query)).get("data"))
         changes = [
-            ChangedItem(found, moment(ticket.get("modifiedTime"))) for ticket in listed if (found := ticket_id(ticket))
+            ChangedItem(changed_id, moment(ticket.get("modifiedTime")))
+            for ticket in listed
+            if (changed_id := ticket_id(ticket))
         ]
         full = len(listed) >= _AT_ONCE
         following = trail.after(changes, full=full, now=now, step=_AT_ONCE // 2)
         if following.offset > _LAST_OFFSET:
             following = ChangeCursor(following.start, following.since + timedelta(milliseconds=1))
         by_id = {ticket_id(ticket): ticket for ticket in listed}
-        tickets = [raw for found in trail.fresh(changes) if (raw := await self._whole(found, by_id[found]))]
+        tickets = [
+            raw for changed_id in trail.fresh(changes) if (raw := await self._whole(changed_id, by_id[changed_id]))
+        ]
         return TicketPage(tickets, cursor_of(following.dumped()), more=full)
 
     def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
@@ -91,11 +95,11 @@ class ZohoDesk:
         try:
             hooks = entries((await self._client.get("webhooks")).get("data"))
             known = next((identity(hook.get("id")) for hook in hooks if hook.get("url") == callback), "")
-            found = known or await self._new_webhook(callback)
+            webhook_id = known or await self._new_webhook(callback)
         except (DeskRefused, ZohoNotFound) as error:
             return f"Zoho Desk lets Gaby make no webhook ({error}). Polling brings every ticket all the same."
-        self._receiver.webhook_id = found
-        await self._ground.remember({"webhook_id": found})
+        self._receiver.webhook_id = webhook_id
+        await self._dependencies.remember({"webhook_id": webhook_id})
         await self._refresh_keys()
         return f"Zoho Desk delivers new and changed tickets to {callback}."
 
@@ -118,10 +122,10 @@ class ZohoDesk:
                 posted = await self._client.post(f"{ticket}/comments", comment)
         except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
-        found = identity(posted.get("id"))
-        if not found:
+        thread_id = identity(posted.get("id"))
+        if not thread_id:
             raise DeskOutcomeUnknown
-        return found
+        return thread_id
 
     async def find_reply(self, external_id: str, marker: str, metadata: Mapping[str, Any]) -> str | None:
         ticket = _path(external_id)
@@ -151,7 +155,7 @@ class ZohoDesk:
             if any(marker in line(entry.get("description"), 10_000) for entry in await self._client.all_of(path)):
                 return
             spent = {"hoursSpent": str(minutes // 60), "minutesSpent": str(minutes % 60), "secondsSpent": "0"}
-            executed = {"executedTime": _told(self._ground.clock.now()), "description": f"{note} {marker}"}
+            executed = {"executedTime": _format_time(self._dependencies.clock.now()), "description": f"{note} {marker}"}
             await self._client.post(path, {**executed, **spent})
         except ZohoNotFound:
             raise DeskRefused("Zoho Desk has this ticket no longer.") from None
@@ -159,9 +163,9 @@ class ZohoDesk:
     async def aclose(self) -> None:
         """The connections are shared, and closed by their owner."""
 
-    async def _whole(self, found: str, listed: Mapping[str, Any]) -> RawTicket | None:
+    async def _whole(self, changed_id: str, listed: Mapping[str, Any]) -> RawTicket | None:
         """None when it is gone by now. One that Gaby may not open comes as it was listed, and the others go on."""
-        path = _path(found)
+        path = _path(changed_id)
         try:
             ticket = await self._client.get(path, {"include": "contacts"})
             threads = sorted(await self._client.all_of(f"{path}/threads"), key=_created)
@@ -171,13 +175,13 @@ class ZohoDesk:
         except ZohoNotFound:
             return None
         except DeskRefused:
-            return RawTicket(found, {"ticket": listed})
-        return RawTicket(found, {"ticket": ticket, "threads": whole, "comments": comments})
+            return RawTicket(changed_id, {"ticket": listed})
+        return RawTicket(changed_id, {"ticket": ticket, "threads": whole, "comments": comments})
 
     async def _thread(self, ticket: str, listed: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = identity(listed.get("id"))
+        thread_id = identity(listed.get("id"))
         try:
-            return {**listed, **await self._client.get(f"{ticket}/threads/{found}")} if found else listed
+            return {**listed, **await self._client.get(f"{ticket}/threads/{thread_id}")} if thread_id else listed
         except (ZohoNotFound, DeskRefused):
             return listed
 
@@ -196,14 +200,14 @@ class ZohoDesk:
     async def _new_webhook(self, callback: str) -> str:
         subscriptions = {event: {"departmentIds": self._config.departments or None} for event in EVENTS}
         asked = {"name": "Gaby", "description": "Tickets for Gaby", "url": callback, "subscriptions": subscriptions}
-        found = identity((await self._client.post("webhooks", asked)).get("id"))
-        if not found:
+        webhook_id = identity((await self._client.post("webhooks", asked)).get("id"))
+        if not webhook_id:
             raise DeskOutcomeUnknown
-        return found
+        return webhook_id
 
     async def _refresh_keys(self) -> None:
         """Zoho changes its keys now and then. While they cannot be had, those that are known are used."""
-        now = self._ground.clock.now()
+        now = self._dependencies.clock.now()
         if not self._receiver.webhook_id or (self._keys_at and now < self._keys_at + _KEYS_FOR):
             return
         try:
@@ -211,10 +215,10 @@ class ZohoDesk:
         except (DeskUnavailable, DeskRefused):
             return
         self._keys_at = now
-        told = orjson.dumps({"keys": keys.get("keys")}).decode()
-        if entries(keys.get("keys")) and told != self._receiver.keys:
-            self._receiver.keys = told
-            await self._ground.remember({"webhook_keys": told})
+        encoded = orjson.dumps({"keys": keys.get("keys")}).decode()
+        if entries(keys.get("keys")) and encoded != self._receiver.keys:
+            self._receiver.keys = encoded
+            await self._dependencies.remember({"webhook_keys": encoded})
 
 
 def _path(external_id: str) -> str:
@@ -228,7 +232,7 @@ def _markup(reply: DeskReply) -> str:
     return f'{as_html(reply.body)}<div style="color:#999;font-size:9px">{reply.marker}</div>'
 
 
-def _told(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
 
 

@@ -58,8 +58,8 @@ def normalized(raw: RawTicket, priorities: Mapping[str, Priority]) -> IncomingTi
 
 
 def ticket_id(ticket: Mapping[str, Any]) -> str | None:
-    found = identity(ticket.get("id"))
-    return found if found.isdigit() else None
+    desk_id = identity(ticket.get("id"))
+    return desk_id if desk_id.isdigit() else None
 
 
 def holds_marker(entry: Mapping[str, Any], marker: str) -> bool:

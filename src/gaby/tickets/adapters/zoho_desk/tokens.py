@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from gaby.tickets.adapters.adapter import DeskDependencies, DeskRefused, DeskUnavailable
 from gaby.tickets.adapters.payload import line, mapping
-from gaby.tickets.adapters.web import DeskRequest, judged, parsed, send
+from gaby.tickets.adapters.web import DeskRequest, checked_json, parsed, send
 from gaby.tickets.adapters.zoho_desk.config import ZohoDeskConfig
 
 _SERVICE = "Zoho's accounts server"
@@ -15,15 +15,15 @@ _MANY_ASKED = 600.0
 
 
 class ZohoTokens:
-    def __init__(self, config: ZohoDeskConfig, ground: DeskDependencies) -> None:
+    def __init__(self, config: ZohoDeskConfig, dependencies: DeskDependencies) -> None:
         self._config = config
-        self._ground = ground
+        self._dependencies = dependencies
         self._refresh_token = config.refresh_token.get_secret_value()
         self._until, self._token = _loaded(config.session.get_secret_value())
         self._turn = asyncio.Lock()
 
     async def current(self) -> str:
-        if self._token and self._ground.clock.now() < self._until - _EARLY:
+        if self._token and self._dependencies.clock.now() < self._until - _EARLY:
             return self._token
         return await self.renewed(self._token)
 
@@ -42,12 +42,12 @@ class ZohoTokens:
             "client_secret": self._config.client_secret.get_secret_value(),
         }
         ask = DeskRequest("POST", f"{self._config.accounts_url}/oauth/v2/token", form=form, repeatable=True)
-        answer = await send(self._ground.http, ask, _SERVICE)
-        now = self._ground.clock.now()
+        answer = await send(self._dependencies.http, ask, _SERVICE)
+        now = self._dependencies.clock.now()
         if answer.status in {400, 401}:
             said = _safely_parsed(answer.body)
         else:
-            said = mapping(judged(answer, ask, _SERVICE, now=now))
+            said = mapping(checked_json(answer, ask, _SERVICE, now=now))
         token, seconds = said.get("access_token"), said.get("expires_in")
         if not isinstance(token, str) or not token:
             raise _refusal(said)
@@ -58,7 +58,7 @@ class ZohoTokens:
         if isinstance(following, str) and following and following != self._refresh_token:
             self._refresh_token = following
             remembered["refresh_token"] = following
-        await self._ground.remember(remembered)
+        await self._dependencies.remember(remembered)
 
 
 def _safely_parsed(body: bytes) -> dict[str, object]:

@@ -37,10 +37,10 @@ class ZohoWebhookVerifier:
 
     def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> VerifiedDelivery:
         if self._secret and HEADER in headers:
-            found = check_stamped(self._secret, headers, body, now)
+            delivery = check_stamped(self._secret, headers, body, now)
         else:
-            found = self._check_token(headers.get(JWT_HEADER, ""), now)
-        return VerifiedDelivery(found, _tickets(body))
+            delivery = self._check_token(headers.get(JWT_HEADER, ""), now)
+        return VerifiedDelivery(delivery, _tickets(body))
 
     def _check_token(self, token: str, now: datetime) -> str:
         if not self.webhook_id or not self.keys or not 0 < len(token) <= _LONGEST_TOKEN or token.count(".") != 2:
@@ -79,7 +79,7 @@ def _tickets(body: bytes) -> Sequence[RawTicket]:
     except ValueError:
         return ()
     tickets = [mapping(event.get("payload")) for event in entries(events) if event.get("eventType") in EVENTS]
-    return [RawTicket(found, {"ticket": ticket}) for ticket in tickets if (found := ticket_id(ticket))]
+    return [RawTicket(changed_id, {"ticket": ticket}) for ticket in tickets if (changed_id := ticket_id(ticket))]
 
 
 def _keys(stored: str) -> list[dict[str, Any]]:

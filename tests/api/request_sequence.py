@@ -1,4 +1,4 @@
-"""A walk over all routes: the same steps whenever it is walked, with good, foreign and hostile values."""
+"""A sequence of requests to all routes: the same each time it is played, with good, foreign and hostile values."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class Step:
 
 
 @dataclass
-class Walk:
+class RequestSequence:
     """Chooses the next request. It learns ids from the answers, so that it finds its way to what exists."""
 
     endpoints: Sequence[Endpoint]

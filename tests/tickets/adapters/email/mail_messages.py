@@ -23,7 +23,7 @@ OFFLINE = EmailConfig(
 )
 
 
-def letter(
+def mail_message(
     subject: str = "The VPN drops", body: str = "It drops every hour.", *, sender: str = ANN, **headers: str
 ) -> bytes:
     """Names of headers with underscores for hyphens."""
