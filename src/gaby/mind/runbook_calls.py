@@ -31,7 +31,7 @@ class MissingArgument:
 
 @dataclass(frozen=True)
 class ResolvedCalls:
-    made: tuple[NextCall, ...] = ()
+    calls: tuple[NextCall, ...] = ()
     missing: tuple[MissingArgument, ...] = ()
 
 
