@@ -41,22 +41,22 @@ class Bm25:
             normalised_length = 1.2 * (1 - 0.75 + 0.75 * len(text) / average)
             for word, count in Counter(text).items():
                 found.setdefault(word, []).append((place, count * 2.2 / (count + normalised_length)))
-        self._found = {
+        self._postings = {
             word: (np.array([place for place, _ in rows]), np.array([part for _, part in rows], np.float32))
             for word, rows in found.items()
         }
 
     def rarity(self, word: str) -> float:
-        having = len(self._found[word][0]) if word in self._found else 0
+        having = len(self._postings[word][0]) if word in self._postings else 0
         return float(np.log(1 + (self._size - having + 0.5) / (having + 0.5)))
 
     def known(self, words: Iterable[str]) -> list[str]:
-        return [word for word in dict.fromkeys(words) if word in self._found]
+        return [word for word in dict.fromkeys(words) if word in self._postings]
 
     def scores(self, words: Iterable[str]) -> Scores:
         scores = np.zeros(self._size, np.float32)
         for word in self.known(words):
-            places, parts = self._found[word]
+            places, parts = self._postings[word]
             scores[places] += np.float32(self.rarity(word)) * parts
         return scores
 

@@ -24,8 +24,8 @@ def test_a_message_is_read_without_its_frame() -> None:
 def test_neither_greeting_nor_signature_is_a_question_or_a_part_of_one() -> None:
     (only,) = asked_in(f"Berth\n\n{GREETED}")
     assert only.question == "how long is a berth ticket valid?"
-    assert "Ida" not in f"{only.told} {only.before}"
-    assert "phone" not in f"{only.told} {only.before}"
+    assert "Ida" not in f"{only.context} {only.before}"
+    assert "phone" not in f"{only.context} {only.before}"
 
 
 @pytest.mark.parametrize(

@@ -73,14 +73,14 @@ def test_a_word_that_the_reader_wrote_or_may_look_up_tells_nothing() -> None:
 
 def test_what_is_read_later_counts_at_once() -> None:
     record = ReadingRecord()
-    assert record.told_by("Your user is locked by ch_501.", ADA) == []
+    assert record.disclosures("Your user is locked by ch_501.", ADA) == []
     record.read_value("crm", "locked", STAFF_ONLY)
     record.read_value("crm", "ch_501", STAFF_ONLY)
-    assert [each.value for each in record.told_by("Your user is locked by ch_501.", ADA)] == ["locked", "ch_501"]
+    assert [each.value for each in record.disclosures("Your user is locked by ch_501.", ADA)] == ["locked", "ch_501"]
     record.read_value("my charges", "ch_501", owned_by("ada@acme.example"))
-    assert [each.value for each in record.told_by("Your user is locked by ch_501.", ADA)] == ["locked"]
+    assert [each.value for each in record.disclosures("Your user is locked by ch_501.", ADA)] == ["locked"]
     record.read_text("the ticket", "Why is my user LOCKED?", EVERYBODY)
-    assert record.told_by("Your user is locked by ch_501.", ADA) == []
+    assert record.disclosures("Your user is locked by ch_501.", ADA) == []
 
 
 def test_a_value_that_stands_in_an_open_place_as_well_is_no_secret() -> None:

@@ -60,12 +60,12 @@ class PlannerToolsCache:
     """Made once for each state of a workspace's connectors."""
 
     def __init__(self) -> None:
-        self._made: dict[WorkspaceId, PlannerTools] = {}
+        self._by_workspace: dict[WorkspaceId, PlannerTools] = {}
 
     def tools_for(self, snapshot: CatalogueSnapshot) -> PlannerTools:
-        known = self._made.get(snapshot.workspace_id)
+        known = self._by_workspace.get(snapshot.workspace_id)
         if known is None or known.snapshot is not snapshot:
-            known = self._made[snapshot.workspace_id] = PlannerTools(snapshot)
+            known = self._by_workspace[snapshot.workspace_id] = PlannerTools(snapshot)
         return known
 
 

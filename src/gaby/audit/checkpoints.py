@@ -57,20 +57,20 @@ class CheckpointTaker:
             if log.workspace_id != SYSTEM:
                 signer.sign(log.workspace_id, log.size)
         # Each checkpoint becomes a row of the system's log, whose own checkpoint comes last and covers them all.
-        drafts = [_draft(checkpoint) for checkpoint in signer.taken.checkpoints]
+        drafts = [_draft(checkpoint) for checkpoint in signer.round.checkpoints]
         if drafts:
             self._appender.append(connection, dialect, drafts)
         size = next((log.size for log in source.sizes() if log.workspace_id == SYSTEM), 0)
         signer.sign(SYSTEM, size, heartbeat=heartbeat)
-        signer.taken.keys = source.keys()
+        signer.round.keys = source.keys()
         signer.find_anchor()
         failpoint("audit.before_checkpoint_commit")
-        return signer.taken
+        return signer.round
 
 
 class _Signer:
     def __init__(self, sql: SqlRunner, source: DatabaseSource, key: SigningKey, ts: str) -> None:
-        self.taken = CheckpointRound()
+        self.round = CheckpointRound()
         self._sql = sql
         self._source = source
         self._key = key
@@ -86,21 +86,21 @@ class _Signer:
             digest = self._grow(workspace_id, last, size)
         except CheckpointRefused as reason:
             text = f"The log of workspace {workspace_id} is not signed: {reason.message} Run `gaby audit verify`."
-            self.taken.refused.append(CheckpointRefused(text))
+            self.round.refused.append(CheckpointRefused(text))
             return
         checkpoint = sign_checkpoint(self._key, workspace_id, size, digest, ts)
         self._store(checkpoint)
-        self.taken.checkpoints.append(checkpoint)
+        self.round.checkpoints.append(checkpoint)
 
     def find_anchor(self) -> None:
-        last, keys = self._source.last_checkpoint(SYSTEM), {entry.key_id: entry for entry in self.taken.keys}
+        last, keys = self._source.last_checkpoint(SYSTEM), {entry.key_id: entry for entry in self.round.keys}
         if last is None or last.key_id not in keys:
             return
-        self.taken.anchor = Anchor(checkpoint=last, public_key=keys[last.key_id].public_key)
-        taken_now = any(last.signature == checkpoint.signature for checkpoint in self.taken.checkpoints)
+        self.round.anchor = Anchor(checkpoint=last, public_key=keys[last.key_id].public_key)
+        taken_now = any(last.signature == checkpoint.signature for checkpoint in self.round.checkpoints)
         if taken_now and last.size:
-            body = checkpoint_body(origin_of(self.taken.keys), last.size, last.root)
-            self.taken.note = sign_note(body, origin_of(self.taken.keys), self._key)
+            body = checkpoint_body(origin_of(self.round.keys), last.size, last.root)
+            self.round.note = sign_note(body, origin_of(self.round.keys), self._key)
 
     def _grow(self, workspace_id: WorkspaceId, last: Checkpoint | None, size: int) -> bytes:
         """The Merkle root at this size, with the tiles written for proofs."""

@@ -31,12 +31,12 @@ class CheckpointTally:
 
 class CrossLinks:
     def __init__(self) -> None:
-        self.found: dict[WorkspaceId, CheckpointTally] = {}
+        self.tallies: dict[WorkspaceId, CheckpointTally] = {}
         self.recorded: dict[WorkspaceId, CheckpointTally] = {}
 
     def find(self, checkpoint: Checkpoint) -> None:
         """A checkpoint among its workspace's rows."""
-        self.found.setdefault(checkpoint.workspace_id, CheckpointTally()).add(checkpoint)
+        self.tallies.setdefault(checkpoint.workspace_id, CheckpointTally()).add(checkpoint)
 
     def record(self, payload: Any) -> None:
         """A checkpoint that the system's log speaks of."""

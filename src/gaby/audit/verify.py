@@ -294,7 +294,7 @@ class _Verification:
                 self._compare(workspace_id)
 
     def _compare(self, workspace_id: WorkspaceId) -> None:
-        tally = self._links.found.get(workspace_id, CheckpointTally())
+        tally = self._links.tallies.get(workspace_id, CheckpointTally())
         recorded = self._links.recorded.get(workspace_id, CheckpointTally())
         if tally.count < recorded.count:
             text = f"The system's log speaks of {recorded.count} checkpoints; {tally.count} are here."

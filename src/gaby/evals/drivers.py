@@ -107,7 +107,7 @@ async def _recall(scene: CaseWorkspace, ticket_id: TicketId, run: Investigation 
             return DriverResult(WorkingMemory(), ticket.status)
         loaded = await load(session, gaby.vault, run)
         asked = [
-            PlayedCall(short_name(call.tool), call.arguments, "write", "asked")
+            PlayedCall(short_name(call.tool), dict(call.arguments), "write", "asked")
             async for edge in gaby.agent.replay(session, run)
             if isinstance(edge.state, WaitingApproval)
             for call in edge.state.calls

@@ -33,7 +33,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self.fault: LineTooLong | None = None
         self.ended = False
         self._max_line = max_line
-        self._taken = on_line
+        self._on_line = on_line
         self._on_end = on_end
         self._rest = bytearray()
         self._lines: deque[bytes] = deque()
@@ -183,7 +183,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._rest = bytearray(lines.pop())
         for line in lines:
             # Some servers send empty lines as a sign of life. No line overtakes another.
-            if line and not line.isspace() and (self._lines or not self._taken(line)):
+            if line and not line.isspace() and (self._lines or not self._on_line(line)):
                 self._lines.append(line)
                 self._queued += len(line)
         if self._queued > self._max_line and not self._reading_paused:

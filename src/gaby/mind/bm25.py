@@ -21,23 +21,23 @@ class Bm25Ranker:
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
         self._size = len(texts)
         average = sum(map(len, texts)) / max(1, len(texts)) or 1.0
-        self._found: dict[str, list[tuple[int, float]]] = {}
+        self._postings: dict[str, list[tuple[int, float]]] = {}
         for place, text in enumerate(texts):
             for term, count in Counter(text).items():
-                self._found.setdefault(term, []).append((place, term_weight(count, len(text), average)))
+                self._postings.setdefault(term, []).append((place, term_weight(count, len(text), average)))
 
     def rarity(self, term: str) -> float:
         """How much a term tells: most when few of the texts have it."""
-        having = len(self._found.get(term, ()))
+        having = len(self._postings.get(term, ()))
         return math.log(1 + (self._size - having + 0.5) / (having + 0.5))
 
     def knows(self, term: str) -> bool:
-        return term in self._found
+        return term in self._postings
 
     def scores(self, terms: Mapping[str, float]) -> NDArray[np.float64]:
         """One number for each text, for terms that count more or less."""
         scores = np.zeros(self._size)
         for term, weight in terms.items():
-            for place, part in self._found.get(term, ()):
+            for place, part in self._postings.get(term, ()):
                 scores[place] += weight * self.rarity(term) * part
         return scores

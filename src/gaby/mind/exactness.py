@@ -32,7 +32,7 @@ def eligible(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> tuple
 def _needed(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> set[str]:
     """Codes, and numbers and ids that entries are called by: `error 809` where the items of a list are called errors.
     Where one of several is such a name, the others are ids of things: `truck RT-07 shows L-31`."""
-    text = f"{asked.told}\n{asked.before}\n{asked.question}"
+    text = f"{asked.context}\n{asked.before}\n{asked.question}"
     called = [each for unit in among for each in (unit.unit.label, *unit.unit.headings)]
     kinds = {word for each in called if _CODE_NAME.fullmatch(each) for word, _ in numbered(each)}
     labels = {token for each in called for token in exact_tokens(each)}
@@ -51,7 +51,7 @@ def _of_known_kind(coded: set[str], among: "Sequence[UnitCandidate]") -> set[str
 def _counted(asked: "TicketQuestion") -> set[tuple[str, str]]:
     """A number beside a question that is clear by itself belongs to something else."""
     is_clear = len(set(telling_terms(asked.question))) >= _CLEAR
-    return numbered(f"{asked.before}\n{asked.question}" + ("" if is_clear else f"\n{asked.told}"))
+    return numbered(f"{asked.before}\n{asked.question}" + ("" if is_clear else f"\n{asked.context}"))
 
 
 def _is_of_another_number(each: "UnitCandidate", counted: set[tuple[str, str]]) -> bool:
@@ -76,7 +76,7 @@ def _named(asked: "TicketQuestion", among: "Sequence[UnitCandidate]") -> "list[U
         having = _pages_with(name, pages)
         if having or _is_another(name, pages):
             left = [each for each in left if each.page in having]
-    for name in names(asked.told):
+    for name in names(asked.context):
         if having := _pages_with(name, called):
             left = [each for each in left if each.page in having or not _is_another(name, {"": called[each.page]})]
     return left

@@ -18,7 +18,7 @@ _HOUR = 60
 class Moment:
     start: int
     end: int
-    told: datetime
+    at: datetime
     """As it is written, without its zone."""
     has_seconds: bool
     ahead: timedelta | None
@@ -27,7 +27,7 @@ class Moment:
     def is_as(self, other: "Moment") -> bool:
         """Written alike as far as both go; or, where both name their zone, the same instant."""
         exact = self.has_seconds and other.has_seconds
-        one, two = (self.told, other.told) if exact else (_to_minutes(self.told), _to_minutes(other.told))
+        one, two = (self.at, other.at) if exact else (_to_minutes(self.at), _to_minutes(other.at))
         if self.ahead is not None and other.ahead is not None:
             return one - self.ahead == two - other.ahead
         return one == two
@@ -46,7 +46,7 @@ def moments(text: str) -> Iterator[Moment]:
 def times(text: str) -> set[tuple[str, str]]:
     """Hours with minutes, and seconds; of moments, too."""
     clocks = {each.normal or "" for each in find_times(text)}
-    clocks |= {f"{each.told:%H:%M:%S}" if each.has_seconds else f"{each.told:%H:%M}" for each in moments(text)}
+    clocks |= {f"{each.at:%H:%M:%S}" if each.has_seconds else f"{each.at:%H:%M}" for each in moments(text)}
     return {_clock(each) for each in clocks}
 
 

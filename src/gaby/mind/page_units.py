@@ -45,16 +45,16 @@ class PageUnit:
 
 @dataclass
 class _PageBuilder:
-    found: list[PageUnit] = field(default_factory=list[PageUnit])
+    units: list[PageUnit] = field(default_factory=list[PageUnit])
     headings: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     lead: str = ""
     block: int = 0
     section: int = 0
 
     def add(self, kind: UnitKind, text: str, label: str = "") -> None:
-        if text and len(self.found) < _MOST_UNITS:
+        if text and len(self.units) < _MOST_UNITS:
             path = tuple(words for _, words in self.headings)
-            self.found.append(PageUnit(kind, text, label, path, self.lead, self.block, self.section))
+            self.units.append(PageUnit(kind, text, label, path, self.lead, self.block, self.section))
 
 
 @lru_cache(maxsize=256)
@@ -63,7 +63,7 @@ def page_units(markdown: str) -> tuple[PageUnit, ...]:
     page = _PageBuilder()
     root = SyntaxTreeNode(_parser().parse(_body(markdown[:_READ])))
     _read(root.children, page)
-    return tuple(page.found)
+    return tuple(page.units)
 
 
 @cache

@@ -65,9 +65,9 @@ def _unread(situation: Situation, embed: Embed) -> NextStep:
     investigation = SituationAnalysis(followed or situation, embed)
     step = _read_step(investigation, ())
     for fitting in investigation.fitting_runbooks[:1] if followed else ():
-        step = step or _read_step(investigation, reads(investigation, fitting).made)
+        step = step or _read_step(investigation, reads(investigation, fitting).calls)
         if step is None and isinstance(outcome := investigation.holding(fitting), Diagnosis):
-            step = _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
+            step = _fresh(investigation, reads(investigation, fitting, outcome).calls, f"{fitting.runbook.title}.")
     return step or NextStep("conclude", why="It is left to a person who reads it.")
 
 
@@ -149,10 +149,10 @@ def _answered(investigation: SituationAnalysis) -> NextStep | None:
 
 def _runbooks(investigation: SituationAnalysis) -> Iterable[NextStep | None]:
     for fitting in investigation.fitting_runbooks:
-        yield _read_step(investigation, reads(investigation, fitting).made)
+        yield _read_step(investigation, reads(investigation, fitting).calls)
         outcome = investigation.holding(fitting)
         if isinstance(outcome, Diagnosis):
-            yield _fresh(investigation, reads(investigation, fitting, outcome).made, f"{fitting.runbook.title}.")
+            yield _fresh(investigation, reads(investigation, fitting, outcome).calls, f"{fitting.runbook.title}.")
             yield _change(investigation, outcome)
             yield NextStep("conclude", why="The cause is known, and what could be done was done.")
         elif isinstance(outcome, UndecidedCondition) and outcome == investigation.undecided:

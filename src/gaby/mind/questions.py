@@ -115,7 +115,7 @@ _OWNED = re.compile(r"\b(?:my|our|me|us|this|the|it|please|pls|for|from)\b", re.
 @dataclass(frozen=True)
 class TicketQuestion:
     question: str
-    told: str = ""
+    context: str = ""
     """What else the ticket says: its title, and what stands beside the question."""
     before: str = ""
     """What the question points back to."""

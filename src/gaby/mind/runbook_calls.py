@@ -31,7 +31,7 @@ class MissingArgument:
 
 @dataclass(frozen=True)
 class ResolvedCalls:
-    made: tuple[ProposedCall, ...] = ()
+    calls: tuple[ProposedCall, ...] = ()
     missing: tuple[MissingArgument, ...] = ()
 
 

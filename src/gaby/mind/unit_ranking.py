@@ -49,7 +49,7 @@ _BEFORE_WEIGHT = 0.5
 """What a term counts for that the question points back to."""
 _MEANT = 0.5
 _TITLE = 0.2
-_TOLD_BEFORE = 0.15
+_CONTEXT_WEIGHT = 0.15
 """What a term counts for that the ticket tells beside its question."""
 _SHORTLIST = 16
 """How many units are read as sentences. More finds hardly more."""
@@ -111,7 +111,7 @@ class UnitMatcher:
     ) -> None:
         self.among = among
         self._embed = embed
-        self._language = language_of("\n".join(f"{each.told}\n{each.question}" for each in asked))
+        self._language = language_of("\n".join(f"{each.context}\n{each.question}" for each in asked))
         self._own = {id(each): self._terms(f"{each.unit.label} {each.unit.text}") for each in among}
         self._context = {id(each): self._terms(each.context) for each in among}
         self._around = {each.citation: self._terms(each.around) for each in among}
@@ -119,7 +119,7 @@ class UnitMatcher:
         # Among a handful of units rarity means little.
         self._spread = min(1.0, len(among) / _MANY_UNITS)
         self._known = known
-        all_text = " ".join(f"{each.question} {each.before} {each.told}" for each in asked)
+        all_text = " ".join(f"{each.question} {each.before} {each.context}" for each in asked)
         pages = " ".join(dict.fromkeys(f"{each.title} {each.around}" for each in among))
         self._near = TermSimilarity(all_text, pages, embed)
         self._words = every_word(pages)
@@ -189,8 +189,8 @@ class UnitMatcher:
     def _lexical_scores(self, asked: TicketQuestion) -> list[float]:
         weights = self.weights(asked)
         title = dict.fromkeys(telling_terms(asked.title, self._language), 1.0)
-        context_weights = {term: 1.0 for term in asked_terms(asked.told, self._language) if term not in weights}
-        whole = _plain(f"{asked.told} {asked.before} {asked.question}"), _plain(f"{asked.before} {asked.question}")
+        context_weights = {term: 1.0 for term in asked_terms(asked.context, self._language) if term not in weights}
+        whole = _plain(f"{asked.context} {asked.before} {asked.question}"), _plain(f"{asked.before} {asked.question}")
         asks = np.asarray(self._embed(list(whole)), dtype=np.float64)
         close = np.maximum(self._vectors @ asks[0], self._vectors @ asks[1])
         scores: list[float] = []
@@ -204,7 +204,7 @@ class UnitMatcher:
                 + 0.3 * own
                 + 0.5 * covered
                 + 0.5 * float(near)
-                + _TOLD_BEFORE * context_share
+                + _CONTEXT_WEIGHT * context_share
                 + 0.15 / (1 + each.rank)
             )
         return scores

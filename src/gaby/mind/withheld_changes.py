@@ -47,7 +47,7 @@ def reason_to_withhold(investigation: SituationAnalysis, diagnosis: Diagnosis) -
 
 def permitted_calls(investigation: SituationAnalysis, diagnosis: Diagnosis, content: str) -> tuple[ProposedCall, ...]:
     """The changes of a cause. Where they are withheld, a note for colleagues can still be left, except for a guess."""
-    calls = writes(investigation, diagnosis, content).made
+    calls = writes(investigation, diagnosis, content).calls
     if not reason_to_withhold(investigation, diagnosis):
         return calls
     if diagnosis.is_a_guess and not investigation.is_dangerous:
@@ -61,7 +61,7 @@ def withheld_changes(investigation: SituationAnalysis, diagnosis: Diagnosis, con
     asked = writes(investigation, diagnosis, content)
     allowed = {call.key for call in permitted_calls(investigation, diagnosis, content)}
     why = reason_to_withhold(investigation, diagnosis)
-    changes = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.made if call.key not in allowed]
+    changes = [WithheldChange(call.tool, why, dict(call.arguments)) for call in asked.calls if call.key not in allowed]
     changes += [
         WithheldChange(each.call.tool, f"it needs `{each.value.argument}`: {each.value.why}") for each in asked.missing
     ]

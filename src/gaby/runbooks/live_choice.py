@@ -22,13 +22,13 @@ _CANDIDATES = 30
 class LiveChoice:
     own_fit: float
     """Of the runbook that is tried, among all others."""
-    taken: FittingRunbook | None = None
+    fitting: FittingRunbook | None = None
     """The runbook that would be followed; None: no runbook would be."""
     is_own: bool = False
 
     @property
     def page(self) -> str:
-        return self.taken.runbook.key.removeprefix("doc:") if self.taken and not self.is_own else ""
+        return self.fitting.runbook.key.removeprefix("doc:") if self.fitting and not self.is_own else ""
 
 
 async def search_pages(

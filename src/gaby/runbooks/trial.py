@@ -138,9 +138,9 @@ class Trial:
             followed=bool(investigation.fitting_runbooks),
             live=LiveChoiceOut(
                 this=live.is_own,
-                runbook=live.taken.runbook.title if live.taken else "",
+                runbook=live.fitting.runbook.title if live.fitting else "",
                 page=live.page,
-                fit=live.taken.fit if live.taken else 0.0,
+                fit=live.fitting.fit if live.fitting else 0.0,
             ),
             calls=trial_calls,
             withheld=_withheld(investigation),

@@ -116,7 +116,7 @@ def _is_repeated(entry: ToolEntry, arguments: Mapping[str, Any], run: Run) -> bo
     if len(set(listed)) < len(listed) and not any(leaf.quantity for leaf in choices):
         return True
     speaks = ArgumentRole.CONTENT in entry.facts.roles.values() and not entry.facts.manifest.dangerous
-    return not (speaks and not _counts(entry, choices)) and change_key(entry, arguments) in run.made
+    return not (speaks and not _counts(entry, choices)) and change_key(entry, arguments) in run.changes_made
 
 
 def _counts(entry: ToolEntry, choices: Sequence[ArgumentLeaf]) -> bool:

@@ -334,7 +334,7 @@ class Invoker:
     def _changed(self, decided: DecidedCall, run: Run) -> None:
         facts = decided.entry.facts
         self._dependencies.cache.forget(run.workspace_id, facts.connector)
-        run.made.add(change_key(decided.entry, decided.arguments))
+        run.changes_made.add(change_key(decided.entry, decided.arguments))
 
     def _cache_key(self, decided: DecidedCall, run: Run) -> CacheKey | None:
         facts = decided.entry.facts
@@ -358,7 +358,7 @@ class Invoker:
         """What an earlier call of this run has changed, or may have."""
         snapshot = await self._dependencies.catalogue.snapshot(run.workspace_id)
         if (entry := snapshot.tools.get(tool)) is not None:
-            run.made.add(change_key(entry, real_arguments(arguments, run)))
+            run.changes_made.add(change_key(entry, real_arguments(arguments, run)))
 
     async def readable(self, run: Run, tool: str, arguments: Mapping[str, Any], result: Any, reader: Reader) -> Any:
         """Of an earlier result, what this reader may be told; None if that is nothing."""

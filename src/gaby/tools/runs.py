@@ -59,7 +59,7 @@ class Run:
     """As its desk calls it, for whoever is asked."""
     entered: set[UUID] = field(default_factory=set[UUID])
     """Calls of which the ledger knows who may be told what they brought. Of any other it is for the staff."""
-    made: set[str] = field(default_factory=set[str])
+    changes_made: set[str] = field(default_factory=set[str])
     """Which changes were made already, by tool and by all arguments but texts."""
     people: Dictionary = field(default_factory=Dictionary)
     """Who and what is personal in this run, by name."""

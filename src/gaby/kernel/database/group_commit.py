@@ -35,7 +35,7 @@ class GroupCommit(Generic[Job, Result]):
         max_batch: int = 512,
     ) -> None:
         self._db = db
-        self._work = write
+        self._write_entries = write
         self._name = name
         self._unavailable = unavailable
         self._nested = nested
@@ -139,7 +139,7 @@ class GroupCommit(Generic[Job, Result]):
                 self._connection = self._db.raw_connection()
             connection = self._connection
             begin(self._db, connection)
-            results = self._work(connection, jobs)
+            results = self._write_entries(connection, jobs)
             failpoint(f"{self._name}.before_commit")
             self._committing = True
             connection.commit()

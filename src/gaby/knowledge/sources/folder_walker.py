@@ -42,7 +42,7 @@ class FolderWalker:
         self._wanted = wanted
         self._most = most
         self._unwanted = unwanted
-        self._found: list[FoundFile | FailedItem] = []
+        self._items: list[FoundFile | FailedItem] = []
         self._folders = [_Folder("", "")]
         self._links: list[_Folder] = []
         self._seen: set[tuple[int, int]] = set()
@@ -55,7 +55,7 @@ class FolderWalker:
                 self._enter(self._folders.pop())
             else:
                 self._follow(self._links.pop())
-        return sorted(self._found, key=lambda each: each.uri)
+        return sorted(self._items, key=lambda each: each.uri)
 
     def _enter(self, folder: _Folder) -> None:
         path = Path(self._root, folder.real)
@@ -70,7 +70,7 @@ class FolderWalker:
         except PermissionError:
             if not folder.uri:
                 raise SourceUnavailable(f"Gaby may not read the folder {self._root}.") from None
-            self._found.append(FailedItem(printable_path(folder.uri), _NOT_ALLOWED))
+            self._items.append(FailedItem(printable_path(folder.uri), _NOT_ALLOWED))
         except OSError as error:
             raise SourceUnavailable(f"The folder cannot be read: {error.strerror}.") from error
 
@@ -94,7 +94,7 @@ class FolderWalker:
         real = os.path.realpath(Path(self._root, link.real))
         if not real.startswith(self._root.rstrip("/") + "/"):
             if real != self._root and self._wanted(link.uri):
-                self._found.append(FailedItem(printable_path(link.uri), _OUTSIDE))
+                self._items.append(FailedItem(printable_path(link.uri), _OUTSIDE))
             return
         try:
             status = Path(real).lstat()
@@ -110,16 +110,16 @@ class FolderWalker:
 
     def _take(self, here: _Folder, status: os.stat_result) -> None:
         self._seen.add(_identity(status))
-        if len(self._found) >= self._most:
+        if len(self._items) >= self._most:
             raise SourceUnavailable(
                 f"There are more than {self._most} files. Name a smaller folder, or say with `include` which are meant."
             )
         if not here.uri.isprintable() or here.uri != printable_path(here.uri):
-            self._found.append(FailedItem(printable_path(here.uri), _BAD_NAME))
+            self._items.append(FailedItem(printable_path(here.uri), _BAD_NAME))
         elif not os.access(f"{self._root}/{here.real}", os.R_OK, effective_ids=True):
-            self._found.append(FailedItem(here.uri, _NOT_ALLOWED))
+            self._items.append(FailedItem(here.uri, _NOT_ALLOWED))
         else:
-            self._found.append(FoundFile(here.uri, here.real, status.st_size, fingerprint(status)))
+            self._items.append(FoundFile(here.uri, here.real, status.st_size, fingerprint(status)))
 
 
 def fingerprint(status: os.stat_result) -> str:

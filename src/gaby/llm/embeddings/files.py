@@ -37,10 +37,10 @@ class LazyValue(Generic[T]):
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
         self._lock = Lock()
-        self._made: list[T] = []
+        self._value: list[T] = []
 
     def __call__(self) -> T:
         with self._lock:
-            if not self._made:
-                self._made.append(self._make())
-            return self._made[0]
+            if not self._value:
+                self._value.append(self._make())
+            return self._value[0]

@@ -35,21 +35,21 @@ class _StrictConverter:
         self._root = root
         self._names: dict[str, str] = {}
         """The definitions that are referred to, by their place in the original."""
-        self._made: dict[str, Any] = {}
+        self._definitions: dict[str, Any] = {}
 
     def whole(self) -> dict[str, Any]:
         converted = self._convert(self._resolved(self._root), 0)
         if converted.get("type") != "object":
             raise SchemaNotStrict("The answer must be an object.")
         self._make_definitions()
-        return {**converted, "$defs": self._made} if self._made else converted
+        return {**converted, "$defs": self._definitions} if self._definitions else converted
 
     def _make_definitions(self) -> None:
         waiting = dict(self._names)
         while waiting:
             for place, name in waiting.items():
-                self._made[name] = self._convert(self._resolved(self._at(place)), 0)
-            waiting = {place: name for place, name in self._names.items() if name not in self._made}
+                self._definitions[name] = self._convert(self._resolved(self._at(place)), 0)
+            waiting = {place: name for place, name in self._names.items() if name not in self._definitions}
 
     def _convert(self, schema: object, depth: int) -> dict[str, Any]:
         if not isinstance(schema, Mapping):

@@ -51,20 +51,20 @@ class _OccupiedSpans:
     """Which characters belong to something already."""
 
     def __init__(self, length: int, withheld: Withheld) -> None:
-        self._taken = bytearray(length)
+        self._occupied = bytearray(length)
         for start, end in withheld:
             self._mark(start, end)
 
     def claim(self, entities: Iterable[Entity]) -> list[Entity]:
         kept: list[Entity] = []
         for entity in sorted(entities, key=_by_length):
-            if self._taken.find(1, entity.start, entity.end) < 0:
+            if self._occupied.find(1, entity.start, entity.end) < 0:
                 self._mark(entity.start, entity.end)
                 kept.append(entity)
         return kept
 
     def _mark(self, start: int, end: int) -> None:
-        self._taken[start:end] = b"\1" * (end - start)
+        self._occupied[start:end] = b"\1" * (end - start)
 
 
 def _by_length(entity: Entity) -> tuple[int, int, bool, int]:
