@@ -21,11 +21,11 @@ from gaby.safety import (
     Scopes,
     ToolFacts,
     Verdict,
-    decide,
     lane,
     roles,
     tag_from,
 )
+from gaby.safety.decide import decide
 from gaby.tools import Run
 from gaby.tools.catalogue import ConnectorEntry, ToolEntry
 from gaby.tools.gather import Circumstances, gather

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import gaby.cli
 from gaby.cli import approvals, output
+from gaby.cli.console import SafeConsole
 from gaby.kernel.ids import ApprovalId, RunId
-from gaby.tools.schemas import ApprovalDetailOut, ConcernOut
+from gaby.tools.approval_schemas import ApprovalDetailOut, ConcernOut
 
 pytestmark = pytest.mark.promise("S6", "W2")
 
@@ -45,7 +46,7 @@ def test_every_way_to_print_shows_the_escape(capsys: pytest.CaptureFixture[str],
     shown = HOSTILE[text]
     output.echo(f"<{text}>")
     output.secho(f"<{text}>", bold=False, err=True)
-    console = output.SafeConsole(width=200)
+    console = SafeConsole(width=200)
     console.print(f"[bold]<{text}>[/bold]", highlight=False)
     output.print_rows([{"why": f"<{text}>"}], as_json=False, empty="")
     output.print_rows([], as_json=False, empty=f"<{text}>")

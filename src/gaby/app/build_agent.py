@@ -1,32 +1,16 @@
-"""Building everything about tickets and their investigations out of the settings."""
+"""Building everything about investigations out of the settings."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import httpx2
-
-from gaby.agent.escalations import Escalations
 from gaby.agent.learning import LearningService
 from gaby.agent.liveness import Liveness
 from gaby.agent.persona import Persona, Personas
 from gaby.agent.queue import RunQueue
-from gaby.agent.run_start import RunStarter
 from gaby.agent.service import Agent
 from gaby.agent.transitions import TransitionWriter
-from gaby.audit import Appender
+from gaby.app.services import Services
 from gaby.kernel.database import Database
-from gaby.knowledge.service import Knowledge
-from gaby.llm.service import Models
-from gaby.safety import Redactor, parse_profile, redacting_for_good
-from gaby.settings import Settings
-from gaby.tickets.desks import Desks
-from gaby.tickets.intake import Intake
-from gaby.tickets.receiver import TicketReceiver
-from gaby.tickets.service import Tickets
-from gaby.tools import ToolDependencies, Tools
-from gaby.usage.budget_ledger import StoredBudgetLedger
 from gaby.worker.runner import Runner
-from gaby_connectors.sdk.address_guard import AddressPolicy
 
 if TYPE_CHECKING:
     from gaby.agent.loop import InvestigationLoop
@@ -35,33 +19,12 @@ if TYPE_CHECKING:
 _SLOTS = {"sqlite": 8, "postgresql": 16}
 
 
-def build_tickets(ground: ToolDependencies, http: httpx2.AsyncClient, settings: Settings) -> Tickets:
-    redact = redacting_for_good(Redactor(parse_profile(settings.safety.profile)), ground.random)
-    outside = AddressPolicy.allowing(settings.safety.inside)
-    desks = Desks(ground.database, ground.clock, ground.ids, ground.vault, http, outside)
-    intake = Intake(ground.clock, ground.ids, ground.vault, redact)
-    receiver = TicketReceiver(ground.database, ground.clock, ground.ids, ground.vault, desks, intake)
-    return Tickets(ground.clock, ground.ids, desks, intake, receiver)
-
-
-@dataclass(frozen=True)
-class AgentDependencies:
-    """What investigations use."""
-
-    tickets: Tickets
-    tools: Tools
-    models: Models
-    knowledge: Knowledge
-    books: StoredBudgetLedger
-    escalations: Escalations
-
-
-def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDependencies, settings: Settings) -> Agent:
-    tickets, tools, models, knowledge = rooms.tickets, rooms.tools, rooms.models, rooms.knowledge
-    escalations = rooms.escalations
-    database, clock, ids = ground.database, ground.clock, ground.ids
+def build_agent(services: Services) -> Agent:
+    settings, database, clock, ids = services.settings, services.database, services.clock, services.ids
+    tickets, tools, models, knowledge = services.tickets, services.tools, services.models, services.knowledge
+    escalations, starter = services.escalations, services.run_starter
     queue = RunQueue(database, clock, lease=settings.worker.lease)
-    writer = TransitionWriter(database, appender)
+    writer = TransitionWriter(database, services.appender)
     usual = Persona(
         iterations=settings.agent.iterations,
         seconds=int(settings.agent.max_time.total_seconds()),
@@ -70,8 +33,6 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
         triage=settings.agent.triage,
     )
     personas = Personas(clock, usual)
-    starter = RunStarter(clock, ids)
-    database.on_events(starter.heard, first=True)
 
     def make() -> "InvestigationLoop":
         from gaby.agent.envelope import NoMemoryFacts, PlannerToolsCache
@@ -86,7 +47,7 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
         from gaby.tickets.postings import Poster
 
         toolboxes = PlannerToolsCache()
-        poster = Poster(database, clock, ground.audit, tickets.desks, tickets.intake, escalations)
+        poster = Poster(database, clock, services.audit, tickets.desks, tickets.intake, escalations)
         thinking = PlanningStep(
             database=database,
             clock=clock,
@@ -94,7 +55,7 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
             tools=tools,
             models=models,
             knowledge=knowledge,
-            tickets=TicketReader(database, ground.vault, tickets.intake),
+            tickets=TicketReader(database, services.vault, tickets.intake),
             queue=queue,
             bursts=IncidentGrouping(database, clock, ids),
             facts=NoMemoryFacts(),
@@ -105,23 +66,23 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
             database=database,
             clock=clock,
             ids=ids,
-            vault=ground.vault,
+            vault=services.vault,
             tools=tools,
             models=models,
             knowledge=knowledge,
             desks=tickets.desks,
             toolboxes=toolboxes,
-            answerer=FinalAnswerWriter(models, thinking, ground.clock),
+            answerer=FinalAnswerWriter(models, thinking, services.clock),
         )
         return InvestigationLoop(
             LoopDependencies(
                 database=database,
                 clock=clock,
-                vault=ground.vault,
-                audit=ground.audit,
-                metrics=ground.metrics,
+                vault=services.vault,
+                audit=services.audit,
+                metrics=services.metrics,
                 tools=tools,
-                books=rooms.books,
+                books=services.books,
                 intake=tickets.intake,
                 queue=queue,
                 writer=writer,
@@ -137,14 +98,14 @@ def build_agent(ground: ToolDependencies, appender: Appender, rooms: AgentDepend
     return Agent(
         database=database,
         clock=clock,
-        vault=ground.vault,
-        audit=ground.audit,
+        vault=services.vault,
+        audit=services.audit,
         queue=queue,
         writer=writer,
         liveness=Liveness(
             database=database,
             clock=clock,
-            audit=ground.audit,
+            audit=services.audit,
             starter=starter,
             lease=settings.worker.lease,
             longest_call=settings.connectors.call_deadline,
@@ -166,11 +127,12 @@ def build_jobs(database: Database, runner: Runner) -> "Jobs":
     return Jobs(database, runner)
 
 
-def build_runner(agent: Agent, ground: ToolDependencies, settings: Settings) -> Runner:
+def build_runner(services: Services) -> Runner:
+    settings = services.settings
     return Runner(
-        agent,
-        ground.clock,
-        slots=agent.slots,
+        services.agent,
+        services.clock,
+        slots=services.agent.slots,
         poll_every=settings.worker.poll_every,
         longest_call=settings.connectors.call_deadline.total_seconds(),
     )

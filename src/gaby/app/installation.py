@@ -37,7 +37,7 @@ def open_configured_database(settings: Settings) -> Database:
 
 
 def require_installation(settings: Settings) -> None:
-    """Raise unless the tables are up to date. To be called before `build`, which creates keys and folders."""
+    """Raise unless the tables are up to date. To be called before anything is used, which creates keys and folders."""
     state = inspect_schema(open_configured_database(settings))
     if state == "empty":
         raise NotInstalled(explain_missing(settings))

@@ -10,17 +10,15 @@ import typer
 from rich.cells import cell_len
 
 from gaby.app import Gaby
-from gaby.cli.columns import cut, in_columns
-from gaby.cli.output import AsJson, SafeConsole, echo, one_line, one_line_json, print_json, secho
+from gaby.cli.columns import cut, in_columns, terminal_width
+from gaby.cli.output import AsJson, echo, one_line, one_line_json, print_json, secho
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import ApprovalId
 from gaby.kernel.mixed_scripts import mixed_words
 from gaby.tools.approval_ids import find_approval, short_ids
-from gaby.tools.approvals import ApprovalDecision
-from gaby.tools.schemas import ApprovalDetailOut, ApprovalOut
+from gaby.tools.approval_schemas import ApprovalDetailOut, ApprovalOut
 
 app = typer.Typer(help="What waits for a person.", no_args_is_help=True)
 
@@ -60,7 +58,7 @@ def list_approvals(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             wanted = None if state is ApprovalStateChoice.ALL else state.value
-            rows = [ApprovalOut.of(row) for row in await gaby.tools.approvals.list(session, wanted)]
+            rows = [ApprovalOut.of(row) for row in await gaby.stored_approvals.list(session, wanted)]
             return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
 
     found, shortened, now = run(work)
@@ -79,8 +77,8 @@ def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: 
     async def work(gaby: Gaby) -> ApprovalDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = await gaby.tools.approvals.get(session, await find_approval(session, approval_id))
-            sealed = await gaby.tools.approvals.call_of(session, row)
+            row = await gaby.stored_approvals.get(session, await find_approval(session, approval_id))
+            sealed = await gaby.stored_approvals.call_of(session, row)
             return ApprovalDetailOut(**ApprovalOut.of(row).model_dump(), real_arguments=sealed.arguments)
 
     found = run(work)
@@ -103,6 +101,8 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Approve, refuse or escalate. The first answer counts."""
+    from gaby.tools.approvals import ApprovalDecision
+
     answer = ApprovalDecision(decision.value, reason, _object(arguments), whole_step=whole_step)
 
     async def work(gaby: Gaby) -> ApprovalOut:
@@ -129,7 +129,7 @@ def print_approvals(
     found: Sequence[ApprovalOut], shortened: Mapping[ApprovalId, str], *, now: datetime, with_state: bool
 ) -> None:
     """One line of short values for each, and below it why a person is asked, cut to the width of the terminal."""
-    width = SafeConsole().width
+    width = terminal_width()
     headings = ["id", "ticket", "requester", "tool", "age", *(["state"] if with_state else [])]
     rows = [
         [

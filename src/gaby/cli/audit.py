@@ -46,10 +46,11 @@ from gaby.audit.rows import timestamp
 from gaby.audit.tail import START, rows_after
 from gaby.audit.witness_client import WitnessAddress
 from gaby.cli import audit_keys, witness
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json
 from gaby.cli.runtime import choose_workspace, operator, run
-from gaby.cli.user import InWorkspace
 from gaby.cli.witness_queries import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
+from gaby.cli.workspace_option import InWorkspace
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.errors import BadRequest, GabyError, NotFound, Unavailable
 from gaby.kernel.ids import SYSTEM, AuditRowId, WorkspaceId

@@ -15,8 +15,7 @@ from gaby.cli.connector_setup import ConnectorOptions, new_connector
 from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
 from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
 from gaby.mcp import ServerDefinitions

@@ -11,10 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from gaby.app import Gaby
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.text import printable

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from gaby.app import Gaby
 from gaby.cli.connector_setup import ConnectorOptions, new_connector
-from gaby.cli.output import SafeConsole, echo
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import echo
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector

@@ -12,16 +12,15 @@ from gaby.app import Gaby
 from gaby.cli.durations import parse_duration
 from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.canonical_ticket import Voucher
+from gaby.tickets.desk_schemas import DeadLetterOut, DeskOut, ReceivedOut
 from gaby.tickets.desks import NewDesk
 from gaby.tickets.kinds import KINDS, kind_of
 from gaby.tickets.models import Desk
-from gaby.tickets.schemas import DeadLetterOut, DeskOut, ReceivedOut
 
 app = typer.Typer(help="The help desks that tickets come from and answers go to.", no_args_is_help=True)
 

@@ -6,7 +6,8 @@ import typer
 from rich.markup import escape
 
 from gaby.app.checks import diagnose
-from gaby.cli.output import AsJson, SafeConsole, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, print_json
 from gaby.cli.runtime import read_settings
 from gaby.kernel.checks import Check
 from gaby.kernel.errors import Misconfigured

@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 
 from gaby.agent.queue import ClaimedRun
-from gaby.agent.schemas import RunDetailOut, StepOut
+from gaby.agent.run_schemas import RunDetailOut, StepOut
 from gaby.app import Gaby
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket
 from gaby.cli.timeline import print_step
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, Conflict, GabyError
 from gaby.kernel.ids import RunId

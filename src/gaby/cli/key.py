@@ -9,7 +9,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import choose_workspace, operator, run
-from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import InWorkspace
 from gaby.identity.models import ApiKey
 from gaby.kernel.actors import Permission
 from gaby.kernel.errors import BadRequest

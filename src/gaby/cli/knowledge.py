@@ -10,13 +10,13 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gaby.app import Gaby
+from gaby.cli.console import SafeConsole
 from gaby.cli.durations import parse_duration
 from gaby.cli.knowledge_candidates import gaps, learned
 from gaby.cli.knowledge_output import NO_SOURCES, print_hits, print_shown, print_skipped, print_source, short
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
 from gaby.knowledge.citations.resolver import DocumentExcerpt, ResolvedCitation, shortened

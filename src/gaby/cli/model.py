@@ -9,8 +9,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, echo, print_rows
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.suggestions import unknown_name
 from gaby.llm.accounts import EMBEDDINGS, NewAccount

@@ -5,19 +5,14 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.markup import escape
 
-from gaby.agent.schemas import RunDetailOut, RunOut
+from gaby.agent.run_schemas import RunDetailOut, RunOut
 from gaby.app import Gaby
 from gaby.cli.columns import print_lines
-from gaby.cli.model_calls import call_row, print_trace
-from gaby.cli.output import AsJson, SafeConsole, echo, one_line, print_json, print_rows
+from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_run, run_id, run_names
-from gaby.cli.timeline import print_step
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
-from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
+from gaby.cli.workspace_option import InWorkspace, operator_in
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
@@ -36,7 +31,7 @@ def list_runs(
     async def work(gaby: Gaby) -> tuple[list[RunOut], Mapping[UUID, str]]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            rows = await gaby.agent.list(session, state, limit)
+            rows = await gaby.run_queries.list(session, state, limit)
             return [RunOut.of(row) for row in rows], await run_names(session, rows)
 
     found, names = run(work)
@@ -62,12 +57,17 @@ def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_run(gaby, session, which)
-            return RunDetailOut.with_steps(row, await gaby.agent.steps(session, row.id))
+            return RunDetailOut.with_steps(row, await gaby.run_queries.steps(session, row.id))
 
     found = run(work)
     if as_json:
         print_json(found.model_dump())
         return
+    from rich.markup import escape
+
+    from gaby.cli.console import SafeConsole
+    from gaby.cli.timeline import print_step
+
     console = SafeConsole()
     for step in found.steps:
         print_step(console, step)
@@ -133,6 +133,8 @@ def replay(
     if as_json:
         print_json(edges)
         return
+    from gaby.cli.console import SafeConsole
+
     console = SafeConsole()
     for edge in edges:
         state = edge["state"]
@@ -152,6 +154,8 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """List the model calls of a run, or show what a model was asked and what it answered."""
+    from gaby.cli.model_calls import call_row, print_trace
+    from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
     async def list_calls(gaby: Gaby) -> list[RunCallOut]:
         actor = await operator_in(gaby, workspace)

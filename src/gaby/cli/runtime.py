@@ -13,7 +13,7 @@ from gaby.cli.output import secho
 from gaby.identity.models import Workspace
 from gaby.kernel import failpoints, log
 from gaby.kernel.actors import Actor, system_actor
-from gaby.kernel.database import ReadSession
+from gaby.kernel.database import ReadSession, WriteSession
 from gaby.kernel.errors import NotFound
 from gaby.kernel.ids import SYSTEM, WorkspaceId
 from gaby.settings import Settings, load
@@ -63,13 +63,25 @@ def operator(workspace_id: WorkspaceId = SYSTEM) -> Actor:
 
 
 async def choose_workspace(gaby: Gaby, session: ReadSession, slug: str | None) -> Workspace:
-    """The named workspace, or the only one."""
-    if slug is not None:
-        found = await gaby.identity.workspaces.find(session, slug)
+    """The named workspace, that of `GABY_WORKSPACE`, or the only one. A fresh installation gets its first one."""
+    wanted = slug or gaby.settings.workspace
+    if wanted is not None:
+        found = await gaby.workspaces.find(session, wanted)
         if found is None:
-            raise NotFound(f"There is no workspace {slug}. `gaby workspace list` shows them.")
+            named_by = "" if slug else " GABY_WORKSPACE names it."
+            raise NotFound(f"There is no workspace {wanted}.{named_by} `gaby workspace list` shows them.")
         return found
-    everyone = await gaby.identity.workspaces.all(session)
+    everyone = await gaby.workspaces.all(session)
+    if not everyone:
+        return await _first_workspace(gaby, session)
     if len(everyone) != 1:
-        raise NotFound("Say which workspace with --workspace. `gaby workspace list` shows them.")
+        slugs = ", ".join(each.slug for each in everyone[:5]) + (", ..." if len(everyone) > 5 else "")
+        raise NotFound(f"There are several workspaces: {slugs}. Say which with --workspace or GABY_WORKSPACE.")
     return everyone[0]
+
+
+async def _first_workspace(gaby: Gaby, session: ReadSession) -> Workspace:
+    if isinstance(session, WriteSession):
+        return await gaby.workspaces.main(session, operator())
+    async with gaby.database.write(SYSTEM) as write:
+        return await gaby.workspaces.main(write, operator())

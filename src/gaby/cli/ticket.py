@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from gaby.agent.schemas import RatingOut
+from gaby.agent.run_schemas import RatingOut
 from gaby.app import Gaby
 from gaby.cli.columns import cut_beginning, print_lines
-from gaby.cli.output import AsJson, SafeConsole, echo, one_line, print_json
+from gaby.cli.output import AsJson, echo, one_line, print_json
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket, ticket_names
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
@@ -75,8 +73,8 @@ def list_tickets(
     async def work(gaby: Gaby) -> list[_TicketRow]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            rows = await gaby.tickets.list(session, status, limit)
-            verdicts = await gaby.agent.latest_verdicts(session, [row.id for row in rows])
+            rows = await gaby.ticket_queries.list(session, status, limit)
+            verdicts = await gaby.run_queries.latest_verdicts(session, [row.id for row in rows])
             names = await ticket_names(gaby, session, rows)
             return [_TicketRow(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
@@ -102,13 +100,17 @@ def show(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            detail = TicketDetailOut.with_messages(row, await gaby.tickets.intake.messages(session, row.id))
+            detail = TicketDetailOut.with_messages(row, await gaby.ticket_queries.messages(session, row.id))
             return detail, OriginalOut.of(await gaby.tickets.intake.written(session, row))
 
     detail, original = run(work)
     if as_json:
         print_json(detail.model_dump() | (original.model_dump() if real else {}))
         return
+    from rich.markup import escape
+
+    from gaby.cli.console import SafeConsole
+
     told = original if real else detail
     console = SafeConsole()
     console.print(f"[bold]{escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)

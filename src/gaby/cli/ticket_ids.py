@@ -16,28 +16,28 @@ _LONGEST_EXTERNAL = 16
 async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
     """By its id, by what its desk calls it, or by the beginning of its id."""
     try:
-        return await gaby.tickets.intake.get(session, UUID(which))
+        return await gaby.ticket_queries.get(session, UUID(which))
     except ValueError:
         pass
     try:
-        return await gaby.tickets.named(session, which)
+        return await gaby.ticket_queries.named(session, which)
     except NotFound:
         found = await ids_beginning(session, which, Ticket)
         if not found:
             raise
-    return await gaby.tickets.intake.get(session, _only(found, "tickets", "`gaby ticket list`"))
+    return await gaby.ticket_queries.get(session, _only(found, "tickets", "`gaby ticket list`"))
 
 
 async def find_run(gaby: Gaby, session: ReadSession, which: str) -> Investigation:
     """By its id or the beginning of it; or the last one of a ticket, by whatever means that ticket."""
     found = await ids_beginning(session, which, Investigation)
     if found:
-        return await gaby.agent.get(session, _only(found, "runs", "`gaby runs list`"))
+        return await gaby.run_queries.get(session, _only(found, "runs", "`gaby runs list`"))
     try:
         ticket = await find_ticket(gaby, session, which)
     except NotFound:
         raise NotFound("There is no such investigation. `gaby runs list` shows them.") from None
-    latest = await gaby.agent.latest_of(session, ticket.id)
+    latest = await gaby.run_queries.latest_of(session, ticket.id)
     if latest is None:
         raise NotFound("This ticket has not been investigated. `gaby investigate TICKET` begins it.")
     return latest
@@ -53,7 +53,7 @@ async def run_id(gaby: Gaby, session: ReadSession, which: str) -> UUID:
 
 async def ticket_names(gaby: Gaby, session: ReadSession, tickets: Sequence[Ticket]) -> Mapping[UUID, str]:
     """What to call each ticket so that commands find it: its desk's own id where that is short and clear."""
-    shared = await gaby.tickets.shared_names(session, [row.external_id for row in tickets])
+    shared = await gaby.ticket_queries.shared_names(session, [row.external_id for row in tickets])
     short = await short_ids(session, [row.id for row in tickets], Ticket, Investigation)
     return {
         row.id: row.external_id if _is_handy(row.external_id) and row.external_id not in shared else short[row.id]

@@ -19,7 +19,7 @@ def list_workspaces(as_json: AsJson = False) -> None:
 
     async def work(gaby: Gaby) -> list[Workspace]:
         async with gaby.database.read(SYSTEM) as session:
-            return list(await gaby.identity.workspaces.all(session))
+            return list(await gaby.workspaces.all(session))
 
     print_rows([_row(each) for each in run(work)], as_json=as_json, empty="No workspace yet. `gaby workspace create`.")
 
@@ -34,7 +34,7 @@ def create(
 
     async def work(gaby: Gaby) -> Workspace:
         async with gaby.database.write(SYSTEM) as session:
-            return await gaby.identity.workspaces.create(session, operator(), slug=slug, name=name or slug)
+            return await gaby.workspaces.create(session, operator(), slug=slug, name=name or slug)
 
     print_rows([_row(run(work))], as_json=as_json, empty="")
 

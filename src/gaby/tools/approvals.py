@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 from uuid import UUID
 
-from sqlalchemy import CursorResult, delete, func, select, update
+from sqlalchemy import CursorResult, delete, select, update
 
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
@@ -23,8 +23,8 @@ from gaby.tools.gather import bind
 from gaby.tools.models import MAY_EXPIRE, Approval, SessionNote
 from gaby.tools.redacted_view import shown_arguments
 from gaby.tools.runs import Run, ToolCall
+from gaby.tools.stored_approvals import PURPOSE, SealedCall, StoredApprovals
 
-_PURPOSE = "approval"
 Decision = Literal["approve", "refuse", "escalate"]
 _STATES: Mapping[Decision, str] = {"approve": "approved", "refuse": "refused", "escalate": "escalated"}
 
@@ -58,14 +58,6 @@ def shown_question(call: ToolCall, run: Run, verdict: Verdict, traces: Sequence[
 
 
 @dataclass(frozen=True)
-class SealedCall:
-    """The call that was asked for, with its real arguments."""
-
-    id: UUID
-    arguments: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class ApprovalDecision:
     decision: Decision
     reason: str = ""
@@ -76,11 +68,11 @@ class ApprovalDecision:
     """The same answer for every call of the step that waits."""
 
 
-class Approvals:
+class Approvals(StoredApprovals):
     def __init__(self, clock: Clock, ids: IdFactory, vault: Vault, *, ttl: timedelta, sitting: timedelta) -> None:
+        super().__init__(vault)
         self._clock = clock
         self._ids = ids
-        self._vault = vault
         self._ttl = ttl
         self._sitting = sitting
 
@@ -132,28 +124,6 @@ class Approvals:
         payload = {**_named(approval), "rule": rule, "arguments": shown.arguments}
         session.emit(Event("approval.requested", session.workspace_id, run.actor, payload))
         return approval
-
-    async def list(self, session: ReadSession, state: str | None = "waiting", most: int = 200) -> Sequence[Approval]:
-        query = select(Approval).where(Approval.workspace_id == session.workspace_id)
-        if state is not None:
-            query = query.where(Approval.state == state)
-        return (await session.scalars(query.order_by(Approval.id.desc()).limit(most))).all()
-
-    async def count_waiting(self, session: ReadSession) -> int:
-        mine = (Approval.workspace_id == session.workspace_id, Approval.state == "waiting")
-        return (await session.scalars(select(func.count()).select_from(Approval).where(*mine))).one()
-
-    async def get(self, session: ReadSession, approval_id: ApprovalId) -> Approval:
-        found = await session.get(Approval, (session.workspace_id, approval_id))
-        if found is None:
-            raise NotFound
-        return found
-
-    async def call_of(self, session: ReadSession, approval: Approval) -> SealedCall:
-        """The real arguments, for whoever may decide and for the call itself."""
-        text = await self._vault.open(session, f"run:{approval.run_id}", approval.sealed_call, _PURPOSE)
-        told = json.loads(text)
-        return SealedCall(UUID(told["id"]), told["arguments"])
 
     async def decide(
         self,
@@ -313,7 +283,7 @@ class Approvals:
 
     async def _seal(self, session: WriteSession, run_id: RunId, call: SealedCall) -> str:
         text = json.dumps({"id": str(call.id), "arguments": call.arguments})
-        return await self._vault.seal(session, f"run:{run_id}", text, _PURPOSE)
+        return await self._vault.seal(session, f"run:{run_id}", text, PURPOSE)
 
 
 def _effect(entry: ToolEntry) -> str:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import StreamingResponse
 
 from gaby.agent.routes.dependencies import Service
-from gaby.agent.schemas import HaltIn, QueueOut, RatingIn, RatingOut, RunDetailOut, RunOut, RunState, StepOut
+from gaby.agent.run_schemas import RatingOut, RunDetailOut, RunOut, RunState, StepOut
+from gaby.agent.schemas import HaltIn, QueueOut, RatingIn
 from gaby.agent.service import Agent
 from gaby.kernel.errors import NotFound
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession, doorway
